@@ -1,4 +1,4 @@
-"""Measure the commands people wait for, how `check` grows, and ParallelCluster beside it: `python -m bench`."""
+"""Benchmark of the commands that users wait for, the growth of `check`, and ParallelCluster: `python -m bench`."""
 
 import argparse
 import json
@@ -14,15 +14,15 @@ from bench.measure import Contender, Failed, Figures, take_turns
 ROOT = Path(__file__).resolve().parent.parent
 LAST = ROOT / ".landbridge" / "bench.json"
 BASELINE = "python"
-# Limits of `landbridge check`, up to ParallelCluster's largest cluster.
-SECONDS, MIB = 0.5, 100
-PROMISED = ("check, example", growth.name(50))
-# And of the whole graph of 10 pools of 5 types each.
-GRAPH, GRAPH_SECONDS = "record the graph of 50 pools", 3.0
+# Limits of `landbridge check` for the commands in LIMITED; 50 pools are ParallelCluster's largest cluster.
+MAX_SECONDS, MAX_MIB = 0.5, 100
+LIMITED = ("check, example", growth.name(50))
+# Limit for recording the whole graph of 10 queues of 5 instance types each.
+GRAPH, MAX_GRAPH_SECONDS = "record the graph of 50 pools", 3.0
 
 
 def commands(landbridge: str, folder: Path) -> list[Contender]:
-    """The commands; the first is the floor that everything else stands on."""
+    """Return the commands to measure; the first one, Python alone, is the baseline of all others."""
     python = sys.executable
     uncompiled = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(folder / "no-bytecode")}
     check = (landbridge, "check", "-s", "example")
@@ -40,20 +40,20 @@ def commands(landbridge: str, folder: Path) -> list[Contender]:
 
 
 def show(figures: dict[str, Figures], before: dict[str, dict[str, float]]) -> None:
-    """One row each, with its ratio to the last run kept."""
-    floor = figures[BASELINE].median
+    """Print one row for each command, with its ratio to the last saved run."""
+    baseline = figures[BASELINE].median
     print(
         f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'x python':>9} {'peak MiB':>9} {'x last time':>12} {'x memory':>9}"
     )
     for name, figure in figures.items():
-        row = f"{name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.median / floor:9.1f} {figure.peak_mib:9.1f}"
+        row = f"{name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.median / baseline:9.1f} {figure.peak_mib:9.1f}"
         if last := before.get(name):
             row += f" {figure.median / last['median']:12.2f} {figure.peak_mib / last['peak_mib']:9.2f}"
         print(row)
 
 
-def beside(landbridge: str, folder: Path, runs: int) -> dict[str, Figures]:
-    """ParallelCluster's YAML to template and our check of as many pools, alternating, and their ratio."""
+def compare_with_parallelcluster(landbridge: str, folder: Path, runs: int) -> dict[str, Figures]:
+    """Measure ParallelCluster's YAML to template and our check of as many pools in turns; print times and ratios."""
     peer = parallelcluster.install()
     environment = folder / "Pulumi.pools50.yaml"
     ours = [
@@ -66,57 +66,68 @@ def beside(landbridge: str, folder: Path, runs: int) -> dict[str, Figures]:
         theirs = parallelcluster.contenders(peer, endpoint, folder)
         figures = take_turns([*ours, *theirs], runs, ROOT)
     print(
-        f"\nbeside aws-parallelcluster {parallelcluster.VERSION}, YAML to template without its validators; {runs} runs each"
+        f"\ncompared with aws-parallelcluster {parallelcluster.VERSION}, YAML to template without its validators; {runs} runs each"
     )
     print(f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'peak MiB':>9} {'x faster':>9} {'x smaller':>10}   than")
-    for index, one in enumerate(ours):
-        mine, other = figures[one.name], theirs[index % 2].name
-        row = f"{one.name:30} {mine.median:9.3f} {min(mine.seconds):7.3f} {max(mine.seconds):7.3f} {mine.peak_mib:9.1f}"
-        ratios = figures[other].median / mine.median, figures[other].peak_mib / mine.peak_mib
+    for index, contender in enumerate(ours):
+        figure, other = figures[contender.name], theirs[index % 2].name
+        row = f"{contender.name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.peak_mib:9.1f}"
+        ratios = figures[other].median / figure.median, figures[other].peak_mib / figure.peak_mib
         print(f"{row} {ratios[0]:9.1f} {ratios[1]:10.1f}   {other}")
-    for one in theirs:
-        got = figures[one.name]
-        print(f"{one.name:30} {got.median:9.3f} {min(got.seconds):7.3f} {max(got.seconds):7.3f} {got.peak_mib:9.1f}")
+    for contender in theirs:
+        figure = figures[contender.name]
+        print(
+            f"{contender.name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.peak_mib:9.1f}"
+        )
     return figures
 
 
-def kept_promises(figures: dict[str, Figures]) -> bool:
-    """Say whether `check` and recording a graph take less than was promised."""
-    good = True
-    for name in PROMISED:
+def within_limits(figures: dict[str, Figures]) -> bool:
+    """Print and return whether `check` and the recording of a graph are within their limits."""
+    is_good = True
+    for name in LIMITED:
         if name in figures:
             figure = figures[name]
-            kept = figure.median < SECONDS and figure.peak_mib < MIB
-            print(
-                f"{name}: {figure.median:.3f} s of {SECONDS}, {figure.peak_mib:.0f} MiB of {MIB}: {'kept' if kept else 'BROKEN'}"
-            )
-            good = good and kept
+            is_within = figure.median < MAX_SECONDS and figure.peak_mib < MAX_MIB
+            verdict = "within the limit" if is_within else "ABOVE THE LIMIT"
+            print(f"{name}: {figure.median:.3f} s of {MAX_SECONDS}, {figure.peak_mib:.0f} MiB of {MAX_MIB}: {verdict}")
+            is_good = is_good and is_within
     if GRAPH in figures:
-        kept = figures[GRAPH].median < GRAPH_SECONDS
-        told = "kept" if kept else "BROKEN"
-        print(f"{GRAPH}: {figures[GRAPH].median:.2f} s of {GRAPH_SECONDS:g}, {figures[GRAPH].peak_mib:.0f} MiB: {told}")
-        good = good and kept
-    return good
+        is_within = figures[GRAPH].median < MAX_GRAPH_SECONDS
+        verdict = "within the limit" if is_within else "ABOVE THE LIMIT"
+        print(
+            f"{GRAPH}: {figures[GRAPH].median:.2f} s of {MAX_GRAPH_SECONDS:g}, {figures[GRAPH].peak_mib:.0f} MiB:"
+            f" {verdict}"
+        )
+        is_good = is_good and is_within
+    return is_good
 
 
 def main() -> int:
-    """0 when everything of ours could be measured and keeps its promise; that the peer cannot be is said, no more."""
+    """Return 0 when all commands of ours could be measured and are within their limits.
+
+    A peer that cannot be measured is reported only.
+    """
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--peer-runs", type=int, default=5, help="of the comparison; 0 leaves it out")
+    parser.add_argument("--peer-runs", type=int, default=5, help="runs of the comparison; 0: no comparison")
     parser.add_argument(
-        "--only", help="contenders whose name contains this (the baseline is always there); no comparison"
+        "--only", help="measure only commands whose name contains this, and the baseline; no comparison"
     )
-    parser.add_argument("--no-burst", action="store_true", help="leave out how nodes are started (some minutes)")
-    parser.add_argument("--keep", action="store_true", help="compare later runs with this one")
+    parser.add_argument("--no-burst", action="store_true", help="do not measure node starts (some minutes)")
+    parser.add_argument("--keep", action="store_true", help="save this run: later runs are compared with it")
     options = parser.parse_args()
-    # As any installation leaves it.
+    # Bytecode as after any installation.
     subprocess.run([sys.executable, str(ROOT / "bootstrap" / "compile_start.py")], check=False)
     landbridge = str(Path(sys.executable).parent / "landbridge")
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as name:
         folder = Path(name)
         chosen = [*commands(landbridge, folder), *growth.contenders(landbridge, folder)]
-        chosen = [one for one in chosen if one.name == BASELINE or not options.only or options.only in one.name]
+        chosen = [
+            contender
+            for contender in chosen
+            if contender.name == BASELINE or not options.only or options.only in contender.name
+        ]
         try:
             figures = take_turns(chosen, options.runs, ROOT)
         except Failed as error:
@@ -130,24 +141,24 @@ def main() -> int:
             growth.show(figures, folder)
         if options.peer_runs and not options.only:
             try:
-                beside(landbridge, folder, options.peer_runs)
+                compare_with_parallelcluster(landbridge, folder, options.peer_runs)
             except (parallelcluster.Unavailable, Failed) as error:
                 print(f"\nParallelCluster could NOT be measured here: {error}")
     print()
-    good = kept_promises(figures)
+    is_good = within_limits(figures)
     if not options.no_burst and not options.only:
-        print("\nfrom a job's nodes asked for until Slurm knows their addresses\n", flush=True)
-        # A process of its own: what is measured from a large one seems large.
-        words = [] if options.peer_runs else ["--no-peers"]
-        good = (
-            subprocess.run([sys.executable, "-m", "bench.burst", *words], cwd=ROOT, check=False).returncode == 0
-            and good
+        print("\nfrom the request for a job's nodes until Slurm knows their addresses\n", flush=True)
+        # A separate process: memory measured from a large parent process is too large.
+        arguments = [] if options.peer_runs else ["--no-peers"]
+        is_good = (
+            subprocess.run([sys.executable, "-m", "bench.burst", *arguments], cwd=ROOT, check=False).returncode == 0
+            and is_good
         )
     if options.keep or not before:
         LAST.parent.mkdir(exist_ok=True)
         LAST.write_text(json.dumps({name: figure.as_dict() for name, figure in figures.items()}, indent=2) + "\n")
-        print(f"kept in {LAST.relative_to(ROOT)} for later runs to be compared with")
-    return 0 if good else 1
+        print(f"saved in {LAST.relative_to(ROOT)}: later runs are compared with it")
+    return 0 if is_good else 1
 
 
 if __name__ == "__main__":

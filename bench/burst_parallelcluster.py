@@ -1,8 +1,8 @@
-"""Runs in the peer's own Python: aws-parallelcluster-node's resume program, as Slurm starts it.
+"""Resume program of aws-parallelcluster-node, as Slurm starts it; runs in the peer's own Python.
 
     python burst_parallelcluster.py resume.conf NODES
 
-Its log, which goes into a file of its installation, is left out.
+Its log file, which belongs to its installation, is not written.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Other programs that start nodes in AWS for Slurm: ParallelCluster's node package in a separate Python."""
+"""Peers that start nodes in AWS for Slurm: ParallelCluster's node package in a separate Python."""
 
 import shutil
 import subprocess
@@ -18,22 +18,22 @@ HERE = Path(__file__).parent
 
 
 class Unavailable(Exception):
-    """The peer cannot be measured here; says why in one line."""
+    """Peer that cannot be measured on this machine; the message is the reason in one line."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Its Python."""
+    """Python in which the peer is installed."""
 
     python: Path
 
     def resume(self, folder: Path, nodes: int) -> tuple[str, ...]:
-        """Its resume program."""
+        """Return the command of ParallelCluster's resume program."""
         program = HERE / "burst_parallelcluster.py"
         return str(self.python), str(program), str(folder / "resume.conf"), f"{PEER_NODE}[1-{nodes}]"
 
     def plugin(self, subnet: str, nodes: int) -> tuple[str, ...]:
-        """Calls of aws-plugin-for-slurm."""
+        """Return the command that makes the calls of aws-plugin-for-slurm."""
         names = (f"aws-p5-{number}" for number in range(nodes))
         return str(self.python), str(HERE / "burst_plugin_v2.py"), "bench-fleet", subnet, *names
 
@@ -42,7 +42,7 @@ class Peer:
 
 
 def install() -> Peer:
-    """The package in the cache folder: installed on first use, about 60 MB. Raises Unavailable."""
+    """Install the package into the cache folder on first use, about 60 MB. Raises Unavailable."""
     home = cache_dir("bench") / f"parallelcluster-node-{VERSION}"
     python, stamp = home / "bin" / "python", home / "installed"
     if not stamp.is_file():
@@ -56,8 +56,8 @@ def install() -> Peer:
 
 def _step(*command: str) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{command[0]}: {error}") from None
-    if done.returncode != 0:
-        raise Unavailable(" ".join((done.stderr or done.stdout).split())[-300:] or "no message")
+    if completed.returncode != 0:
+        raise Unavailable(" ".join((completed.stderr or completed.stdout).split())[-300:] or "no message")

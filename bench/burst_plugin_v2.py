@@ -1,4 +1,4 @@
-"""Runs in the peer's own Python: the calls that aws-plugin-for-slurm (branch plugin-v2, 2023) makes to start nodes.
+"""Calls that aws-plugin-for-slurm (branch plugin-v2, 2023) makes to start nodes; runs in the peer's own Python.
 
     python burst_plugin_v2.py TEMPLATE SUBNET NODE...
 
@@ -15,7 +15,7 @@ import boto3
 def main() -> int:
     template, subnet, *nodes = sys.argv[1:]
     ec2 = boto3.client("ec2")
-    answer = ec2.create_fleet(
+    fleet = ec2.create_fleet(
         Type="instant",
         LaunchTemplateConfigs=[
             {
@@ -30,9 +30,9 @@ def main() -> int:
         },
         OnDemandOptions={"AllocationStrategy": "lowest-price"},
     )
-    ids = [one for found in answer["Instances"] for one in found["InstanceIds"]]
+    ids = [instance_id for instance_set in fleet["Instances"] for instance_id in instance_set["InstanceIds"]]
     response = ec2.describe_instances(InstanceIds=ids)
-    instances = [one for reservation in response["Reservations"] for one in reservation["Instances"]]
+    instances = [instance for reservation in response["Reservations"] for instance in reservation["Instances"]]
     for node, instance in zip(nodes, instances, strict=False):
         ec2.create_tags(Resources=[instance["InstanceId"]], Tags=[{"Key": "Name", "Value": node}])
         address, name = instance["PrivateIpAddress"], instance["PrivateDnsName"].partition(".")[0]

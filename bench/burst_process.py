@@ -1,4 +1,4 @@
-"""Programs that are measured: whole ones, and one that stays."""
+"""Measured processes: programs that run to their end, and one that runs in the background."""
 
 import contextlib
 import os
@@ -18,56 +18,56 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessResult:
     """Result of a program: seconds, peak memory, processor time with children, and output."""
 
     seconds: float
     mib: float
     cpu: float
-    said: str = ""
+    output: str = ""
 
-    def then(self, other: "Ended") -> "Ended":
-        """Both, one after the other."""
-        return Ended(
-            self.seconds + other.seconds, max(self.mib, other.mib), self.cpu + other.cpu, self.said + other.said
+    def then(self, other: "ProcessResult") -> "ProcessResult":
+        """Return the result of both programs, one after the other."""
+        return ProcessResult(
+            self.seconds + other.seconds, max(self.mib, other.mib), self.cpu + other.cpu, self.output + other.output
         )
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Ours with these; bytecode is kept, as it is wherever a program is installed."""
-    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**ours, **environ}
+    """Return this process's environment variables and `environ`; bytecode is written, as in an installation."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**inherited, **environ}
 
 
-def run(command: Sequence[str], environ: Mapping[str, str]) -> Ended:
-    """A program from its start to its end. Raises Failed."""
-    with tempfile.TemporaryFile() as said:
+def run(command: Sequence[str], environ: Mapping[str, str]) -> ProcessResult:
+    """Run a program to its end and measure it. Raises Failed."""
+    with tempfile.TemporaryFile() as output:
         began = time.perf_counter()
         process = subprocess.Popen(
-            command, env=environment(environ), stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT
+            command, env=environment(environ), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
         with watched(process.pid) as peak:
             _, status, usage = os.wait4(process.pid, 0)
             seconds = time.perf_counter() - began
         process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        text = said.read().decode(errors="replace")
+        output.seek(0)
+        text = output.read().decode(errors="replace")
     if process.returncode != 0:
         raise Failed(f"{' '.join(command)[:200]} ended with {process.returncode}: {text[-800:]}")
-    return Ended(seconds, peak[0], usage.ru_utime + usage.ru_stime, text)
+    return ProcessResult(seconds, peak[0], usage.ru_utime + usage.ru_stime, text)
 
 
 @contextmanager
 def watched(pid: int) -> Iterator[list[float]]:
-    """Peak memory of a process (MiB). wait4's value is not usable: it starts with the parent's memory."""
+    """Yield a list that holds the peak memory of a process (MiB). wait4's value starts with the parent's memory."""
     peak, ended = [0.0], threading.Event()
 
-    def look() -> None:
+    def sample() -> None:
         while not ended.wait(POLL_SECONDS):
             with contextlib.suppress(OSError, StopIteration):
                 peak[0] = memory(pid, "VmHWM")
 
-    watcher = threading.Thread(target=look, daemon=True)
+    watcher = threading.Thread(target=sample, daemon=True)
     watcher.start()
     try:
         yield peak
@@ -77,13 +77,13 @@ def watched(pid: int) -> Iterator[list[float]]:
 
 
 def memory(pid: int, field: str) -> float:
-    """A field of the kernel's account of a process, in MiB."""
+    """Return a field of /proc/PID/status in MiB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
 
 
 class Process:
-    """A program that runs while the block does."""
+    """Program that runs for the duration of the block."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self._command, self._environ = command, environ
@@ -106,26 +106,26 @@ class Process:
         self._log.close()
 
     def wait_for(self, word: str, seconds: float = 30) -> None:
-        """Until it has said this. Raises Failed."""
+        """Wait until the program has printed `word`. Raises Failed."""
         deadline = time.monotonic() + seconds
-        while word not in self.said:
+        while word not in self.output:
             if self._process.poll() is not None or time.monotonic() > deadline:
-                raise Failed(f"{' '.join(self._command)} did not say {word!r}: {self.said[-800:]}")
+                raise Failed(f"{' '.join(self._command)} did not print {word!r}: {self.output[-800:]}")
             time.sleep(0.02)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return Path(self._log.name).read_text(errors="replace")
 
     @property
     def cpu(self) -> float:
-        """Processor seconds up to now, with those of programs that it started and that ended."""
+        """Return its processor seconds, including those of its child processes that have ended."""
         fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
         return sum(int(field) for field in fields[11:15]) / TICKS
 
     @property
     def own_cpu(self) -> float:
-        """Processor seconds of its own."""
+        """Return its processor seconds without those of child processes."""
         fields = (self._proc / "stat").read_text().rpartition(")")[2].split()
         return sum(int(field) for field in fields[11:13]) / TICKS
 

@@ -1,4 +1,7 @@
-"""Processor seconds of one decision about 10,000 nodes, in several situations: a line each. `python -m bench.burst_reconcile`"""
+"""Benchmark of one decision about 10,000 nodes, in processor seconds, a line for each situation.
+
+`python -m bench.burst_reconcile`
+"""
 
 import time
 from collections.abc import Iterator
@@ -37,14 +40,14 @@ POLICY = BurstPolicy(
     {"vision": AccountPolicy("vision", "internal", True)},
 )
 NAMES = tuple(f"p5-{number}" for number in range(1, NODES + 1))
-ASLEEP, STARTING, RUNNING = (
+POWERED_DOWN, STARTING, RUNNING = (
     frozenset(words.split())
     for words in ("IDLE CLOUD POWERED_DOWN", "ALLOCATED CLOUD NOT_RESPONDING POWERING_UP", "ALLOCATED CLOUD")
 )
 
 
 def slurm(states: frozenset[str], state: str = "") -> SlurmView:
-    """Every node in these states, with jobs of as many nodes each where `state` is theirs."""
+    """Return all nodes in `states`; if `state` is given, also `JOBS` jobs in that state on equal shares of the nodes."""
     share = NODES // JOBS
     jobs = {
         number: SlurmJob(
@@ -63,7 +66,7 @@ def slurm(states: frozenset[str], state: str = "") -> SlurmView:
 
 
 def launched(state: State) -> tuple[State, Ec2View]:
-    """Journal after every launch of 10,000 nodes, and EC2's instances."""
+    """Return the journal after the launch of 10,000 nodes, and EC2's instances."""
     decision = reconcile(slurm(STARTING, "CONFIGURING"), Ec2View(NOW, ()), state, POLICY, NOW)
     instances = []
     for action in decision.actions:
@@ -91,22 +94,22 @@ def launched(state: State) -> tuple[State, Ec2View]:
 
 
 def situations() -> Iterator[tuple[str, SlurmView, Ec2View, State]]:
-    yield "all asleep", slurm(ASLEEP), Ec2View(NOW, ()), State()
+    yield "all powered down", slurm(POWERED_DOWN), Ec2View(NOW, ()), State()
     yield f"all to be started, {JOBS} jobs", slurm(STARTING, "CONFIGURING"), Ec2View(NOW, ()), State()
-    state, seen = launched(State())
-    yield "all at work", slurm(RUNNING, "RUNNING"), seen, state
-    yield "all at work, the journal lost", slurm(RUNNING, "RUNNING"), seen, State()
-    yield "all to be ended", slurm(ASLEEP), seen, State()
+    state, ec2_view = launched(State())
+    yield "all running", slurm(RUNNING, "RUNNING"), ec2_view, state
+    yield "all running, the journal lost", slurm(RUNNING, "RUNNING"), ec2_view, State()
+    yield "all to be terminated", slurm(POWERED_DOWN), ec2_view, State()
 
 
 def main() -> None:
-    for what, slurm_view, ec2_view, state in situations():
+    for situation, slurm_view, ec2_view, state in situations():
         took = []
         for _ in range(3):
             began = time.process_time()
             reconcile(slurm_view, ec2_view, state, POLICY, NOW + 30)
             took.append(time.process_time() - began)
-        print(f"{min(took):.3f} {what}", flush=True)
+        print(f"{min(took):.3f} {situation}", flush=True)
 
 
 if __name__ == "__main__":

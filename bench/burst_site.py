@@ -1,6 +1,6 @@
 """Site of the burst benchmark: an emulated AWS for both controllers, and a Slurm that has just allocated nodes.
 
-Slurm's commands are scripts that print what the real one printed in the lab, for as many nodes; updates are written down.
+Slurm's commands are scripts that print output recorded in the lab, extended to the number of nodes; updates are logged.
 """
 
 import json
@@ -21,11 +21,11 @@ from sandbox.aws_emulator.process import EmulatorProcess
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "tests/unit/burst/data/26.05"
 REGION, TYPE, IMAGE = "us-east-1", "p5.48xlarge", "ami-0a11ce5a9db0c5000"
-CLUSTER, POOL, MOST = "bench", "p5", 1000
+CLUSTER, POOL, MAX_NODES = "bench", "p5", 1000
 #: ParallelCluster's name for node `number` of one compute resource of one queue.
 PEER_NODE = "q1-dy-p5-"
-#: Environment that slurmctld gives its programs beside the resume file: without Python's folders.
-PROGRAM = """#!/bin/sh
+#: Script in place of scontrol. {folder} is the folder of the Slurm.
+SCONTROL = """#!/bin/sh
 case "$1 $2" in
   "ping --json") cat {folder}/ping.json;;
   "show nodes") cat {folder}/now/nodes.txt;;
@@ -36,8 +36,8 @@ esac
 
 
 @dataclass(frozen=True)
-class Made:
-    """Resources that Pulumi would have made."""
+class AwsResources:
+    """Ids of the resources that Pulumi creates in a real environment."""
 
     subnet: str
     group: str
@@ -45,8 +45,8 @@ class Made:
     zone_id: str
 
 
-def build(cloud: EmulatorProcess) -> Made:
-    """An empty account with a network, two launch templates, and the tables of ParallelCluster."""
+def build(cloud: EmulatorProcess) -> AwsResources:
+    """Create a network, launch templates, and ParallelCluster's table and zone in an empty account."""
     cloud.control(wipe=True, boot=0)
     ec2, dynamodb, route53 = (client(cloud, name) for name in ("ec2", "dynamodb", "route53"))
     vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
@@ -54,9 +54,9 @@ def build(cloud: EmulatorProcess) -> Made:
     group = ec2.create_security_group(GroupName="p5", Description="p5", VpcId=vpc)["GroupId"]
     interface = {"DeviceIndex": 0, "NetworkCardIndex": 0, "Groups": [group]}
     data = {"ImageId": IMAGE, "InstanceType": TYPE}
-    peers = {**data, "NetworkInterfaces": [{**interface, "SubnetId": subnet}]}
-    fleets = {**data, "SecurityGroupIds": [group]}
-    for name, template in (("bench-q1-p5", peers), ("bench-fleet", fleets)):
+    parallelcluster = {**data, "NetworkInterfaces": [{**interface, "SubnetId": subnet}]}
+    plugin = {**data, "SecurityGroupIds": [group]}
+    for name, template in (("bench-q1-p5", parallelcluster), ("bench-fleet", plugin)):
         ec2.create_launch_template(LaunchTemplateName=name, LaunchTemplateData=template)
     response = ec2.create_launch_template(LaunchTemplateName="bench-p5", LaunchTemplateData=data)
     key = [{"AttributeName": "Id", "AttributeType": "S"}]
@@ -72,37 +72,37 @@ def build(cloud: EmulatorProcess) -> Made:
         HostedZoneConfig={"PrivateZone": True},
         VPC={"VPCRegion": REGION, "VPCId": vpc},
     )
-    return Made(
+    return AwsResources(
         subnet, group, response["LaunchTemplate"]["LaunchTemplateId"], zone["HostedZone"]["Id"].rpartition("/")[2]
     )
 
 
 def client(cloud: EmulatorProcess, service: str) -> Any:
-    """A client with the operator's keys."""
+    """Return a client with the operator's access keys."""
     keys = cloud.operator_credentials.read_text().splitlines()
     values: dict[str, Any] = dict(line.split(" = ") for line in keys if " = " in line)
     return boto3.session.Session(region_name=REGION, **values).client(service, endpoint_url=cloud.endpoint)
 
 
 class Slurm:
-    """The folder of a Slurm with `MOST` cloud nodes. It is asked by our names, and by ParallelCluster's."""
+    """Folder of a Slurm with `MAX_NODES` cloud nodes, under our node names and ParallelCluster's."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = self.next = folder
 
     @property
     def environ(self) -> dict[str, str]:
-        """Environment of the measured programs: the scripts first on PATH, and our settings file."""
+        """Return the environment variables of the measured programs: scripts first on PATH, and our settings file."""
         return {
             "PATH": f"{self.folder}/bin:{os.environ['PATH']}",
             "LANDBRIDGE_BURST_CONFIG": str(self.folder / "burst.json"),
             "PYTHONPATH": str(ROOT),
         }
 
-    def write(self, cloud: EmulatorProcess, made: Made) -> None:
-        """The scripts, our settings, and every node asleep."""
+    def write(self, cloud: EmulatorProcess, resources: AwsResources) -> None:
+        """Write the scripts and our settings, with all nodes powered down."""
         (self.folder / "bin").mkdir(parents=True, exist_ok=True)
-        scripts = {"scontrol": PROGRAM.format(folder=self.folder), "sudo": '#!/bin/sh\nexec "$@"\n'}
+        scripts = {"scontrol": SCONTROL.format(folder=self.folder), "sudo": '#!/bin/sh\nexec "$@"\n'}
         scripts |= {name: f"#!/bin/sh\ncat {self.folder}/now/{name}.json\n" for name in ("sinfo", "squeue")}
         for name, text in scripts.items():
             (self.folder / "bin" / name).write_text(text)
@@ -110,13 +110,13 @@ class Slurm:
         ping = json.loads((RECORDED / "scontrol-ping.json").read_text())
         ping["pings"][0]["hostname"] = socket.gethostname().partition(".")[0]
         (self.folder / "ping.json").write_text(json.dumps(ping))
-        (self.folder / "burst.json").write_text(json.dumps(settings(cloud, made, self.folder)))
-        self.ask(0, 1)
-        self.decide()
+        (self.folder / "burst.json").write_text(json.dumps(settings(cloud, resources, self.folder)))
+        self.prepare(0, 1)
+        self.activate()
 
-    def ask(self, nodes: int, jobs: int) -> None:
-        """`jobs` jobs have just been given `nodes` nodes, which have to start: from `decide` on."""
-        self.next = self.folder / f"asked-{time.time_ns()}"
+    def prepare(self, nodes: int, jobs: int) -> None:
+        """Write the answers of a Slurm that has just allocated `nodes` powered-down nodes to `jobs` jobs."""
+        self.next = self.folder / f"prepared-{time.time_ns()}"
         share = nodes // jobs if nodes >= jobs else 1
         parts = [range(1 + at * share, 1 + (at + 1) * share) for at in range(min(jobs, nodes))]
         if parts:
@@ -130,8 +130,8 @@ class Slurm:
         (self.folder / "scontrol.log").write_text("")
         (self.folder / "heartbeat").write_text(datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f%z"))
 
-    def decide(self) -> None:
-        """Make the scripts print the last answer from now on."""
+    def activate(self) -> None:
+        """Make the scripts print the prepared answers from now on."""
         link = self.folder / "link"
         link.symlink_to(self.next.name)
         link.replace(self.folder / "now")
@@ -142,24 +142,24 @@ class Slurm:
 
     @property
     def updates(self) -> list[str]:
-        """Arguments of scontrol's calls."""
+        """Return the arguments of the recorded scontrol calls."""
         return (self.folder / "scontrol.log").read_text().splitlines()
 
 
-def settings(cloud: EmulatorProcess, made: Made, folder: Path) -> dict[str, Any]:
-    """Our burst.json: one pool of one offering."""
+def settings(cloud: EmulatorProcess, resources: AwsResources, folder: Path) -> dict[str, Any]:
+    """Return our burst.json with one pool of one offering."""
     offering = {
         "key": f"{TYPE}/use1-az4/on-demand",
         "kind": "on_demand",
         "instance_type": TYPE,
-        "subnet": made.subnet,
+        "subnet": resources.subnet,
         "zone": "use1-az4",
         "market": "on-demand",
-        "launch_template_id": made.template,
+        "launch_template_id": resources.template,
         "launch_template_version": "1",
         "usd_hour": 55.04,
         "interfaces": [{"card": 0, "device": 0, "kind": "interface"}],
-        "security_groups": [made.group],
+        "security_groups": [resources.group],
     }
     return {
         "cluster": CLUSTER,
@@ -171,40 +171,40 @@ def settings(cloud: EmulatorProcess, made: Made, folder: Path) -> dict[str, Any]
         "socket": str(folder / "burst.sock"),
         "metrics": None,
         "accounts": {"vision": {"data_class": "internal", "aws": True}},
-        "pools": {POOL: {"node_prefix": f"{POOL}-", "max_nodes": MOST, "offerings": [offering]}},
+        "pools": {POOL: {"node_prefix": f"{POOL}-", "max_nodes": MAX_NODES, "offerings": [offering]}},
     }
 
 
 def _queue(parts: list[range]) -> dict[str, Any]:
-    """squeue's answer: the recorded job of two nodes, of as many nodes as each part has, with every core of each."""
+    """Return squeue's output: the recorded job of two nodes once for each part, with the part's nodes and all cores."""
     text = (RECORDED / "gang-configuring.squeue.json").read_text()
     queue: dict[str, Any] = json.loads(text)
     (recorded, *_), queue["jobs"] = queue["jobs"], []
     for number, part in enumerate(parts, 1):
         job = {**recorded, "job_id": number, "account": "vision", "job_resources": {**recorded["job_resources"]}}
-        job["nodes"] = compress(f"{POOL}-{one}" for one in part)
+        job["nodes"] = compress(f"{POOL}-{node}" for node in part)
         job["start_time"] = {"set": True, "infinite": False, "number": int(time.time())}
         rows = recorded["job_resources"]["nodes"]
-        one = rows["allocation"][0]
-        allocation = [{**one, "index": at, "name": f"{POOL}-{node}"} for at, node in enumerate(part)]
+        first_row = rows["allocation"][0]
+        allocation = [{**first_row, "index": at, "name": f"{POOL}-{node}"} for at, node in enumerate(part)]
         job["job_resources"]["nodes"] = {**rows, "count": len(part), "list": job["nodes"], "allocation": allocation}
         queue["jobs"].append(job)
     return queue
 
 
 def _nodes(starting: int) -> dict[str, Any]:
-    """sinfo's answer: the recorded group of nodes twice, those that start and those that sleep."""
+    """Return sinfo's output: the recorded group of nodes twice, for the starting and for the powered-down nodes."""
     nodes: dict[str, Any] = json.loads((RECORDED / "gang-partly-up.sinfo.json").read_text())
     recorded = nodes["sinfo"][0]
     groups = (
         (range(1, starting + 1), ["ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"]),
-        (range(starting + 1, MOST + 1), ["IDLE", "CLOUD", "POWERED_DOWN"]),
+        (range(starting + 1, MAX_NODES + 1), ["IDLE", "CLOUD", "POWERED_DOWN"]),
     )
     nodes["sinfo"] = [
         {
             **recorded,
             "node": {"state": state},
-            "nodes": {**recorded["nodes"], "total": len(part), "nodes": [compress(f"{POOL}-{one}" for one in part)]},
+            "nodes": {**recorded["nodes"], "total": len(part), "nodes": [compress(f"{POOL}-{node}" for node in part)]},
         }
         for part, state in groups
         if part
@@ -213,20 +213,20 @@ def _nodes(starting: int) -> dict[str, Any]:
 
 
 def _resume(parts: list[range], prefix: str) -> dict[str, Any]:
-    """SLURM_RESUME_FILE: the recorded job with these nodes."""
+    """Return the content of SLURM_RESUME_FILE: the recorded job with these nodes."""
     resume: dict[str, Any] = json.loads((RECORDED / "resume-gang.json").read_text())
     recorded, resume["jobs"] = resume["jobs"][0], []
     if prefix == PEER_NODE:
-        # What Slurm 26.05 says more than the peer can read.
+        # The peer cannot read these keys of Slurm 26.05.
         recorded = {key: value for key, value in recorded.items() if key not in ("exclusive", "priority")}
     for number, part in enumerate(parts, 1):
-        nodes = _written(part, prefix)
+        nodes = _host_list(part, prefix)
         resume["jobs"].append({**recorded, "job_id": number, "nodes_alloc": nodes, "nodes_resume": nodes})
-    resume["all_nodes_resume"] = _written(range(1, parts[-1].stop), prefix) if parts else ""
+    resume["all_nodes_resume"] = _host_list(range(1, parts[-1].stop), prefix) if parts else ""
     return resume
 
 
-def _written(part: range, prefix: str) -> str:
+def _host_list(part: range, prefix: str) -> str:
     return f"{prefix}[{part.start}-{part.stop - 1}]" if len(part) > 1 else f"{prefix}{part.start}"
 
 
@@ -238,10 +238,10 @@ def _peer_node(number: int) -> str:
     )
 
 
-def peer_settings(slurm: Slurm, made: Made) -> Mapping[str, str]:
-    """ParallelCluster's own files for one compute resource; returns the variables by which its programs find them."""
+def peer_settings(slurm: Slurm, resources: AwsResources) -> Mapping[str, str]:
+    """Write ParallelCluster's files for one compute resource; return the variables by which its programs find them."""
     fleet: dict[str, Any] = {"Api": "run-instances", "CapacityType": "on-demand", "AllocationStrategy": "lowest-price"}
-    fleet |= {"Instances": [{"InstanceType": TYPE}], "Networking": {"SubnetIds": [made.subnet]}}
+    fleet |= {"Instances": [{"InstanceType": TYPE}], "Networking": {"SubnetIds": [resources.subnet]}}
     (slurm.folder / "fleet.json").write_text(json.dumps({"q1": {"p5": fleet}}))
     (slurm.folder / "none.json").write_text("{}")
     lines = {
@@ -249,7 +249,7 @@ def peer_settings(slurm: Slurm, made: Made) -> Mapping[str, str]:
         "region": REGION,
         "proxy": "NONE",
         "dynamodb_table": f"parallelcluster-slurm-{CLUSTER}",
-        "hosted_zone": made.zone_id,
+        "hosted_zone": resources.zone_id,
         "dns_domain": "bench.pcluster",
         "head_node_private_ip": "10.60.0.5",
         "head_node_hostname": "ip-10-60-0-5",

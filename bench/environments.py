@@ -1,10 +1,10 @@
-"""Hybrid environments of any size: 50 pools are ParallelCluster's greatest cluster, 10 queues of 5 compute resources."""
+"""Hybrid environments of any size: 50 pools are ParallelCluster's largest cluster, 10 queues of 5 compute resources."""
 
-# Five types as unlike each other as they come: 32, 4, 16, 1 and 8 EFA cards. The same ones go into the peer's queues.
+# Five very different types: 32, 4, 16, 1 and 8 EFA network cards. The peer's queues use the same ones.
 TYPES = ("p5.48xlarge", "p4d.24xlarge", "p5en.48xlarge", "g6e.12xlarge", "p6-b200.48xlarge")
-# All of them are offered there. One zone each, as a region has room for 500 placement groups.
+# This zone offers all of them. Each pool has one zone, as a region permits 500 placement groups.
 ZONE = "use1-az6"
-# As many nodes in all as 50 pools of 16 have: more interfaces would need a higher quota, which is an error of its own.
+# Total number of nodes, that of 50 pools of 16: more interfaces would need a higher quota, which is a separate error.
 NODES = 800
 
 _HEAD = """\
@@ -18,10 +18,13 @@ config:
     users:
       - {name: alice, uid: 20001}
     onprem:
+      aws_credentials: files
       cidr: 10.20.0.0/16
       nodes:
         - {hosts: "dgx[01-04]", platform: dgx-h100, address: 10.20.1.11, rack: r1}
         - {hosts: "smc[01-08]", platform: supermicro-hgx-a100, address: 10.20.1.31, rack: r2}
+      driver: {install: false}
+      gpu_tools: {dcgm: false}
       addresses:
         ctl01: 10.20.0.11
         db01: 10.20.0.12
@@ -43,32 +46,34 @@ _TAIL = """\
       accounts:
         vision: {users: [alice], data_class: internal}
     budget: {monthly_usd: 120000}
+    state: {backend: local}
 """
 
 
 def names(pools: int) -> list[str]:
-    """The pools' names: ten queues, each with so many types."""
-    each = -(-pools // 10)
-    return [f"q{number // each}-c{number % each}" for number in range(pools)]
+    """Return the pools' names: ten queues with an equal number of instance types."""
+    types_per_queue = -(-pools // 10)
+    return [f"q{number // types_per_queue}-c{number % types_per_queue}" for number in range(pools)]
 
 
 def max_nodes(pools: int) -> int:
-    """The most nodes of each pool."""
+    """Return max_nodes of each pool."""
     return min(16, max(1, NODES // pools))
 
 
 def text(pools: int) -> str:
-    """The file of an environment with that many pools; `landbridge check` finds no error in it."""
-    most = max_nodes(pools)
-    rows = [_pool(name, TYPES[number % len(TYPES)], most) for number, name in enumerate(names(pools))]
+    """Return an environment file with that many pools; `landbridge check` finds no error in it."""
+    limit = max_nodes(pools)
+    rows = [_pool(name, TYPES[number % len(TYPES)], limit) for number, name in enumerate(names(pools))]
     return _HEAD + "".join(rows) + _TAIL
 
 
-def _pool(name: str, instance: str, most: int) -> str:
+def _pool(name: str, instance: str, limit: int) -> str:
     return f"""\
         - name: {name}
           instance: {instance}
-          max_nodes: {most}
+          max_nodes: {limit}
+          image: ami-0123456789abcdef0
           capacity:
             - {{kind: on_demand, zones: [{ZONE}]}}
           suspend_after: 900

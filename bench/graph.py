@@ -1,4 +1,4 @@
-"""Record the AWS graph of an environment once, without an engine or an emulated AWS: `python -m bench.graph ENV|FILE`."""
+"""Recording of an environment's AWS graph, without an engine or an emulated AWS: `python -m bench.graph ENV|FILE`."""
 
 import gc
 import sys
@@ -29,12 +29,12 @@ class Preview:
 
 
 def main() -> int:
-    """Print how many resources there are."""
-    named = sys.argv[1] if len(sys.argv) > 1 else "sandbox"
-    program, stack, config = program_of(Path(named) if named.endswith(".yaml") else find_environment(named))
+    """Print the number of resources."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "sandbox"
+    program, stack, config = program_of(Path(name) if name.endswith(".yaml") else find_environment(name))
     graph = record(program, stack=stack, config=config, backing=Preview(), preview=True)
     print(len(graph.nodes))
-    # The process ends: to look through all that there is once more would free nothing.
+    # The process ends: a last garbage collection over all objects would free nothing.
     gc.freeze()
     return 0
 

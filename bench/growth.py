@@ -13,38 +13,42 @@ SIZES = (50, 100, 200, 500)
 
 
 def name(pools: int) -> str:
-    """Name of a size in the tables."""
+    """Return the name of a size in the tables."""
     return f"check, {pools} pools"
 
 
 def contenders(landbridge: str, folder: Path) -> list[Contender]:
-    """One a size; their files are written to `folder`."""
+    """Return one contender for each size; their files are written to `folder`."""
     return [Contender(name(pools), (landbridge, "check", "-f", str(file(folder, pools)))) for pools in SIZES]
 
 
 def file(folder: Path, pools: int) -> Path:
-    """Write an environment of so many pools, and return its path."""
+    """Write an environment with `pools` pools, and return its path."""
     path = folder / f"Pulumi.pools{pools}.yaml"
     path.write_text(environments.text(pools))
     return path
 
 
 def show(figures: dict[str, Figures], folder: Path) -> None:
-    """Return a row for each size: the whole process, the cost of each further pool, and the phases."""
+    """Print a row for each size: the whole process, the cost of each further pool, and the phases."""
     print(f"{'pools':>6} {'median s':>9} {'peak MiB':>9} {'ms/pool':>8} {'ms/pool more':>13}   inside, s: ", end="")
     print("imports   yaml  model  rules   slowest rules")
-    before: tuple[int, float] | None = None
+    previous: tuple[int, float] | None = None
     for pools in SIZES:
         figure = figures[name(pools)]
-        more = "" if before is None else f"{1000 * (figure.median - before[1]) / (pools - before[0]):.2f}"
+        increment = "" if previous is None else f"{1000 * (figure.median - previous[1]) / (pools - previous[0]):.2f}"
         inside = _inside(folder / f"Pulumi.pools{pools}.yaml")
         spent = " ".join(f"{inside['seconds'][phase]:6.3f}" for phase in ("imports", "yaml", "model", "rules"))
         slowest = ", ".join(f"{rule} {1000 * took:.0f} ms" for rule, took in inside["slowest"].items())
-        row = f"{pools:6} {figure.median:9.3f} {figure.peak_mib:9.1f} {1000 * figure.median / pools:8.2f} {more:>13}"
+        row = (
+            f"{pools:6} {figure.median:9.3f} {figure.peak_mib:9.1f} {1000 * figure.median / pools:8.2f} {increment:>13}"
+        )
         print(f"{row}              {spent}   {slowest}")
-        before = pools, figure.median
+        previous = pools, figure.median
 
 
 def _inside(path: Path) -> Any:
-    done = subprocess.run([sys.executable, "-m", "bench.phases", str(path)], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    completed = subprocess.run(
+        [sys.executable, "-m", "bench.phases", str(path)], capture_output=True, text=True, check=True
+    )
+    return json.loads(completed.stdout)

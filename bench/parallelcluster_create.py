@@ -1,8 +1,8 @@
-"""Runs in ParallelCluster's own Python: a cluster's YAML to its CloudFormation template, up to CreateStack.
+"""Conversion of a cluster's YAML to its CloudFormation template, in ParallelCluster's own Python, up to CreateStack.
 
     python parallelcluster_create.py CONFIG.yaml
 
-Its validators are off, so that this is the least it can do; S3 and EC2 are at the endpoint in the environment.
+Its validators are off, so that this is its minimum of work; an environment variable has the endpoint of S3 and EC2.
 """
 
 import sys
@@ -18,7 +18,7 @@ class _Reached(Exception):
 
 
 def main() -> int:
-    """0 when CreateStack was reached, with the template in the bucket."""
+    """Return 0 when CreateStack was reached, with the template in the bucket."""
     reached = []
 
     def create_stack(**_: object) -> None:
@@ -27,11 +27,11 @@ def main() -> int:
 
     api = AWSApi.instance()
     api.cfn.create_stack_from_url = create_stack
-    # The bucket's own policy is no part of the template, and emulations of S3 refuse plain HTTP by it.
+    # The bucket policy is not part of the template, and it makes emulations of S3 refuse plain HTTP.
     api.s3.put_bucket_policy = lambda **_: None
     try:
         Cluster("bench", Path(sys.argv[1]).read_text()).create(validator_suppressors={AllValidatorsSuppressor()})
-    except Exception as error:  # noqa: BLE001  (it wraps what create_stack raises in errors of its own)
+    except Exception as error:  # noqa: BLE001  (it wraps the errors of create_stack in its own errors)
         if not reached:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
     return 0 if reached else 1

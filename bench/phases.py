@@ -1,4 +1,4 @@
-"""Phases of `landbridge check` and their times, in one process: `python -m bench.phases FILE`, JSON on standard output."""
+"""Phases of `landbridge check` and their times in one process, as JSON: `python -m bench.phases FILE`."""
 
 import json
 import sys
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-# A day that changes nothing; rules about dates run as they do for a person.
+# A fixed date without effect on the findings; rules about dates run as in a user's check.
 DAY = date(2026, 11, 21)
 
 
 def phases(path: Path) -> dict[str, Any]:
-    """Seconds of each phase, and of the slowest rules."""
+    """Return the seconds of each phase, and of the slowest rules."""
     took: dict[str, float] = {}
 
     def timed(name: str, act: Callable[[], _T]) -> _T:
@@ -29,12 +29,12 @@ def phases(path: Path) -> dict[str, Any]:
     from landbridge.rules import RULES, check_report
 
     data = path.read_bytes()
-    # The quickest of three: what is left is work, not collecting garbage.
+    # The fastest of three runs: work without garbage collection.
     yaml = min(_seconds(lambda: read(data, str(path))) for _ in range(3))
     loading = min(_seconds(lambda: load_environment(path)) for _ in range(3))
     took |= {"yaml": yaml, "model": max(0.0, loading - yaml)}
     loaded = load_environment(path)
-    # Once, as a person's check does it: with the catalogue to be read.
+    # Once, as in a user's check: it reads the catalogue.
     timed("rules", lambda: check_report(loaded, DAY))
     slowest: dict[str, float] = {}
     for rule in RULES.values():

@@ -1,6 +1,6 @@
 """Benchmark of `up` in the sandbox: time, and memory of engine, program and provider.
 
-`python -m bench.up hybrid`: built, built again, compared and removed by Pulumi's real engine against the emulated AWS.
+`python -m bench.up hybrid` runs up twice, refresh and destroy with Pulumi's real engine against the emulated AWS.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Name of a process of a run, by a word of its command line; the first match.
+#: Role of a process by a word of its command line; the first match counts.
 ROLES = {
     "pulumi-language-python": "program",
     "pulumi-resource-aws": "provider",
@@ -25,11 +25,11 @@ SAMPLE_SECONDS = 0.05
 
 
 class Memory:
-    """The greatest resident size of each kind of process below this one, in MiB, as the kernel keeps it."""
+    """Peak resident size (VmHWM) of this process's descendants in MiB, by role."""
 
     def __init__(self) -> None:
         self.peak: dict[str, float] = {}
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> "Memory":
@@ -37,17 +37,17 @@ class Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._stopped.set()
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._over.wait(SAMPLE_SECONDS):
+        while not self._stopped.wait(SAMPLE_SECONDS):
             for role, mib in _below(os.getpid()):
                 self.peak[role] = max(self.peak.get(role, 0.0), mib)
 
 
 def _below(root: int) -> Iterator[tuple[str, float]]:
-    """Role and peak size of every process that descends from `root`."""
+    """Yield role and peak size (MiB) of every descendant of process `root`."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -56,10 +56,10 @@ def _below(root: int) -> Iterator[tuple[str, float]]:
             except (OSError, IndexError, ValueError):
                 continue
     for pid in parents:
-        above = parents.get(pid)
-        while above and above != root:
-            above = parents.get(above)
-        if above != root:
+        ancestor = parents.get(pid)
+        while ancestor and ancestor != root:
+            ancestor = parents.get(ancestor)
+        if ancestor != root:
             continue
         try:
             words = (Path("/proc") / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode()
@@ -74,7 +74,7 @@ def _below(root: int) -> Iterator[tuple[str, float]]:
 
 @contextmanager
 def _sandbox(name: str) -> Iterator[Path]:
-    """An emulated AWS, and the environment file with its endpoint; no resource is protected."""
+    """Start an emulated AWS and yield an environment file with its endpoint; no resource is protected."""
     from sandbox.aws_emulator.process import running
     from sandbox.pulumi_provider.engine.environment import sandbox_variables
     from sandbox.pulumi_provider.engine.find import Engine, find_engine
@@ -94,7 +94,7 @@ def _sandbox(name: str) -> Iterator[Path]:
 
 
 def main() -> int:
-    """Print one row for each operation; 1 where one fails."""
+    """Print one row for each operation; return 1 if one fails."""
     parser = argparse.ArgumentParser(prog="python -m bench.up", description=__doc__)
     parser.add_argument("environment", nargs="?", default="hybrid", help="one of stacks/Pulumi.*.yaml")
     name = parser.parse_args().environment

@@ -1,4 +1,4 @@
-"""Lint for the first words of Ansible task names and Python docstrings.
+"""Lint for words: first words of Ansible task names and Python docstrings, and names in Python that say nothing.
 
 `python bootstrap/lint_words.py [FOLDER]` prints `file:line: message` for each finding among the files that git tracks, and
 exits with 1 when there is one. The words are data in lint_words.yaml.
@@ -8,7 +8,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ WORDS = Path(__file__).with_name("lint_words.yaml")
 #: Keys of a play or a block that hold lists of tasks.
 TASK_LISTS = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 _TASK_FILE = re.compile(r"^ansible/(site\.yml|playbooks/.*\.yml|roles/[^/]+/(tasks|handlers)/.*\.yml)$")
+_PYTHON_PROGRAM = re.compile(rb"#!.*[/ ]python3?\b")
 _WORD = re.compile(r"\W*([\w'-]+)")
 
 
@@ -34,13 +35,15 @@ def main(argv: Sequence[str]) -> int:
 
 def check(root: Path, names: Sequence[str], words: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
     """Yield the path, line and message of each finding in the named files."""
-    unfinished = tuple(words["unfinished"])
     for name in names:
         if _TASK_FILE.match(name):
             for line, message in task_names((root / name).read_text(), words["task_verbs"].split()):
                 yield name, line, message
-        elif name.endswith(".py") and not (unfinished and name.startswith(unfinished)):
-            for line, message in docstring_openings((root / name).read_text(), words["docstring_openings"].split()):
+        elif is_python(root / name):
+            tree = ast.parse((root / name).read_text())
+            for line, message in docstring_openings(tree, words["docstring_openings"].split()):
+                yield name, line, message
+            for line, message in empty_names(tree, set(words["empty_names"].split())):
                 yield name, line, message
 
 
@@ -62,9 +65,17 @@ def task_names(text: str, verbs: Sequence[str]) -> Iterator[tuple[int, str]]:
             yield line, f'the task name "{name}" does not begin with a verb of lint_words.yaml'
 
 
-def docstring_openings(source: str, openings: Sequence[str]) -> Iterator[tuple[int, str]]:
+def is_python(path: Path) -> bool:
+    """Return true for a module, and for a program without a suffix whose first line names Python."""
+    if path.suffix:
+        return path.suffix == ".py"
+    with path.open("rb") as file:
+        return bool(_PYTHON_PROGRAM.match(file.readline(100)))
+
+
+def docstring_openings(tree: ast.Module, openings: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield a finding for each module, class or function whose docstring begins with a forbidden word."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         docstring = ast.get_docstring(node)
@@ -73,6 +84,21 @@ def docstring_openings(source: str, openings: Sequence[str]) -> Iterator[tuple[i
                 node.body[0].lineno,
                 f'the docstring begins with "{word}": name the standard object, or begin with a verb',
             )
+
+
+def empty_names(tree: ast.Module, forbidden: Container[str]) -> Iterator[tuple[int, str]]:
+    """Yield a finding for each variable, parameter, function or class whose name does not say what it holds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name = node.id
+        elif isinstance(node, ast.arg):
+            name = node.arg
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            name = node.name
+        else:
+            continue
+        if name in forbidden:
+            yield node.lineno, f'the name "{name}" does not say what it holds: write the noun, such as "instance"'
 
 
 def first_word(text: str) -> str:

@@ -1,4 +1,5 @@
-"""Pulumi components, one public class per module. A component takes a frozen plan and makes AWS resources; all decisions are in the plan.
+"""Pulumi components, one public class per module. A component takes a frozen plan and creates AWS resources; all
+decisions are in the plan.
 
 Import a class from its module: `from components.network import Network`. `components.classes()` finds all of them.
 """

@@ -36,25 +36,25 @@ class AccountingDatabase(Component):
     ) -> None:
         super().__init__(name, {"class": args.instance_class}, opts)
         self._name, self._args = name, args
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._child_options = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(
             name,
             name=args.name,
             description=f"Landbridge {args.cluster}: accounting database",
             vpc_id=vpc_id,
             tags=named(args.tags, args.name),
-            opts=self._own,
+            opts=self._child_options,
         )
         self.security_group_id = group.id
-        for client, theirs in clients.items():
-            self._let(f"{client}", group.id, theirs, aws.vpc.SecurityGroupIngressRule)
-            self._let(f"{client}-there", theirs, group.id, aws.vpc.SecurityGroupEgressRule)
-        self._database = self._made(group.id, [subnet_ids[zone] for zone in args.zones], key_arn)
+        for client, client_group in clients.items():
+            self._allow(client, group.id, client_group, aws.vpc.SecurityGroupIngressRule)
+            self._allow(f"{client}-there", client_group, group.id, aws.vpc.SecurityGroupEgressRule)
+        self._database = self._instance(group.id, [subnet_ids[zone] for zone in args.zones], key_arn)
         self.secret_arn = self._database.master_user_secrets.apply(lambda secrets: str(secrets[0].secret_arn))
         self.register_outputs({"address": self._database.address})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `services.database` output."""
+        """Return the stack\'s `services.database` output."""
         return {
             "address": self._database.address,
             "port": self._args.port,
@@ -62,7 +62,7 @@ class AccountingDatabase(Component):
             "secret_arn": self.secret_arn,
         }
 
-    def _let(self, key: str, group: pulumi.Input[str], peer: pulumi.Input[str], kind: type[pulumi.Resource]) -> None:
+    def _allow(self, key: str, group: pulumi.Input[str], peer: pulumi.Input[str], kind: type[pulumi.Resource]) -> None:
         kind(
             f"{self._name}-{key}",
             security_group_id=group,
@@ -72,10 +72,10 @@ class AccountingDatabase(Component):
             to_port=self._args.port,
             description="slurmdbd reaches its database",
             tags=self._args.tags,
-            opts=self._own,
+            opts=self._child_options,
         )
 
-    def _made(
+    def _instance(
         self, group_id: pulumi.Input[str], subnet_ids: Sequence[pulumi.Input[str]], key_arn: pulumi.Input[str]
     ) -> aws.rds.Instance:
         args, tags = self._args, named(self._args.tags, self._args.name)
@@ -85,7 +85,7 @@ class AccountingDatabase(Component):
             description=f"Landbridge {args.cluster}: accounting",
             subnet_ids=subnet_ids,
             tags=tags,
-            opts=self._own,
+            opts=self._child_options,
         )
         parameters = aws.rds.ParameterGroup(
             f"{self._name}-{args.family}",
@@ -96,17 +96,17 @@ class AccountingDatabase(Component):
                 {"name": key, "value": value, "apply_method": "immediate"} for key, value in args.parameters.items()
             ],
             tags=tags,
-            opts=self._own,
+            opts=self._child_options,
         )
-        last = {"final_snapshot_identifier": args.final_snapshot} if args.protect else {}
+        final_snapshot = {"final_snapshot_identifier": args.final_snapshot} if args.protect else {}
         return aws.rds.Instance(
             self._name,
             identifier=args.name,
             engine=args.engine,
             engine_version=args.version,
-            # The environment file sets it, and `landbridge impact` shows it before the update.
-            allow_major_version_upgrade=True,
-            apply_immediately=True,
+            # A new series cannot be undone without a restore, so it needs a second key beside the version.
+            allow_major_version_upgrade=args.apply_immediately,
+            apply_immediately=args.apply_immediately,
             auto_minor_version_upgrade=True,
             instance_class=args.instance_class,
             allocated_storage=args.storage_gib,
@@ -132,5 +132,5 @@ class AccountingDatabase(Component):
             skip_final_snapshot=not args.protect,
             tags=tags,
             opts=pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect),
-            **last,
+            **final_snapshot,
         )

@@ -36,20 +36,24 @@ class DataHub(Component):
             hub_bucket = HubBucket(child, args, plan, account=account, component=self)
             self.buckets[plan.data_class], self.keys[plan.data_class] = hub_bucket.bucket, hub_bucket.key
             if plan.replica_region is not None:
-                self.replicas[plan.data_class] = self._copied(f"{child}-replica", plan, hub_bucket, plan.replica_region)
+                self.replicas[plan.data_class] = self._replica(
+                    f"{child}-replica", plan, hub_bucket, plan.replica_region
+                )
         self.register_outputs({"buckets": {name: bucket.bucket for name, bucket in self.buckets.items()}})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `hub` output."""
+        """Return the stack\'s `hub` output."""
         bucket_exports = {
             key: {"name": bucket.bucket, "key_arn": self.keys[key].arn} for key, bucket in self.buckets.items()
         }
         return {"buckets": bucket_exports}
 
-    def _copied(self, child: str, plan: BucketPlan, source: HubBucket, region: str) -> aws.s3.Bucket:
-        """Make a bucket in another region and the replication rule. Deletions are not replicated: the replica protects against them."""
+    def _replica(self, child: str, plan: BucketPlan, source: HubBucket, region: str) -> aws.s3.Bucket:
+        """Create a bucket in another region and the replication rule. Deletions are not replicated: the replica
+        protects against them.
+        """
         args, child_options = self._args, pulumi.ResourceOptions(parent=self, protect=self._args.protect)
-        copy = HubBucket(child, args, plan, account=self._account, component=self, region=region)
+        replica = HubBucket(child, args, plan, account=self._account, component=self, region=region)
         role = aws.iam.Role(
             child,
             name=plan.replica_role,
@@ -62,16 +66,16 @@ class DataHub(Component):
             tags=named(plan.tags, plan.replica_role),
             opts=child_options,
         )
-        allowed = aws.iam.RolePolicy(
+        role_policy = aws.iam.RolePolicy(
             child,
             name="copy",
             role=role.name,
-            policy=pulumi.Output.all(source.bucket.arn, source.key.arn, copy.bucket.arn, copy.key.arn).apply(
+            policy=pulumi.Output.all(source.bucket.arn, source.key.arn, replica.bucket.arn, replica.key.arn).apply(
                 lambda facts: replication_policy(*facts, places=(args.region, region))
             ),
             opts=child_options,
         )
-        encrypted = {"replica_kms_key_id": copy.key.arn}
+        encrypted = {"replica_kms_key_id": replica.key.arn}
         aws.s3.BucketReplicationConfig(
             child,
             bucket=source.bucket.id,
@@ -84,12 +88,15 @@ class DataHub(Component):
                     "filter": {"prefix": ""},
                     "delete_marker_replication": {"status": "Disabled"},
                     "source_selection_criteria": {"sse_kms_encrypted_objects": {"status": "Enabled"}},
-                    "destination": {"bucket": copy.bucket.arn, "encryption_configuration": encrypted},
+                    "destination": {"bucket": replica.bucket.arn, "encryption_configuration": encrypted},
                 }
             ],
-            # S3 refuses the replication rule unless both buckets have versioning.
+            # S3 refuses the rule unless both buckets have versioning, and replicates no object of a bucket with Object Lock
+            # to a bucket without it.
             opts=pulumi.ResourceOptions(
-                parent=self, protect=args.protect, depends_on=[source.versioning, copy.versioning, allowed]
+                parent=self,
+                protect=args.protect,
+                depends_on=[*source.before_replication, *replica.before_replication, role_policy],
             ),
         )
-        return copy.bucket
+        return replica.bucket

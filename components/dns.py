@@ -1,6 +1,6 @@
 """Private hosted zone and Route 53 Resolver endpoints."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from components.parts.component import Component
 from landbridge.plan.args import named
-from landbridge.plan.network.dns import DNS_PORT, DnsArgs, ForwardPlan, QueryLogPlan, SitePlan
+from landbridge.plan.network.dns import DNS_PORT, DnsArgs, EndpointAddress, ForwardPlan, QueryLogPlan, SitePlan
 
 
 class Dns(Component):
@@ -35,8 +35,8 @@ class Dns(Component):
     ) -> None:
         super().__init__(name, {"zone": args.zone}, opts)
         self._name, self._args, self._vpc_id = name, args, vpc_id
-        self._subnets = [subnet_ids[zone] for zone in args.zones]
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._subnet_ids = subnet_ids
+        self._child_options = pulumi.ResourceOptions(parent=self)
         self._zone = aws.route53.Zone(
             name,
             name=args.zone,
@@ -55,11 +55,11 @@ class Dns(Component):
         self.register_outputs({"zoneId": self.zone_id})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `dns` output."""
+        """Return the stack\'s `dns` output."""
         return {"zone": self._args.zone, "zone_id": self.zone_id, "inbound_addresses": self.inbound_addresses or []}
 
     def _inbound(self, site: SitePlan) -> pulumi.Output[list[str]]:
-        """Make the inbound Resolver endpoint, which the site's name servers query."""
+        """Create the inbound Resolver endpoint, which the site's name servers query."""
         group = self._group("inbound", "DNS queries from the site")
         for cidr in site.cidrs:
             for protocol in ("tcp", "udp"):
@@ -70,7 +70,7 @@ class Dns(Component):
                     description="name servers of the site",
                     **self._port(protocol),
                 )
-        endpoint = self._endpoint("inbound", group)
+        endpoint = self._endpoint("inbound", self._args.inbound, group)
         # AWS returns the addresses as a set; sorting gives the same list every time.
         inbound: pulumi.Output[list[str]] = endpoint.ip_addresses.apply(
             lambda all_: sorted(str(address.ip) for address in all_ if address.ip)
@@ -78,7 +78,7 @@ class Dns(Component):
         return inbound
 
     def _outbound(self, site: SitePlan) -> None:
-        """Make the outbound Resolver endpoint and its forwarding rules."""
+        """Create the outbound Resolver endpoint and its forwarding rules."""
         group = self._group("outbound", "DNS queries to the site")
         for server in site.servers:
             for protocol in ("tcp", "udp"):
@@ -89,7 +89,7 @@ class Dns(Component):
                     description="a name server of the site",
                     **self._port(protocol),
                 )
-        endpoint = self._endpoint("outbound", group)
+        endpoint = self._endpoint("outbound", self._args.outbound, group)
         for plan in site.forwards:
             self._forward(plan, site, endpoint)
 
@@ -102,17 +102,19 @@ class Dns(Component):
             resolver_endpoint_id=endpoint.id,
             target_ips=[{"ip": server, "port": DNS_PORT} for server in site.servers],
             tags=named(self._args.tags, plan.name),
-            opts=self._own,
+            opts=self._child_options,
         )
         aws.route53.ResolverRuleAssociation(
             f"{self._name}-{plan.domain}",
             name=plan.name,
             resolver_rule_id=rule.id,
             vpc_id=self._vpc_id,
-            opts=self._own,
+            opts=self._child_options,
         )
 
-    def _endpoint(self, direction: str, group: aws.ec2.SecurityGroup) -> aws.route53.ResolverEndpoint:
+    def _endpoint(
+        self, direction: str, addresses: Sequence[EndpointAddress], group: aws.ec2.SecurityGroup
+    ) -> aws.route53.ResolverEndpoint:
         label = f"{self._args.cluster}-{direction}"
         return aws.route53.ResolverEndpoint(
             f"{self._name}-{direction}",
@@ -121,9 +123,12 @@ class Dns(Component):
             resolver_endpoint_type="IPV4",
             protocols=["Do53"],
             security_group_ids=[group.id],
-            ip_addresses=[{"subnet_id": subnet} for subnet in self._subnets],
+            ip_addresses=[
+                {"subnet_id": self._subnet_ids[address.zone], **({"ip": address.ip} if address.ip else {})}
+                for address in addresses
+            ],
             tags=named(self._args.tags, label),
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _group(self, direction: str, purpose: str) -> aws.ec2.SecurityGroup:
@@ -134,7 +139,7 @@ class Dns(Component):
             description=f"Landbridge {self._args.cluster}: {purpose}",
             vpc_id=self._vpc_id,
             tags=named(self._args.tags, label),
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _port(self, protocol: str) -> dict[str, Any]:
@@ -143,11 +148,11 @@ class Dns(Component):
             "from_port": DNS_PORT,
             "to_port": DNS_PORT,
             "tags": self._args.tags,
-            "opts": self._own,
+            "opts": self._child_options,
         }
 
     def _log(self, plan: QueryLogPlan) -> None:
-        """Make the Resolver query log config of the VPC: each query with its source."""
+        """Create the Resolver query log config of the VPC: each query with its source."""
         is_protected = self._args.protect
         group = aws.cloudwatch.LogGroup(
             f"{self._name}-dns",
@@ -161,8 +166,8 @@ class Dns(Component):
             name=f"{self._args.cluster}-dns",
             destination_arn=group.arn,
             tags=named(self._args.tags, f"{self._args.cluster}-dns"),
-            opts=self._own,
+            opts=self._child_options,
         )
         aws.route53.ResolverQueryLogConfigAssociation(
-            self._name, resolver_query_log_config_id=config.id, resource_id=self._vpc_id, opts=self._own
+            self._name, resolver_query_log_config_id=config.id, resource_id=self._vpc_id, opts=self._child_options
         )

@@ -1,4 +1,4 @@
-"""Existing VPC that Landbridge uses and does not make."""
+"""Existing VPC that Landbridge uses and does not create."""
 
 from typing import Any
 
@@ -46,12 +46,12 @@ class ExistingNetwork(Component):
             vpc_id=self.vpc_id,
             subnet_ids=list(self.subnet_ids.values()),
             route_table_ids=list(self.route_table_ids.values()),
-            child_options=resource_options,
+            component=self,
         )
         self.register_outputs({"vpcId": self.vpc_id})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `network` output, with the same keys as Network's."""
+        """Return the stack\'s `network` output, with the same keys as Network's."""
         subnets = {
             plan.zone: {
                 "id": self.subnet_ids[plan.zone],
@@ -61,3 +61,7 @@ class ExistingNetwork(Component):
             for plan in self._args.private
         }
         return {"vpc_id": self.vpc_id, "cidr": self._args.cidr, "subnets": subnets}
+
+    def monitored_ids(self) -> dict[str, pulumi.Output[str]]:
+        """Return no id: NAT gateways of an existing VPC are its owner's."""
+        return {}

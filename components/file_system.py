@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from components.parts.account import Account
 from components.parts.component import Component
-from components.parts.file_systems import FileSystemContext, Made, efs, lustre, openzfs
+from components.parts.file_systems import FileSystemContext, FileSystemResource, efs, lustre, openzfs
 from landbridge.plan.args import named
 from landbridge.plan.aws.data_hub import key_policy
 from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
@@ -23,7 +23,7 @@ class FileSystem(Component):
     ports between its security group and the groups of its clients only.
     """
 
-    made: Made
+    resource: FileSystemResource
     security_group_id: pulumi.Output[str]
 
     def __init__(
@@ -41,53 +41,53 @@ class FileSystem(Component):
     ) -> None:
         super().__init__(name, {"kind": args.settings.kind}, opts)
         self._name, self._args = name, args
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._child_options = pulumi.ResourceOptions(parent=self)
         # protect: Pulumi refuses to replace it. retain: it stays in AWS when it is removed from the program.
-        self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
+        self._data_options = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
         group = aws.ec2.SecurityGroup(
             name,
             name=args.name,
             description=f"Landbridge {args.cluster}: file system {args.share}",
             vpc_id=vpc_id,
             tags=named(args.tags, args.name),
-            opts=self._own,
+            opts=self._child_options,
         )
         self.security_group_id = group.id
         for rule in args.security_group_rules:
-            self._let(rule, group.id, clients)
-        site = FileSystemContext(
+            self._security_group_rule(rule, group.id, clients)
+        context = FileSystemContext(
             subnet_ids=subnet_ids,
             route_table_ids=route_table_ids,
             security_group_id=group.id,
             key_arn=self._key(account).arn if args.own_key else None,
-            kept=self._kept,
-            own=self._own,
+            data_options=self._data_options,
+            child_options=self._child_options,
         )
         if isinstance(args.settings, LustreSettings):
-            self.made = lustre(name, args, args.settings, site, buckets or {})
+            self.resource = lustre(name, args, args.settings, context, buckets or {})
         elif isinstance(args.settings, EfsSettings):
-            self.made = efs(name, args, args.settings, site)
+            self.resource = efs(name, args, args.settings, context)
         else:
-            self.made = openzfs(name, args, args.settings, site)
-        self.register_outputs({"id": self.made.id, "source": self.made.source})
+            self.resource = openzfs(name, args, args.settings, context)
+        self.register_outputs({"id": self.resource.id, "source": self.resource.source})
 
     def mounted(self) -> dict[str, pulumi.Input[str]]:
         """Return the mount of a cloud node; mounted without setuid programs and devices."""
-        file_systems = self.made
-        options = pulumi.Output.concat(file_systems.options, ",nosuid,nodev")
-        return {"source": file_systems.source, "type": file_systems.type, "options": options, "mount": self._args.mount}
+        resource = self.resource
+        options = pulumi.Output.concat(resource.options, ",nosuid,nodev")
+        return {"source": resource.source, "type": resource.type, "options": options, "mount": self._args.mount}
 
     def exports(self) -> dict[str, Any]:
         """Return the stack's output for this file system: source, type and options of its mount."""
-        file_systems = self.made
+        resource = self.resource
         return {
             "kind": self._args.settings.kind,
-            "id": file_systems.id,
-            "dns_name": file_systems.dns_name,
-            "mount_name": file_systems.mount_name,
-            "source": file_systems.source,
-            "type": file_systems.type,
-            "options": file_systems.options,
+            "id": resource.id,
+            "dns_name": resource.dns_name,
+            "mount_name": resource.mount_name,
+            "source": resource.source,
+            "type": resource.type,
+            "options": resource.options,
             "mount": self._args.mount,
             "zones": list(self._args.zones),
             "security_group_id": self.security_group_id,
@@ -102,20 +102,20 @@ class FileSystem(Component):
             deletion_window_in_days=30 if args.protect else 7,
             policy=pulumi.Output.all(account.partition, account.id).apply(lambda facts: key_policy(*facts)),
             tags=named(args.tags, args.name),
-            opts=self._kept,
+            opts=self._data_options,
         )
-        aws.kms.Alias(self._name, name=f"alias/{args.name}", target_key_id=key.key_id, opts=self._kept)
+        aws.kms.Alias(self._name, name=f"alias/{args.name}", target_key_id=key.key_id, opts=self._data_options)
         return key
 
-    def _let(
+    def _security_group_rule(
         self, rule: FileSystemSecurityGroupRule, group: pulumi.Output[str], clients: Mapping[str, pulumi.Input[str]]
     ) -> None:
         if rule.peer == "self":
             self._rule(rule.key, rule, rule.direction == "in", group, group)
             return
-        for client, theirs in clients.items():
-            self._rule(f"{client}-{rule.key}", rule, rule.direction == "in", group, theirs)
-            self._rule(f"{client}-{rule.key}-there", rule, rule.direction == "out", theirs, group)
+        for client, client_group in clients.items():
+            self._rule(f"{client}-{rule.key}", rule, rule.direction == "in", group, client_group)
+            self._rule(f"{client}-{rule.key}-there", rule, rule.direction == "out", client_group, group)
 
     def _rule(
         self,
@@ -134,6 +134,6 @@ class FileSystem(Component):
             ip_protocol=rule.protocol,
             description=f"{rule.why}: file system {self._args.share}",
             tags=self._args.tags,
-            opts=self._own,
+            opts=self._child_options,
             **ports,
         )

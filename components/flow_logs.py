@@ -44,7 +44,7 @@ class FlowLogs(Component):
             tags=named(args.tags, args.role),
             opts=resource_options,
         )
-        allowed = aws.iam.RolePolicy(
+        write_policy = aws.iam.RolePolicy(
             f"{name}-flow", name="flow-logs", role=role.name, policy=group.arn.apply(role_policy), opts=resource_options
         )
         aws.ec2.FlowLog(
@@ -57,7 +57,7 @@ class FlowLogs(Component):
             max_aggregation_interval=args.interval_seconds,
             tags=named(args.tags, f"{args.cluster}-flow"),
             # A flow log whose first delivery is denied stays in an error state: create it after the role's policy.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[write_policy]),
         )
         self.group_arn = group.arn
         self.register_outputs({"groupArn": group.arn})

@@ -12,14 +12,18 @@ from landbridge.plan.args import named
 from landbridge.plan.aws import identity as plan
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
+from landbridge.plan.aws.job_roles import JobRolePlan
+from landbridge.plan.aws.job_roles import trust as job_trust
 
 
 class Identity(Component):
-    """IAM roles without users or static keys: one for the nodes; five for on-prem services, each for one purpose.
+    """IAM roles without users or static keys: one for the nodes; one for the jobs of each data class; five for on-prem
+    services, each for one purpose.
 
     Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has the permissions for
-    its own calls only; launch and terminate are separate roles and limited to this cluster's tag; no role can access data that
-    must stay on-prem; the secret with Slurm's key is created without a value (the controller publishes it, nodes read it at
+    its own calls only; launch and terminate are separate roles and limited to this cluster's nodes; no role can access data that
+    must stay on-prem; nodes cannot access the hub, and jobs only the bucket and key of their class; the secret with Slurm's key
+    is created without a value (the controller publishes it, nodes read it at
     boot). Opens: a host with a certificate of the given CA can assume the roles of its host name; an activation lets as many
     machines register as it has registrations.
     """
@@ -27,6 +31,7 @@ class Identity(Component):
     node_role_arn: pulumi.Output[str]
     node_profile: aws.iam.InstanceProfile
     role_arns: dict[str, pulumi.Output[str]]
+    job_role_arns: dict[str, pulumi.Output[str]]
     launch_role: aws.iam.Role | None
     secret_name: pulumi.Output[str]
     secret_arn: pulumi.Output[str]
@@ -44,7 +49,7 @@ class Identity(Component):
     ) -> None:
         super().__init__(name, {"cluster": args.cluster}, opts)
         self._name, self._args = name, args
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._child_options = pulumi.ResourceOptions(parent=self)
         secret = aws.secretsmanager.Secret(
             f"{name}-slurm-key",
             name=args.secret_name,
@@ -56,44 +61,65 @@ class Identity(Component):
         anchor = self._anchor()
         node = self._role("node", plan.instance_trust())
         self.node_profile = aws.iam.InstanceProfile(
-            f"{name}-node", name=f"{args.cluster}-node", path=args.path, role=node.name, tags=args.tags, opts=self._own
+            f"{name}-node",
+            name=f"{args.cluster}-node",
+            path=args.path,
+            role=node.name,
+            tags=args.tags,
+            opts=self._child_options,
         )
         for arn in args.node_policies:
             policy = arn.rsplit("/", 1)[1]
-            aws.iam.RolePolicyAttachment(f"{name}-node-{policy}", role=node.name, policy_arn=arn, opts=self._own)
+            aws.iam.RolePolicyAttachment(
+                f"{name}-node-{policy}", role=node.name, policy_arn=arn, opts=self._child_options
+            )
         roles: dict[str, aws.iam.Role] = {"node": node}
         onprem = [key for key in ONPREM_ROLES if key in args.hosts]
         for key in onprem:
-            roles[key] = self._role(key, self._trust(key, account, anchor))
-        documents = pulumi.Output.all(
-            account.partition,
-            account.id,
-            pulumi.Output.all(*(bucket_arns[key] for key in sorted(bucket_arns))),
-            pulumi.Output.all(*(key_arns[key] for key in sorted(key_arns))),
-            node.arn,
-            secret.arn,
-        ).apply(
-            lambda f: plan.documents(
-                args, ArnContext(args.cluster, f[0], region, f[1], args.other_regions), *f[2:]
-            ).model_dump()
+            roles[key] = self._role(key, self._trust(key, account, anchor), longest_session=plan.longest_session(args))
+        context = pulumi.Output.all(account.partition, account.id).apply(
+            lambda f: ArnContext(args.cluster, f[0], region, f[1], args.other_regions)
         )
+        jobs = {job.data_class: self._job_role(job, context, node, anchor) for job in args.jobs}
+        documents = pulumi.Output.all(
+            args=args,
+            place=context,
+            buckets=pulumi.Output.all(**bucket_arns),
+            keys=pulumi.Output.all(**key_arns),
+            node_role_arn=node.arn,
+            job_role_arns=pulumi.Output.all(**{name: role.arn for name, role in jobs.items()}),
+            secret_arn=secret.arn,
+        ).apply(lambda facts: plan.documents(**facts).model_dump())
         for name_of, role in roles.items():
-            self._allow(name_of, role, documents[name_of])
+            if name_of != "hub":
+                self._allow(name_of, role, documents[name_of])
+        if "hub" in roles:
+            self._allow("hub", roles["hub"], self._hub_document(account, bucket_arns, key_arns))
+        for job in args.jobs:
+            self._allow(job.key, jobs[job.data_class], documents["jobs"][job.data_class])
         self.node_role_arn, self.launch_role = node.arn, roles.get("launch")
         self.role_arns = {key: role.arn for key, role in roles.items()}
+        self.job_role_arns = {name: role.arn for name, role in jobs.items()}
         self.secret_name, self.secret_arn = secret.name, secret.arn
         self._anchor_arn = anchor.arn if anchor else None
         self._profiles = {key: self._profile(key, roles[key]).arn for key in onprem} if anchor else {}
+        self._job_profiles = {
+            job.data_class: self._profile(job.key, jobs[job.data_class]).arn
+            for job in args.jobs
+            if anchor and job.hosts
+        }
         self.activation = self._activation(account)
         self.register_outputs({f"{key}RoleArn": role.arn for key, role in roles.items()})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `identity` output."""
+        """Return the stack\'s `identity` output."""
         return {
             "node_instance_profile": self.node_profile.name,
             **{f"{key}_role_arn": arn for key, arn in self.role_arns.items()},
             "trust_anchor_arn": self._anchor_arn,
             "profile_arns": self._profiles,
+            "job_role_arns": self.job_role_arns,
+            "job_profile_arns": self._job_profiles,
             "ssm_activation_id": self.activation.id if self.activation else None,
         }
 
@@ -103,22 +129,45 @@ class Identity(Component):
         known = pulumi.Output.all(account.id, anchor.arn if anchor else None)
         return known.apply(lambda facts: plan.onprem_trust(self._args, key, facts[0], facts[1]))
 
-    def _role(self, key: str, trust: pulumi.Input[str]) -> aws.iam.Role:
+    def _job_role(
+        self,
+        job: JobRolePlan,
+        context: pulumi.Output[ArnContext],
+        node: aws.iam.Role,
+        anchor: aws.rolesanywhere.TrustAnchor | None,
+    ) -> aws.iam.Role:
+        known = pulumi.Output.all(context, node.arn, anchor.arn if anchor else None)
+        return self._role(job.key, known.apply(lambda facts: job_trust(job, *facts)), job.name)
+
+    def _hub_document(
+        self, account: Account, bucket_arns: Mapping[str, pulumi.Input[str]], key_arns: Mapping[str, pulumi.Input[str]]
+    ) -> pulumi.Output[str]:
+        known = pulumi.Output.all(
+            account.partition, pulumi.Output.all(**dict(bucket_arns)), pulumi.Output.all(**dict(key_arns))
+        )
+        return known.apply(lambda facts: plan.hub_document(self._args, *facts))
+
+    def _role(
+        self, key: str, trust: pulumi.Input[str], name: str | None = None, *, longest_session: int | None = None
+    ) -> aws.iam.Role:
         return aws.iam.Role(
             f"{self._name}-{key}",
-            name=f"{self._args.cluster}-{key}",
+            name=name or f"{self._args.cluster}-{key}",
             path=self._args.path,
             permissions_boundary=self._args.permissions_boundary,
             assume_role_policy=trust,
+            max_session_duration=longest_session,
             tags=self._args.tags,
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _allow(self, key: str, role: aws.iam.Role, policy: pulumi.Input[str]) -> None:
-        aws.iam.RolePolicy(f"{self._name}-{key}", name="landbridge", role=role.id, policy=policy, opts=self._own)
+        aws.iam.RolePolicy(
+            f"{self._name}-{key}", name="landbridge", role=role.id, policy=policy, opts=self._child_options
+        )
 
     def _anchor(self) -> aws.rolesanywhere.TrustAnchor | None:
-        """Make the trust anchor of IAM Roles Anywhere if the environment names a CA."""
+        """Create the trust anchor of IAM Roles Anywhere if the environment names a CA."""
         anchor_plan = self._args.anchor
         if anchor_plan is None:
             return None
@@ -131,11 +180,13 @@ class Identity(Component):
                 "source_data": {"x509_certificate_data": anchor_plan.certificate},
             },
             tags=self._args.tags,
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _profile(self, key: str, role: aws.iam.Role) -> aws.rolesanywhere.Profile:
-        """Make the profile of one role. The name of a session is the certificate's serial number, so CloudTrail events have it."""
+        """Create the profile of one role. The name of a session is the certificate's serial number, so CloudTrail
+        events have it.
+        """
         anchor_plan = self._args.anchor
         return aws.rolesanywhere.Profile(
             f"{self._name}-{key}",
@@ -144,11 +195,11 @@ class Identity(Component):
             role_arns=[role.arn],
             duration_seconds=anchor_plan.seconds if anchor_plan else None,
             tags=self._args.tags,
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _activation(self, account: Account) -> aws.ssm.Activation | None:
-        """Make the SSM hybrid activation, with which on-prem machines register. Its code is a secret."""
+        """Create the SSM hybrid activation, with which on-prem machines register. Its code is a secret."""
         activation_plan = self._args.activation
         if activation_plan is None:
             return None
@@ -157,7 +208,7 @@ class Identity(Component):
             lambda partition: f"arn:{partition}:iam::aws:policy/AmazonSSMManagedInstanceCore"
         )
         attached = aws.iam.RolePolicyAttachment(
-            f"{self._name}-managed", role=role.name, policy_arn=core, opts=self._own
+            f"{self._name}-managed", role=role.name, policy_arn=core, opts=self._child_options
         )
         return aws.ssm.Activation(
             self._name,

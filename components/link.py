@@ -41,7 +41,7 @@ class Link(Component):
     ) -> None:
         super().__init__(name, {"asn": args.aws_asn}, opts)
         self._name, self._args = name, args
-        self._own, tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.cluster)
+        self._child_options, tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.cluster)
         self._hub = aws.ec2transitgateway.TransitGateway(
             name,
             description=f"Landbridge {args.cluster}: between the VPC and on-prem",
@@ -54,7 +54,7 @@ class Link(Component):
             default_route_table_propagation="disable",
             transit_gateway_cidr_blocks=[args.private_cidr] if args.private_cidr else None,
             tags=tags,
-            opts=self._own,
+            opts=self._child_options,
         )
         attachment = aws.ec2transitgateway.VpcAttachment(
             name,
@@ -64,14 +64,14 @@ class Link(Component):
             transit_gateway_default_route_table_association=False,
             transit_gateway_default_route_table_propagation=False,
             tags=tags,
-            opts=self._own,
+            opts=self._child_options,
         )
         self.line = None
         if args.line is not None:
-            self.line = DirectConnect(name, args.line, transit_gateway_id=self._hub.id, opts=self._own)
+            self.line = DirectConnect(name, args.line, transit_gateway_id=self._hub.id, opts=self._child_options)
         self._vpns = self._connections()
         tables = self._tables(attachment.id)
-        self.home = HomeTransitGateway(self._hub.id, {key: own.id for key, own in tables.items()}, route_table_ids)
+        self.home = HomeTransitGateway(self._hub.id, {key: table.id for key, table in tables.items()}, route_table_ids)
         for site, cidr in args.networks.items():
             for zone, table in route_table_ids.items():
                 aws.ec2.Route(
@@ -82,15 +82,15 @@ class Link(Component):
                     # AWS refuses a route to a transit gateway that the VPC is not attached to yet.
                     opts=pulumi.ResourceOptions(parent=self, depends_on=[attachment]),
                 )
-        ours = [key for key in (LINE, OWN) if key in self._vpns]
-        self.tunnels = pulumi.Output.all(*(tunnel for key in ours for tunnel in self._tunnels(key)))
-        self.pre_shared_keys = self._keys(*ours)
+        own_connections = [key for key in (LINE, OWN) if key in self._vpns]
+        self.tunnels = pulumi.Output.all(*(tunnel for key in own_connections for tunnel in self._tunnels(key)))
+        self.pre_shared_keys = self._keys(*own_connections)
         self._sites = [key for key in self._vpns if key not in (LINE, OWN)]
         self.site_keys = pulumi.Output.secret(pulumi.Output.all(**{key: self._keys(key) for key in self._sites}))
         self.register_outputs({"tunnels": self.tunnels})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `link` output."""
+        """Return the stack\'s `link` output."""
         vpn_plan = self._args.vpns.get(OWN)
         exports: dict[str, Any] = {"aws_asn": self._args.aws_asn, "tunnels": self.tunnels}
         if vpn_plan is not None:
@@ -118,8 +118,16 @@ class Link(Component):
             secrets["link_bgp_auth_key"] = self.line.bgp_auth_key
         return secrets
 
+    def monitored_ids(self) -> dict[str, pulumi.Output[str]]:
+        """Return the id of each VPN connection, and the outside address of each tunnel, for alarms."""
+        ids: dict[str, pulumi.Output[str]] = {}
+        for key, vpn in self._vpns.items():
+            ids[f"vpn-{key}"] = vpn.id
+            ids |= {f"vpn-{key}-1": vpn.tunnel1_address, f"vpn-{key}-2": vpn.tunnel2_address}
+        return ids
+
     def _connections(self) -> dict[str, aws.ec2.VpnConnection]:
-        """Make each VPN. The VPN over the internet has no suffix in its name, as the link or as a backup."""
+        """Create each VPN. The VPN over the internet has no suffix in its name, as the link or as a backup."""
         args, group = self._args, self._log_group()
         connections = {}
         for key, plan in args.vpns.items():
@@ -144,67 +152,68 @@ class Link(Component):
             name=logs.group,
             retention_in_days=logs.retention_days,
             tags=self._args.tags,
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _tables(self, vpc: pulumi.Output[str]) -> dict[str, aws.ec2transitgateway.RouteTable]:
-        """Make the route tables: sites have a route to the VPC, the VPC to each site, Direct Connect transport to itself only.
+        """Create the route tables: sites have a route to the VPC, the VPC to each site, Direct Connect transport to
+        itself only.
 
         A peering with another region has routes to both. RegionLink adds that region's ranges to all three tables.
         """
-        ways = {key: vpn.transit_gateway_attachment_id for key, vpn in self._vpns.items()}
+        site_attachments = {key: vpn.transit_gateway_attachment_id for key, vpn in self._vpns.items()}
         if self.line is not None and LINE in self._vpns:
             # Direct Connect without MACsec carries VPN tunnels only: it has no route to the VPC.
-            transport = self._table("line")
-            self._associate(transport, "line", self.line.attachment_id, "transport")
-            self._propagate(transport, "line", self.line.attachment_id, "transport")
+            transport_table = self._table("line")
+            self._associate(transport_table, "line", self.line.attachment_id, "transport")
+            self._propagate(transport_table, "line", self.line.attachment_id, "transport")
         elif self.line is not None:
-            ways[LINE] = self.line.attachment_id
-        sites, inside = self._table("sites"), self._table("vpc")
-        self._associate(inside, "vpc", vpc, "vpc")
-        self._propagate(sites, "sites", vpc, "vpc")
-        for key, attachment in ways.items():
-            self._associate(sites, "sites", attachment, key)
-            self._propagate(inside, "vpc", attachment, key)
+            site_attachments[LINE] = self.line.attachment_id
+        sites_table, vpc_table = self._table("sites"), self._table("vpc")
+        self._associate(vpc_table, "vpc", vpc, "vpc")
+        self._propagate(sites_table, "sites", vpc, "vpc")
+        for key, attachment in site_attachments.items():
+            self._associate(sites_table, "sites", attachment, key)
+            self._propagate(vpc_table, "vpc", attachment, key)
             if self._args.sites_meet:
-                self._propagate(sites, "sites", attachment, key)
+                self._propagate(sites_table, "sites", attachment, key)
         if not self._args.other_regions:
-            return {"sites": sites, "vpc": inside}
-        regions = self._table("regions")
-        for key, attachment in {"vpc": vpc, **ways}.items():
-            self._propagate(regions, "regions", attachment, key)
-        return {"sites": sites, "vpc": inside, "regions": regions}
+            return {"sites": sites_table, "vpc": vpc_table}
+        regions_table = self._table("regions")
+        for key, attachment in {"vpc": vpc, **site_attachments}.items():
+            self._propagate(regions_table, "regions", attachment, key)
+        return {"sites": sites_table, "vpc": vpc_table, "regions": regions_table}
 
-    def _table(self, what: str) -> aws.ec2transitgateway.RouteTable:
-        tags = named(self._args.tags, f"{self._args.cluster}-{what}")
+    def _table(self, table_name: str) -> aws.ec2transitgateway.RouteTable:
+        tags = named(self._args.tags, f"{self._args.cluster}-{table_name}")
         return aws.ec2transitgateway.RouteTable(
-            f"{self._name}-{what}", transit_gateway_id=self._hub.id, tags=tags, opts=self._own
+            f"{self._name}-{table_name}", transit_gateway_id=self._hub.id, tags=tags, opts=self._child_options
         )
 
     def _associate(
-        self, table: aws.ec2transitgateway.RouteTable, what: str, attachment: pulumi.Output[str], key: str
+        self, table: aws.ec2transitgateway.RouteTable, table_name: str, attachment: pulumi.Output[str], key: str
     ) -> None:
         aws.ec2transitgateway.RouteTableAssociation(
-            f"{self._name}-{what}-{key}",
+            f"{self._name}-{table_name}-{key}",
             transit_gateway_attachment_id=attachment,
             transit_gateway_route_table_id=table.id,
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _propagate(
-        self, table: aws.ec2transitgateway.RouteTable, what: str, attachment: pulumi.Output[str], key: str
+        self, table: aws.ec2transitgateway.RouteTable, table_name: str, attachment: pulumi.Output[str], key: str
     ) -> None:
         aws.ec2transitgateway.RouteTablePropagation(
-            f"{self._name}-{what}-{key}",
+            f"{self._name}-{table_name}-{key}",
             transit_gateway_attachment_id=attachment,
             transit_gateway_route_table_id=table.id,
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _tunnels(self, key: str) -> list[pulumi.Output[dict[str, str]]]:
         return tunnels_of(self._vpns[key], "line" if self._args.vpns[key].private else "internet")
 
-    def _keys(self, *ways: str) -> pulumi.Output[list[str]]:
-        vpns = [self._vpns[key] for key in ways]
+    def _keys(self, *connections: str) -> pulumi.Output[list[str]]:
+        vpns = [self._vpns[key] for key in connections]
         keys = [key for vpn in vpns for key in (vpn.tunnel1_preshared_key, vpn.tunnel2_preshared_key)]
         return pulumi.Output.secret(pulumi.Output.all(*keys))

@@ -35,7 +35,7 @@ class Login(Component):
     ) -> None:
         super().__init__(name, {"cluster": args.cluster}, opts)
         name, child_options = f"{name}-login", pulumi.ResourceOptions(parent=self)
-        group = machine.group(
+        group = machine.security_group(
             name,
             args.name,
             f"Landbridge {args.cluster}: login hosts",
@@ -53,11 +53,11 @@ class Login(Component):
             tags=args.tags,
             child_options=child_options,
         )
-        written = pulumi.Output.all(account.partition, account.id).apply(
+        policies = pulumi.Output.all(account.partition, account.id).apply(
             lambda facts: login_documents(ArnContext(args.cluster, facts[0], args.region, facts[1]))
         )
         session = aws.iam.RolePolicy(
-            f"{name}-session", name="session", role=role.id, policy=written["session"], opts=child_options
+            f"{name}-session", name="session", role=role.id, policy=policies["session"], opts=child_options
         )
         self._hosts = {
             plan.host: (
@@ -70,7 +70,7 @@ class Login(Component):
                     profile=profile,
                     tags=args.tags,
                     parent=self,
-                    needs=[session],
+                    depends_on=[session],
                 ),
             )
             for plan in args.machines
@@ -79,4 +79,7 @@ class Login(Component):
 
     def exports(self) -> dict[str, Any]:
         """Return the login hosts of the stack's `services.hosts` output."""
-        return {host: {"instance_id": made.id, "address": plan.address} for host, (plan, made) in self._hosts.items()}
+        return {
+            host: {"instance_id": instance.id, "address": plan.address}
+            for host, (plan, instance) in self._hosts.items()
+        }

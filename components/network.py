@@ -31,7 +31,7 @@ class Network(Component):
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, {"cidr": args.cidr}, opts)
         self._name, self._args = name, args
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._child_options = pulumi.ResourceOptions(parent=self)
         self._ranges: list[pulumi.Resource] = []
         vpc = aws.ec2.Vpc(
             name,
@@ -39,21 +39,26 @@ class Network(Component):
             enable_dns_hostnames=True,
             enable_dns_support=True,
             tags=named(args.tags, args.cluster),
-            opts=self._own,
+            opts=self._child_options,
         )
         self.vpc_id = vpc.id
         # The VPC's default security group allows all traffic between its members. Without rules, an interface without a group is closed.
         aws.ec2.DefaultSecurityGroup(
-            name, vpc_id=vpc.id, ingress=[], egress=[], tags=named(args.tags, f"{args.cluster}-unused"), opts=self._own
+            name,
+            vpc_id=vpc.id,
+            ingress=[],
+            egress=[],
+            tags=named(args.tags, f"{args.cluster}-unused"),
+            opts=self._child_options,
         )
         self._ranges = self._secondary()
-        nats = self._nat_gateways()
+        self._nats = nats = self._nat_gateways()
         self.subnets, self.route_tables = {}, {}
         for plan in args.private:
             self.subnets[plan.zone] = self._subnet(plan, "private")
             self.route_tables[plan.zone] = self._routes(plan.zone, nats)
         self.subnet_ids = {
-            plan.zone: reserved(name, plan, self.subnets[plan.zone].id, self._own) for plan in args.private
+            plan.zone: reserved(name, plan, self.subnets[plan.zone].id, self._child_options) for plan in args.private
         }
         self.zone_names = {zone: subnet.availability_zone for zone, subnet in self.subnets.items()}
         self.route_table_ids = {zone: table.id for zone, table in self.route_tables.items()}
@@ -63,12 +68,12 @@ class Network(Component):
             vpc_id=vpc.id,
             subnet_ids=list(self.subnet_ids.values()),
             route_table_ids=list(self.route_table_ids.values()),
-            child_options=self._own,
+            component=self,
         )
         self.register_outputs({"vpcId": self.vpc_id})
 
     def exports(self) -> dict[str, Any]:
-        """The stack's `network` output."""
+        """Return the stack\'s `network` output."""
         subnets = {
             plan.zone: {
                 "id": self.subnets[plan.zone].id,
@@ -79,11 +84,15 @@ class Network(Component):
         }
         return {"vpc_id": self.vpc_id, "cidr": self._args.cidr, "subnets": subnets}
 
+    def monitored_ids(self) -> dict[str, pulumi.Output[str]]:
+        """Return the id of each NAT gateway, for alarms."""
+        return {f"nat-{zone}": gateway.id for zone, gateway in self._nats.items()}
+
     def _secondary(self) -> list[pulumi.Resource]:
-        """Make the further CIDR blocks of the VPC, before the subnets in them."""
+        """Create the further CIDR blocks of the VPC, before the subnets in them."""
         return [
             aws.ec2.VpcIpv4CidrBlockAssociation(
-                f"{self._name}-{cidr}", vpc_id=self.vpc_id, cidr_block=cidr, opts=self._own
+                f"{self._name}-{cidr}", vpc_id=self.vpc_id, cidr_block=cidr, opts=self._child_options
             )
             for cidr in self._args.secondary_cidrs
         ]
@@ -101,15 +110,17 @@ class Network(Component):
         )
 
     def _routes(self, zone: str, nats: dict[str, aws.ec2.NatGateway]) -> aws.ec2.RouteTable:
-        """Make a route table for each zone, so that each zone can have its own NAT gateway; the link adds routes to all of them."""
+        """Create a route table for each zone, so that each zone can have its own NAT gateway; the link adds routes to
+        all of them.
+        """
         table = aws.ec2.RouteTable(
             f"{self._name}-{zone}",
             vpc_id=self.vpc_id,
             tags=named(self._args.tags, f"{self._args.cluster}-{zone}"),
-            opts=self._own,
+            opts=self._child_options,
         )
         aws.ec2.RouteTableAssociation(
-            f"{self._name}-{zone}", route_table_id=table.id, subnet_id=self.subnets[zone].id, opts=self._own
+            f"{self._name}-{zone}", route_table_id=table.id, subnet_id=self.subnets[zone].id, opts=self._child_options
         )
         gateway = nats.get(zone) or next(iter(nats.values()), None)
         if gateway is not None:
@@ -118,37 +129,50 @@ class Network(Component):
                 route_table_id=table.id,
                 destination_cidr_block="0.0.0.0/0",
                 nat_gateway_id=gateway.id,
-                opts=self._own,
+                opts=self._child_options,
             )
         return table
 
     def _nat_gateways(self) -> dict[str, aws.ec2.NatGateway]:
-        """Make the NAT gateways by zone, in public subnets without other resources."""
+        """Create the NAT gateways by zone, in public subnets without other resources."""
         args = self._args
         if not args.public:
             return {}
         internet = aws.ec2.InternetGateway(
-            self._name, vpc_id=self.vpc_id, tags=named(args.tags, args.cluster), opts=self._own
+            self._name, vpc_id=self.vpc_id, tags=named(args.tags, args.cluster), opts=self._child_options
         )
         table = aws.ec2.RouteTable(
-            f"{self._name}-public", vpc_id=self.vpc_id, tags=named(args.tags, f"{args.cluster}-public"), opts=self._own
+            f"{self._name}-public",
+            vpc_id=self.vpc_id,
+            tags=named(args.tags, f"{args.cluster}-public"),
+            opts=self._child_options,
         )
         aws.ec2.Route(
             f"{self._name}-public-out",
             route_table_id=table.id,
             destination_cidr_block="0.0.0.0/0",
             gateway_id=internet.id,
-            opts=self._own,
+            opts=self._child_options,
         )
+        # EC2 refuses a NAT gateway in a VPC without an internet gateway, and does not detach an internet gateway while the VPC
+        # has a mapped elastic IP address: neither resource names the internet gateway, so the order is stated here.
+        after_internet = pulumi.ResourceOptions(parent=self, depends_on=[internet])
         gateways = {}
         for plan in args.public:
             subnet = self._subnet(plan, "public")
             aws.ec2.RouteTableAssociation(
-                f"{self._name}-public-{plan.zone}", route_table_id=table.id, subnet_id=subnet.id, opts=self._own
+                f"{self._name}-public-{plan.zone}",
+                route_table_id=table.id,
+                subnet_id=subnet.id,
+                opts=self._child_options,
             )
             label = named(args.tags, f"{args.cluster}-nat-{plan.zone}")
-            address = aws.ec2.Eip(f"{self._name}-nat-{plan.zone}", domain="vpc", tags=label, opts=self._own)
+            address = aws.ec2.Eip(f"{self._name}-nat-{plan.zone}", domain="vpc", tags=label, opts=after_internet)
             gateways[plan.zone] = aws.ec2.NatGateway(
-                f"{self._name}-{plan.zone}", subnet_id=subnet.id, allocation_id=address.id, tags=label, opts=self._own
+                f"{self._name}-{plan.zone}",
+                subnet_id=subnet.id,
+                allocation_id=address.id,
+                tags=label,
+                opts=after_internet,
             )
         return gateways

@@ -41,7 +41,7 @@ class NodeImage(Component):
     ) -> None:
         super().__init__(name, {"image": args.image, "source": archive.sha256}, opts)
         self._name, self._args, self._archive, self._account = name, args, archive, account
-        self._own, self._tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.name)
+        self._child_options, self._tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.name)
         # A recipe version must exist before the pipeline refers to it, and as long as it does.
         self._version = pulumi.ResourceOptions(parent=self, delete_before_replace=False)
         self._number = args.version(ingredients(archive, args.timeout_minutes))
@@ -69,7 +69,7 @@ class NodeImage(Component):
             schedule=None if args.schedule is None else {"schedule_expression": args.schedule, "timezone": "UTC"},
             status="ENABLED",
             tags=self._tags,
-            opts=self._own,
+            opts=self._child_options,
         )
         self._prune()
         self.pipeline_arn = pipeline.arn
@@ -118,23 +118,35 @@ class NodeImage(Component):
 
     def _distribution(self) -> aws.imagebuilder.DistributionConfiguration:
         args = self._args
-        image = {
+        image: dict[str, Any] = {
             # Image Builder inserts the build time, so that each image has its own name.
             "name": f"{args.name}-{{{{ imagebuilder:buildDate }}}}",
             "description": f"Landbridge {args.cluster}: image {args.image}",
             "ami_tags": {**self._tags, SOURCE: self._archive.sha256},
         }
+        if args.share_with:
+            image["launch_permission"] = {"user_ids": list(args.share_with)}
+        distributions = [
+            {
+                "region": region,
+                "ami_distribution_configuration": {
+                    **image,
+                    **({"kms_key_id": args.kms_keys[region]} if region in args.kms_keys else {}),
+                },
+            }
+            for region in (args.region, *args.copies)
+        ]
         return aws.imagebuilder.DistributionConfiguration(
             self._name,
             name=args.name,
-            description=f"Landbridge {args.cluster}: where image {args.image} goes",
-            distributions=[{"region": args.region, "ami_distribution_configuration": image}],
+            description=f"Landbridge {args.cluster}: distribution of image {args.image}",
+            distributions=distributions,
             tags=self._tags,
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _prune(self) -> None:
-        """Make the lifecycle policy: delete the oldest versions, except recently launched ones."""
+        """Create the lifecycle policy: delete the oldest versions, except recently launched ones."""
         args, child, account = self._args, f"{self._name}-prune", self._account
         role = aws.iam.Role(
             child,
@@ -143,19 +155,19 @@ class NodeImage(Component):
             permissions_boundary=args.permissions_boundary,
             assume_role_policy=account.id.apply(prune_trust),
             tags=args.tags,
-            opts=self._own,
+            opts=self._child_options,
         )
-        where = pulumi.Output.all(account.partition, account.id)
-        allowed = aws.iam.RolePolicy(
+        account_facts = pulumi.Output.all(account.partition, account.id)
+        role_policy = aws.iam.RolePolicy(
             child,
             name="landbridge",
             role=role.id,
-            policy=where.apply(
+            policy=account_facts.apply(
                 lambda facts: prune_policy(ArnContext(args.cluster, facts[0], args.region, facts[1]), args.name)
             ),
-            opts=self._own,
+            opts=self._child_options,
         )
-        detail = {
+        policy_detail = {
             "action": {"type": "DELETE", "include_resources": {"amis": True, "snapshots": True}},
             "filter": {"type": "COUNT", "value": args.keep},
             "exclusion_rules": {"amis": {"last_launched": {"unit": "DAYS", "value": args.keep_days}}},
@@ -166,9 +178,9 @@ class NodeImage(Component):
             description=f"Landbridge {args.cluster}: keeps {args.keep} of image {args.image}",
             execution_role=role.arn,
             resource_type="AMI_IMAGE",
-            policy_details=[detail],
+            policy_details=[policy_detail],
             resource_selection={"recipes": [{"name": args.name, "semantic_version": "x.x.x"}]},
             status="ENABLED",
             tags=self._tags,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[role_policy]),
         )

@@ -37,20 +37,20 @@ class Pool(Component):
     ) -> None:
         super().__init__(name, {"instanceType": args.instance_type}, opts)
         self._name, self._args = name, args
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._child_options = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(
             name,
             name=args.name,
             description=f"Landbridge {args.cluster}: nodes of pool {args.pool}",
             vpc_id=vpc_id,
             tags=named(args.tags, args.name),
-            opts=self._own,
+            opts=self._child_options,
         )
         self.security_group_id = group.id
         for rule in args.security_group_rules:
             self._rule(rule, group.id)
         self.placement_groups = self._placement_groups()
-        self.template = self._template(group.id, profile_arn, _encoded(args, mounts))
+        self.template = self._template(profile_arn, _encoded(args, mounts))
         self.register_outputs({"launchTemplateId": self.template.id, "securityGroupId": group.id})
 
     def exports(self, subnet_ids: Mapping[str, pulumi.Input[str]]) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Pool(Component):
             "instance_type": args.instance_type,
             "max_nodes": args.max_nodes,
             "market": args.market.kind,
-            "placement_group": next(iter(groups.values())) if args.one_way and len(groups) == 1 else None,
+            "placement_group": next(iter(groups.values())) if args.has_one_capacity and len(groups) == 1 else None,
             "security_group_id": self.security_group_id,
             "subnets": [
                 {"id": subnet_ids[zone], "zone": zone, "placement_group": groups.get(zone)} for zone in args.zones
@@ -80,13 +80,13 @@ class Pool(Component):
             ip_protocol=rule.protocol,
             description=rule.why,
             tags=self._args.tags,
-            opts=self._own,
+            opts=self._child_options,
             **peer,
             **ports,
         )
 
     def _placement_groups(self) -> dict[str, pulumi.Input[str]]:
-        """Return the placement group of each zone: an existing one, or one of the pool's own."""
+        """Return the placement group of each zone: an existing one, or a new one."""
         args, groups = self._args, dict[str, pulumi.Input[str]]()
         if args.own_placement_group is not None:
             return dict.fromkeys(args.placement_zones, args.own_placement_group)
@@ -97,14 +97,15 @@ class Pool(Component):
                 name=label,
                 strategy=args.placement,
                 tags=named(self._args.tags, label),
-                opts=self._own,
+                opts=self._child_options,
             )
             groups[zone] = group.name
         return groups
 
-    def _template(
-        self, group: pulumi.Output[str], profile_arn: pulumi.Input[str], user_data: pulumi.Input[str]
-    ) -> aws.ec2.LaunchTemplate:
+    def _template(self, profile_arn: pulumi.Input[str], user_data: pulumi.Input[str]) -> aws.ec2.LaunchTemplate:
+        """Create the launch template, without network interfaces: each launch sets them with their subnet, and EC2 does
+        not document how it merges both.
+        """
         args = self._args
         disk = {
             "volume_size": args.root_volume_gib,
@@ -137,51 +138,35 @@ class Pool(Component):
                 {"resource_type": kind, "tags": named(args.tags, args.name)} for kind in ("instance", "volume")
             ],
             tags=named(args.tags, args.name),
-            opts=self._own,
-            **self._interfaces(group),
+            opts=self._child_options,
             **self._placement(),
-            **(_market(args) if args.one_way else {}),
+            **(_market(args) if args.has_one_capacity else {}),
         )
-
-    def _interfaces(self, group: pulumi.Output[str]) -> dict[str, Any]:
-        args, found = self._args, self._args.template_interfaces
-        interfaces = [
-            {
-                "network_card_index": nic.card,
-                "device_index": nic.device,
-                "interface_type": nic.kind,
-                "security_groups": [group, *args.security_groups],
-                "delete_on_termination": "true",
-                **({"associate_public_ip_address": "true"} if args.public_ip and nic is found[0] else {}),
-            }
-            for nic in found
-        ]
-        return {"network_interfaces": interfaces} if interfaces else {}
 
     def _placement(self) -> dict[str, Any]:
         """Return the template's placement: it names the group for one capacity in one zone; otherwise each launch names its zone's group."""
-        if not self._args.one_way or len(self.placement_groups) != 1:
+        if not self._args.has_one_capacity or len(self.placement_groups) != 1:
             return {}
         return {"placement": {"group_name": next(iter(self.placement_groups.values()))}}
 
 
 def _encoded(args: PoolArgs, mounts: pulumi.Input[Sequence[Mapping[str, str]]] | None) -> pulumi.Input[str]:
-    """Return the user data for EC2. A file system's address is known once it is built."""
+    """Return the user data for EC2. A file system's address is known only after its creation."""
 
-    def encode(interfaces: Sequence[Mapping[str, str]]) -> str:
-        return base64.b64encode(args.user_data(interfaces).encode()).decode()
+    def encode(mount_list: Sequence[Mapping[str, str]]) -> str:
+        return base64.b64encode(args.user_data(mount_list).encode()).decode()
 
     return encode(()) if mounts is None else pulumi.Output.from_input(mounts).apply(encode)
 
 
 def _market(args: PoolArgs) -> Mapping[str, Any]:
-    market, chosen = args.market, dict[str, Any]()
+    market, arguments = args.market, dict[str, Any]()
     if market.kind == "spot":
         price = {} if market.max_price_usd is None else {"max_price": str(market.max_price_usd)}
         options = {"spot_instance_type": "one-time", "instance_interruption_behavior": "terminate", **price}
-        chosen["instance_market_options"] = {"market_type": "spot", "spot_options": options}
+        arguments["instance_market_options"] = {"market_type": "spot", "spot_options": options}
     elif market.kind == "capacity-block":
-        chosen["instance_market_options"] = {"market_type": "capacity-block"}
+        arguments["instance_market_options"] = {"market_type": "capacity-block"}
     target = (
         {"capacity_reservation_id": market.reservation}
         if market.reservation and market.preference is None
@@ -190,7 +175,7 @@ def _market(args: PoolArgs) -> Mapping[str, Any]:
         else None
     )
     if target is not None:
-        chosen["capacity_reservation_specification"] = {"capacity_reservation_target": target}
+        arguments["capacity_reservation_specification"] = {"capacity_reservation_target": target}
     elif market.preference is not None:
-        chosen["capacity_reservation_specification"] = {"capacity_reservation_preference": market.preference}
-    return chosen
+        arguments["capacity_reservation_specification"] = {"capacity_reservation_preference": market.preference}
+    return arguments

@@ -1,4 +1,4 @@
-"""Lambda function that ends nodes past their lease, even while the site is unreachable."""
+"""Lambda function that terminates nodes after their lease, even while the site is unreachable."""
 
 from collections.abc import Mapping
 
@@ -47,12 +47,12 @@ class Reaper(Component):
             tags=tags,
             opts=child_options,
         )
-        where = pulumi.Output.all(account.partition, account.id, logs.arn)
-        allowed = aws.iam.RolePolicy(
+        account_facts = pulumi.Output.all(account.partition, account.id, logs.arn)
+        role_policy = aws.iam.RolePolicy(
             child,
             name="landbridge",
             role=role.id,
-            policy=where.apply(
+            policy=account_facts.apply(
                 lambda facts: reaper_policy(
                     ArnContext(cluster, facts[0], region, facts[1], args.other_regions), facts[2].removesuffix(":*")
                 )
@@ -62,7 +62,7 @@ class Reaper(Component):
         function = aws.lambda_.Function(
             child,
             name=args.name,
-            description="Ends nodes of this cluster that have outlived their lease",
+            description="Terminates nodes of this cluster whose lease has expired",
             role=role.arn,
             runtime=args.runtime,
             architectures=[args.architecture],
@@ -72,12 +72,12 @@ class Reaper(Component):
             timeout=args.timeout_seconds,
             environment={"variables": args.variables},
             tags=named(tags, args.name),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed, logs]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[role_policy, logs]),
         )
         rule = aws.cloudwatch.EventRule(
             child,
             name=args.name,
-            description="Looks for nodes that have outlived their lease",
+            description="Schedule of the lease reaper",
             schedule_expression=args.schedule,
             tags=tags,
             opts=child_options,

@@ -34,8 +34,8 @@ class RegionLink(Component):
     ) -> None:
         super().__init__(name, {"region": args.region, "asn": args.asn}, opts)
         self._name, self._args = name, args
-        self._own = pulumi.ResourceOptions(parent=self)
-        self._there = in_region(args.region, self._own)
+        self._child_options = pulumi.ResourceOptions(parent=self)
+        self._region_options = in_region(args.region, self._child_options)
         tags = named(args.tags, f"{args.cluster}-{args.region}")
         hub = aws.ec2transitgateway.TransitGateway(
             name,
@@ -47,7 +47,7 @@ class RegionLink(Component):
             default_route_table_association="disable",
             default_route_table_propagation="disable",
             tags=tags,
-            opts=self._there,
+            opts=self._region_options,
         )
         self.transit_gateway_id = hub.id
         attachment = aws.ec2transitgateway.VpcAttachment(
@@ -58,7 +58,7 @@ class RegionLink(Component):
             transit_gateway_default_route_table_association=False,
             transit_gateway_default_route_table_propagation=False,
             tags=tags,
-            opts=self._there,
+            opts=self._region_options,
         )
         peering = aws.ec2transitgateway.PeeringAttachment(
             name,
@@ -66,62 +66,64 @@ class RegionLink(Component):
             peer_transit_gateway_id=hub.id,
             peer_region=args.region,
             tags=tags,
-            opts=self._own,
+            opts=self._child_options,
         )
-        accepted = aws.ec2transitgateway.PeeringAttachmentAccepter(
-            name, transit_gateway_attachment_id=peering.id, tags=tags, opts=self._there
+        accepter = aws.ec2transitgateway.PeeringAttachmentAccepter(
+            name, transit_gateway_attachment_id=peering.id, tags=tags, opts=self._region_options
         )
-        self._at_home(home, accepted)
-        self._abroad(hub.id, attachment, accepted, route_table_ids)
+        self._add_home_routes(home, accepter)
+        self._create_region_routes(hub.id, attachment, accepter, route_table_ids)
         self.register_outputs({"transitGatewayId": hub.id})
 
-    def _at_home(self, home: HomeTransitGateway, accepted: aws.ec2transitgateway.PeeringAttachmentAccepter) -> None:
+    def _add_home_routes(
+        self, home: HomeTransitGateway, accepter: aws.ec2transitgateway.PeeringAttachmentAccepter
+    ) -> None:
         """Add the region's range to the three route tables of the home region, and associate the peering with the regions' table."""
-        cidr, peering = self._args.cidr, accepted.transit_gateway_attachment_id
+        cidr, peering = self._args.cidr, accepter.transit_gateway_attachment_id
         aws.ec2transitgateway.RouteTableAssociation(
             f"{self._name}-home",
             transit_gateway_attachment_id=peering,
             transit_gateway_route_table_id=home.tables["regions"],
-            opts=self._own,
+            opts=self._child_options,
         )
-        for what, table in home.tables.items():
-            self._route(f"home-{what}", table, cidr, peering, self._own)
+        for table_name, table in home.tables.items():
+            self._route(f"home-{table_name}", table, cidr, peering, self._child_options)
         for zone, table in home.route_table_ids.items():
             aws.ec2.Route(
                 f"{self._name}-home-{zone}",
                 route_table_id=table,
                 destination_cidr_block=cidr,
                 transit_gateway_id=home.transit_gateway_id,
-                opts=self._own,
+                opts=self._child_options,
             )
 
-    def _abroad(
+    def _create_region_routes(
         self,
         hub: pulumi.Output[str],
         attachment: aws.ec2transitgateway.VpcAttachment,
-        accepted: aws.ec2transitgateway.PeeringAttachmentAccepter,
+        accepter: aws.ec2transitgateway.PeeringAttachmentAccepter,
         route_table_ids: Mapping[str, pulumi.Input[str]],
     ) -> None:
-        """Make the route tables: the VPC has routes to all ranges beyond the peering, the peering to the VPC."""
-        inside, outside = self._table("vpc", hub), self._table("home", hub)
-        for what, table, one in (
-            ("vpc", inside, attachment.id),
-            ("peering", outside, accepted.transit_gateway_attachment_id),
+        """Create the route tables: the VPC has routes to all ranges beyond the peering, the peering to the VPC."""
+        vpc_table, peering_table = self._table("vpc", hub), self._table("home", hub)
+        for table_name, table, attachment_id in (
+            ("vpc", vpc_table, attachment.id),
+            ("peering", peering_table, accepter.transit_gateway_attachment_id),
         ):
             aws.ec2transitgateway.RouteTableAssociation(
-                f"{self._name}-{what}",
-                transit_gateway_attachment_id=one,
+                f"{self._name}-{table_name}",
+                transit_gateway_attachment_id=attachment_id,
                 transit_gateway_route_table_id=table.id,
-                opts=self._there,
+                opts=self._region_options,
             )
         aws.ec2transitgateway.RouteTablePropagation(
             f"{self._name}-vpc",
             transit_gateway_attachment_id=attachment.id,
-            transit_gateway_route_table_id=outside.id,
-            opts=self._there,
+            transit_gateway_route_table_id=peering_table.id,
+            opts=self._region_options,
         )
         for key, cidr in self._args.beyond.items():
-            self._route(key, inside.id, cidr, accepted.transit_gateway_attachment_id, self._there)
+            self._route(key, vpc_table.id, cidr, accepter.transit_gateway_attachment_id, self._region_options)
             for zone, route_table in route_table_ids.items():
                 aws.ec2.Route(
                     f"{self._name}-{key}-{zone}",
@@ -129,13 +131,15 @@ class RegionLink(Component):
                     destination_cidr_block=cidr,
                     transit_gateway_id=hub,
                     # AWS refuses a route to a transit gateway that the VPC is not attached to yet.
-                    opts=pulumi.ResourceOptions.merge(self._there, pulumi.ResourceOptions(depends_on=[attachment])),
+                    opts=pulumi.ResourceOptions.merge(
+                        self._region_options, pulumi.ResourceOptions(depends_on=[attachment])
+                    ),
                 )
 
-    def _table(self, what: str, hub: pulumi.Output[str]) -> aws.ec2transitgateway.RouteTable:
-        tags = named(self._args.tags, f"{self._args.cluster}-{self._args.region}-{what}")
+    def _table(self, table_name: str, hub: pulumi.Output[str]) -> aws.ec2transitgateway.RouteTable:
+        tags = named(self._args.tags, f"{self._args.cluster}-{self._args.region}-{table_name}")
         return aws.ec2transitgateway.RouteTable(
-            f"{self._name}-{what}", transit_gateway_id=hub, tags=tags, opts=self._there
+            f"{self._name}-{table_name}", transit_gateway_id=hub, tags=tags, opts=self._region_options
         )
 
     def _route(

@@ -42,7 +42,7 @@ class SageMaker(Component):
     ) -> None:
         super().__init__(name, {"cluster": args.cluster}, opts)
         self._name, self._args, self._subnet_ids = name, args, subnet_ids
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._child_options = pulumi.ResourceOptions(parent=self)
         self.security_group = self._group(vpc_id)
         self.role = aws.iam.Role(
             f"{name}-sagemaker",
@@ -52,7 +52,7 @@ class SageMaker(Component):
             description=f"Landbridge {args.cluster}: training jobs of SageMaker",
             assume_role_policy=account.id.apply(plan.job_trust),
             tags=named(args.tags, args.role),
-            opts=self._own,
+            opts=self._child_options,
         )
         facts = pulumi.Output.all(
             place=pulumi.Output.all(account.partition, account.id),
@@ -68,7 +68,7 @@ class SageMaker(Component):
             name="landbridge",
             role=self.role.id,
             policy=facts.apply(lambda f: plan.job_policy(args, *_facts(args, region, f))),
-            opts=self._own,
+            opts=self._child_options,
         )
         self.policy = aws.iam.Policy(
             f"{name}-train",
@@ -77,7 +77,7 @@ class SageMaker(Component):
             description=f"Landbridge {args.cluster}: start training jobs of SageMaker, and register models",
             policy=facts.apply(lambda f: plan.starter_policy(args, *_facts(args, region, f), f["role"])),
             tags=named(args.tags, args.policy),
-            opts=self._own,
+            opts=self._child_options,
         )
         self.groups = {group.key: self._models(group) for group in args.groups}
         self.register_outputs({"roleArn": self.role.arn, "policyArn": self.policy.arn})
@@ -111,12 +111,12 @@ class SageMaker(Component):
             description=f"Landbridge {self._args.cluster}: training jobs of SageMaker",
             vpc_id=vpc_id,
             tags=named(self._args.tags, label),
-            opts=self._own,
+            opts=self._child_options,
         )
-        inside = {"ip_protocol": "-1", "referenced_security_group_id": group.id}
-        for kind, key, why, what in (
-            (aws.vpc.SecurityGroupIngressRule, "self-in", "containers of one job", inside),
-            (aws.vpc.SecurityGroupEgressRule, "self-out", "containers of one job", inside),
+        own_group = {"ip_protocol": "-1", "referenced_security_group_id": group.id}
+        for kind, key, why, rule_arguments in (
+            (aws.vpc.SecurityGroupIngressRule, "self-in", "containers of one job", own_group),
+            (aws.vpc.SecurityGroupEgressRule, "self-out", "containers of one job", own_group),
             (
                 aws.vpc.SecurityGroupEgressRule,
                 "https",
@@ -129,8 +129,8 @@ class SageMaker(Component):
                 security_group_id=group.id,
                 description=why,
                 tags=self._args.tags,
-                opts=self._own,
-                **what,
+                opts=self._child_options,
+                **rule_arguments,
             )
         return group
 

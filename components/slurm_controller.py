@@ -47,18 +47,18 @@ class SlurmController(Component):
     ) -> None:
         super().__init__(name, {"instanceType": args.machine.instance_type}, opts)
         self._name, self._args = f"{name}-controller", args
-        self._own = pulumi.ResourceOptions(parent=self)
+        self._child_options = pulumi.ResourceOptions(parent=self)
         # protect: Pulumi refuses to replace it. retain: it stays in AWS when it is removed from the program.
-        self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
-        self._key = self._made_key(account)
-        group = machine.group(
+        self._data_options = pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect)
+        self._key = self._create_key(account)
+        group = machine.security_group(
             self._name,
             args.name,
             f"Landbridge {args.cluster}: controller",
             args.security_group_rules,
             vpc_id=vpc_id,
             tags=args.tags,
-            child_options=self._own,
+            child_options=self._child_options,
         )
         self.security_group_id = group.id
         self.database = AccountingDatabase(
@@ -68,7 +68,7 @@ class SlurmController(Component):
             subnet_ids=subnet_ids,
             clients={"controller": group.id},
             key_arn=self._key.arn,
-            opts=self._own,
+            opts=self._child_options,
         )
         self.role, profile = machine.role(
             self._name,
@@ -76,10 +76,10 @@ class SlurmController(Component):
             path=args.path,
             boundary=args.permissions_boundary,
             tags=args.tags,
-            child_options=self._own,
+            child_options=self._child_options,
         )
         rights = self._rights(account, [node_role_arn, slurm_key_arn], bucket_arns, bucket_key_arns)
-        self._state = self._made_state(zone_name)
+        self._state = self._create_state_volume(zone_name)
         self._host = machine.instance(
             self._name,
             args.machine,
@@ -89,7 +89,7 @@ class SlurmController(Component):
             tags=args.tags,
             parent=self,
             protect=args.protect,
-            needs=rights,
+            depends_on=rights,
         )
         aws.ec2.VolumeAttachment(
             f"{self._name}-state",
@@ -112,7 +112,7 @@ class SlurmController(Component):
             "state_volume_id": self._state.id,
         }
 
-    def _made_key(self, account: Account) -> aws.kms.Key:
+    def _create_key(self, account: Account) -> aws.kms.Key:
         args, label = self._args, f"{self._args.cluster}-services"
         key = aws.kms.Key(
             self._name,
@@ -121,12 +121,12 @@ class SlurmController(Component):
             deletion_window_in_days=30 if args.protect else 7,
             policy=pulumi.Output.all(account.partition, account.id).apply(lambda facts: key_policy(*facts)),
             tags=named(args.tags, label),
-            opts=self._kept,
+            opts=self._data_options,
         )
-        aws.kms.Alias(self._name, name=f"alias/{label}", target_key_id=key.key_id, opts=self._kept)
+        aws.kms.Alias(self._name, name=f"alias/{label}", target_key_id=key.key_id, opts=self._data_options)
         return key
 
-    def _made_state(self, zone_name: pulumi.Input[str]) -> aws.ebs.Volume:
+    def _create_state_volume(self, zone_name: pulumi.Input[str]) -> aws.ebs.Volume:
         state = self._args.state
         return aws.ebs.Volume(
             f"{self._name}-state",
@@ -137,7 +137,7 @@ class SlurmController(Component):
             kms_key_id=self._key.arn,
             final_snapshot=self._args.protect,
             tags=named(self._args.tags, state.name),
-            opts=self._kept,
+            opts=self._data_options,
         )
 
     def _rights(
@@ -150,10 +150,10 @@ class SlurmController(Component):
         """Return the role's policies by name."""
         args = self._args
 
-        def write(facts: list[Any]) -> dict[str, str]:
-            partition, number, (node, slurm_key), bucket_arns, bucket_keys, secret, key = facts
-            place = ArnContext(args.cluster, partition, args.region, number)
-            reach = ControllerResources(
+        def render_policies(facts: list[Any]) -> dict[str, str]:
+            partition, account_id, (node, slurm_key), bucket_arns, bucket_keys, secret, key = facts
+            place = ArnContext(args.cluster, partition, args.region, account_id)
+            resources = ControllerResources(
                 buckets=tuple(bucket_arns),
                 bucket_keys=tuple(bucket_keys),
                 node_role=node,
@@ -161,9 +161,9 @@ class SlurmController(Component):
                 database_secret=secret,
                 key=key,
             )
-            return controller_documents(args, place, reach)
+            return controller_documents(args, place, resources)
 
-        written = pulumi.Output.all(
+        policies = pulumi.Output.all(
             account.partition,
             account.id,
             pulumi.Output.all(*named_arns),
@@ -171,10 +171,14 @@ class SlurmController(Component):
             pulumi.Output.all(*keys),
             self.database.secret_arn,
             self._key.arn,
-        ).apply(write)
+        ).apply(render_policies)
         return [
             aws.iam.RolePolicy(
-                f"{self._name}-{right}", name=right, role=self.role.id, policy=written[right], opts=self._own
+                f"{self._name}-{policy_name}",
+                name=policy_name,
+                role=self.role.id,
+                policy=policies[policy_name],
+                opts=self._child_options,
             )
-            for right in args.rights(hub=bool(buckets))
+            for policy_name in args.rights(hub=bool(buckets))
         ]

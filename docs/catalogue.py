@@ -1,4 +1,4 @@
-"""The page of the catalogue: its files, its instance types with their sources, and where other sources say otherwise."""
+"""Page of the catalogue: its files, its instance types with their sources, and differences from other sources."""
 
 from collections import Counter
 from importlib.resources import files
@@ -9,17 +9,17 @@ from landbridge.catalog import InstanceType, instances, prices
 from landbridge.catalog.differences import KnownDifference, known_differences
 
 _INTRODUCTION = """\
-Facts about AWS and about machines are data, in `landbridge/catalog/`: every file says where its facts are from and on which day
-they were so, and a row may say otherwise for itself. An unknown fact is left out; code that needs it says so. Readers are in
-`landbridge.catalog`; `landbridge catalog list`, `show` and `diff` look into it from a shell.
-[Add an instance type](../how-to/add-an-instance-type.md) tells how a row comes in.
+Facts about AWS and about machines are data in `landbridge/catalog/`. Every file has the source of its facts and their date; a
+row may have its own source and date. An unknown fact is absent; code that needs it reports this. The readers are in
+`landbridge.catalog`; the commands `landbridge catalog list`, `show` and `diff` print its contents.
+[Add an instance type](../how-to/add-an-instance-type.md) describes how to add a row.
 """
-_VERDICTS = {"ours": "the catalogue", "theirs": "the other", "both": "both", "unknown": "not known"}
+_VERDICTS = {"ours": "the catalogue", "theirs": "the other source", "both": "both", "unknown": "not known"}
 
 
 def page() -> str:
-    """docs/reference/catalogue.md."""
-    lines = ["# The catalogue", "", _INTRODUCTION, "## Files", "", "| file | as of | from |", "| --- | --- | --- |"]
+    """Return docs/reference/catalogue.md, without its first comment."""
+    lines = ["# The catalogue", "", _INTRODUCTION, "## Files", "", "| file | date | source |", "| --- | --- | --- |"]
     lines += [_row(f"`{name}`", day, source) for name, day, source in _files()]
     lines += ["", *_types(), "", *_prices(), "", *_differences()]
     return "\n".join(lines) + "\n"
@@ -27,12 +27,12 @@ def page() -> str:
 
 def _files() -> list[tuple[str, str, str]]:
     folder = Path(str(files("landbridge.catalog")))
-    found = []
+    rows = []
     for path in sorted(folder.glob("*.yaml")):
         data = yaml_text.load(path.read_text())
-        source = data.get("source") or "each part of it says"
-        found.append((path.name, str(data["date"]), str(source)))
-    return found
+        source = data.get("source") or "given for each part of the file"
+        rows.append((path.name, str(data["date"]), str(source)))
+    return rows
 
 
 def _types() -> list[str]:
@@ -41,10 +41,10 @@ def _types() -> list[str]:
     lines = [
         "## Instance types",
         "",
-        f"{len(kinds)} types of {len(instances().families)} families. Cards that carry EFA, of all cards; the numbers are the",
-        "sources below.",
+        f"{len(kinds)} types of {len(instances().families)} families. EFA: network cards with EFA, of all cards. Source: a number of the",
+        "list below, and the date.",
         "",
-        "| type | accelerators | vCPUs | memory GiB | NVMe GB | network Gbps | EFA | bought as | source |",
+        "| type | accelerators | vCPUs | memory GiB | NVMe GB | network Gbps | EFA | purchase | source |",
         "| --- | --- | --: | --: | --: | --: | --: | --- | --- |",
     ]
     lines += [_type(kind, sources[kind.source]) for kind in kinds]
@@ -53,10 +53,10 @@ def _types() -> list[str]:
 
 
 def _type(kind: InstanceType, source: int) -> str:
-    found = kind.accelerators
+    accelerators = kind.accelerators
     return _row(
         f"`{kind.name}`",
-        f"{found.count} {found.type}" if found else "",
+        f"{accelerators.count} {accelerators.type}" if accelerators else "",
         str(kind.cpus.logical),
         str(kind.memory_mib // 1024),
         str(kind.nvme_gb),
@@ -78,10 +78,10 @@ def _prices() -> list[str]:
     lines = [
         "## Prices",
         "",
-        "A price has a unit, a place and a day; `landbridge cost` prints the day beside every figure. Rows marked *verify* have no",
-        "source worth the name and are to be checked against the price list.",
+        "A price has a unit, a region and a date; `landbridge cost` prints the date with every price. Rows marked *verify* have",
+        "no reliable source: check them with AWS's price list.",
         "",
-        "| source | as of | confidence | prices |",
+        "| source | date | confidence | number of prices |",
         "| --- | --- | --- | --: |",
     ]
     lines += [
@@ -93,18 +93,18 @@ def _prices() -> list[str]:
 
 def _differences() -> list[str]:
     lines = [
-        "## Where other sources say otherwise",
+        "## Differences from other sources",
         "",
-        "A test compares every fact that moto's instance data, botocore's service models or cfn-lint's schemas hold too. These are",
-        "all the differences there are; the test fails for a new one, and for one that has vanished.",
+        "A test compares every fact that moto's instance data, botocore's service models or cfn-lint's schemas also contain. The table",
+        "has all differences; the test fails for a new one, and for one that no longer exists.",
         "",
-        "| fact | the catalogue | the other | who is right, and why |",
+        "| fact | value in the catalogue | value in the other source | correct source, and reason |",
         "| --- | --- | --- | --- |",
     ]
     for difference in sorted(known_differences(), key=lambda known_difference: known_difference.peer):
-        what = f"{', '.join(difference.subjects)}: {', '.join(difference.facts)}"
+        subject = f"{', '.join(difference.subjects)}: {', '.join(difference.facts)}"
         other = f"{difference.peer}: {_value(difference.theirs)}"
-        lines.append(_row(what, _value(difference.ours), other, f"{_verdict(difference)}. {difference.why}"))
+        lines.append(_row(subject, _value(difference.ours), other, f"{_verdict(difference)}. {difference.why}"))
     return lines
 
 

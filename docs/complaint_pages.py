@@ -1,4 +1,4 @@
-"""docs/reference/complaints.md: complaints of users of other kits, and the tests for them."""
+"""Page docs/reference/complaints.md: complaints about similar projects, and Landbridge's tests for them."""
 
 import re
 from pathlib import Path
@@ -16,18 +16,18 @@ REPOSITORIES = {
     "nccl": "NVIDIA/nccl",
     "awsome": "awslabs/awsome-distributed-ai",
 }
-HEAD = """# What users of other kits complain about
+HEAD = """# Issues reported against similar projects
 
-Each row is an issue or a pull request about another kit for GPU clusters. What can be tried on a machine without a
-GPU is a test here, named after it; for the others the last column says what would be needed.
+Each row is an issue or a pull request of another project for GPU clusters. If the problem can be tested on a machine without
+a GPU, Landbridge has tests whose names contain the issue; otherwise the last column has the requirement of a test.
 
-| where | what they say | tests here, or what is missing |
+| issue | complaint | tests of Landbridge, or missing requirement |
 | --- | --- | --- |
 """
 
 
 def page() -> str:
-    """The whole page. Raises ValueError for a row that has neither a test nor a reason."""
+    """Return the page. Raises ValueError for a row that has neither a test nor a reason."""
     tests = _tests()
     return HEAD + "".join(_row(row, tests) for row in _rows())
 
@@ -37,13 +37,13 @@ def _rows() -> list[dict[str, Any]]:
     return rows
 
 
-def _row(row: dict[str, Any], found: dict[str, str]) -> str:
+def _row(row: dict[str, Any], file_by_test: dict[str, str]) -> str:
     cells = []
     for key in row["tests"]:
-        cells += [f"`{name}` ({where})" for name, where in found.items() if re.match(rf"test_{key}(?!\d)", name)]
+        cells += [f"`{name}` ({file})" for name, file in file_by_test.items() if re.match(rf"test_{key}(?!\d)", name)]
     if not cells and "needs" not in row:
         raise ValueError(
-            f"docs/complaints.yaml: no test is named after {', '.join(row['tests'])}, and nothing says why"
+            f"docs/complaints.yaml: no test is named after {', '.join(row['tests'])}, and `needs` is missing"
         )
     return f"| {', '.join(map(_issue, row['tests']))} | {row['says']} | {' '.join([*cells, row.get('needs', '')]).strip()} |\n"
 
@@ -54,7 +54,7 @@ def _issue(key: str) -> str:
 
 
 def _tests() -> dict[str, str]:
-    """File by name of every test."""
+    """Return the file of every test, by the test's name."""
     tests = {}
     for path in sorted((ROOT / "tests").glob("*/**/test_*.py")):
         for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text(), re.M):

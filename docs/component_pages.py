@@ -1,4 +1,4 @@
-"""docs/reference/components.md: purpose, arguments, requirements and outputs of each component, from its class, plan and example."""
+"""Page docs/reference/components.md: purpose, arguments and outputs of each component, from its class, plan and example."""
 
 import ast
 import inspect
@@ -14,19 +14,20 @@ from pydantic.fields import FieldInfo
 ROOT = Path(__file__).resolve().parents[1]
 _HEAD = """# Components
 
-What `pulumi up` is made of. Each is a Pulumi component in [components/](../../components) that takes one frozen plan and makes
-resources; it decides nothing. `landbridge.plan.standalone` makes a plan out of a few values, with the same functions and defaults as for a
-whole environment, so that each can be used in a Pulumi program of your own: the examples below are run by the tests.
+`landbridge up` creates all resources in these components. Each is a Pulumi component in [components/](../../components) that takes one
+frozen plan and creates resources; all decisions are in the plan. `landbridge.plan.standalone` computes a plan from a few
+values, with the same functions and defaults as for a whole environment, so that you can use each component in your own
+Pulumi program. The tests run the examples below.
 
-For programs in other languages, `pulumi package add` of this repository makes SDKs for {hosted}: the same components, planned from
+For programs in other languages, `pulumi package add` of this repository generates SDKs for {hosted}: the same components, planned from
 plain values ([components/multilang](../../components/multilang)).
 
-Every resource has the tags of its cluster, goes through the provider that it is given, and keeps the
-[policies](../../landbridge/policy): `pulumi preview --policy-pack components/policy` holds any program to them."""
+Every resource has the tags of its cluster, uses the provider that is passed to the component, and complies with the
+[policies](../../landbridge/policy): `pulumi preview --policy-pack components/policy` checks them in any Pulumi program."""
 
 
 def page(type_of: Callable[[FieldInfo], str], default_of: Callable[[FieldInfo], str]) -> str:
-    """The whole page; how types and defaults are written is the caller's."""
+    """Return the page; the caller's functions format types and defaults."""
     import components
     from components import multilang
 
@@ -38,25 +39,27 @@ def page(type_of: Callable[[FieldInfo], str], default_of: Callable[[FieldInfo], 
 
 
 def _component(
-    name: str, found: type, type_of: Callable[[FieldInfo], str], default_of: Callable[[FieldInfo], str]
+    name: str, component: type, type_of: Callable[[FieldInfo], str], default_of: Callable[[FieldInfo], str]
 ) -> Iterator[str]:
     yield f"## {name}\n"
-    yield f"{_prose(inspect.getdoc(found) or '')}\n"
-    plan = inspect.get_annotations(found.__init__)["args"]
-    yield f"Takes `{plan.__name__}`: {_prose(inspect.getdoc(plan) or '')}\n"
-    yield from ("| key | type | default | |", "| --- | --- | --- | --- |")
+    yield f"{_prose(inspect.getdoc(component) or '')}\n"
+    plan = inspect.get_annotations(component.__init__)["args"]
+    yield f"Plan `{plan.__name__}`: {_prose(inspect.getdoc(plan) or '')}\n"
+    yield from ("| key | type | default | description |", "| --- | --- | --- | --- |")
     notes = _comments(plan)
     for key, field in plan.model_fields.items():
         cells = (f"`{key}`", _written(field, type_of), default_of(field), field.description or notes.get(key, ""))
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-    needs = [key for key in inspect.signature(found.__init__).parameters if key not in ("self", "name", "args", "opts")]
+    needs = [
+        key for key in inspect.signature(component.__init__).parameters if key not in ("self", "name", "args", "opts")
+    ]
     gives = [
-        key for base in reversed(found.__mro__) for key in vars(base).get("__annotations__", {}) if _own(base, key)
+        key for base in reversed(component.__mro__) for key in vars(base).get("__annotations__", {}) if _own(base, key)
     ]
     if needs:
-        yield f"\nNeeds: {', '.join(f'`{key}`' for key in needs)}."
+        yield f"\nFurther arguments: {', '.join(f'`{key}`' for key in needs)}."
     if gives:
-        yield f"\nGives: {', '.join(f'`{key}`' for key in dict.fromkeys(gives))}."
+        yield f"\nOutputs: {', '.join(f'`{key}`' for key in dict.fromkeys(gives))}."
     example = ROOT / "examples" / "components" / f"{_snake(name)}.py"
     if example.is_file():
         yield f"\n```python\n{example.read_text().strip()}\n```"
@@ -74,7 +77,7 @@ def _written(field: FieldInfo, type_of: Callable[[FieldInfo], str]) -> str:
 
 
 def _comments(model: type[BaseModel]) -> dict[str, str]:
-    """The `#:` lines above a plan's fields."""
+    """Return the `#:` comments above a plan's fields, by field."""
     lines = textwrap.dedent(inspect.getsource(model)).splitlines()
     fields = {
         node.target.id: node.lineno
@@ -95,7 +98,7 @@ def _comments(model: type[BaseModel]) -> dict[str, str]:
 def _policies() -> str:
     from landbridge.policy import POLICIES
 
-    lines = ["## Policies\n", "| policy | level | what holds | source |", "| --- | --- | --- | --- |"]
+    lines = ["## Policies\n", "| policy | level | requirement | source |", "| --- | --- | --- | --- |"]
     for name, policy in sorted(POLICIES.items()):
         cells = (f"`{name}`", policy.level.value, policy.summary, policy.source)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

@@ -1,4 +1,4 @@
-"""The table of docs/how-to/choose-an-environment.md, from the environments and their prices.
+"""Table of docs/how-to/choose-an-environment.md, from the environments and their prices.
 
 `python docs/environments.py` writes it into the page.
 """
@@ -26,30 +26,33 @@ def table() -> str:
     from landbridge.plan.cost import spend
 
     lines = [
-        "| environment | your machines | in AWS, at most | region | a month, all running | always | without a price |",
+        "| environment | on-prem nodes | nodes in AWS, at most | region | a month, all nodes running | a month, without jobs | without a known price |",
         "| --- | --- | --- | --- | ---: | ---: | --- |",
     ]
     for path in sorted((ROOT / "stacks").glob("Pulumi.*.yaml")):
         environment = load_environment(path).environment
         if environment is None:
-            raise SystemExit(f"{path} is not good: landbridge check")
-        own = _counted((group.platform, len(expand(group.hosts))) for group in environment.node_groups)
-        there = _counted(
-            (f"{pool.instance} ({pool.capacity[0].kind})", pool.max_nodes) for pool in environment.aws.pools
+            raise SystemExit(f"{path} has errors: run landbridge check")
+        onprem = _counted((group.platform, len(expand(group.hosts))) for group in environment.node_groups)
+        aws = _counted((f"{pool.instance} ({pool.capacity[0].kind})", pool.max_nodes) for pool in environment.aws.pools)
+        costs = spend(environment)
+        # Without a price, "(no ... price known for ...)" is the reason; other items without a price are billed by volume.
+        unknown = [item for item in costs.unpriced if "known for" in item.why]
+        pools = sorted(
+            {f"{item.pool}: {item.description}" for item in unknown if item.pool and "volume" not in item.description}
         )
-        found = spend(environment)
-        # Without a price, "(no ... price known for ...)" says why; the rest is billed by volume.
-        unknown = [item for item in found.unpriced if "known for" in item.why]
-        pools = sorted({f"{item.pool}: {item.what}" for item in unknown if item.pool and "volume" not in item.what})
         others = len(unknown) - len(pools)
-        missing = [*pools, *([f"{others} other lines" if pools else f"{others} lines"] if others else [])]
+        missing = [
+            *pools,
+            *([f"{others} other lines" if pools else f"{others} line{'s' if others > 1 else ''}"] if others else []),
+        ]
         cells = (
             f"[{environment.name}](../../stacks/{path.name})",
-            own,
-            there,
+            onprem,
+            aws,
             environment.region,
             *(
-                _sums(found, bool(missing))
+                _sums(costs, bool(missing))
                 if environment.aws.endpoints.operator is None
                 else ("nothing: emulated",) * 2
             ),
@@ -66,24 +69,24 @@ def _counted(items: "Iterable[tuple[str, int]]") -> str:
     return ", ".join(f"{count} {name}" for name, count in counter.items())
 
 
-def _sums(found: "Spend", partly: bool) -> tuple[str, str]:
+def _sums(costs: "Spend", partly: bool) -> tuple[str, str]:
     """Return the cost with all nodes, and without any job; a lower bound when prices are missing."""
-    if not found.lines:
+    if not costs.lines:
         return "not known", "not known"
-    more = "over " if partly else ""
-    fixed = "not known" if partly and not found.fixed_month else f"{more}{found.fixed_month:,.0f} USD"
-    return f"{more}{found.usd_month:,.0f} USD", fixed
+    prefix = "over " if partly else ""
+    fixed = "not known" if partly and not costs.fixed_month else f"{prefix}{costs.fixed_month:,.0f} USD"
+    return f"{prefix}{costs.usd_month:,.0f} USD", fixed
 
 
 def with_table(page: str) -> str:
-    """The page with the table as it is now."""
+    """Return the page with the current table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
 
 
 def main() -> None:
-    """Write the table."""
+    """Write the table into the page."""
     PAGE.write_text(with_table(PAGE.read_text()))
 
 

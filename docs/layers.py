@@ -19,7 +19,7 @@ def page() -> str:
 
 
 def tables() -> Iterator[str]:
-    """Yield one table for each contract of layers: the top layer first, packages of one row independent of one another."""
+    """Yield one table for each contract of layers, the top layer first; an empty row ends a layer."""
     contracts = configparser.ConfigParser()
     contracts.read(ROOT / ".importlinter")
     for name in contracts.sections():
@@ -41,4 +41,6 @@ def purpose(dotted: str) -> str:
     path = ROOT / dotted.replace(".", "/")
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     text = ast.get_docstring(ast.parse(file.read_text())) or ""
-    return text.partition("\n")[0].replace("|", "\\|")
+    paragraph = " ".join(text.partition("\n\n")[0].split())
+    sentence = re.match(r".+?\.(?= [A-Z]|$)", paragraph)
+    return (sentence[0] if sentence else paragraph).replace("|", "\\|")

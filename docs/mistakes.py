@@ -1,4 +1,4 @@
-"""The page of mistakes and the examples of `landbridge explain`, from the rules and the rows that test them."""
+"""Page of mistakes and the examples of `landbridge explain`, from the rules and the rows that test them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -14,62 +14,72 @@ from tests.unit.rules.table import checked_rows, not_checked
 
 _WIDTH = 240
 _INTRODUCTION = """\
-Every mistake below is one that a test makes: it changes a good environment as the second column says, and expects the
-message in the third. `landbridge explain RULE` tells why a rule is one. Where a mistake is caught:
+A test makes each mistake below: it changes a valid environment as in the second column, and expects the message in the third.
+`landbridge explain RULE` prints the reason for a rule. A mistake is found in one of these places:
 
 - **check**: `landbridge check`, from the file alone, without a network. All findings come in one run.
-- **preflight**: `landbridge preflight`, which asks AWS.
+- **preflight**: `landbridge preflight`, which queries AWS.
 - **cannot be written**: the environment file has no key for it, so no rule is needed.
 
-A finding can be accepted with `suppress: [{rule: ..., reason: ..., path: ...}]`, except those marked *never*.
+A finding can be suppressed with `suppress: [{rule: ..., reason: ..., path: ...}]`, except those marked *never*.
 """
 
 
 def page() -> str:
-    """docs/reference/mistakes.md."""
-    lines = ["# Mistakes and what catches them", "", _INTRODUCTION]
-    found = [(row, _finding(row)) for row in checked_rows()]
+    """Return docs/reference/mistakes.md."""
+    lines = ["# Mistakes and the rules that find them", "", _INTRODUCTION]
+    rows = [(row, _finding(row)) for row in checked_rows()]
     topics = {name: RULES[name].topic if name in RULES else "the file's form" for name in (*FORM_FINDINGS, *RULES)}
-    lines.append(f"{len(found)} mistakes, {len(RULES) + len(FORM_FINDINGS)} rules.")
+    lines.append(f"{len(rows)} mistakes, {len(RULES) + len(FORM_FINDINGS)} rules.")
     for topic in sorted(set(topics.values()), key=lambda topic: (topic != "the file's form", topic)):
-        lines += ["", f"## check: {topic}", "", "| mistake | written | message | rule |", "| --- | --- | --- | --- |"]
-        for row, finding in found:
+        lines += [
+            "",
+            f"## check: {topic}",
+            "",
+            "| mistake | in the environment file | message | rule |",
+            "| --- | --- | --- | --- |",
+        ]
+        for row, finding in rows:
             if topics[row.rule] == topic:
                 never = "" if row.rule in FORM_FINDINGS or RULES[row.rule].suppressible else ", *never*"
                 written = "<br>".join(f"`{_short(line)}`" for line in _dotted(row))
                 lines.append(_table_row(row.title, written, _message(finding), f"{row.rule}{never}"))
-    for where, heads in (("preflight", "message"), ("cannot be written", "why not")):
-        chosen = [one for one in not_checked() if one.where == where]
+    for where, heads in (("preflight", "message"), ("cannot be written", "reason")):
+        chosen = [mistake for mistake in not_checked() if mistake.where == where]
         if chosen:
             lines += ["", f"## {where}", "", f"| mistake | example | {heads} | rule |", "| --- | --- | --- | --- |"]
-            lines += [_table_row(one.title, f"`{one.example}`", one.says, one.rule or "") for one in chosen]
+            lines += [
+                _table_row(mistake.title, f"`{mistake.example}`", mistake.text, mistake.rule or "")
+                for mistake in chosen
+            ]
     lines += ["", "## AWS ParallelCluster's validators", "", _PARALLELCLUSTER, ""]
-    lines += ["| validator | what it catches | here |", "| --- | --- | --- |"]
-    lines += [_table_row(validator.name, validator.catches, validator.here()) for validator in validators()]
+    lines += ["| validator | mistake that it finds | in Landbridge |", "| --- | --- | --- |"]
+    lines += [_table_row(validator.name, validator.catches, validator.table_cell()) for validator in validators()]
     return "\n".join(lines) + "\n"
 
 
 _PARALLELCLUSTER = """\
-The validators of AWS ParallelCluster that catch most, and what does their work here. Where none is named, the reason is."""
+The validators of AWS ParallelCluster that find most mistakes, and the rules of Landbridge that replace them. If no rule does, the cell
+has the reason."""
 
 
 def examples() -> str:
-    """landbridge/rules/examples.json."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    """Return landbridge/rules/examples.json."""
+    examples_by_rule: dict[str, list[dict[str, Any]]] = {}
     for row in checked_rows():
         finding = _finding(row)
         written = "\n".join(_short(line) for line in _written(row).splitlines())
-        one = {"title": row.title, "written": written, "says": finding.message, "fix": finding.fix}
-        found.setdefault(row.rule, []).append({**one, "where": "check"})
+        example = {"title": row.title, "written": written, "says": finding.message, "fix": finding.fix}
+        examples_by_rule.setdefault(row.rule, []).append({**example, "where": "check"})
     for other in not_checked():
         if other.rule is not None:
-            one = {"title": other.title, "written": other.example, "says": other.says, "fix": None}
-            found.setdefault(other.rule, []).append({**one, "where": other.where})
-    return json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n"
+            example = {"title": other.title, "written": other.example, "says": other.text, "fix": None}
+            examples_by_rule.setdefault(other.rule, []).append({**example, "where": other.where})
+    return json.dumps(dict(sorted(examples_by_rule.items())), indent=1, ensure_ascii=False) + "\n"
 
 
 def _finding(row: Row) -> Finding:
-    return next(f for f in row.report().findings if f.rule == row.rule and f.path == row.at)
+    return next(f for f in row.report().findings if f.rule == row.rule and f.path == row.path)
 
 
 def _message(finding: Finding) -> str:
@@ -82,12 +92,12 @@ def _table_row(*cells: str) -> str:
 
 
 def _short(line: str) -> str:
-    """A line that a table can hold."""
+    """Return a line, shortened to the maximum width of a table cell."""
     return line if len(line) <= _WIDTH else f"{line[:_WIDTH]} …"
 
 
 def _dotted(row: Row) -> Iterator[str]:
-    """Return the changes of a row, one line for each path."""
+    """Yield the changes of a row, one line for each path."""
     if row.region != "us-east-1":
         yield f"aws:region: {row.region}"
     for path, value in row.changes.items():
@@ -136,16 +146,16 @@ def _block(tree: Any, indent: str) -> list[str]:
 
 
 def _has_place(value: Any) -> bool:
-    """Return True for a mapping of paths of which some go deeper or are missing."""
-    return any(isinstance(key, int) or one is REMOVED or isinstance(one, dict) for key, one in value.items())
+    """Return True if a mapping has list indices, nested mappings or removed keys."""
+    return any(isinstance(key, int) or inner is REMOVED or isinstance(inner, dict) for key, inner in value.items())
 
 
 def _flow(value: Any) -> str:
-    """A value on one line, quoted only where YAML needs it."""
+    """Return a value on one line, quoted only if YAML requires it."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(one)}" for key, one in value.items() if one is not REMOVED) + "}"
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items() if item is not REMOVED) + "}"
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(_flow(one) for one in value)}]"
+        return f"[{', '.join(_flow(item) for item in value)}]"
     if isinstance(value, str) and value and all(c.isalnum() or c in "-_./@ " for c in value) and not _number(value):
         return value
     return json.dumps(value, ensure_ascii=False)

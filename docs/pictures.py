@@ -1,4 +1,4 @@
-"""An architecture picture of each environment, drawn from its resource graph: docs/pictures/ENV.svg.
+"""Architecture picture of each environment, drawn from its resource graph: docs/pictures/ENV.svg.
 
 `python docs/pictures.py [ENV ...]` writes them anew; a test fails where one is stale.
 """
@@ -13,7 +13,7 @@ FOLDER = ROOT / "docs" / "pictures"
 
 
 def main() -> None:
-    """Draw the environments that are named, or all; drop the pictures of environments that are gone."""
+    """Draw the environments given as arguments, or all; delete the pictures of environments that no longer exist."""
     from tests.graph.golden import SHIPPED, environment_of, recorded
     from tests.graph.support.picture import picture
 

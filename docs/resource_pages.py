@@ -1,4 +1,4 @@
-"""docs/reference/aws-resources.md: each AWS resource type, with recovery, sweep and the effect of a change."""
+"""Page docs/reference/aws-resources.md: each AWS resource type, with recovery, sweep and the effect of a change."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ _HEAD = """# AWS resource types
 Each type that Landbridge creates is one entry in [landbridge/aws_resources](../../landbridge/aws_resources). Recovery, `landbridge sweep`
 and `landbridge impact` are loops over these entries.
 
-- *Recovery*: `found` where a resource of a killed `up` is found by its tags, its name or the resource that it belongs to, and taken into
-  Pulumi's state again; `repeated` where its creation can be done again.
-- *Sweep*: the rank in the order of deletion of `landbridge sweep --delete`; `by id` where the resource holds data and its id must be given
+- *Recovery*: `found` if recovery finds a resource of a killed `up` by its tags, its name or its parent resource, and imports it into
+  Pulumi's state; `repeated` if its creation can safely be repeated.
+- *Sweep*: the rank in the order of deletion of `landbridge sweep --delete`; `by id` if the resource holds data and its id must be given
   with `--lose`.
 - *Billed*: it costs money while it exists.
 - *Update*, *Replace*, *Delete*: the effect on jobs and data as `landbridge impact` prints it; properties with another effect are in

@@ -1,4 +1,4 @@
-"""Pages about Ansible roles, from each role's argument_specs.yml and defaults: docs/reference/roles.md and the roles' READMEs."""
+"""Pages of Ansible roles, from each role's argument_specs.yml and defaults: docs/reference/roles.md and the roles' READMEs."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from landbridge import yaml_text
 ANSIBLE = Path(__file__).resolve().parents[1] / "ansible"
 HEAD = """# Roles
 
-Every role works without Landbridge: its variables are below and in its README, and `ansible-galaxy` or `roles_path` is all it needs.
-With Landbridge the inventory plugin decides the variables from the environment file. A host gets the roles of the groups that it is
-in (`ansible/site.yml`, in this order for the roles that it names); `--limit` takes some hosts, `--tags` some parts.
+Every role also works without Landbridge, by `ansible-galaxy` or `roles_path`; its variables are below and in its README.
+With Landbridge the inventory plugin sets the variables from the environment file. A host gets the roles of its groups, in the order of
+`ansible/site.yml`. `--limit` selects hosts, `--tags` selects parts of the roles.
 """
 
 
@@ -34,22 +34,22 @@ class Use:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page of all roles."""
     plays = uses()
     names = [path.parent.parent.name for path in sorted(ANSIBLE.glob("roles/*/meta/argument_specs.yml"))]
     lines = [HEAD, "| role | description | groups in site.yml | tags |", "| --- | --- | --- | --- |"]
     for name in names:
         use = plays.get(name, Use((), ()))
         specs = _load(ANSIBLE / f"roles/{name}/meta/argument_specs.yml")["argument_specs"]
-        what = _cell(specs["main"]["short_description"])
-        lines.append(f"| [{name}](#{name}) | {what} | {_quoted(use.groups)} | {_quoted(use.tags)} |")
+        description = _cell(specs["main"]["short_description"])
+        lines.append(f"| [{name}](#{name}) | {description} | {_quoted(use.groups)} | {_quoted(use.tags)} |")
     for name in names:
         lines += _role(name)
     return "\n".join(lines) + "\n"
 
 
 def readmes() -> Mapping[Path, Callable[[], str]]:
-    """Return the README of every role, with the function that makes its text."""
+    """Return the README of every role, with the function that generates its text."""
     return {path: partial(_readme, path) for path in sorted(ANSIBLE.glob("roles/*/README.md"))}
 
 
@@ -87,7 +87,7 @@ def _role(name: str) -> Iterator[str]:
 
 
 def _rows(options: Mapping[str, Any], path: str, defaults: Mapping[str, Any]) -> Iterator[str]:
-    """One row a variable; the keys of a dictionary follow it as `variable.key`, those of a list's items as `variable[].key`."""
+    """Yield one row for each variable; the keys of a dictionary follow it as `variable.key`, those of a list's items as `variable[].key`."""
     for name, option in options.items():
         kind = option.get("type", "str") + (f" of {option['elements']}" if "elements" in option else "")
         if "choices" in option:
@@ -107,7 +107,7 @@ def _default(name: str, option: Mapping[str, Any], defaults: Mapping[str, Any]) 
     if value in ("", [], {}):
         return "empty"
     shown = str(value).lower() if isinstance(value, bool) else str(value)
-    # The role's own file is the place to read what is long.
+    # A long value is not repeated in the page.
     return f"`{_cell(shown)}`" if len(shown) <= 60 else "see its defaults"
 
 
@@ -125,15 +125,15 @@ def uses() -> Mapping[str, Use]:
 def _roles(tasks: Sequence[Mapping[str, Any]], around: Use) -> Iterator[tuple[str, Use]]:
     for task in tasks:
         groups = tuple(_GROUP.findall(str(task.get("when", "")))) or around.groups
-        here = Use(groups, _joined(around.tags, task.get("tags", ())))
+        use = Use(groups, _joined(around.tags, task.get("tags", ())))
         if "block" in task:
-            yield from _roles(task["block"], here)
+            yield from _roles(task["block"], use)
         elif "ansible.builtin.include_role" in task:
-            yield task["ansible.builtin.include_role"]["name"], here
+            yield task["ansible.builtin.include_role"]["name"], use
 
 
-def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*one, *other)))
+def _joined(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
 
 
 def _load(path: Path) -> Any:

@@ -1,1 +1,1 @@
-"""Landbridge: one GPU cluster out of an organisation's own machines and its AWS account."""
+"""Landbridge: one GPU cluster from an organisation's on-prem machines and its AWS account."""

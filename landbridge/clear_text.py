@@ -9,7 +9,7 @@ PATTERNS = {
     "a GitHub token": re.compile(r"\bgh[pousr]_[A-Za-z0-9]{36,}\b"),
     "a password in an address": re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@"),
 }
-#: Shell and YAML that set a secret to a literal; a reference to a variable, a command or a file is none.
+#: Shell and YAML that set a secret to a literal; a reference to a variable, a command or a file does not match.
 _LITERAL = re.compile(
     r"(?im)^\s*(?:export\s+)?[\w.-]*(?:password|passwd|secret[_-]?key|secret|api[_-]?key|token)\s*[=:]\s*[\"']?(?![\"'\s$(<]|/)(\S{6,})"
 )
@@ -17,5 +17,5 @@ _LITERAL = re.compile(
 
 def secrets_in(text: str) -> list[str]:
     """Return the kinds of secret that a text contains."""
-    found = [what for what, pattern in PATTERNS.items() if pattern.search(text)]
-    return found + (["a secret's literal value"] if _LITERAL.search(text) else [])
+    kinds = [kind for kind, pattern in PATTERNS.items() if pattern.search(text)]
+    return kinds + (["a secret's literal value"] if _LITERAL.search(text) else [])

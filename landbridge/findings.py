@@ -1,4 +1,4 @@
-"""Findings: errors as data. Rules and checks return them; only the command line prints them."""
+"""Findings: errors as data. Rules and checks return them; only the CLI prints them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of a rule: its place in the file, a message and a fix.
+    """Result of a rule: its position in the file, a message and a fix.
 
-    `path` is the path inside the file's data, `related` the other paths that take part (for instance the second of two
-    overlapping ranges). A finding is dropped where one of them could not be read, so a rule names every value that it has read:
-    `("aws", "pools", "*", "name")` is every pool's name, `("aws", "pools", "*", "")` which pools there are. `line` and
-    `column` count from 1 and are None only where there is no file.
+    `path` is the path inside the file's data, `related` are the other paths involved (for instance the second of two
+    overlapping ranges). A finding is dropped if one of these values was repaired, so a rule lists every value that it
+    reads: `("aws", "pools", "*", "name")` is the name of each pool, `("aws", "pools", "*", "")` is the list of pools.
+    `line` and `column` count from 1 and are None only without a file.
     """
 
     rule: str
@@ -40,11 +40,11 @@ class Finding:
     column: int | None = None
 
     def at(self, file: str | None, line: int | None, column: int | None) -> "Finding":
-        """The same finding, located."""
+        """Return the finding with a position."""
         return replace(self, file=file, line=line, column=column)
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as plain data, for `--format json`."""
+        """Return the finding as plain data, for `--format json`."""
         return {
             "rule": self.rule,
             "severity": self.severity.value,
@@ -65,22 +65,22 @@ class Finding:
 
 
 def error(path: DataPath, message: str, *, fix: str | None = None, related: tuple[DataPath, ...] = ()) -> Finding:
-    """Return an error at `path`. Its rule is empty: the decorator of the rule that yields it puts its name there."""
+    """Return an error at `path`. Its rule is empty: the decorator of the rule sets it."""
     return Finding("", message, path, fix, Severity.ERROR, related)
 
 
 def warning(path: DataPath, message: str, *, fix: str | None = None, related: tuple[DataPath, ...] = ()) -> Finding:
-    """Return a warning, as `error` does."""
+    """Return a warning, like `error`."""
     return Finding("", message, path, fix, Severity.WARNING, related)
 
 
 def info(path: DataPath, message: str, *, fix: str | None = None, related: tuple[DataPath, ...] = ()) -> Finding:
-    """Return an information, as `error` does."""
+    """Return a finding of severity info, like `error`."""
     return Finding("", message, path, fix, Severity.INFO, related)
 
 
 class FindingsError(Exception):
-    """Raised where a caller needs a value and there are only findings; carries all of them."""
+    """Exception with all findings, if no value can be returned."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
@@ -88,22 +88,22 @@ class FindingsError(Exception):
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:
-    """True when at least one finding is an error."""
+    """Return true if at least one finding is an error."""
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings without repetitions, in the order in which a person reads the file."""
+    """Return the findings without duplicates, sorted by position in the file."""
     unique = {(f.rule, f.path, f.message): f for f in findings}
     return tuple(sorted(unique.values(), key=lambda f: (f.file or "", f.line or 0, f.column or 0, f.rule, f.message)))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """The known word closest to `word`, or None when none is close."""
+    """Return the known word closest to `word`; None if none is close."""
     return _closest(word, tuple(str(item) for item in known))
 
 
-# The same slip is often made many times in a file.
+# The same misspelling often occurs many times in a file.
 @lru_cache(maxsize=256)
 def _closest(word: str, known: tuple[str, ...]) -> str | None:
     folded = {candidate.casefold(): candidate for candidate in known}
@@ -112,7 +112,7 @@ def _closest(word: str, known: tuple[str, ...]) -> str | None:
 
 
 def path_text(path: DataPath) -> str:
-    """A path as people write it: `aws.pools[0].instance`."""
+    """Return a path as users write it: `aws.pools[0].instance`."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

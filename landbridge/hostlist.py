@@ -1,4 +1,4 @@
-"""Slurm's host list syntax: `dgx[01-04,07],login01` and back."""
+"""Expansion and compression of Slurm host lists such as `dgx[01-04,07],login01`."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ _DIGITS = "0123456789"
 
 
 class HostlistError(ValueError):
-    """A host list that cannot be read; `offset` is the character at which reading stopped."""
+    """Invalid host list; `offset` is the character at which parsing stopped."""
 
     def __init__(self, text: str, offset: int, reason: str) -> None:
         self.text, self.offset, self.reason = text, offset, reason
@@ -16,12 +16,12 @@ class HostlistError(ValueError):
 
 
 def expand(text: str) -> list[str]:
-    """Every host in `text`, in the order written.
+    """Return the hosts in `text`, in the order written.
 
     >>> expand("dgx[01-03],smc7")
     ['dgx01', 'dgx02', 'dgx03', 'smc7']
 
-    Raises HostlistError for anything Slurm would not read the same way, and for more than 65,536 hosts.
+    Raises HostlistError for syntax that Slurm would read differently, and for more than 65,536 hosts.
     """
     hosts: list[str] = []
     for offset, word in _words(text):
@@ -35,7 +35,7 @@ def expand(text: str) -> list[str]:
 
 
 def compress(hosts: Iterable[str]) -> str:
-    """The shortest list that expands to the same hosts, duplicates dropped, sorted by prefix and number.
+    """Return the shortest list that expands to the same hosts, without duplicates, sorted by prefix and number.
 
     >>> compress(["dgx02", "dgx01", "dgx03", "login1"])
     'dgx[01-03],login1'
@@ -49,10 +49,10 @@ def compress(hosts: Iterable[str]) -> str:
         if width == 0 or width > 15:
             plain.add(host)
         else:
-            found = groups.get((prefix, width))
-            if found is None:
-                found = groups[prefix, width] = set()
-            found.add(int(host[-width:]))
+            numbers = groups.get((prefix, width))
+            if numbers is None:
+                numbers = groups[prefix, width] = set()
+            numbers.add(int(host[-width:]))
     folded = _fold_widths(groups)
     words = [(prefix, width, _word(prefix, width, sorted(numbers))) for (prefix, width), numbers in folded.items()]
     return ",".join([word for _, _, word in sorted([*words, *((name, 0, name) for name in plain)])])
@@ -64,9 +64,9 @@ def _fold_widths(groups: dict[tuple[str, int], set[int]]) -> dict[tuple[str, int
     for (prefix, width), numbers in sorted(groups.items()):
         least = 0 if width == 1 else 10 ** (width - 1)
         natural = numbers if min(numbers) >= least else {number for number in numbers if number >= least}
-        home = next((one for one in range(1, width) if (prefix, one) in folded), width)
+        smallest_width = next((smaller for smaller in range(1, width) if (prefix, smaller) in folded), width)
         if natural:
-            folded.setdefault((prefix, home), set()).update(natural)
+            folded.setdefault((prefix, smallest_width), set()).update(natural)
         if len(natural) < len(numbers):
             folded.setdefault((prefix, width), set()).update(numbers - natural)
     return folded
@@ -84,7 +84,7 @@ def _word(prefix: str, width: int, numbers: list[int]) -> str:
 
 
 def _words(text: str) -> Iterator[tuple[int, str]]:
-    """Comma-separated words with their offsets; commas inside brackets do not separate."""
+    """Yield the comma-separated words with their offsets; commas inside brackets do not separate."""
     start = depth = 0
     for offset, character in enumerate(text + ","):
         if character == "[":
@@ -106,18 +106,18 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
 
 def _expand_word(text: str, offset: int, word: str) -> Iterator[str]:
     opening = word.find("[")
-    head, rest = (word, "") if opening < 0 else (word[:opening], word[opening:])
+    head, suffix = (word, "") if opening < 0 else (word[:opening], word[opening:])
     _check_literal(text, offset, head)
-    if not rest:
+    if not suffix:
         yield head
         return
-    closing = rest.index("]")
+    closing = suffix.index("]")
     tail_at = offset + opening + closing + 1
-    if "[" in rest[closing:]:
+    if "[" in suffix[closing:]:
         raise HostlistError(text, tail_at, "only one pair of brackets in a name")
-    _check_literal(text, tail_at, rest[closing + 1 :])
-    for number in _numbers(text, offset + opening + 1, rest[1:closing]):
-        yield f"{head}{number}{rest[closing + 1 :]}"
+    _check_literal(text, tail_at, suffix[closing + 1 :])
+    for number in _numbers(text, offset + opening + 1, suffix[1:closing]):
+        yield f"{head}{number}{suffix[closing + 1 :]}"
 
 
 def _check_literal(text: str, offset: int, part: str) -> None:

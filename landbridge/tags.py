@@ -11,11 +11,11 @@ POOL = f"{PREFIX}pool"
 
 #: Host list of all nodes of a launch; an instance's launch index is its node's position.
 NODES = f"{PREFIX}nodes"
-#: Node of one instance, where that is not given by NODES.
+#: Node of one instance, if NODES does not give it.
 NODE = f"{PREFIX}node"
 #: ClientToken of the launch call.
 LAUNCH = f"{PREFIX}launch"
-#: Ids of the jobs that an instance was launched for.
+#: Ids of the jobs for which an instance was launched.
 JOB = f"{PREFIX}job"
 #: Slurm account of those jobs.
 ACCOUNT = f"{PREFIX}account"

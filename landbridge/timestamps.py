@@ -10,7 +10,7 @@ def iso(at: float) -> str:
 
 
 def parse_iso(text: str) -> float | None:
-    """Return the timestamp of ISO 8601 text (UTC where no zone is given); None for other text."""
+    """Return the timestamp of ISO 8601 text (UTC if it has no offset); None for other text."""
     try:
         parsed = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
     except ValueError:
@@ -29,5 +29,5 @@ def month_start(month: str) -> float:
 
 
 def round_up_to_minute(at: float) -> float:
-    """Return the end of the minute: leases that end in one minute are renewed by one call."""
+    """Return the timestamp rounded up to a minute: leases that end in the same minute are renewed by one call."""
     return math.ceil(at / 60) * 60.0

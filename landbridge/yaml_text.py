@@ -1,8 +1,8 @@
-"""YAML text to nodes that know their line and column, or to plain data. Fast: libyaml parses, where PyYAML has it.
+"""YAML parser that returns nodes with line and column, or plain data. It uses libyaml if PyYAML contains it.
 
-PyYAML reads words by YAML 1.1, in which `on` is true and `10:30` is a number. Here its parser only splits the text; what
-a word means is decided by the core schema of YAML 1.2.2 (chapter 10.3), with the underscores in numbers that 1.1 allows.
-A date stays text. A `%YAML` line changes nothing.
+PyYAML reads words by YAML 1.1, in which `on` is true and `10:30` is a number. Here its parser only splits the text; the
+value of a word follows the core schema of YAML 1.2.2 (chapter 10.3), with the underscores in numbers that 1.1 allows.
+A date remains text. A `%YAML` line has no effect.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from yaml.scanner import Scanner
 
 
 class PythonParser(Reader, Scanner, Parser):
-    """The same events without libyaml, ten times slower."""
+    """Parser without libyaml with the same events, ten times slower."""
 
     def __init__(self, text: str) -> None:
         Reader.__init__(self, text)
@@ -37,7 +37,7 @@ with contextlib.suppress(ImportError):  # PyYAML may be built without libyaml
     from yaml.cyaml import CParser as PARSER  # type: ignore[attr-defined]
 
 STANDARD = "tag:yaml.org,2002:"
-# A person nests far less; a parser that recurses would end the program at some depth.
+# Far above real files; a recursive parser would exceed the recursion limit at some depth.
 MAX_DEPTH = 200
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
@@ -60,7 +60,7 @@ class BadYaml(Exception):
 
 
 class Node:
-    """One value in the text. `tag` is its full tag where one is written, else that of what the text looks like."""
+    """YAML node. `tag` is its explicit tag, else the one that its text implies."""
 
     __slots__ = ("column", "line", "tag")
 
@@ -69,7 +69,7 @@ class Node:
 
 
 class Scalar(Node):
-    """A word, a number, a text."""
+    """YAML scalar."""
 
     __slots__ = ("text",)
 
@@ -79,7 +79,7 @@ class Scalar(Node):
 
 
 class Sequence(Node):
-    """A list."""
+    """YAML sequence."""
 
     __slots__ = ("items",)
 
@@ -89,7 +89,7 @@ class Sequence(Node):
 
 
 class Mapping(Node):
-    """Keys and values in the order of the text; a key may be there twice."""
+    """YAML mapping: keys and values in the order of the text, possibly with duplicate keys."""
 
     __slots__ = ("pairs",)
 
@@ -99,9 +99,9 @@ class Mapping(Node):
 
 
 def compose(text: str, parser: Any = PARSER) -> Node | None:
-    """The tree of a text with one document, None where there is none. Raises BadYaml and nothing else.
+    """Return the root node of a text with one document; None for an empty text. Raises only BadYaml.
 
-    An alias is the very node that it names, so that a tree may hold itself.
+    An alias is the same node object as its anchor, so that a tree may contain itself.
     """
     try:
         return _compose(parser(text))
@@ -110,7 +110,7 @@ def compose(text: str, parser: Any = PARSER) -> Node | None:
         reason = " ".join(part for part in (error.context, error.problem) if part)
         raise BadYaml(reason, *((mark.line + 1, mark.column + 1) if mark else (1, 1))) from None
     except (yaml.YAMLError, ValueError) as error:
-        # A character that no YAML holds. Where it is, the C and the Python reader tell in different units.
+        # A character that YAML forbids. The C and the Python reader report its position in different units.
         match = _UNPRINTABLE.search(text)
         at = match.start() if match else 0
         name = f"the control character U+{ord(match.group()):04X} is not allowed" if match else _first_line(error)
@@ -118,13 +118,13 @@ def compose(text: str, parser: Any = PARSER) -> Node | None:
 
 
 def load(text: str, parser: Any = PARSER) -> Any:
-    """The plain data of a text that is ours. Raises BadYaml, also for keys that are there twice and for foreign tags."""
+    """Return the plain data of a trusted text. Raises BadYaml, also for duplicate keys and non-standard tags."""
     node = compose(text, parser)
     return None if node is None else _plain(node, {})
 
 
 def value_of(scalar: Scalar) -> Any:
-    """Return the value of a scalar. One with a tag that YAML does not define is its text."""
+    """Return the value of a scalar. A scalar with a non-standard tag gives its text."""
     match scalar.tag.removeprefix(STANDARD):
         case "null":
             return None
@@ -139,7 +139,7 @@ def value_of(scalar: Scalar) -> Any:
 
 
 class _Tree:
-    """The tree as it grows: open lists and mappings, and the key that waits for its value in each."""
+    """Node tree under construction: open sequences and mappings, each with the key that has no value yet."""
 
     def __init__(self) -> None:
         self.root: Node | None = None
@@ -149,7 +149,7 @@ class _Tree:
         self.key: Node | None = None
 
     def add(self, node: Node) -> None:
-        """Put a node where the text has it."""
+        """Add a node to the open sequence or mapping."""
         holder = self.holder
         if isinstance(holder, Mapping):
             if self.key is None:
@@ -163,7 +163,7 @@ class _Tree:
             self.root = node
 
     def open(self, node: Node) -> None:
-        """Open `node`: later nodes are inside it."""
+        """Open `node`: later nodes are added to it."""
         self.above.append((self.holder, self.key))
         if len(self.above) > MAX_DEPTH:
             raise BadYaml("nested too deeply", node.line, node.column)
@@ -230,7 +230,7 @@ def _number(text: str, kind: type[int] | type[float]) -> int | float | str:
 
 
 def _plain(node: Node, known: dict[int, Any]) -> Any:
-    """Data of a node; what an alias names again is the same object again."""
+    """Return the data of a node; an alias gives the same object as its anchor."""
     if id(node) in known:
         return known[id(node)]
     if isinstance(node, Scalar):

@@ -1,1 +1,1 @@
-"""Stand-ins that let one machine play both sites: the lab, the emulated AWS and Pulumi's provider side."""
+"""Stand-ins with which one machine runs both sites: lab, emulated AWS, Pulumi's providers and language host."""

@@ -6,16 +6,14 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    help="Lab on this machine: on-prem hosts, an internet between the sites, and an emulated AWS.", no_args_is_help=True
-)
+app = typer.Typer(help="Lab on this machine with on-prem hosts and an emulated AWS.", no_args_is_help=True)
 
 Stack = Annotated[str, typer.Option("-s", "--stack", help="The environment to build, by name.")]
 
 
 @app.callback()
 def _sandbox() -> None:
-    """Commands below need root; without it, `make demo` shows its embedded level."""
+    """Commands of the lab; they need root. Without root, `make demo` runs its embedded level."""
 
 
 def _say(line: str) -> None:
@@ -148,5 +146,5 @@ def _replace_with_ssh(name: str, command: list[str], *extra: str) -> None:
         words = ssh.command(lab, node.load(lab, name).address, *extra)
     except LabError as error:
         raise _fail(error) from None
-    # ssh joins its words with blanks and hands them to a shell: quote them so that they arrive as they were typed.
+    # ssh joins its words with blanks and hands them to a shell: quote them so that they arrive unchanged.
     os.execvp(words[0], [*words, *([shlex.join(command)] if command else [])])

@@ -1,9 +1,9 @@
-"""Ansible with Mitogen where it is installed: a persistent Python in each node instead of one start per task.
+"""Settings for Ansible with Mitogen, if installed: a persistent Python in each node instead of one start per task.
 
-An accelerator of the sandbox, chosen by environment variables alone: roles and `landbridge configure` know nothing of it,
-and several runs of the suite do without. Images are baked without it: a release that one apt task prefers (slurm_common's)
-stays preferred in the persistent process, for packages that must not come from there. Measured on eight nodes that needed
-no change, two busy cores: 65 s instead of 240 s.
+Only the sandbox uses it, through environment variables: roles and `landbridge configure` do not depend on it, and
+several runs of the test suite do not use it. Images are built without it: a Debian release that one apt task prefers
+(in slurm_common) stays preferred in the persistent process, also for packages that must not come from that release.
+Measured on eight nodes without changes, two busy cores: 65 s instead of 240 s.
 """
 
 import os
@@ -13,19 +13,19 @@ from pathlib import Path
 
 
 def fast_ansible_variables() -> Mapping[str, str]:
-    """Variables for ansible-playbook and `landbridge configure`; none where Mitogen is not installed."""
+    """Return variables for ansible-playbook and `landbridge configure`; none if Mitogen is not installed."""
     spec = find_spec("ansible_mitogen")
     if spec is None or spec.origin is None:
         return {}
     return {
         "ANSIBLE_STRATEGY": "mitogen_linear",
-        # Plays that let hosts go on alone say so themselves: our folder's strategy of that name is found before Ansible's.
+        # Plays with `strategy: free` need it from our folder, which is searched before Ansible's own strategies.
         "ANSIBLE_STRATEGY_PLUGINS": os.pathsep.join(
             str(folder)
             for folder in (Path(__file__).with_name("strategies"), Path(spec.origin).parent / "plugins" / "strategy")
         ),
-        # Mitogen reads this one setting itself and overrides ssh's options by it; lab nodes are made anew every time.
+        # Mitogen reads this setting itself and overrides ssh's options with it; lab nodes get new host keys every time.
         "ANSIBLE_HOST_KEY_CHECKING": "false",
-        # It says on every run that strategies from elsewhere will go one day.
+        # Otherwise Ansible warns on every run that it will drop support for strategies from other collections.
         "ANSIBLE_DEPRECATION_WARNINGS": "false",
     }

@@ -3,13 +3,13 @@
 import random
 import socket
 
-# Below those that Linux gives to connections and to servers that ask for any (net.ipv4.ip_local_port_range, from 32768 on): of
-# these the kernel assigns none in the meantime. A port that was free when it was asked for made a training job hang.
+# Below Linux's ephemeral ports (net.ipv4.ip_local_port_range, from 32768): the kernel assigns none of them to another
+# process before the program binds its port. With an ephemeral port, assigned in the meantime, a training job hung.
 _PORTS = range(20_000, 32_000)
 
 
 def free_port() -> int:
-    """Return a port without a listener. Raise OSError after a hundred used ports."""
+    """Return a port without a listener. Raise OSError after a hundred ports in use."""
     for port in random.SystemRandom().sample(_PORTS, 100):
         with socket.socket() as probe:
             try:

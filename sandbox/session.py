@@ -1,7 +1,7 @@
-"""The emulated AWS of the lab as a lasting process: started once, found again by later commands, ended by `down`.
+"""Emulated AWS of the lab as a background process: started once, reused by later commands, terminated by `down`.
 
-It listens where each place expects its AWS (`aws.endpoints` of the environment file): on this machine's loopback for
-the operator, inside the lab's network namespace for both sites, and beside every instance for the metadata service.
+It listens at the addresses in `aws.endpoints` of the environment file: on this machine's loopback for the operator, and
+inside the lab's network namespace for both sites. There it also has the address of the instance metadata service.
 """
 
 import json
@@ -18,17 +18,17 @@ from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.site import METADATA
 
 _PID_FILE = "cloud.pid"
-#: Before a machine starts. Slurm counts in whole seconds, and ignores a node that seems to be up since before it was asked for.
+#: Delay before an instance boots. Slurm counts whole seconds and ignores a node whose boot seems to precede its resume.
 BOOT_SECONDS = 2.0
 
 
 def cloud_state(lab: Layout) -> Path:
-    """Credentials, logs and the ready file of the lab's emulated AWS."""
+    """Return the folder with credentials, logs and the ready file of the lab's emulated AWS."""
     return lab.state / "cloud"
 
 
 def running_cloud(lab: Layout) -> EmulatorProcess | None:
-    """The lab's emulated AWS when it runs, else None."""
+    """Return the process of the lab's emulated AWS; None if it does not run."""
     process = processes.read_pid_file(lab.state / _PID_FILE)
     ready = cloud_state(lab) / "ready.json"
     if process is None or not ready.exists():
@@ -38,7 +38,7 @@ def running_cloud(lab: Layout) -> EmulatorProcess | None:
 
 
 def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> EmulatorProcess:
-    """The lab's emulated AWS, started when it does not run. The lab's network has to be up."""
+    """Return the process of the lab's emulated AWS; start it if it does not run. The lab's network must be up."""
     current = running_cloud(lab)
     if current is not None:
         give_credentials(current, environment)
@@ -67,7 +67,7 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT
 
 
 def give_credentials(cloud: EmulatorProcess, environment: Environment) -> None:
-    """Write the AWS credentials of on-prem services where Ansible reads secrets, as an operator does."""
+    """Write the AWS credentials of on-prem services into the folder of Ansible's secrets, as an operator does."""
     for service in ("burst", "mlflow"):
         target = secrets_dir(environment.name) / f"aws-credentials-{service}"
         content = cloud.launch_credentials.read_text()
@@ -77,15 +77,15 @@ def give_credentials(cloud: EmulatorProcess, environment: Environment) -> None:
 
 
 def end_cloud(lab: Layout, grace: float = 30) -> None:
-    """End the emulated AWS; it ends the machines it launched first."""
+    """Stop the emulated AWS; it first terminates the instances that it launched."""
     processes.end(processes.read_pid_file(lab.state / _PID_FILE), grace)
     (lab.state / _PID_FILE).unlink(missing_ok=True)
 
 
 def command_variables(cloud: EmulatorProcess, environment: str) -> dict[str, str]:
-    """Variables of the operator's commands: the Pulumi engine with its stand-ins, Ansible's accelerator, and AWS's keys.
+    """Return variables for the operator's commands: Pulumi's engine with stand-ins, Mitogen, AWS credentials.
 
-    Credentials go by file, never by value.
+    Credentials are passed as the path of a file, never by value.
     """
     from sandbox.fast_ansible import fast_ansible_variables
     from sandbox.pulumi_provider.engine.environment import sandbox_variables

@@ -1,6 +1,6 @@
 """Pulumi program of one environment: the AWS part of `Pulumi.ENV.yaml`, or one layer of it.
 
-With `stacks: three` in the environment, each layer is a stack of its own (ENV-foundation, ENV-cluster, ENV-platform); all
+With `stacks: three` in the environment, each layer is a separate stack (ENV-foundation, ENV-cluster, ENV-platform); all
 three have the environment file as their configuration.
 """
 
@@ -42,32 +42,32 @@ def main() -> None:
 
 
 def locked_images(environment: Environment) -> dict[str, str]:
-    """Return image ids by name from the image lock beside the stack's file: an image changes only with that file."""
+    """Return image ids by name from the image lock next to the stack's file: an image changes only with the lock."""
     root = Path(pulumi.get_root_directory() or "")
     # Without a Pulumi project (a recorded graph), the folder of this program is the project.
     project = root if root.is_absolute() else Path(__file__).resolve().parents[1]
     folder = project / "stacks" if (project / "stacks").is_dir() else project
-    lock, broken = read_lock(folder / f"images.{environment.name}.lock", environment.region)
-    if broken:
-        raise FindingsError(broken)
+    lock, findings = read_lock(folder / f"images.{environment.name}.lock", environment.region)
+    if findings:
+        raise FindingsError(findings)
     return {} if lock is None else lock.amis
 
 
 def build(environment: Environment, images: Mapping[str, str], layers: tuple[Layer, ...]) -> None:
-    """Build these layers of an environment, with the images that `images` names, and export their StackOutputs."""
+    """Build these layers of an environment with the given image ids, and export their StackOutputs."""
     plans = FoundationPlan.of(environment), ClusterPlan.of(environment, images), PlatformPlan.of(environment, images)
     context = Context.of(environment)
     exports: dict[str, Any] = {"cluster": environment.name, "region": environment.region}
     if "foundation" in layers:
-        below, more = foundation.build(plans[0], context)
-        exports |= more if len(layers) > 1 else {**more, HANDOVER: to_output(below)}
+        foundation_outputs, layer_exports = foundation.build(plans[0], context)
+        exports |= layer_exports if len(layers) > 1 else {**layer_exports, HANDOVER: to_output(foundation_outputs)}
     else:
-        below = Foundation.from_stack(plans[0], environment)
+        foundation_outputs = Foundation.from_stack(plans[0], environment)
     if "cluster" in layers:
-        _, more = cluster.build(plans[1], below, context)
-        exports |= more
+        _, layer_exports = cluster.build(plans[1], foundation_outputs, context)
+        exports |= layer_exports
     if "platform" in layers:
-        exports |= platform.build(plans[2], below, context)
+        exports |= platform.build(plans[2], foundation_outputs, context)
     for key, value in exports.items():
         pulumi.export(key, value)
 

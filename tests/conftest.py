@@ -14,7 +14,7 @@ from tests.thorough import LONG
 if TYPE_CHECKING:
     from sandbox.demo.bring_up import BringUp
 
-# Programs under test must not call home, and must not see the settings of whoever runs the tests.
+# Programs under test must not call home, and must not see the settings of the user who runs the tests.
 os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP_UPDATE_CHECK="true")
 for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MLFLOW_TRACKING_URI"):
     os.environ.pop(name, None)
@@ -25,7 +25,7 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile("explore" if LONG else "gate")
 
 
-#: File for one line per test that has ended, read by `make test`. Taken away, as tests run tests.
+#: File for one line per test that has ended, read by `make test`. Removed from the variables, since tests run tests.
 RESULTS = os.environ.pop("LANDBRIDGE_TESTS_RESULTS", None)
 
 
@@ -63,16 +63,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if left_out := [item for item in items if item.get_closest_marker("long")]:
             config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("long")]
-    for marker, probe in (("lab", machine.lab), ("engine", machine.engine)):
+    probes = (("lab", machine.lab), ("engine", machine.engine), ("signing_helper", machine.signing_helper))
+    for marker, probe in probes:
         wanting = [item for item in items if item.get_closest_marker(marker)]
         if wanting and not (ability := probe()).able:
             for item in wanting:
-                item.add_marker(pytest.mark.skip(reason=f"needs the {marker}: {ability.why}"))
+                item.add_marker(pytest.mark.skip(reason=f"needs the {ability.name}: {ability.why}"))
 
 
 @pytest.fixture(scope="session")
 def deployment() -> "BringUp":
-    """The sandbox's cluster, brought up unless it runs already as this checkout builds it.
+    """Return the sandbox's cluster; bring it up unless it runs already as this checkout builds it.
 
     It stays up for the next tier; `make test` removes it at the end, if it was not up before.
     """

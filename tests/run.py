@@ -8,6 +8,7 @@ import argparse
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ NOTHING_COLLECTED = 5
 
 
 def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, behind: bool = False) -> Outcome:
-    """Run one tier in a pytest of its own. `behind` gives it the smallest share of the processors."""
+    """Run one tier in a separate pytest process. `behind` gives it a small share of the processors."""
     started = time.monotonic()
     tier.prepare()
     outcome = Outcome(tier)
@@ -61,29 +62,44 @@ def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, 
     return outcome
 
 
-def run_together(tier: Tier, others: Sequence[Tier], extra: Sequence[str]) -> list[Outcome]:
-    """Run a tier, and the others behind it; print their output when it has ended."""
-    with ThreadPoolExecutor(max(1, len(others))) as pool:
-        behind = [(other, pool.submit(run, other, extra, echo=False, behind=True)) for other in others]
-        outcomes = [run(tier, extra)]
+def run_behind(tiers: Sequence[Tier], extra: Sequence[str], front_ended: threading.Event) -> list[Outcome]:
+    """Run tiers one after the other with a small share of the processors, until the tiers in front have ended."""
+    outcomes: list[Outcome] = []
+    for tier in tiers:
+        if processes.STOP.is_set():
+            break
+        outcomes.append(run(tier, extra, echo=False, behind=not front_ended.is_set()))
+        print(f"\n[{summary.line(outcomes[-1])}]", flush=True)
+    return outcomes
+
+
+def run_lanes(front: Sequence[Tier], behind: Sequence[Tier], extra: Sequence[str]) -> list[Outcome]:
+    """Run the tiers in front, which mostly wait, and the others at the same time; print those when the first have ended."""
+    outcomes: list[Outcome] = []
+    front_ended = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run_behind, behind, extra, front_ended)
+        for tier in front:
+            if processes.STOP.is_set():
+                break
+            print(f"\n== {tier.name}: {tier.holds} ==", flush=True)
+            outcomes.append(run(tier, extra))
+        front_ended.set()
         polite.restore_share()
-        for other, future in behind:
-            outcomes.append(future.result())
-            log = outcomes[-1].log
-            assert log is not None
-            print(f"\n== {other.name}: {other.holds} ==\n{log.read_text(errors='replace')}", flush=True)
+        for outcome in future.result():
+            assert outcome.log is not None
+            print(
+                f"\n== {outcome.tier.name}: {outcome.tier.holds} ==\n{outcome.log.read_text(errors='replace')}",
+                flush=True,
+            )
+            outcomes.append(outcome)
     return outcomes
 
 
 def run_all(tiers: Sequence[Tier], extra: Sequence[str]) -> tuple[list[Outcome], dict[str, str]]:
     """Run the tiers, then repeat failed tests. Return the outcomes, and the rare failures with their first errors."""
-    outcomes: list[Outcome] = []
-    names = {tier.name for tier in tiers}
-    for tier in [tier for tier in tiers if tier.beside not in names]:
-        if processes.STOP.is_set():
-            break
-        print(f"\n== {tier.name}: {tier.holds} ==", flush=True)
-        outcomes += run_together(tier, [other for other in tiers if other.beside == tier.name], extra)
+    front = [tier for tier in tiers if not tier.behind] or tiers
+    outcomes = run_lanes(front, [tier for tier in tiers if tier not in front], extra)
     rare: dict[str, str] = {}
     for outcome in outcomes:
         if processes.STOP.is_set() or outcome.broken or not repeat.is_worthwhile(outcome):
@@ -94,20 +110,20 @@ def run_all(tiers: Sequence[Tier], extra: Sequence[str]) -> tuple[list[Outcome],
     return outcomes, rare
 
 
-def _lab_stands() -> bool:
+def _lab_exists() -> bool:
     from sandbox.nspawn.layout import layout
 
     return layout().state.exists()
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the tiers asked for; see the module's docstring for its output and exit status."""
+    """Run the requested tiers; see the module's docstring for its output and exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tier", action="append", choices=[tier.name for tier in TIERS])
     parser.add_argument("extra", nargs="*", help="further arguments for pytest, after --")
     options = parser.parse_args(argv)
     started = time.monotonic()
-    # Tests start thousands of processes; where nothing compiled is kept, half of their time is compiling.
+    # Tests start thousands of processes; without compiled modules, half of their time is compiling.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     tiers = [
         tier
@@ -118,11 +134,11 @@ def main(argv: list[str] | None = None) -> int:
     with ExitStack() as stack:
         if any(tier.uses_lab for tier in tiers):
             stack.enter_context(lab_lock.held(lab_lock.lock_file(), ROOT, say))
-        # Tiers share one cluster. A cluster that stood before the tests stands after them; another is taken down.
-        stood = _lab_stands()
-        os.environ["LANDBRIDGE_TESTS_KEEP_LAB"] = "yes" if stood else "no"
+        # Tiers share one cluster. A cluster that existed before the tests is kept; another is removed.
+        lab_existed = _lab_exists()
+        os.environ["LANDBRIDGE_TESTS_KEEP_LAB"] = "yes" if lab_existed else "no"
         outcomes, rare = run_all(tiers, options.extra)
-        if not stood and _lab_stands():
+        if not lab_existed and _lab_exists():
             command = [sys.executable, "-m", "landbridge.cli.main", "sandbox", "down"]
             subprocess.run(command, cwd=ROOT, timeout=600, check=False)
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())

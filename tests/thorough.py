@@ -6,5 +6,5 @@ LONG = os.environ.get("LANDBRIDGE_TESTS_LONG") == "yes"
 
 
 def examples(usual: int, thorough: int) -> int:
-    """LANDBRIDGE_EXAMPLES, where it is set, is the number for all."""
+    """Return the number of examples; LANDBRIDGE_EXAMPLES, if it is set, is the number for all."""
     return int(os.environ.get("LANDBRIDGE_EXAMPLES") or (thorough if LONG else usual))

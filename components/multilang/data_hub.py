@@ -45,7 +45,7 @@ def _plan(args: DataHubInputs) -> DataHubArgs:
     return data_hub_args(environment_of(args, classes=args["classes"], aws={"protect": args.get("protect", True)}))
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "classes": ["internal"],
 }

@@ -30,7 +30,7 @@ class FileSystemInputs(OwnedInputs):
 
 
 class FileSystem(Adapter):
-    """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its KMS key; protected unless the inputs say otherwise."""
+    """FSx for Lustre, FSx for OpenZFS or EFS, with its security group and its KMS key; protected by default."""
 
     file_system_id: pulumi.Output[str]
     """The file system's id."""
@@ -47,7 +47,7 @@ class FileSystem(Adapter):
             plan=_plan,
             component=file_system.FileSystem,
             arguments=lambda _: {"buckets": args.get("bucket_names")},
-            outputs=lambda component: {"file_system_id": component.made.id, "source": component.made.source},
+            outputs=lambda component: {"file_system_id": component.resource.id, "source": component.resource.source},
         )
 
 
@@ -61,7 +61,7 @@ def _plan(args: FileSystemInputs) -> FileSystemArgs:
     return file_system_args(environment)[0]
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "vpc_id": "vpc-1",
     "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},

@@ -34,7 +34,7 @@ def _plan(args: FlowLogsInputs) -> FlowLogsArgs:
     return required_plan(flow_logs_args(environment_of(args, aws={"logs": logs})), "flow logs")
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "vpc_id": "vpc-1",
     "retention_days": 90.0,

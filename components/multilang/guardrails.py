@@ -20,11 +20,11 @@ class GuardrailsInputs(OwnedInputs):
     budget: NotRequired[dict[str, Any]]
     """As budget in an environment file: monthly_usd, hard."""
     guardrails: NotRequired[dict[str, Any]]
-    """As aws.guardrails in an environment file: lease_reaper, anomaly_usd, cost_tags, trail."""
+    """As aws.guardrails in an environment file: reaper, alarms, anomaly_usd, cost_tags, trail."""
 
 
 class Guardrails(Adapter):
-    """AWS Budgets with alerts and, where hard, a denial of launches; a Lambda that ends nodes past their lease; a CloudTrail trail."""
+    """AWS Budgets with alerts and, if hard, a denial of launches; a Lambda function that terminates nodes after their lease; a CloudTrail trail."""
 
     def __init__(self, name: str, args: GuardrailsInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts, plan=_plan, component=guardrails.Guardrails)
@@ -36,7 +36,7 @@ def _plan(args: GuardrailsInputs) -> GuardrailsArgs:
     return guardrails_args(environment)
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "launch_role_name": "lab-launch",
     "launch_role_arn": "arn:aws:iam::123456789012:role/lab-launch",

@@ -17,12 +17,14 @@ class IdentityInputs(OwnedInputs):
     """The data hub's buckets by data class."""
     key_arns: dict[str, pulumi.Input[str]]
     """The buckets' keys by data class."""
+    pools: NotRequired[list[dict[str, Any]]]
+    """As aws.pools in an environment file: the launch role may launch their nodes. Default: none."""
     iam: NotRequired[dict[str, Any]]
     """As aws.iam in an environment file: anywhere, ssm_activation, node_statements, permissions_boundary, path."""
 
 
 class Identity(Adapter):
-    """IAM roles without users or static keys: one for nodes, five for on-prem services, and a secret without a value for Slurm's key."""
+    """IAM roles without users or static keys: one for nodes, one for the jobs of each data class, five for on-prem services, and a secret without a value for Slurm's key."""
 
     node_role_arn: pulumi.Output[str]
     """The nodes' role."""
@@ -30,6 +32,8 @@ class Identity(Adapter):
     """The nodes' instance profile, for launch templates."""
     role_arns: pulumi.Output[dict[str, str]]
     """Roles of on-prem services, by their purpose."""
+    job_role_arns: pulumi.Output[dict[str, str]]
+    """Roles of jobs, by their data class."""
     secret_arn: pulumi.Output[str]
     """The secret of Slurm's key."""
 
@@ -46,12 +50,14 @@ class Identity(Adapter):
 
 def _plan(args: IdentityInputs) -> IdentityArgs:
     iam = with_integers(args.get("iam", {}))
-    return identity_args(environment_of(args, classes=list(args["bucket_arns"]), aws={"iam": iam}))
+    pools = with_integers(args.get("pools", []))
+    return identity_args(environment_of(args, classes=list(args["bucket_arns"]), pools=pools, aws={"iam": iam}))
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "bucket_arns": {"internal": "arn:aws:s3:::lab-internal-123456789012"},
     "key_arns": {"internal": "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"},
+    "pools": [{"name": "p5", "instance": "p5.48xlarge", "max_nodes": 4.0, "image": "ami-0a1b2c3d4e5f60718"}],
     "iam": {},
 }

@@ -1,4 +1,4 @@
-"""Inputs that every adapter has, and the environment that is planned from them."""
+"""Common inputs of the adapters, and the environment for their plan functions."""
 
 from typing import Any, NotRequired, TypedDict, TypeVar
 
@@ -24,7 +24,7 @@ class OwnedInputs(TypedDict):
 
 
 def environment_of(args: OwnedInputs, **settings: Any) -> Environment:
-    """Return an environment of the inputs and `settings`, which landbridge.plan.standalone takes."""
+    """Return a standalone environment with the inputs and `settings` (keywords of standalone_environment)."""
     return standalone_environment(
         args["cluster"],
         args["region"],
@@ -36,14 +36,16 @@ def environment_of(args: OwnedInputs, **settings: Any) -> Environment:
 
 
 def required_plan(plan: Plan | None, name: str) -> Plan:
-    """Return the plan. Raises ValueError where the inputs ask for no resource."""
+    """Return the plan. Raises ValueError if the inputs give no resource."""
     if plan is None:
         raise ValueError(f"the inputs ask for no {name}")
     return plan
 
 
 def with_integers(value: Any) -> Any:
-    """Return a value with integral floats as integers: Pulumi's wire has floats only, and the environment's models are strict."""
+    """Return a value with integral floats as integers: Pulumi's protocol has floats only, and the environment's models
+    are strict.
+    """
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

@@ -55,7 +55,7 @@ def _plan(args: LinkInputs) -> LinkArgs:
     return link_args(environment_of(args, link=settings))
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "gateway_address": "203.0.113.10",
     "onprem_asn": 65010.0,

@@ -40,7 +40,7 @@ def _plan(args: NetworkInputs) -> NetworkArgs:
     return network_args(environment_of(args, cidr=args["cidr"], zones=args["zones"], aws={"nat": nat}))
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "cidr": "10.60.0.0/16",
     "zones": ["use1-az4", "use1-az6"],

@@ -51,7 +51,7 @@ def _plan(args: NodeImageInputs) -> NodeImageArgs:
     return node_image_args(environment, {})[0]
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "vpc_id": "vpc-1",
     "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},

@@ -33,7 +33,7 @@ class PoolInputs(OwnedInputs):
     pool: str
     """The pool's name."""
     instance_type: str
-    """The EC2 instance type; the catalogue has its network interfaces, with EFA where the type has it."""
+    """The EC2 instance type; the catalogue has its network interfaces, with EFA if the type supports it."""
     image: str
     """The AMI's id: ami-..."""
     max_nodes: int
@@ -82,7 +82,7 @@ def _plan(args: PoolInputs) -> PoolArgs:
     return pool_args(environment, environment.aws.pools[0])
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "pool": "p5",
     "instance_type": "p5.48xlarge",

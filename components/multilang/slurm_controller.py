@@ -1,12 +1,13 @@
 """`landbridge:index:SlurmController`."""
 
-from typing import Any
+from typing import Any, NotRequired
 
 import pulumi
 
 from components import slurm_controller
 from components.multilang.inputs import OwnedInputs, environment_of, required_plan, with_integers
 from components.parts.adapter import Adapter
+from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
 from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
 
 
@@ -15,6 +16,8 @@ class SlurmControllerInputs(OwnedInputs):
 
     services: dict[str, Any]
     """As aws.services in an environment file: zone, image, controller, login, database."""
+    pools: NotRequired[list[dict[str, Any]]]
+    """As aws.pools in an environment file: the controller may launch their nodes. Default: none."""
     vpc_id: pulumi.Input[str]
     """The VPC."""
     subnet_ids: dict[str, pulumi.Input[str]]
@@ -48,18 +51,23 @@ class SlurmController(Adapter):
 
 def _plan(args: SlurmControllerInputs) -> SlurmControllerArgs:
     services = with_integers(args["services"])
-    environment = environment_of(args, zones=list(args["subnet_ids"]), aws={"services": services})
-    plan = required_plan(slurm_controller_args(environment), "services")
+    zones, pools = list(args["subnet_ids"]), with_integers(args.get("pools", []))
+    plan = required_plan(
+        slurm_controller_args(environment_of(args, zones=zones, aws={"services": services})), "services"
+    )
+    # The zones of the subnets need no pools: the pools determine the instance types of launches alone.
+    targets = launch_targets(environment_of(args, pools=pools)) if pools else LaunchTargets()
     # RDS needs subnets in two zones: all subnets of the inputs are used.
     database = plan.database.model_copy(update={"zones": tuple(args["subnet_ids"])})
-    return plan.model_copy(update={"database": database})
+    return plan.model_copy(update={"database": database, "targets": targets})
 
 
-#: Inputs besides those of OwnedInputs, as the wire carries them: the tests make a component of them.
+#: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.
 EXAMPLE = {
     "vpc_id": "vpc-1",
     "subnet_ids": {"use1-az4": "subnet-1", "use1-az6": "subnet-2"},
     "services": {"zone": "use1-az4", "image": "ami-0123456789abcdef0"},
+    "pools": [{"name": "g6e", "instance": "g6e.xlarge", "max_nodes": 2.0, "image": "ami-0123456789abcdef0"}],
     "zone_name": "us-east-1a",
     "node_role_arn": "arn:aws:iam::123456789012:role/node",
     "slurm_key_arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key",

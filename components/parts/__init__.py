@@ -1,1 +1,1 @@
-"""Parts of components: base classes, discovery, and resources that several components make."""
+"""Parts of components: base classes, discovery, and resources that several components create."""

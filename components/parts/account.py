@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 @dataclass(frozen=True)
 class Account:
-    """Account id and partition, for ARNs and names; known once the provider has answered."""
+    """Account id and partition, for ARNs and names; outputs of the provider."""
 
     id: pulumi.Output[str]
     partition: pulumi.Output[str]

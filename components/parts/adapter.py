@@ -16,9 +16,9 @@ Inner = TypeVar("Inner", bound=pulumi.ComponentResource)
 
 
 class Adapter(pulumi.ComponentResource):
-    """Component of the package `landbridge`: plans from plain values and makes the component of the same name.
+    """Component of the package `landbridge`: plans from plain values and creates the component of the same name.
 
-    `plan` makes the plan from the inputs. `component` is the class that takes the plan. Its keyword arguments come from
+    `plan` returns the plan of the inputs. `component` is the class that takes the plan. Its keyword arguments come from
     `arguments(plan)`, then from inputs of the same name; `account` comes from the provider. Each annotated attribute of the adapter
     is an output: its value comes from `outputs(component)`, then from the component's attribute of the same name.
     """
@@ -35,7 +35,7 @@ class Adapter(pulumi.ComponentResource):
         outputs: Callable[[Inner], Mapping[str, Any]] = lambda _: {},
     ) -> None:
         class_name = type(self).__name__
-        planned = _plan_or_refuse(f"{class_name} {name}", lambda: plan(args))
+        planned = _plan_or_raise(f"{class_name} {name}", lambda: plan(args))
         super().__init__(f"landbridge:index:{class_name}", name, dict(args), opts)
         keywords = dict(arguments(planned))
         for parameter in inspect.signature(component).parameters.values():
@@ -53,7 +53,7 @@ class Adapter(pulumi.ComponentResource):
         self.register_outputs({_camel_case(key): getattr(self, key) for key in _output_names(type(self))})
 
     def _account(self) -> Account:
-        """Return account and partition of the provider that the adapter was given."""
+        """Return account and partition of the adapter's provider."""
         options = pulumi.InvokeOutputOptions(parent=self)
         return Account(
             id=aws.get_caller_identity_output(opts=options).account_id,
@@ -61,8 +61,8 @@ class Adapter(pulumi.ComponentResource):
         )
 
 
-def _plan_or_refuse(resource: str, plan: Callable[[], Plan]) -> Plan:
-    """Plan before a resource is registered. Wrong values become input property errors."""
+def _plan_or_raise(resource: str, plan: Callable[[], Plan]) -> Plan:
+    """Return the plan, before a resource is registered. Invalid values become input property errors."""
     try:
         return plan()
     except FindingsError as error:

@@ -1,4 +1,4 @@
-"""Transit gateway of the home region, as links of other regions need it."""
+"""Transit gateway of the home region, for links to other regions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

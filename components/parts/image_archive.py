@@ -12,7 +12,9 @@ from landbridge.plan.node_image.node_image import NodeImageArgs
 
 
 class ImageArchive:
-    """Private bucket with one archive, a child of `component`. The archive can be built again; with `protect` the bucket stays."""
+    """Private bucket with one archive, a child of `component`. The archive is reproducible; `protect` protects the
+    bucket only.
+    """
 
     bucket: pulumi.Output[str]
     archive_arn: pulumi.Output[str]
@@ -28,7 +30,7 @@ class ImageArchive:
             tags=named(args.tags, args.bucket_prefix),
             opts=resource_options,
         )
-        closed = aws.s3.BucketPublicAccessBlock(
+        access_block = aws.s3.BucketPublicAccessBlock(
             child,
             bucket=bucket.id,
             block_public_acls=True,
@@ -44,9 +46,9 @@ class ImageArchive:
             bucket=bucket.id,
             policy=bucket.arn.apply(tls_only),
             # S3 refuses a bucket policy while the public access block is being changed.
-            opts=pulumi.ResourceOptions(parent=component, protect=args.protect, depends_on=[closed]),
+            opts=pulumi.ResourceOptions(parent=component, protect=args.protect, depends_on=[access_block]),
         )
-        stored = aws.s3.BucketObject(
+        archive_object = aws.s3.BucketObject(
             child,
             bucket=bucket.id,
             key=archive.key,
@@ -56,4 +58,4 @@ class ImageArchive:
             opts=pulumi.ResourceOptions(parent=component),
         )
         self.bucket = bucket.bucket
-        self.archive_arn = pulumi.Output.all(bucket.arn, stored.key).apply("/".join)
+        self.archive_arn = pulumi.Output.all(bucket.arn, archive_object.key).apply("/".join)

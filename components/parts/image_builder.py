@@ -13,7 +13,9 @@ from landbridge.plan.node_image.node_image import NodeImageArgs
 
 
 class ImageBuilder:
-    """Role, security group, log group and Image Builder's settings of the instance, made under `component`."""
+    """IAM role, security group, log group and infrastructure configuration of the build instance, children of
+    `component`.
+    """
 
     configuration: aws.imagebuilder.InfrastructureConfiguration
 
@@ -30,18 +32,20 @@ class ImageBuilder:
         component: pulumi.Resource,
     ) -> None:
         self._child, self._args, self._label = f"{child}-build", args, f"{args.name}-build"
-        self._own = pulumi.ResourceOptions(parent=component)
+        self._child_options = pulumi.ResourceOptions(parent=component)
         logs = aws.cloudwatch.LogGroup(
-            child, name=args.log_group, retention_in_days=args.log_days, tags=args.tags, opts=self._own
+            child, name=args.log_group, retention_in_days=args.log_days, tags=args.tags, opts=self._child_options
         )
-        # The last number of a component's ARN is its build.
-        builds = component_arn.apply(lambda arn: f"{arn.rpartition('/')[0]}/*")
-        where = {"partition": account.partition, "account": account.id}
-        profile = self._profile({"archive": archive_arn, "log_group": logs.arn, "component": builds}, where)
+        # The last part of a component's ARN is its build number.
+        component_builds = component_arn.apply(lambda arn: f"{arn.rpartition('/')[0]}/*")
+        account_facts = {"partition": account.partition, "account": account.id}
+        profile = self._profile(
+            {"archive": archive_arn, "log_group": logs.arn, "component": component_builds}, account_facts
+        )
         self.configuration = aws.imagebuilder.InfrastructureConfiguration(
             child,
             name=args.name,
-            description=f"Landbridge {args.cluster}: what image {args.image} is built on",
+            description=f"Landbridge {args.cluster}: build instance of image {args.image}",
             instance_profile_name=profile.name,
             instance_types=list(args.instance_types),
             instance_metadata_options={"http_tokens": "required", "http_put_response_hop_limit": 1},
@@ -50,11 +54,11 @@ class ImageBuilder:
             terminate_instance_on_failure=True,
             resource_tags=dict(args.tags),
             tags=named(args.tags, args.name),
-            opts=self._own,
+            opts=self._child_options,
         )
 
     def _profile(
-        self, parts: Mapping[str, pulumi.Input[str]], where: Mapping[str, pulumi.Input[str]]
+        self, resource_arns: Mapping[str, pulumi.Input[str]], account_facts: Mapping[str, pulumi.Input[str]]
     ) -> aws.iam.InstanceProfile:
         args = self._args
         role = aws.iam.Role(
@@ -64,21 +68,21 @@ class ImageBuilder:
             permissions_boundary=args.permissions_boundary,
             assume_role_policy=builder_trust(),
             tags=args.tags,
-            opts=self._own,
+            opts=self._child_options,
         )
         aws.iam.RolePolicy(
             self._child,
             name="landbridge",
             role=role.id,
-            policy=pulumi.Output.all(pulumi.Output.all(**where), pulumi.Output.all(**parts)).apply(
+            policy=pulumi.Output.all(pulumi.Output.all(**account_facts), pulumi.Output.all(**resource_arns)).apply(
                 lambda facts: builder_policy(
                     ArnContext(args.cluster, region=args.region, **facts[0]), ImageBuildResources(**facts[1])
                 )
             ),
-            opts=self._own,
+            opts=self._child_options,
         )
         return aws.iam.InstanceProfile(
-            self._child, name=self._label, path=args.path, role=role.name, tags=args.tags, opts=self._own
+            self._child, name=self._label, path=args.path, role=role.name, tags=args.tags, opts=self._child_options
         )
 
     def _group(self, vpc_id: pulumi.Input[str]) -> pulumi.Output[str]:
@@ -89,7 +93,7 @@ class ImageBuilder:
             description=f"Landbridge {args.cluster}: builds of image {args.image}",
             vpc_id=vpc_id,
             tags=named(args.tags, self._label),
-            opts=self._own,
+            opts=self._child_options,
         )
         for rule in args.egress:
             aws.vpc.SecurityGroupEgressRule(
@@ -101,6 +105,6 @@ class ImageBuilder:
                 to_port=rule.port,
                 description=rule.why,
                 tags=args.tags,
-                opts=self._own,
+                opts=self._child_options,
             )
         return group.id

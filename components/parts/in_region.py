@@ -1,20 +1,20 @@
-"""Options of components in a region that is not the provider's."""
+"""Resource options for components in another region than the provider's."""
 
 import pulumi
 
 #: Prefixes of global resource types.
-_EVERYWHERE = ("aws:iam/",)
+_GLOBAL = ("aws:iam/",)
 
 
 def in_region(region: str, opts: pulumi.ResourceOptions | None = None) -> pulumi.ResourceOptions:
-    """Return options that make a component and its resources in `region`; IAM roles have no region.
+    """Return options that create a component and its resources in `region`; IAM roles have no region.
 
     The provider accepts a region for each resource, so one provider is enough for all regions.
     """
 
-    def place(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-        if not args.type_.startswith("aws:") or args.type_.startswith(_EVERYWHERE):
+    def set_region(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+        if not args.type_.startswith("aws:") or args.type_.startswith(_GLOBAL):
             return None
         return pulumi.ResourceTransformationResult(props={**args.props, "region": region}, opts=args.opts)
 
-    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(transformations=[place]))
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(transformations=[set_region]))

@@ -12,26 +12,26 @@ from landbridge.plan.aws.machine import MachinePlan
 from landbridge.plan.aws.pool import SecurityGroupRule
 
 
-def group(
+def security_group(
     name: str,
     label: str,
-    what: str,
+    description: str,
     security_group_rules: Iterable[SecurityGroupRule],
     *,
     vpc_id: pulumi.Input[str],
     tags: Mapping[str, str],
     child_options: pulumi.ResourceOptions,
 ) -> aws.ec2.SecurityGroup:
-    """Make a security group with its rules; all other traffic is refused in both directions."""
-    group = aws.ec2.SecurityGroup(
-        name, name=label, description=what, vpc_id=vpc_id, tags=named(tags, label), opts=child_options
+    """Create a security group with its rules; all other traffic is denied in both directions."""
+    security_group = aws.ec2.SecurityGroup(
+        name, name=label, description=description, vpc_id=vpc_id, tags=named(tags, label), opts=child_options
     )
     for rule in security_group_rules:
         kind = aws.vpc.SecurityGroupIngressRule if rule.direction == "in" else aws.vpc.SecurityGroupEgressRule
         ports = {} if rule.ports is None else {"from_port": rule.ports[0], "to_port": rule.ports[1]}
         kind(
             f"{name}-{rule.key}",
-            security_group_id=group.id,
+            security_group_id=security_group.id,
             ip_protocol=rule.protocol,
             cidr_ipv4=rule.peer,
             description=rule.why,
@@ -39,7 +39,7 @@ def group(
             opts=child_options,
             **ports,
         )
-    return group
+    return security_group
 
 
 def role(
@@ -51,7 +51,7 @@ def role(
     tags: Mapping[str, str],
     child_options: pulumi.ResourceOptions,
 ) -> tuple[aws.iam.Role, aws.iam.InstanceProfile]:
-    """Make a role that only EC2 may assume, and its instance profile."""
+    """Create a role that only EC2 may assume, and its instance profile."""
     role = aws.iam.Role(
         name,
         name=label,
@@ -76,17 +76,18 @@ def instance(
     tags: Mapping[str, str],
     parent: pulumi.Resource,
     protect: bool = False,
-    needs: Iterable[pulumi.Resource] = (),
+    depends_on: Iterable[pulumi.Resource] = (),
 ) -> aws.ec2.Instance:
-    """Make the instance at its address; a replacement gets the address once the old instance is gone.
+    """Create the instance at its address; a replacement is created after the old instance is deleted, at the same
+    address.
 
     A later change of the image or the user data does not change the instance: both are used at its first boot only.
     """
     image: pulumi.Input[str] = plan.image
     if not plan.image.startswith("ami-"):
-        asked = pulumi.InvokeOutputOptions(parent=parent)
-        image = aws.ssm.get_parameter_output(name=plan.image, opts=asked).value
-    label = {**named(tags, plan.name), "landbridge:host": plan.host}
+        invoke_options = pulumi.InvokeOutputOptions(parent=parent)
+        image = aws.ssm.get_parameter_output(name=plan.image, opts=invoke_options).value
+    host_tags = {**named(tags, plan.name), "landbridge:host": plan.host}
     return aws.ec2.Instance(
         name,
         ami=image,
@@ -109,15 +110,17 @@ def instance(
             "volume_type": "gp3",
             "encrypted": True,
             "delete_on_termination": True,
+            # Not `volume_tags`: with it the provider reads and sets the tags of all attached volumes, also of the state volume,
+            # which has its own resource.
+            "tags": host_tags,
         },
         user_data_base64=base64.b64encode(plan.user_data.encode()).decode(),
-        volume_tags=label,
-        tags=label,
+        tags=host_tags,
         opts=pulumi.ResourceOptions(
             parent=parent,
             protect=protect,
             delete_before_replace=True,
             ignore_changes=["ami", "userDataBase64"],
-            depends_on=list(needs),
+            depends_on=list(depends_on),
         ),
     )

@@ -1,4 +1,4 @@
-"""One VPN connection of a transit gateway, for Link."""
+"""VPN connection of a transit gateway, for Link."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from landbridge.plan.args import named
 from landbridge.plan.network.link import VpnArgs
 
 Tunnel = pulumi.Output[dict[str, str]]
-#: EC2 takes larger AS numbers in a parameter of their own. Source: EC2 API Reference, CreateCustomerGateway.
+#: Larger AS numbers need a separate parameter. Source: EC2 API Reference, CreateCustomerGateway.
 _LARGEST_ASN = 2_147_483_647
 
 
@@ -24,9 +24,11 @@ def vpn_connection(
     log_group_arn: pulumi.Input[str] | None,
     parent: pulumi.Resource,
 ) -> aws.ec2.VpnConnection:
-    """Make a customer gateway and its connection; `transport_id` is the Direct Connect attachment, if the VPN runs inside one."""
+    """Create a customer gateway and its connection; `transport_id` is the Direct Connect attachment, if the VPN runs
+    inside one.
+    """
     resource_options = pulumi.ResourceOptions(parent=parent)
-    asn = "bgp_asn" if args.asn <= _LARGEST_ASN else "bgp_asn_extended"
+    asn_parameter = "bgp_asn" if args.asn <= _LARGEST_ASN else "bgp_asn_extended"
     gateway = aws.ec2.CustomerGateway(
         name,
         type="ipsec.1",
@@ -34,7 +36,7 @@ def vpn_connection(
         device_name=f"{label}-gateway",
         tags=named(tags, label),
         opts=resource_options,
-        **{asn: str(args.asn)},
+        **{asn_parameter: str(args.asn)},
     )
     options: dict[str, Any] = {}
     for number in (1, 2):
@@ -76,18 +78,18 @@ def tunnels_of(vpn: aws.ec2.VpnConnection, over: str) -> list[Tunnel]:
 
 
 def _tunnel(
-    outside: pulumi.Output[str],
-    inside: pulumi.Output[str],
-    theirs: pulumi.Output[str],
-    ours: pulumi.Output[str],
+    outside_address: pulumi.Output[str],
+    inside_cidr: pulumi.Output[str],
+    aws_inside: pulumi.Output[str],
+    customer_inside: pulumi.Output[str],
     over: str,
 ) -> Tunnel:
     return pulumi.Output.from_input(
         {
-            "outside_address": outside,
-            "inside_cidr": inside,
-            "aws_inside_address": theirs,
-            "customer_inside_address": ours,
+            "outside_address": outside_address,
+            "inside_cidr": inside_cidr,
+            "aws_inside_address": aws_inside,
+            "customer_inside_address": customer_inside,
             "over": over,
         }
     )
@@ -112,7 +114,7 @@ def _tunnel_options(number: int, args: VpnArgs, log_group_arn: pulumi.Input[str]
             f"{tunnel}_{phase}_lifetime_seconds": seconds,
         }
     if log_group_arn is not None:
-        # IKE events and BGP events have one switch each; an outage can be in either.
+        # IKE logs and BGP logs are enabled separately; both are needed to analyse an outage.
         options[f"{tunnel}_log_options"] = {
             "cloudwatch_log_options": {
                 "log_enabled": True,

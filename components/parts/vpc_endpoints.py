@@ -7,6 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
+from landbridge.plan.network.endpoint_policy import endpoint_policy
 from landbridge.plan.network.network import EndpointPlan, NetworkArgs
 
 
@@ -17,18 +18,23 @@ def vpc_endpoints(
     vpc_id: pulumi.Input[str],
     subnet_ids: Sequence[pulumi.Input[str]],
     route_table_ids: Sequence[pulumi.Input[str]],
-    child_options: pulumi.ResourceOptions,
+    component: pulumi.Resource,
 ) -> None:
-    """Make gateway endpoints in the route tables, and interface endpoints with an address in every subnet and private DNS."""
+    """Create gateway endpoints in the route tables, and interface endpoints with an address in every subnet and private
+    DNS; the policy of each permits this account's requests.
+    """
+    child_options = pulumi.ResourceOptions(parent=component)
+    account = aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(parent=component)).account_id
 
-    def endpoint(plan: EndpointPlan, **more: Any) -> None:
+    def endpoint(plan: EndpointPlan, **arguments: Any) -> None:
         aws.ec2.VpcEndpoint(
             f"{name}-{plan.service}",
             vpc_id=vpc_id,
             service_name=plan.name,
+            policy=account.apply(lambda number: endpoint_policy(args.endpoint_policy, plan.service, number)),
             tags=named(args.tags, f"{args.cluster}-{plan.service}"),
             opts=child_options,
-            **more,
+            **arguments,
         )
 
     # A gateway endpoint without a route table has no effect.
@@ -45,8 +51,8 @@ def vpc_endpoints(
         tags=named(args.tags, label),
         opts=child_options,
     )
-    behind = () if args.onprem_cidr is None else (args.onprem_cidr,)
-    for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, *behind)):
+    onprem_cidrs = () if args.onprem_cidr is None else (args.onprem_cidr,)
+    for index, cidr in enumerate((args.cidr, *args.secondary_cidrs, *onprem_cidrs)):
         aws.vpc.SecurityGroupIngressRule(
             f"{name}-endpoints-{index}",
             security_group_id=group.id,

@@ -1,1 +1,1 @@
-"""The CrossGuard pack: `pulumi preview --policy-pack components/policy`. The policies themselves are in landbridge/policy."""
+"""CrossGuard policy pack: `pulumi preview --policy-pack components/policy`. The policies are in landbridge/policy."""

@@ -16,7 +16,7 @@ _LEVELS = {
 
 def policies() -> list[crossguard.Policy]:
     """Return all policies, each with the settings that it reads as its configuration schema."""
-    return [_of_one(policy) if policy.one is not None else _of_all(policy) for policy in POLICIES.values()]
+    return [_of_one(policy) if policy.check_resource is not None else _of_all(policy) for policy in POLICIES.values()]
 
 
 def plain(value: Any) -> Any:
@@ -57,7 +57,7 @@ def _settings(args: Any) -> PolicySettings:
 
 
 def _of_one(policy: Policy) -> crossguard.ResourceValidationPolicy:
-    check = policy.one
+    check = policy.check_resource
     assert check is not None
 
     def validate(args: crossguard.ResourceValidationArgs, report: Callable[..., None]) -> None:
@@ -72,7 +72,7 @@ def _of_one(policy: Policy) -> crossguard.ResourceValidationPolicy:
 
 
 def _of_all(policy: Policy) -> crossguard.StackValidationPolicy:
-    check = policy.all
+    check = policy.check_stack
     assert check is not None
 
     def validate(args: crossguard.StackValidationArgs, report: Callable[..., None]) -> None:

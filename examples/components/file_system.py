@@ -11,6 +11,6 @@ site = standalone_environment(
     "lab", "us-east-1", owner="me@example.org", cost_center="1", zones=["use1-az4"], storage=share
 )
 provider = aws.Provider("aws", region="us-east-1")
-place = {"vpc_id": "vpc-1", "subnet_ids": {"use1-az4": "subnet-1"}, "clients": {"unused": "sg-1"}}
+network = {"vpc_id": "vpc-1", "subnet_ids": {"use1-az4": "subnet-1"}, "clients": {"unused": "sg-1"}}
 options = pulumi.ResourceOptions(providers=[provider])
-FileSystem("lab", file_system_args(site)[0], account=Account.of(provider), opts=options, **place)
+FileSystem("lab", file_system_args(site)[0], account=Account.of(provider), opts=options, **network)

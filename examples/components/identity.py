@@ -8,10 +8,10 @@ from landbridge.plan.standalone import standalone_environment
 
 site = standalone_environment("lab", "us-east-1", owner="me@example.org", cost_center="1")
 provider = aws.Provider("aws", region="us-east-1")
-data = {
+hub = {
     "bucket_arns": {"internal": "arn:aws:s3:::lab"},
     "key_arns": {"internal": "arn:aws:kms:us-east-1:123456789012:key/1"},
 }
 options = pulumi.ResourceOptions(providers=[provider])
-who = Identity("lab", identity_args(site), account=Account.of(provider), region="us-east-1", opts=options, **data)
-pulumi.export("node_role", who.node_role_arn)
+identity = Identity("lab", identity_args(site), account=Account.of(provider), region="us-east-1", opts=options, **hub)
+pulumi.export("node_role", identity.node_role_arn)

@@ -1,8 +1,8 @@
-"""Checkpoints that are either complete and verified or not there.
+"""Checkpoints: complete and verified, or absent.
 
 A checkpoint is a folder ``epoch-000012`` with ``state.npz`` and ``manifest.json``. The manifest is written last and
 carries the size and SHA-256 of every other file: a folder without a manifest, or with one that does not match, is not
-a checkpoint. Nothing here knows about JAX, Slurm or MLflow.
+a checkpoint. This module does not depend on JAX, Slurm or MLflow.
 """
 
 import hashlib
@@ -24,36 +24,36 @@ _FOLDER = re.compile(r"^epoch-(\d{6,})$")
 
 
 class Damaged(Exception):
-    """A folder that looks like a checkpoint and is not a complete one; the message says why."""
+    """Incomplete checkpoint; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A complete, verified checkpoint."""
+    """Complete, verified checkpoint."""
 
     path: Path
     epoch: int
     facts: Mapping[str, Any]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The saved arrays by name."""
+        """Return the saved arrays by name."""
         with np.load(self.path / STATE, allow_pickle=False) as saved:
             return {name: saved[name] for name in saved.files}
 
 
 def folder_name(epoch: int) -> str:
-    """The name of the folder of one epoch's checkpoint."""
+    """Return the folder name of an epoch's checkpoint."""
     return f"epoch-{epoch:06d}"
 
 
 def epoch_of(name: str) -> int | None:
-    """The epoch a folder's name stands for, or None for any other name."""
+    """Return the epoch of a folder name; None for other names."""
     match = _FOLDER.match(name)
     return int(match.group(1)) if match else None
 
 
 def sha256(path: Path) -> str:
-    """The file's digest, read in blocks."""
+    """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -62,13 +62,13 @@ def sha256(path: Path) -> str:
 
 
 def write(root: Path, epoch: int, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Checkpoint:
-    """Write one checkpoint so that a crash at any moment leaves the older ones usable.
+    """Write a checkpoint. A crash at any time leaves the older ones usable.
 
     The state is on disk (fsync) under its final name before the manifest appears, and each file appears by rename.
     """
     folder = root / folder_name(epoch)
     folder.mkdir(parents=True, exist_ok=True)
-    # A manifest left by an earlier attempt would vouch for bytes that are about to change.
+    # Remove the manifest of an earlier attempt: it does not match the new state.
     (folder / MANIFEST).unlink(missing_ok=True)
     _replace(folder / STATE, lambda temporary: _save_arrays(temporary, arrays))
     state = folder / STATE
@@ -83,7 +83,7 @@ def write(root: Path, epoch: int, arrays: Mapping[str, np.ndarray], facts: Mappi
 
 
 def verify(folder: Path) -> Checkpoint:
-    """The checkpoint in a folder; raises Damaged, with the reason, for anything less than a complete one."""
+    """Return the checkpoint in a folder. Raises Damaged for an incomplete one."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
         files = dict(manifest["files"])
@@ -108,7 +108,7 @@ def verify(folder: Path) -> Checkpoint:
 
 
 def newest(root: Path, on_damaged: Callable[[str], None] = lambda reason: None) -> Checkpoint | None:
-    """The newest complete checkpoint under a folder; damaged ones are reported and passed over."""
+    """Return the newest complete checkpoint under a folder; incomplete ones are reported and skipped."""
     for folder in _folders(root):
         try:
             return verify(folder)
@@ -120,11 +120,11 @@ def newest(root: Path, on_damaged: Callable[[str], None] = lambda reason: None) 
 def prune(root: Path, keep: int) -> None:
     """Remove all but the newest `keep` folders (complete or not).
 
-    On NFS a file that is still open, here in an upload, keeps a hidden name until it is closed, and its folder cannot
-    go; a later call removes it.
+    On NFS a file that is still open (in an upload) is renamed and stays until it is closed, and its folder cannot be
+    removed; a later call removes it.
     """
     for folder in list(_folders(root))[keep:]:
-        # The manifest goes first, so that a crash half way leaves no folder that claims to be complete.
+        # Remove the manifest first: after a crash, a partly removed folder is not a checkpoint.
         (folder / MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,9 +1,9 @@
-"""Addresses on which the processes of a run listen for one another on CPUs, and a flag common to all of them.
+"""Listen addresses of JAX's CPU collectives, and a flag that all processes of a run share.
 
-JAX's CPU collectives (gloo) listen at the address that the machine's own host name stands for. Debian writes 127.0.1.1
-there, and a fresh machine may have no entry at all: then processes on different nodes never meet. JAX has no public way
-to say it, so its CPU client is made here with the address that leads to the coordinator. GPUs are not touched: NCCL
-finds its own interfaces.
+JAX's CPU collectives (gloo) listen on the address of the host name. Debian resolves it to 127.0.1.1, and a new host may
+have no entry: then processes on different nodes cannot connect. JAX has no public option for the address, so this
+module creates the CPU client with the address that has a route to the coordinator. GPUs are not affected: NCCL chooses
+its interfaces.
 """
 
 import socket
@@ -13,7 +13,7 @@ from jax.experimental import multihost_utils
 
 
 def address_towards(coordinator: str) -> str:
-    """This machine's address on the way to the coordinator (`address:port`). No packet is sent."""
+    """Return this host's source address for the coordinator (`address:port`). No packet is sent."""
     host, _, port = coordinator.rpartition(":")
     family, kind, protocol, _, target = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind, protocol) as probe:
@@ -22,9 +22,9 @@ def address_towards(coordinator: str) -> str:
 
 
 def listen_at(address: str) -> str:
-    """Make JAX's CPU collectives listen on this address. Returns the problem when this JAX does not support it, else "".
+    """Set the listen address of JAX's CPU collectives. Return the problem if this JAX does not support it, else "".
 
-    After `jax.distributed.initialize` and before the first use of a device.
+    Call it after `jax.distributed.initialize` and before the first use of a device.
     """
     try:
         from jax._src import distributed, xla_bridge
@@ -37,17 +37,17 @@ def listen_at(address: str) -> str:
             "cpu", lambda: xla_bridge.make_cpu_client(collectives), priority=0, fail_quietly=False
         )
     except (ImportError, AttributeError, TypeError) as error:
-        return f"this JAX cannot be told where to listen ({error}); it uses the host name's address"
+        return f"this JAX has no option for the listen address ({error}); it uses the host name's address"
     return ""
 
 
 def hosts_of(hostname: str) -> str:
-    """Every process's host, in rank order, comma-separated."""
-    mine = np.zeros(128, np.uint8)
+    """Return the host names of all processes in rank order, comma-separated."""
+    local_name = np.zeros(128, np.uint8)
     encoded = hostname.encode()[:128]
-    mine[: len(encoded)] = np.frombuffer(encoded, np.uint8)
-    every = np.atleast_2d(np.asarray(multihost_utils.process_allgather(mine)))
-    return ",".join(bytes(row).rstrip(b"\0").decode() for row in every)
+    local_name[: len(encoded)] = np.frombuffer(encoded, np.uint8)
+    all_names = np.atleast_2d(np.asarray(multihost_utils.process_allgather(local_name)))
+    return ",".join(bytes(row).rstrip(b"\0").decode() for row in all_names)
 
 
 def any_process(flag: bool) -> bool:

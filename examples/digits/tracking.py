@@ -1,7 +1,7 @@
 """MLflow client in a separate thread, so that a slow or broken connection never stalls a training step.
 
-Every call keeps its place in one queue and is retried until it succeeds, MLflow refuses it, or `close` runs out of
-time; undelivered calls are reported, never dropped silently.
+Calls are delivered in order; each is retried until it succeeds, MLflow rejects it, or `close` reaches its timeout.
+Undelivered calls are reported.
 """
 
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import checkpoints
 
-# Before MLflow is imported: a job on a closed network must not try to report its use anywhere.
+# Before MLflow is imported: a job in a closed network must not send telemetry.
 os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
 
 from mlflow import MlflowClient
@@ -26,7 +26,7 @@ ARTIFACTS = "checkpoints"
 
 
 class Tracker:
-    """One MLflow run: the run of this job if it was restarted, else a new one."""
+    """MLflow run: the existing run of this job if it was restarted, else a new one."""
 
     def __init__(self, experiment: str, name: str, tags: Mapping[str, str], say: Callable[[str], None]) -> None:
         self._client = MlflowClient()
@@ -43,7 +43,7 @@ class Tracker:
         self._put("parameters", lambda: self._client.log_batch(self.run_id, params=entries))
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
-        """Log one epoch's figures, stamped with the time of this call and not of delivery."""
+        """Log the metrics of an epoch, with the time of this call, not of its delivery."""
         now = int(time.time() * 1000)
         entries = [Metric(key, float(value), now, step) for key, value in values.items()]
         self._put(f"metrics of epoch {step}", lambda: self._client.log_batch(self.run_id, metrics=entries))
@@ -54,7 +54,7 @@ class Tracker:
         self._put("tags", lambda: self._client.log_batch(self.run_id, tags=entries))
 
     def checkpoint(self, saved: checkpoints.Checkpoint) -> None:
-        """Upload a checkpoint, its manifest last, so that an interrupted upload is not a checkpoint either."""
+        """Upload a checkpoint with its manifest last, so that an interrupted upload is not a checkpoint."""
 
         def upload() -> None:
             target = f"{ARTIFACTS}/{saved.path.name}"
@@ -62,13 +62,13 @@ class Tracker:
                 self._client.log_artifact(self.run_id, str(saved.path / checkpoints.STATE), target)
                 self._client.log_artifact(self.run_id, str(saved.path / checkpoints.MANIFEST), target)
             except FileNotFoundError:
-                # It was pruned while the line was down; a newer one is behind it in the queue.
+                # It was pruned while MLflow was unreachable; the queue has a newer one.
                 self._say(f"{saved.path.name} was pruned before it could be uploaded")
 
         self._put(saved.path.name, upload)
 
     def newest_checkpoint(self) -> checkpoints.Checkpoint | None:
-        """The newest complete checkpoint among the run's artifacts, downloaded and verified."""
+        """Return the newest complete checkpoint among the run's artifacts, downloaded and verified."""
         names = [Path(item.path).name for item in self._client.list_artifacts(self.run_id, ARTIFACTS) if item.is_dir]
         for name in sorted((n for n in names if checkpoints.epoch_of(n) is not None), reverse=True):
             parts = {Path(item.path).name for item in self._client.list_artifacts(self.run_id, f"{ARTIFACTS}/{name}")}
@@ -83,7 +83,7 @@ class Tracker:
         return None
 
     def close(self, status: str, timeout: float = 300.0) -> bool:
-        """Deliver queued calls and end the run; False (and a message) when that did not succeed in time."""
+        """Deliver queued calls and end the run. Return False, after a message, if the timeout is reached."""
         self._put("end of run", lambda: self._client.set_terminated(self.run_id, status))
         self._calls.put(None)
         self._thread.join(timeout)
@@ -104,33 +104,33 @@ class Tracker:
         return str(self._client.create_run(experiment_id, run_name=name, tags=dict(tags)).info.run_id)
 
     def _experiment(self, name: str) -> str:
-        """The experiment's id. Several jobs may be the first of it at once: one of them makes it."""
-        if found := self._client.get_experiment_by_name(name):
-            return str(found.experiment_id)
+        """Return the experiment's id; create the experiment if needed, also if several jobs do so at the same time."""
+        if experiment := self._client.get_experiment_by_name(name):
+            return str(experiment.experiment_id)
         try:
             return str(self._client.create_experiment(name))
         except MlflowException as error:
-            found = self._client.get_experiment_by_name(name)
-            if error.error_code != "RESOURCE_ALREADY_EXISTS" or not found:
+            experiment = self._client.get_experiment_by_name(name)
+            if error.error_code != "RESOURCE_ALREADY_EXISTS" or not experiment:
                 raise
-            return str(found.experiment_id)
+            return str(experiment.experiment_id)
 
-    def _put(self, what: str, call: Callable[[], object]) -> None:
-        self._calls.put((what, call))
+    def _put(self, description: str, call: Callable[[], object]) -> None:
+        self._calls.put((description, call))
 
     def _deliver(self) -> None:
         while (item := self._calls.get()) is not None:
-            what, call = item
+            description, call = item
             for attempt in range(1, 1_000_000):
                 try:
                     call()
                     break
                 except Exception as error:  # noqa: BLE001 - a server can fail in any way; this retries
                     if isinstance(error, MlflowException) and error.get_http_status_code() == BAD_REQUEST:
-                        # It will be refused the next time as well, and what is behind it must not wait for ever.
-                        self._say(f"MLflow refuses {what}: {error}")
+                        # A retry would be rejected too, and later calls must not wait.
+                        self._say(f"MLflow refuses {description}: {error}")
                         break
                     if attempt == 1:
-                        self._say(f"MLflow: {what}: {type(error).__name__}: {error}; trying again")
+                        self._say(f"MLflow: {description}: {type(error).__name__}: {error}; trying again")
                     if self._give_up.wait(min(2.0**attempt, 15.0)):
                         return

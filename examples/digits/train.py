@@ -1,9 +1,9 @@
 """Data-parallel training of a small network on scikit-learn's handwritten digits, with JAX.
 
-One process a node, all of its devices: batches are sharded over every device of the run, parameters are replicated,
-and XLA inserts the all-reduce of the gradients. The same program runs on CPUs (gloo between processes) and on GPUs
-(NCCL). Ends with 0 when done, 1 when a process failed, 143 after a SIGTERM that it answered with a checkpoint, 4 when
-training ended well and MLflow could not be told.
+One process per node uses all devices of the node: batches are sharded over every device of the run, parameters are
+replicated, and XLA inserts the all-reduce of the gradients. The same program runs on CPUs (gloo between processes) and
+on GPUs (NCCL). Exit codes: 0 done; 1 a process failed; 2 invalid environment or options; 143 SIGTERM, after a
+checkpoint; 4 training is done, but MLflow was unreachable.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import collectives
 import jax
 import jax.numpy as jnp
 import numpy as np
-import world as places
+import world
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from sklearn.datasets import load_digits
@@ -33,7 +33,7 @@ INTERRUPTED, UNTRACKED = 143, 4
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument(
@@ -53,7 +53,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def init_state(hidden: int, seed: int) -> dict[str, np.ndarray]:
-    """Parameters (w*, b*) and Adam's moments (m.*, v.*), the same on every process."""
+    """Return initial parameters (w*, b*) and Adam's moments (m.*, v.*), the same on every process."""
     draw = np.random.default_rng(seed)
     shapes = {
         "w0": (64, hidden),
@@ -73,19 +73,19 @@ def init_state(hidden: int, seed: int) -> dict[str, np.ndarray]:
 
 
 def logits(state: dict[str, Any], x: Any) -> Any:
-    """The network: two hidden layers with ReLU."""
+    """Return the network's logits: two hidden layers with ReLU."""
     x = jax.nn.relu(x @ state["w0"] + state["b0"])
     x = jax.nn.relu(x @ state["w1"] + state["b1"])
     return x @ state["w2"] + state["b2"]
 
 
 def loss_of(state: dict[str, Any], x: Any, y: Any) -> Any:
-    """Mean cross entropy."""
+    """Return the mean cross entropy."""
     return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits(state, x)), y[:, None], axis=1))
 
 
 def train_step(state: dict[str, Any], x: Any, y: Any, rate: float) -> tuple[dict[str, Any], Any]:
-    """One Adam step on one global batch; returns the new state and the batch's loss."""
+    """Return the new state and the loss after one Adam step on a global batch."""
     weights = {k: v for k, v in state.items() if k[0] in "wb"}
     loss, gradients = jax.value_and_grad(loss_of)(weights, x, y)
     step = state["step"] + 1
@@ -99,7 +99,7 @@ def train_step(state: dict[str, Any], x: Any, y: Any, rate: float) -> tuple[dict
 
 
 def load_data(seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """(train x, y), (test x, y): the same split on every process."""
+    """Return (train x, y), (test x, y): the same split on every process."""
     digits = load_digits()
     x, y = (digits.data / 16.0).astype(np.float32), digits.target.astype(np.int32)
     order = np.random.default_rng(seed).permutation(len(x))
@@ -108,15 +108,15 @@ def load_data(seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarra
 
 
 def to_host(state: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Replicated arrays as plain ones (each process holds a whole copy)."""
+    """Return replicated arrays as NumPy arrays (each process has a complete copy)."""
     return {name: np.asarray(value.addressable_data(0)) for name, value in state.items()}
 
 
 def restore(state: dict[str, np.ndarray], saved: checkpoints.Checkpoint) -> dict[str, np.ndarray]:
-    """The saved state, refused with a reason when it belongs to another network."""
+    """Return the saved state. Raises SystemExit if it belongs to another network."""
     arrays = saved.arrays()
-    want, have = {k: v.shape for k, v in state.items()}, {k: v.shape for k, v in arrays.items()}
-    if want != have:
+    expected_shapes, saved_shapes = {k: v.shape for k, v in state.items()}, {k: v.shape for k, v in arrays.items()}
+    if expected_shapes != saved_shapes:
         raise SystemExit(
             f"{saved.path}: the checkpoint is of another network; choose another --run-name or --no-resume"
         )
@@ -124,25 +124,25 @@ def restore(state: dict[str, np.ndarray], saved: checkpoints.Checkpoint) -> dict
 
 
 def failed(tracker: Any, kind: type[BaseException] | None, *_: object) -> None:
-    """A run whose job has failed does not look in MLflow as if it went on for ever."""
+    """End the MLflow run as FAILED after an exception; otherwise MLflow would show it as running."""
     if kind is not None:
         tracker.close("FAILED", timeout=20.0)
 
 
 def main(ending: ExitStack, argv: list[str] | None = None) -> int:
-    """Train; see the module's docstring for the exit codes. `ending` hears of a failure before anything else does."""
+    """Train, and return the exit code (see the module's docstring). Callbacks of `ending` run first after a failure."""
     options = arguments(argv)
     try:
-        place = places.read_world()
-    except places.WorldError as error:
+        place = world.read_world()
+    except world.WorldError as error:
         print(f"digits: {error}", file=sys.stderr)
         return 2
     if place.size > 1:
         jax.distributed.initialize(place.coordinator, place.size, place.rank)
-        if complaint := collectives.listen_at(collectives.address_towards(str(place.coordinator))):
-            print(f"digits: {complaint}", file=sys.stderr)
+        if problem := collectives.listen_at(collectives.address_towards(str(place.coordinator))):
+            print(f"digits: {problem}", file=sys.stderr)
     stop = threading.Event()
-    # After initialize: JAX's coordination service installs a handler of its own.
+    # After initialize, because JAX's coordination service installs a SIGTERM handler too.
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
 
     def say(message: str) -> None:
@@ -208,16 +208,16 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
     }
     step = jax.jit(train_step, static_argnums=3, donate_argnums=0)
     per_process = batch // place.size
-    mine = slice(place.rank * per_process, (place.rank + 1) * per_process)
+    process_slice = slice(place.rank * per_process, (place.rank + 1) * per_process)
     interrupted = False
 
     for epoch in range(done + 1, options.epochs + 1):
-        began = time.monotonic()
-        # The order depends on seed and epoch alone: a resumed run sees the batches it would have seen.
+        start_time = time.monotonic()
+        # The order depends only on seed and epoch: a resumed run gets the same batches.
         order = np.random.default_rng((options.seed, epoch)).permutation(len(x))
         losses = []
         for start in range(0, len(order) - batch + 1, batch):
-            chosen = order[start : start + batch][mine]
+            chosen = order[start : start + batch][process_slice]
             local = (
                 jax.make_array_from_process_local_data(sharded, x[chosen]),
                 jax.make_array_from_process_local_data(sharded, y[chosen]),
@@ -225,8 +225,8 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
             shared, loss = step(shared, *local, options.learning_rate)
             losses.append(loss)
         mean_loss = float(np.mean([np.asarray(value.addressable_data(0)) for value in losses]))
-        computed = time.monotonic() - began
-        stop.wait(max(0.0, options.seconds_per_epoch_floor - computed))
+        compute_seconds = time.monotonic() - start_time
+        stop.wait(max(0.0, options.seconds_per_epoch_floor - compute_seconds))
         interrupted = collectives.any_process(stop.is_set())
         if place.leads:
             host = to_host(shared)
@@ -234,8 +234,8 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
             figures = {
                 "loss": mean_loss,
                 "test_accuracy": float(np.mean(correct)),
-                "samples_per_second": len(losses) * batch / computed,
-                "epoch_seconds": time.monotonic() - began,
+                "samples_per_second": len(losses) * batch / compute_seconds,
+                "epoch_seconds": time.monotonic() - start_time,
             }
             say(f"epoch {epoch}/{options.epochs} " + " ".join(f"{k}={v:.4g}" for k, v in figures.items()))
             if tracker is not None:
@@ -267,10 +267,10 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
 
 
 def run() -> int:
-    """`main`; but where a process of several fails it ends at once.
+    """Run `main`; in a run of several processes, exit immediately after a failure.
 
-    An interpreter that ends waits, at JAX's own barrier, for processes that wait in a collective for this one: the job would
-    hold its GPUs until its time limit, and the reason would only stand in a log.
+    A normal exit waits at JAX's barrier for the other processes, which wait in a collective for this one: the job would
+    occupy its GPUs until its time limit.
     """
     try:
         with ExitStack() as ending:

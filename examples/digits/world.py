@@ -1,6 +1,6 @@
-"""Processes of this run: own number, count, the coordinator's address, and the site.
+"""Processes of this run: rank, count, the coordinator's address, and the site.
 
-Three ways in, tried in this order: explicit LANDBRIDGE_* variables, Slurm's SLURM_* variables, or a single process.
+Sources in this order: LANDBRIDGE_* variables, Slurm's SLURM_* variables, or a single process.
 """
 
 import os
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 
 class WorldError(Exception):
-    """The environment says something contradictory or incomplete about the run."""
+    """Invalid or incomplete environment variables of the run."""
 
 
 @dataclass(frozen=True)
 class World:
-    """One process's place in the run."""
+    """Rank of this process, and facts of its run."""
 
     rank: int
     size: int
@@ -29,12 +29,12 @@ class World:
 
     @property
     def leads(self) -> bool:
-        """Return True for the process that writes checkpoints and calls MLflow."""
+        """True for the process that writes checkpoints and calls MLflow."""
         return self.rank == 0
 
 
 def read_world(environ: Mapping[str, str] = os.environ) -> World:
-    """The place that the environment variables describe."""
+    """Return the process's rank and run from environment variables. Raises WorldError."""
     if "LANDBRIDGE_PROCESS_COUNT" in environ:
         size, rank = _number(environ, "LANDBRIDGE_PROCESS_COUNT"), _number(environ, "LANDBRIDGE_PROCESS_ID")
     elif "SLURM_STEP_NUM_TASKS" in environ:

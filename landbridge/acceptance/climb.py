@@ -15,80 +15,85 @@ from landbridge.catalog import Platform
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """Output, exit code and seconds of a program. `code` is None when it was never started."""
+class ProgramResult:
+    """Result of a program: exit code, stdout, errors and run time. `code` is None when it was not started.
+
+    `errors`: stderr, or the reason why the program was not started or did not end.
+    """
 
     code: int | None
     text: str
-    said: str = ""
+    errors: str = ""
     seconds: float = 0.0
 
 
-#: Runs a rung on some nodes at once, or knows what it printed there.
-Runner = Callable[[Rung, Sequence[str]], Ran]
+#: Runs a rung on a group of nodes, or reads the recorded output of an earlier run.
+Runner = Callable[[Rung, Sequence[str]], ProgramResult]
 
 
 @dataclass(slots=True)
 class Ladder:
-    """Nodes and rungs of a run. `platforms` are the nodes' own, `given` the site's thresholds; `tell` gets each outcome
-    as it is known.
+    """Nodes and rungs of a run. `platforms`: by node; `thresholds`: the site's own, by `<rung>.<check>`; `on_outcome`
+    is called with each outcome when it is known; `max_parallel`: groups of nodes that run a rung at the same time.
     """
 
     environment: str
     platforms: Mapping[str, Platform]
     run: Runner
     settings: AcceptanceSettings = field(default_factory=AcceptanceSettings)
-    given: Mapping[str, float] = field(default_factory=dict)
-    tell: Callable[[AcceptanceOutcome], None] = lambda outcome: None
-    at_once: int = 8
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    on_outcome: Callable[[AcceptanceOutcome], None] = lambda outcome: None
+    max_parallel: int = 8
     rungs: Sequence[Rung] = RUNGS
 
 
 def climb(ladder: Ladder) -> AcceptanceReport:
     """Run the rungs. A node that fails a rung, or cannot be judged, runs no rung above it; of a pair, both nodes stop."""
     outcomes: list[AcceptanceOutcome] = []
-    left = list(ladder.platforms)
+    remaining = list(ladder.platforms)
     drivers: list[str] = []
     for rung in ladder.rungs:
-        together = groups(rung, left)
-        with ThreadPoolExecutor(max_workers=max(1, min(ladder.at_once, len(together)))) as pool:
-            ran = list(pool.map(lambda nodes, rung=rung: ladder.run(rung, nodes), together))
-        for nodes, found in zip(together, ran, strict=True):
-            outcome = judged(ladder, rung, nodes, found, drivers[0] if drivers else "")
+        node_groups = groups(rung, remaining)
+        with ThreadPoolExecutor(max_workers=max(1, min(ladder.max_parallel, len(node_groups)))) as pool:
+            results = list(pool.map(lambda nodes, rung=rung: ladder.run(rung, nodes), node_groups))
+        for nodes, result in zip(node_groups, results, strict=True):
+            outcome = judged(ladder, rung, nodes, result, drivers[0] if drivers else "")
             if rung.name == "driver" and not outcome.message and not drivers:
-                drivers += [str(check.measured) for check in outcome.checks if check.what == "driver" and check.passed]
+                drivers += [str(check.measured) for check in outcome.checks if check.name == "driver" and check.passed]
             outcomes.append(outcome)
-            ladder.tell(outcome)
+            ladder.on_outcome(outcome)
             if outcome.status != "passed":
-                left = [node for node in left if node not in nodes]
+                remaining = [node for node in remaining if node not in nodes]
     return AcceptanceReport(ladder.environment, tuple(ladder.platforms), tuple(outcomes))
 
 
-def judged(ladder: Ladder, rung: Rung, nodes: Sequence[str], ran: Ran, driver: str = "") -> AcceptanceOutcome:
+def judged(
+    ladder: Ladder, rung: Rung, nodes: Sequence[str], result: ProgramResult, driver: str = ""
+) -> AcceptanceOutcome:
     """Return the outcome of a program. A program that ended with an error failed; one that was not started is unjudged."""
     platforms = [ladder.platforms[node] for node in nodes]
-    missing = why(rung, ran)
-    if missing:
-        return AcceptanceOutcome(rung.name, tuple(nodes), message=missing, seconds=ran.seconds)
+    reason = reason_not_run(rung, result)
+    if reason:
+        return AcceptanceOutcome(rung.name, tuple(nodes), message=reason, seconds=result.seconds)
     try:
-        checks = judge(rung, platforms, ran.text, ladder.given, driver)
+        checks = judge(rung, platforms, result.text, ladder.thresholds, driver)
     except Unreadable as error:
-        if ran.code == 0:
-            return AcceptanceOutcome(rung.name, tuple(nodes), message=str(error), seconds=ran.seconds)
-        checks = (AcceptanceCheck(rung.program, f"ended with {ran.code}: {error}", False),)
-    # dcgmi ends with an error of its own when a test fails, which its result says better.
-    if ran.code != 0 and not any(check.passed is False for check in checks):
-        message = " ".join(ran.said.split())[-300:]
-        checks = (*checks, AcceptanceCheck(rung.program, f"ended with {ran.code}: {message}", False))
-    return AcceptanceOutcome(rung.name, tuple(nodes), checks, "", ran.seconds)
+        if result.code == 0:
+            return AcceptanceOutcome(rung.name, tuple(nodes), message=str(error), seconds=result.seconds)
+        checks = (AcceptanceCheck(rung.program, f"ended with {result.code}: {error}", False),)
+    # dcgmi also ends with an error when a test fails; its output then describes the failure better.
+    if result.code != 0 and not any(check.passed is False for check in checks):
+        message = " ".join(result.errors.split())[-300:]
+        checks = (*checks, AcceptanceCheck(rung.program, f"ended with {result.code}: {message}", False))
+    return AcceptanceOutcome(rung.name, tuple(nodes), checks, "", result.seconds)
 
 
-def why(rung: Rung, ran: Ran) -> str:
-    """Return the reason why a rung was not run, in a sentence; empty where its program was started."""
-    message = " ".join(ran.said.split())
-    if re.search(r"execve\(\).*No such file|command not found|: not found", message) or ran.code == 127:
+def reason_not_run(rung: Rung, result: ProgramResult) -> str:
+    """Return the reason why a rung was not run, in a sentence; empty if its program was started."""
+    message = " ".join(result.errors.split())
+    if re.search(r"execve\(\).*No such file|command not found|: not found", message) or result.code == 127:
         return f"{rung.program} is not on the node"
-    if ran.code is None or ran.code == 255:
+    if result.code is None or result.code == 255:
         return message[-300:] or "it could not be started"
     if re.search(r"Unable to allocate|allocation failure|Requested node|Invalid (partition|node|account|qos)", message):
         return f"Slurm did not run it: {message[-300:]}"

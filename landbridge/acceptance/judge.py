@@ -12,16 +12,16 @@ from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, 
 
 
 def judge(
-    rung: Rung, platforms: Sequence[Platform], text: str, measured: Mapping[str, float], driver: str = ""
+    rung: Rung, platforms: Sequence[Platform], text: str, site_thresholds: Mapping[str, float], driver: str = ""
 ) -> tuple[AcceptanceCheck, ...]:
-    """Return the checks of one rung on machines of these platforms. Raises Unreadable.
+    """Return the checks of one rung on nodes of these platforms. Raises Unreadable.
 
-    `given` are a site's own thresholds by `<rung>.<what>`, which come before the catalogue's; `driver` is the version that
-    the other nodes have.
+    `text`: the program's output; `site_thresholds`: a site's own thresholds by `<rung>.<check>`, which take precedence
+    over the catalogue's; `driver`: the driver version of the other nodes.
     """
-    built_in = tuple(
+    given = tuple(
         Threshold(name.removeprefix(f"{rung.name}."), value, "GB/s", "given", "given")
-        for name, value in measured.items()
+        for name, value in site_thresholds.items()
         if name.startswith(f"{rung.name}.")
     )
     match rung.name:
@@ -30,38 +30,42 @@ def judge(
         case "dcgm":
             diagnosis = outputs.diagnosis(text)
             return tuple(
-                AcceptanceCheck(test, _told(*results), _passed(results[0])) for test, results in diagnosis.items()
+                AcceptanceCheck(test, _status_text(*results), _passed(results[0]))
+                for test, results in diagnosis.items()
             )
         case "bandwidth":
-            all_thresholds = (*built_in, *bandwidth_thresholds(platforms[0]))
+            all_thresholds = (*given, *bandwidth_thresholds(platforms[0]))
             values = outputs.bandwidths(text).items()
             return tuple(
-                replace(compare(name, value, all_thresholds, "GB/s"), what=f"{name}, {where}")
-                for name, (value, where) in values
+                replace(compare(name, value, all_thresholds, "GB/s"), name=f"{name}, {position}")
+                for name, (value, position) in values
             )
         case "storage":
             return (
                 AcceptanceCheck("fio", "without an error", True),
-                *(compare(way, round(value, 3), built_in, "GB/s") for way, value in outputs.disks(text).items()),
+                *(
+                    compare(direction, round(value, 3), given, "GB/s")
+                    for direction, value in outputs.disks(text).items()
+                ),
             )
         case "training":
             return _training(outputs.losses(text), text)
         case _:
-            return _collective(platforms, outputs.collective(text), (*built_in, *collective_thresholds(platforms)))
+            return _collective(platforms, outputs.collective(text), (*given, *collective_thresholds(platforms)))
 
 
 def _driver(platform: Platform, gpus: Sequence[outputs.MeasuredGpu], driver: str) -> tuple[AcceptanceCheck, ...]:
     count, gpu = platform.gpus.count, platform.gpu
-    names, versions = sorted({one.name for one in gpus}), sorted({one.driver for one in gpus})
-    least = min(one.memory_mib for one in gpus)
-    same = "" if not driver or versions == [driver] else f", {driver} on the other nodes"
+    names, versions = sorted({measured.name for measured in gpus}), sorted({measured.driver for measured in gpus})
+    least_mib = min(measured.memory_mib for measured in gpus)
+    difference = "" if not driver or versions == [driver] else f", {driver} on the other nodes"
     return (
         AcceptanceCheck("GPUs", float(len(gpus)), len(gpus) == count, float(count), "", "platforms/", "known"),
         AcceptanceCheck("model", ", ".join(names), names == [gpu.name], source=f"gpus.yaml: {gpu.name}"),
         AcceptanceCheck(
-            "memory", float(least), least >= gpu.memory_mib, float(gpu.memory_mib), "MiB", "gpus.yaml", "known"
+            "memory", float(least_mib), least_mib >= gpu.memory_mib, float(gpu.memory_mib), "MiB", "gpus.yaml", "known"
         ),
-        AcceptanceCheck("driver", ", ".join(versions) + same, len(versions) == 1 and not same),
+        AcceptanceCheck("driver", ", ".join(versions) + difference, len(versions) == 1 and not difference),
     )
 
 
@@ -70,7 +74,7 @@ def _collective(
 ) -> tuple[AcceptanceCheck, ...]:
     ranks = sum(platform.gpus.count for platform in platforms)
     checks = [
-        # A program that was built without MPI runs once for each process, each alone.
+        # A program that was built without MPI runs as separate programs with one rank each.
         AcceptanceCheck(
             "ranks",
             float(collective.ranks),
@@ -83,11 +87,11 @@ def _collective(
         AcceptanceCheck("hosts", ", ".join(collective.hosts), len(collective.hosts) == len(platforms)),
         AcceptanceCheck("wrong values", float(collective.wrong), collective.wrong == 0),
     ]
-    judged = {threshold.what for threshold in thresholds}
+    judged = {threshold.measurement for threshold in thresholds}
     for size, busbw in sorted(collective.busbw.items()):
-        what = f"busbw@{size}"
-        if what in judged or size == max(collective.busbw):
-            checks.append(compare(what, busbw, thresholds, "GB/s"))
+        name = f"busbw@{size}"
+        if name in judged or size == max(collective.busbw):
+            checks.append(compare(name, busbw, thresholds, "GB/s"))
     return tuple(checks)
 
 
@@ -97,15 +101,15 @@ def _training(losses: Sequence[float], text: str) -> tuple[AcceptanceCheck, ...]
     good = all(math.isfinite(loss) for loss in losses) and (len(losses) < 2 or losses[-1] < losses[0])
     return (
         AcceptanceCheck("loss", " -> ".join(f"{loss:g}" for loss in losses), good),
-        # On CPUs it says nothing about the GPUs, and nothing against them.
+        # A run on CPUs does not judge the GPUs.
         AcceptanceCheck("devices", devices or "not printed", True if "gpu" in devices or "cuda" in devices else None),
     )
 
 
 def _passed(status: str) -> bool | None:
-    """Return false for a warning, which is a reason not to accept a machine; None for a skipped test."""
+    """Return whether a test passed; False for a warning, with which a node is not accepted; None for a skipped test."""
     return None if status.lower() == "skip" else status.lower() == "pass"
 
 
-def _told(status: str, message: str) -> str:
+def _status_text(status: str, message: str) -> str:
     return f"{status}: {message}" if message else status

@@ -1,4 +1,4 @@
-"""Readers of the output of the ladder's programs, as plain values. Pure; output of another form raises Unreadable."""
+"""Parsers of the output of the ladder's programs. Pure; output of an unknown form raises Unreadable."""
 
 import json
 import math
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Unreadable(Exception):
-    """Output of another form than the program's; the message names the missing part."""
+    """Output that does not have the program's form; the message contains the missing part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Collective:
 
 
 def gpus(text: str) -> tuple[MeasuredGpu, ...]:
-    """Read the GPUs from nvidia-smi's list."""
+    """Parse nvidia-smi's list of GPUs."""
     measured_gpus = []
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
@@ -46,9 +46,10 @@ def gpus(text: str) -> tuple[MeasuredGpu, ...]:
 
 
 def diagnosis(text: str) -> dict[str, tuple[str, str]]:
-    """Read `dcgmi diag -j`: by test, its worst status (Pass, Warn, Skip, Fail) and its messages.
+    """Parse `dcgmi diag -j`: by test, its worst status (Pass, Warn, Skip, Fail) and its messages.
 
-    Source: DCGM user guide, Diagnostics, JSON output; DCGM 4 calls the whole "DCGM Diagnostic", 3 "DCGM GPU Diagnostic".
+    Source: DCGM user guide, Diagnostics, JSON output. The top key is "DCGM Diagnostic" in DCGM 4, "DCGM GPU Diagnostic"
+    in DCGM 3.
     """
     data = _json(text, "dcgmi")
     whole = data.get("DCGM Diagnostic") or data.get("DCGM GPU Diagnostic")
@@ -60,9 +61,9 @@ def diagnosis(text: str) -> dict[str, tuple[str, str]]:
     for category in whole.get("test_categories", ()):
         for test in category.get("tests", ()):
             results = [*test.get("results", ()), test.get("test_summary") or {}]
-            statuses = [str(one.get("status", "")) for one in results]
+            statuses = [str(result.get("status", "")) for result in results]
             worst = min((status for status in statuses if status), key=_rank, default="Skip")
-            messages = [_said(warning) for result in results for warning in result.get("warnings", ())]
+            messages = [_warning_text(warning) for result in results for warning in result.get("warnings", ())]
             diagnosis[str(test.get("name", "?"))] = (worst, "; ".join(dict.fromkeys(messages)))
     if not diagnosis:
         raise Unreadable("dcgmi ran no test")
@@ -70,9 +71,9 @@ def diagnosis(text: str) -> dict[str, tuple[str, str]]:
 
 
 def bandwidths(text: str) -> dict[str, tuple[float, str]]:
-    """Read `nvbandwidth -j`: by test case, the lowest of its values in GB/s and its position.
+    """Parse `nvbandwidth -j`: by test case, the lowest of its values in GB/s and its position.
 
-    Source: nvbandwidth, json_output.cpp: values are texts, "N/A" where nothing was measured.
+    Source: nvbandwidth, json_output.cpp: values are texts, "N/A" for a cell without a measurement.
     """
     whole = _json(text, "nvbandwidth").get("nvbandwidth")
     if not isinstance(whole, dict) or whole.get("error"):
@@ -91,7 +92,7 @@ def bandwidths(text: str) -> dict[str, tuple[float, str]]:
 
 
 def collective(text: str) -> Collective:
-    """Read the output of `all_reduce_perf`. Source: nccl-tests, common.cu; columns: size, count, type, redop, root,
+    """Parse the output of `all_reduce_perf`. Source: nccl-tests, common.cu; columns: size, count, type, redop, root,
     then time, algbw, busbw and #wrong out of place, and the same in place.
     """
     ranks = re.findall(r"^#\s+Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+device", text, re.MULTILINE)
@@ -119,18 +120,22 @@ def collective(text: str) -> Collective:
 
 
 def disks(text: str) -> dict[str, float]:
-    """Read `fio --output-format=json`: GB/s read and written by all its jobs. Source: fio's documentation, JSON output."""
+    """Parse `fio --output-format=json`: GB/s read and written by all its jobs. Source: fio's documentation, JSON
+    output."""
     data = _json(text[text.find("{") :], "fio")
     jobs = data.get("jobs") or []
     failed = [job for job in jobs if job.get("error")]
     if not jobs or failed:
         raise Unreadable(f"fio: {'error ' + str(failed[0]['error']) if failed else 'no job ran'}")
-    total = {way: sum(job.get(way, {}).get("bw_bytes", 0) for job in jobs) / 1e9 for way in ("read", "write")}
-    return {way: value for way, value in total.items() if value}
+    total = {
+        direction: sum(job.get(direction, {}).get("bw_bytes", 0) for job in jobs) / 1e9
+        for direction in ("read", "write")
+    }
+    return {direction: value for direction, value in total.items() if value}
 
 
 def losses(text: str) -> tuple[float, ...]:
-    """Read the loss after each epoch of examples/digits/train.py, as its first process prints it."""
+    """Parse the loss after each epoch of examples/digits/train.py, as its first process prints it."""
     values = tuple(float(number) for number in re.findall(r"epoch \d+/\d+ .*?\bloss=(\S+)", text))
     if not values:
         raise Unreadable(f"the training printed no epoch: {_last(text)}")
@@ -159,7 +164,7 @@ def _rank(status: str) -> int:
     return order.index(status.lower()) if status.lower() in order else 0
 
 
-def _said(warning: Any) -> str:
+def _warning_text(warning: Any) -> str:
     return str(warning.get("warning", warning)) if isinstance(warning, dict) else str(warning)
 
 

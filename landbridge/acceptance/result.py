@@ -13,13 +13,14 @@ EXIT_CODES: Mapping[Status, int] = {"passed": 0, "failed": 1, "unjudged": 2}
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceCheck:
-    """One measured value. `at_least` is None where there is no threshold; `passed` is None where it cannot be judged.
+    """Measured value with its threshold. `at_least` is None without a threshold; `passed` is None if it cannot be
+    judged.
 
-    `confidence`: known (the machine's data sheet), measured (a published fleet uses the value), derived (a share of a
-    bound), given (the site's own).
+    `confidence` of the threshold: known (the platform's data sheet), measured (a published fleet uses the value),
+    derived (a share of a bound), given (the site's own).
     """
 
-    what: str
+    name: str
     measured: float | str | None
     passed: bool | None
     at_least: float | None = None
@@ -29,11 +30,11 @@ class AcceptanceCheck:
 
     @property
     def text(self) -> str:
-        """Return the check in one line."""
+        """Return the check as one line of text."""
         unit = f" {self.unit}" if self.unit else ""
         requirement = "" if self.at_least is None else f", at least {self.at_least:g}{unit} ({self.confidence})"
         measured = f"{self.measured:g}" if isinstance(self.measured, float) else str(self.measured)
-        return f"{self.what}: {measured}{unit}{requirement}"
+        return f"{self.name}: {measured}{unit}{requirement}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,13 @@ class AcceptanceOutcome:
     checks: tuple[AcceptanceCheck, ...] = ()
     message: str = ""
     seconds: float = 0.0
+
+    def json(self) -> dict[str, Any]:
+        """Return the outcome as plain data; the name of a check has the key `what`."""
+        checks = tuple(
+            {"what" if key == "name" else key: value for key, value in asdict(check).items()} for check in self.checks
+        )
+        return {"status": self.status, **asdict(self), "checks": checks}
 
     @property
     def status(self) -> Status:
@@ -71,18 +79,18 @@ class AcceptanceReport:
 
     def json(self) -> dict[str, Any]:
         """Return the report as plain data: `ok`, `status` and `exit_code` first."""
-        rungs = [{"status": outcome.status, **asdict(outcome)} for outcome in self.outcomes]
+        rungs = [outcome.json() for outcome in self.outcomes]
         head = {"ok": self.status == "passed", "status": self.status, "exit_code": EXIT_CODES[self.status]}
         return {**head, "environment": self.environment, "nodes": self.nodes, "rungs": rungs}
 
 
-def compare(what: str, measured: float, thresholds: Iterable[Threshold], unit: str = "") -> AcceptanceCheck:
-    """Compare a value with its threshold; without a threshold it is reported only."""
-    threshold = next((threshold for threshold in thresholds if threshold.what == what), None)
+def compare(name: str, measured: float, thresholds: Iterable[Threshold], unit: str = "") -> AcceptanceCheck:
+    """Compare a value with its threshold; a value without a threshold is reported only."""
+    threshold = next((threshold for threshold in thresholds if threshold.measurement == name), None)
     if threshold is None:
-        return AcceptanceCheck(what, measured, None, unit=unit)
+        return AcceptanceCheck(name, measured, None, unit=unit)
     return AcceptanceCheck(
-        what,
+        name,
         measured,
         measured >= threshold.at_least,
         threshold.at_least,

@@ -1,4 +1,4 @@
-"""Rungs, from the hardware up to a training job: program, number of nodes and time limit of each. Pure."""
+"""Rungs of the acceptance ladder, from the hardware to a training job: program, nodes and time limit of each. Pure."""
 
 import shlex
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Scope = Literal["node", "pairs", "all"]
-#: How long collectives' messages are: what is judged lies between (catalog/acceptance.yaml).
+#: Range of message sizes of the collectives; it includes the sizes with thresholds (catalog/acceptance.yaml).
 _SIZES = ("-b", "256M", "-e", "16G", "-f", "2")
 _COPIES = ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_to_device_memcpy_read_ce")
 TRAINING = "/opt/landbridge/training"
@@ -16,7 +16,7 @@ TRAINING = "/opt/landbridge/training"
 class AcceptanceSettings:
     """Settings of a site. `storage`: the folder for the fio test, empty for the job's own scratch; `size`: fio's size
     of each of four files; `level`: dcgmi's; `mpi`: srun's --mpi for programs that span nodes; `programs`: the folder of
-    nvbandwidth and nccl-tests on the nodes, empty where they are on PATH.
+    nvbandwidth and nccl-tests on the nodes, empty if they are on PATH.
     """
 
     storage: str = ""
@@ -51,13 +51,13 @@ RUNGS = (
 
 
 def groups(rung: Rung, nodes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the groups of nodes that a rung runs on. A rung between nodes has no group when there is only one node; an
-    odd node is paired with the first.
+    """Return the groups of nodes that a rung runs on. A rung between nodes has no group if there is only one node; an
+    odd last node is paired with the first.
     """
     if rung.scope == "node":
         return tuple((node,) for node in nodes)
     if rung.scope == "all":
-        # One node's collective has a rung of its own; a training step has not.
+        # A separate rung runs the collective on one node; no other rung trains on one node.
         return (tuple(nodes),) if len(nodes) > 1 or (nodes and rung.alone) else ()
     pairs = [tuple(nodes[at : at + 2]) for at in range(0, len(nodes), 2)]
     return tuple(pair if len(pair) == 2 else (pair[0], nodes[0]) for pair in pairs if len(nodes) > 1)
@@ -75,13 +75,13 @@ def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
         case "dcgm":
             return ["dcgmi", "diag", "-r", str(settings.level), "-j"]
         case "bandwidth":
-            return [_found(settings, "nvbandwidth"), "-j", "-t", *_COPIES]
+            return [_program_path(settings, "nvbandwidth"), "-j", "-t", *_COPIES]
         case "storage":
             return ["sh", "-c", _fio(settings)]
         case "training":
             return ["sh", "-c", _train(settings)]
         case _:
-            return [_found(settings, "all_reduce_perf"), *_SIZES, "-g", str(gpus if rung.alone else 1)]
+            return [_program_path(settings, "all_reduce_perf"), *_SIZES, "-g", str(gpus if rung.alone else 1)]
 
 
 def job(
@@ -114,24 +114,25 @@ def job(
     ]
 
 
-def _found(settings: AcceptanceSettings, program: str) -> str:
+def _program_path(settings: AcceptanceSettings, program: str) -> str:
     return f"{settings.programs.rstrip('/')}/{program}" if settings.programs else program
 
 
 def _fio(settings: AcceptanceSettings) -> str:
-    """Return fio's arguments: write four files, then read them, past the page cache; in the job's own scratch unless a
-    folder is named.
+    """Return fio's command: write four files, then read them, without the page cache; in the job's scratch unless the
+    settings have a folder.
     """
-    where = shlex.quote(settings.storage) if settings.storage else '"${SCRATCH:-/tmp}"'
+    folder = shlex.quote(settings.storage) if settings.storage else '"${SCRATCH:-/tmp}"'
     shared = f"--size={settings.size} --bs=1m --ioengine=libaio --iodepth=16 --direct=1 --numjobs=4 --group_reporting"
     names = "--filename_format=landbridge-validate.$SLURM_JOB_ID.$jobnum"
     jobs = "--name=write --rw=write --end_fsync=1 --name=read --stonewall --rw=read --unlink=1"
-    return f"exec fio --output-format=json --directory={where} {shared} {names.replace('$jobnum', chr(92) + '$jobnum')} {jobs}"
+    names = names.replace("$jobnum", chr(92) + "$jobnum")
+    return f"exec fio --output-format=json --directory={folder} {shared} {names} {jobs}"
 
 
 def _train(settings: AcceptanceSettings) -> str:
-    """Return the training command. The script comes on standard input, so that no node needs a copy; processes find the
-    first node by its address in Slurm.
+    """Return the training command. It reads the script from standard input, so that no node needs a copy; the processes
+    find the first node by its address in Slurm.
     """
     return " && ".join(
         [

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from landbridge import hostlist
-from landbridge.acceptance.climb import Ran, Runner
+from landbridge.acceptance.climb import ProgramResult, Runner
 from landbridge.acceptance.rungs import AcceptanceSettings, Rung, job
 from landbridge.environment import Environment
 from landbridge.ops.scontrol import ssh
 from landbridge.plan.network.hosts import service_hosts
 
 EXAMPLE = Path("examples/digits")
-#: Seconds that ssh and Slurm may need beside the program's own time.
-_SLACK = 60
+#: Additional time for ssh and Slurm.
+_SLACK_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +36,22 @@ class NodeRunner:
     reservation: str = ""
 
 
-def through(site: NodeRunner) -> Runner:
-    """Return a runner that starts each rung with srun on the site's host."""
-    reach = ssh(site.environment, site.host)
+def srun_over_ssh(site: NodeRunner) -> Runner:
+    """Return a runner that starts each rung with srun on the site's host, over ssh."""
+    ssh_command = ssh(site.environment, site.host)
     privileged = [] if service_hosts(site.environment).access.user == "root" else ["sudo", "--non-interactive"]
 
-    def run(rung: Rung, nodes: Sequence[str]) -> Ran:
+    def run(rung: Rung, nodes: Sequence[str]) -> ProgramResult:
         gpus = max(site.gpus[node] for node in nodes)
         words = job(rung, nodes, gpus, site.settings, wait=site.wait, reservation=site.reservation)
-        sent = None
+        archive = None
         if rung.name == "training":
             if site.example is None:
-                return Ran(None, "", f"there is no {EXAMPLE} here: run it from a Landbridge checkout")
-            sent = packed(site.example)
-        return _ran([*reach, shlex.join([*privileged, *words])], sent, rung.minutes * 60 + site.wait + _SLACK)
+                return ProgramResult(None, "", f"there is no {EXAMPLE} here: run it from a Landbridge checkout")
+            archive = packed(site.example)
+        return _run(
+            [*ssh_command, shlex.join([*privileged, *words])], archive, rung.minutes * 60 + site.wait + _SLACK_SECONDS
+        )
 
     return run
 
@@ -63,31 +65,31 @@ def packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-def keeping(run: Runner, folder: Path) -> Runner:
-    """Return a runner that also writes each program's output to a folder, for `recorded` and for reading by hand."""
+def saving(run: Runner, folder: Path) -> Runner:
+    """Return a runner that also writes each program's output to a folder, for `recorded` and for the operator."""
     folder.mkdir(parents=True, exist_ok=True)
 
-    def kept(rung: Rung, nodes: Sequence[str]) -> Ran:
-        output = run(rung, nodes)
+    def run_and_save(rung: Rung, nodes: Sequence[str]) -> ProgramResult:
+        result = run(rung, nodes)
         path = folder / _name(rung, nodes)
-        path.write_text(output.text)
-        if output.code != 0:
-            path.with_suffix(".err").write_text(f"{output.code}\n{output.said}")
-        return output
+        path.write_text(result.text)
+        if result.code != 0:
+            path.with_suffix(".err").write_text(f"{result.code}\n{result.errors}")
+        return result
 
-    return kept
+    return run_and_save
 
 
 def recorded(folder: Path) -> Runner:
     """Return a runner that starts no program: it reads recorded output, and reports a rung without a record as not run."""
 
-    def read(rung: Rung, nodes: Sequence[str]) -> Ran:
+    def read(rung: Rung, nodes: Sequence[str]) -> ProgramResult:
         path = folder / _name(rung, nodes)
         if not path.exists():
-            return Ran(None, "", f"{path} is not there")
-        errors = path.with_suffix(".err")
-        code, _, message = errors.read_text().partition("\n") if errors.exists() else ("0", "", "")
-        return Ran(int(code) if code.lstrip("-").isdigit() else None, path.read_text(), message)
+            return ProgramResult(None, "", f"{path} does not exist")
+        error_path = path.with_suffix(".err")
+        code, _, message = error_path.read_text().partition("\n") if error_path.exists() else ("0", "", "")
+        return ProgramResult(int(code) if code.lstrip("-").isdigit() else None, path.read_text(), message)
 
     return read
 
@@ -96,16 +98,16 @@ def _name(rung: Rung, nodes: Sequence[str]) -> str:
     return f"{rung.name}.{hostlist.compress(nodes)}.out"
 
 
-def _ran(command: Sequence[str], sent: bytes | None, seconds: float) -> Ran:
+def _run(command: Sequence[str], stdin: bytes | None, seconds: float) -> ProgramResult:
     started = time.monotonic()
-    took: Callable[[], float] = lambda: round(time.monotonic() - started, 1)  # noqa: E731 (a word for three places)
+    took: Callable[[], float] = lambda: round(time.monotonic() - started, 1)  # noqa: E731 (used three times)
     try:
-        done = subprocess.run(command, input=sent or b"", capture_output=True, timeout=seconds, check=False)
+        completed = subprocess.run(command, input=stdin or b"", capture_output=True, timeout=seconds, check=False)
     except FileNotFoundError:
-        return Ran(None, "", f"{command[0]} is not on this machine")
+        return ProgramResult(None, "", f"{command[0]} is not on this machine")
     except subprocess.TimeoutExpired as error:
-        return Ran(
+        return ProgramResult(
             None, (error.stdout or b"").decode(errors="replace"), f"it did not end within {seconds:.0f} s", took()
         )
-    texts = (done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
-    return Ran(done.returncode, *texts, took())
+    texts = (completed.stdout.decode(errors="replace"), completed.stderr.decode(errors="replace"))
+    return ProgramResult(completed.returncode, *texts, took())

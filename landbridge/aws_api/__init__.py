@@ -1,1 +1,1 @@
-"""AWS API client: boto3 with short timeouts, each call once, and refusals as one exception."""
+"""AWS API client: boto3 with short timeouts, cached calls, and one exception for failures."""

@@ -1,10 +1,8 @@
-"""AWS client for checks: short timeouts, few retries, each query once, and every failure an AwsRefusal with its IAM
-action.
-"""
+"""AWS client for checks: short timeouts, few retries, cached calls, and AwsRefusal with the IAM action for failures."""
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -15,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from landbridge.aws_api.refusal import AwsRefusal
 
 T = TypeVar("T")
-# A person waits: three attempts with exponential backoff, and a dead network is told in seconds.
+# An operator waits: three attempts with exponential backoff, and a network failure is reported within seconds.
 SETTINGS = Config(
     retries={"mode": "standard", "total_max_attempts": 3},
     connect_timeout=3,
@@ -23,36 +21,46 @@ SETTINGS = Config(
     max_pool_connections=16,
     user_agent_extra="landbridge",
 )
-#: Where a service's name in IAM is not boto3's.
+FIPS_SETTINGS = SETTINGS.merge(Config(use_fips_endpoint=True))
+#: IAM service prefixes that differ from boto3's service names.
 _IAM_NAMES = {"service-quotas": "servicequotas", "efs": "elasticfilesystem"}
-#: Operations whose permission has another name. Source: Service Authorization Reference, Amazon S3.
+#: Operations whose IAM action has another name. Source: Service Authorization Reference, Amazon S3.
 _IAM_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
 
 
 def iam_action(service: str, operation: str) -> str:
     """Return the IAM action of a call: `ec2:DescribeSubnets` for ("ec2", "describe_subnets")."""
-    # Service Quotas spells one of its operations with AWS in capitals.
+    # Service Quotas has an operation with AWS in capitals.
     words = "".join(word.upper() if word == "aws" else word.capitalize() for word in operation.split("_"))
     name = f"{_IAM_NAMES.get(service, service)}:{words}"
     return _IAM_ACTIONS.get(name, name)
 
 
 class AwsClient:
-    """Clients of one region's services with this process's credentials. Safe to use from several threads.
+    """AWS client of one region with this process's credentials, safe for use from several threads.
 
-    The same question is asked once: whoever repeats it gets the first answer, or waits for it.
+    Each call is sent once: a repeated call gets the response of the first one, or waits for it. `fips_services` are the
+    services whose FIPS endpoint is used.
     """
 
-    def __init__(self, region: str, endpoint: str | None = None, session: boto3.session.Session | None = None) -> None:
-        self.region, self._endpoint = region, endpoint
+    def __init__(
+        self,
+        region: str,
+        endpoint: str | None = None,
+        session: boto3.session.Session | None = None,
+        fips_services: Collection[str] = (),
+    ) -> None:
+        self.region, self._endpoint, self._fips_services = region, endpoint, fips_services
         self._session = session
         self._clients: dict[tuple[str, str], Any] = {}
-        self._answers: dict[str, Future[Any]] = {}
+        self._responses: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
 
     def at(self, region: str) -> "AwsClient":
-        """Return the client of another region; this one for its own region and for services without a region."""
-        return self if region in ("", self.region) else AwsClient(region, self._endpoint, self._session)
+        """Return the client of another region; `self` for the same region and for services without a region."""
+        if region in ("", self.region):
+            return self
+        return AwsClient(region, self._endpoint, self._session, self._fips_services)
 
     def ask(self, service: str, operation: str, *, region: str | None = None, **parameters: Any) -> Any:
         """Return the response of one call. Raises AwsRefusal."""
@@ -68,42 +76,43 @@ class AwsClient:
             pages = client.get_paginator(operation).paginate(**parameters)
             return tuple(item for page in pages for item in page.get(key) or ())
 
-        question = ("all", service, operation, key, parameters)
-        return tuple(self._once(question, lambda: self._call(service, operation, None, read)))
+        call_key = ("all", service, operation, key, parameters)
+        return tuple(self._once(call_key, lambda: self._call(service, operation, None, read)))
 
     def _call(self, service: str, operation: str, region: str | None, use: Callable[[Any], T]) -> T:
         action = iam_action(service, operation)
         try:
             return use(self._client(service, region or self.region))
         except ClientError as error:
-            told = error.response.get("Error", {})
-            raise AwsRefusal(action, str(told.get("Code", "Unknown")), str(told.get("Message", ""))) from error
+            details = error.response.get("Error", {})
+            raise AwsRefusal(action, str(details.get("Code", "Unknown")), str(details.get("Message", ""))) from error
         except BotoCoreError as error:
             raise AwsRefusal(action, type(error).__name__, str(error)) from error
 
     def _client(self, service: str, region: str) -> Any:
-        # Making clients is not safe in threads, and takes a tenth of a second each.
+        # Creation of boto3 clients is not thread-safe, and takes 0.1 s each.
         with self._lock:
             if self._session is None:
                 self._session = boto3.session.Session(region_name=self.region)
             key = (service, region)
             if key not in self._clients:
-                make: Any = self._session.client
-                self._clients[key] = make(service, region_name=region, endpoint_url=self._endpoint, config=SETTINGS)
+                create: Any = self._session.client
+                settings = FIPS_SETTINGS if service in self._fips_services else SETTINGS
+                self._clients[key] = create(service, region_name=region, endpoint_url=self._endpoint, config=settings)
             return self._clients[key]
 
-    def _once(self, question: tuple[Any, ...], answer: Callable[[], T]) -> T:
-        key = json.dumps(question, sort_keys=True, default=str)
+    def _once(self, call_key: tuple[Any, ...], call: Callable[[], T]) -> T:
+        key = json.dumps(call_key, sort_keys=True, default=str)
         with self._lock:
-            known = self._answers.get(key)
-            mine = known is None
-            if known is None:
-                known = self._answers[key] = Future()
-        if mine:
+            response = self._responses.get(key)
+            is_first = response is None
+            if response is None:
+                response = self._responses[key] = Future()
+        if is_first:
             try:
-                known.set_result(answer())
+                response.set_result(call())
             except BaseException as error:
-                known.set_exception(error)
+                response.set_exception(error)
                 raise
-        result: T = known.result()
+        result: T = response.result()
         return result

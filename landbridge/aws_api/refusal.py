@@ -1,4 +1,4 @@
-"""Failures of AWS calls, by the action that they need."""
+"""Failures of AWS calls, with the IAM action that the call requires."""
 
 from enum import StrEnum
 
@@ -6,7 +6,9 @@ from landbridge.findings import Finding, Severity
 
 
 class RefusalKind(StrEnum):
-    """`denied`: the caller lacks a permission. `credentials` and `network`: AWS was not reached. `busy`: retry later."""
+    """Kind of a failure: `denied` is a missing permission; with `credentials` and `network` AWS was not reached; `busy`
+    may be retried later.
+    """
 
     DENIED = "denied"
     CREDENTIALS = "credentials"
@@ -15,7 +17,7 @@ class RefusalKind(StrEnum):
     ANSWER = "answer"
 
 
-# AWS's common errors, EC2's and S3's own words, and what a HEAD request without a body leaves of them.
+# AWS's common error codes, those of EC2 and S3, and those of HEAD requests, whose responses have no body.
 _DENIED = {
     "UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "ForbiddenException", "AuthorizationError",
     "NotAuthorized", "AccessDeniedFault",
@@ -24,7 +26,7 @@ _CREDENTIALS = {
     "AuthFailure", "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch", "ExpiredToken",
     "ExpiredTokenException", "RequestExpired", "InvalidAccessKeyId", "MissingAuthenticationToken", "IncompleteSignature",
     "InvalidSignatureException", "MissingAuthenticationTokenException",
-    # botocore's own, before anything is sent
+    # errors of botocore before a request is sent
     "NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "TokenRetrievalError",
     "UnauthorizedSSOTokenError", "SSOTokenLoadError", "ProfileNotFound", "ConfigParseError", "NoAuthTokenError",
 }  # fmt: skip
@@ -53,15 +55,15 @@ class AwsRefusal(Exception):
 
     @property
     def kind(self) -> RefusalKind:
-        """Return the kind of the error code; an unknown code is an answer like any other."""
+        """Return the kind of the error code; ANSWER for an unknown code."""
         return _KINDS.get(self.code, RefusalKind.ANSWER)
 
 
-def finding_of(refused: AwsRefusal, looked_at: str) -> Finding:
+def finding_of(refused: AwsRefusal, subject: str) -> Finding:
     """Return the finding for a subject that could not be queried: never an error of the environment."""
     match refused.kind:
         case RefusalKind.DENIED:
-            message = f"{looked_at}: not checked, the permission {refused.action} is missing"
+            message = f"{subject}: not checked, the permission {refused.action} is missing"
             fix = f"grant {refused.action} (`landbridge preflight --permissions` prints the whole policy), or skip this check"
             return Finding("live-not-allowed-to-look", message, fix=fix, severity=Severity.INFO)
         case RefusalKind.CREDENTIALS:
@@ -72,8 +74,8 @@ def finding_of(refused: AwsRefusal, looked_at: str) -> Finding:
             fix = "check the network, the proxy and aws.endpoints.operator; checks that need AWS did not run"
             return Finding("live-no-answer", message, fix=fix)
         case RefusalKind.BUSY:
-            message = f"{looked_at}: AWS throttles requests ({refused.code})"
+            message = f"{subject}: AWS throttles requests ({refused.code})"
             return Finding("live-not-looked", message, fix="run it again in a minute", severity=Severity.WARNING)
         case _:
-            message = f"{looked_at}: {refused.action} answered {refused.code}: {refused.message}"
+            message = f"{subject}: {refused.action} answered {refused.code}: {refused.message}"
             return Finding("live-not-looked", message, severity=Severity.WARNING)

@@ -1,7 +1,7 @@
 """AWS resource types that Landbridge creates, each in one entry of its service's module.
 
-Recovery, sweep, impact and docs/reference/aws-resources.md are loops over RESOURCE_TYPES. A module with a tuple of that name is
-found by itself.
+Recovery, sweep, impact and docs/reference/aws-resources.md are loops over RESOURCE_TYPES. Every module
+of this package with a tuple of that name is imported.
 """
 
 import pkgutil
@@ -12,8 +12,8 @@ from landbridge.aws_resources.resource_type import ResourceType
 
 def _services() -> dict[str, tuple[ResourceType, ...]]:
     modules = {
-        iter_module.name: import_module(f"{__name__}.{iter_module.name}")
-        for iter_module in pkgutil.iter_modules(__path__)
+        module_info.name: import_module(f"{__name__}.{module_info.name}")
+        for module_info in pkgutil.iter_modules(__path__)
     }
     return {
         name: module.RESOURCE_TYPES for name, module in sorted(modules.items()) if hasattr(module, "RESOURCE_TYPES")

@@ -27,7 +27,9 @@ def _recover_budget(aws: AwsClient, inputs: Inputs) -> list[str]:
 
 
 def _recover_action(aws: AwsClient, inputs: Inputs) -> list[str]:
-    """Return the budget's actions of this type with the inputs' tags. The provider's id joins account, action and budget."""
+    """Return the budget's actions of this type with the inputs' tags. The provider's id joins account, action and
+    budget.
+    """
     caller = aws.ask("sts", "get_caller_identity")
     account, partition = str(inputs.get("accountId") or caller["Account"]), caller["Arn"].split(":")[1]
     budget = inputs["budgetName"]

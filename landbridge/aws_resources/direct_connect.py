@@ -8,13 +8,13 @@ from landbridge.aws_resources.search import ENDED_STATES, cluster_tag, delete_by
 
 
 def _with_tag(items: Iterable[Item], cluster: str, state_key: str) -> list[Item]:
-    # Direct Connect writes the keys of tags in small letters.
-    living = list[Item]()
+    # Direct Connect returns the keys of a tag in lower case.
+    existing = list[Item]()
     for item in items:
         tags = [{"Key": tag["key"], "Value": tag.get("value", "")} for tag in item.get("tags") or ()]
         if cluster_tag(cluster) in tags and item.get(state_key) not in ENDED_STATES:
-            living.append({**item, "Tags": tags})
-    return living
+            existing.append({**item, "Tags": tags})
+    return existing
 
 
 def _interfaces(aws: AwsClient, cluster: str) -> Iterable[Item]:
@@ -33,7 +33,7 @@ def _associations(aws: AwsClient, gateway_id: str) -> Iterable[Item]:
 
 
 def _delete_gateway(aws: AwsClient, item: Item) -> None:
-    # Its associations bear no tags; each one's deletion deletes its transit gateway's attachment.
+    # Its associations have no tags; the deletion of an association deletes the transit gateway's attachment.
     gateway_id = item["directConnectGatewayId"]
     for association in _associations(aws, gateway_id):
         if association["associationState"] == "associated":

@@ -67,7 +67,7 @@ def _recover_cidr_reservation(aws: AwsClient, inputs: Inputs) -> list[str]:
 
 def _delete_endpoint(aws: AwsClient, item: Item) -> None:
     answer = aws.ask("ec2", "delete_vpc_endpoints", VpcEndpointIds=[item["VpcEndpointId"]])
-    # EC2 answers this call with success and names the failures.
+    # EC2 answers this call with success and lists the failures.
     for failure in answer.get("Unsuccessful") or ():
         error = failure.get("Error", {})
         raise AwsRefusal("ec2:DeleteVpcEndpoints", str(error.get("Code")), str(error.get("Message")))
@@ -76,7 +76,7 @@ def _delete_endpoint(aws: AwsClient, item: Item) -> None:
 def _delete_route_table(aws: AwsClient, item: Item) -> None:
     # Subnets are disassociated first; the main table is deleted with its VPC.
     for association in item.get("Associations") or ():
-        with suppress(AwsRefusal):  # the table's deletion names the obstacle
+        with suppress(AwsRefusal):  # the table's deletion reports the obstacle
             if not association.get("Main"):
                 aws.ask("ec2", "disassociate_route_table", AssociationId=association["RouteTableAssociationId"])
     aws.ask("ec2", "delete_route_table", RouteTableId=item["RouteTableId"])

@@ -51,7 +51,7 @@ def _delete_group(aws: AwsClient, item: Item) -> None:
     # Rules are revoked first: two groups whose rules refer to each other cannot be deleted.
     for direction, permissions in (("ingress", "IpPermissions"), ("egress", "IpPermissionsEgress")):
         rules = item.get(permissions)
-        with suppress(AwsRefusal):  # an earlier pass can have revoked them; the group's deletion names the obstacle
+        with suppress(AwsRefusal):  # an earlier pass can have revoked them; the group's deletion reports the obstacle
             if rules:
                 aws.ask("ec2", f"revoke_security_group_{direction}", GroupId=item["GroupId"], IpPermissions=rules)
     aws.ask("ec2", "delete_security_group", GroupId=item["GroupId"])

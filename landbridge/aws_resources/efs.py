@@ -21,8 +21,10 @@ def _search(aws: AwsClient, cluster: str) -> Iterable[Item]:
 def _recover(aws: AwsClient, inputs: Inputs) -> list[str]:
     """Return the file systems with the inputs' tags and key: new ones are equal in everything else."""
     items = aws.all("efs", "describe_file_systems", "FileSystems")
-    living = [item for item in items if item.get("LifeCycleState") not in ("deleting", "deleted", "error")]
-    return ids_of_tagged(living, inputs, {"performanceMode": "PerformanceMode", "kmsKeyId": "KmsKeyId"}, "FileSystemId")
+    existing = [item for item in items if item.get("LifeCycleState") not in ("deleting", "deleted", "error")]
+    return ids_of_tagged(
+        existing, inputs, {"performanceMode": "PerformanceMode", "kmsKeyId": "KmsKeyId"}, "FileSystemId"
+    )
 
 
 def _recover_mount_target(aws: AwsClient, inputs: Inputs) -> list[str]:
@@ -34,7 +36,7 @@ def _recover_mount_target(aws: AwsClient, inputs: Inputs) -> list[str]:
 def _delete(aws: AwsClient, item: Item) -> None:
     file_system = {"FileSystemId": item["FileSystemId"]}
     for target in aws.all("efs", "describe_mount_targets", "MountTargets", **file_system):
-        with suppress(AwsRefusal):  # its deletion can have begun; the file system's deletion names the obstacle
+        with suppress(AwsRefusal):  # its deletion can have begun; the file system's deletion reports the obstacle
             aws.ask("efs", "delete_mount_target", MountTargetId=target["MountTargetId"])
     aws.ask("efs", "delete_file_system", **file_system)
 

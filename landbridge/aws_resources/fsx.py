@@ -38,9 +38,9 @@ def _recover_association(aws: AwsClient, inputs: Inputs) -> list[str]:
     """Return the association of this path of the file system, of which there is at most one."""
     filters = [{"Name": "file-system-id", "Values": [inputs["fileSystemId"]]}]
     items = aws.all("fsx", "describe_data_repository_associations", "Associations", Filters=filters)
-    living = [item for item in items if item.get("Lifecycle") not in ("DELETING", "FAILED")]
+    existing = [item for item in items if item.get("Lifecycle") not in ("DELETING", "FAILED")]
     pairs = {"fileSystemPath": "FileSystemPath", "dataRepositoryPath": "DataRepositoryPath"}
-    return ids_of_tagged(living, inputs, pairs, "AssociationId")
+    return ids_of_tagged(existing, inputs, pairs, "AssociationId")
 
 
 _DELETE = delete_by("fsx", "delete_file_system", "FileSystemId", "FileSystemId")

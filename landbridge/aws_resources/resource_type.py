@@ -1,4 +1,4 @@
-"""Record of one AWS resource type: how a lost one is recovered, how a leftover is found and deleted, and what it costs."""
+"""Record of one AWS resource type: recovery of a resource, search and deletion of a leftover, and cost."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from landbridge.catalog.aws.impact import TypeImpact, impact_facts
 
 Inputs = Mapping[str, Any]
 Item = Mapping[str, Any]
-#: Return the ids, as Pulumi's AWS provider reads them, of the resources that these inputs describe. Raises KeyError where
-#: the inputs do not identify one yet, AwsRefusal where AWS refuses. Source of the ids: section Import of each type's
+#: Return the ids, as Pulumi's AWS provider reads them, of the resources that these inputs describe. Raises KeyError if
+#: the inputs do not identify one yet, AwsRefusal if AWS refuses. Source of the ids: section Import of each type's
 #: page in the registry of Pulumi's AWS provider.
 Recover = Callable[[AwsClient, Inputs], Sequence[str]]
-#: Return the items that bear the tag of a cluster.
+#: Return the items that have the tag of a cluster.
 Search = Callable[[AwsClient, str], Iterable[Item]]
 Delete = Callable[[AwsClient, Item], None]
 
@@ -22,8 +22,8 @@ Delete = Callable[[AwsClient, Item], None]
 class Sweep:
     """Search for resources with a cluster's tag, and their deletion.
 
-    Resources are deleted in rising `rank`: a type's rank is above that of each type that can hold it. `id_key` and `tags_key`
-    are keys of an item, `name_keys` further keys that can have its name.
+    Resources are deleted in rising `rank`: a type's rank is above that of each type that can hold it. `id_key` and
+    `tags_key` are keys of an item, `name_keys` further keys that can have its name.
     """
 
     rank: int
@@ -37,9 +37,9 @@ class Sweep:
 class ResourceType:
     """AWS resource type. `token` is Pulumi's, None for a type that only AWS or the burst controller creates.
 
-    `repeatable` is the reason why a creation that was cut short can be done again; without it `recover` finds the resource.
-    `finish` completes a recovered resource. `billed`: it costs money while it exists. `holds_data`: sweep deletes it only by
-    id. `not_swept` is the reason why a billed type, or one that holds data, has no `sweep`.
+    `repeatable` is the reason why a creation that was cut short can be done again; without it `recover` finds the
+    resource. `finish` completes a recovered resource. `billed`: it costs money while it exists. `holds_data`: sweep
+    deletes it only by id. `not_swept` is the reason why a billed type, or one that holds data, has no `sweep`.
     """
 
     noun: str

@@ -7,7 +7,7 @@ from landbridge.aws_resources.search import account_of, bears_tags, tags_of
 
 
 def _recover(aws: AwsClient, inputs: Inputs) -> list[str]:
-    """Return the account's bucket of this name where it bears the inputs' tags, or no tags yet.
+    """Return the account's bucket of this name if it has the inputs' tags, or no tags yet.
 
     Tags are set by a second call after the creation; the name contains the account's number.
     """

@@ -8,12 +8,12 @@ from landbridge import tags
 from landbridge.aws_api.client import AwsClient
 from landbridge.aws_resources.resource_type import Delete, Inputs, Item, Recover, Search
 
-#: States, in small letters, of resources that EC2 still lists after their end.
+#: States, in lower case, of resources that EC2 lists after their deletion.
 ENDED_STATES = frozenset({"deleting", "deleted", "failed"})
 
 
 def value_at(item: Any, path: str) -> Any:
-    """Return the value at `A.B.C` of an item, the first one of a list; None where there is none."""
+    """Return the value at `A.B.C` of an item, the first element of a list; None if there is none."""
     for word in path.split("."):
         if isinstance(item, Sequence) and not isinstance(item, str):
             item = item[0] if item else None
@@ -37,18 +37,20 @@ def _first_of(pair: Item, *keys: str) -> Any:
 
 
 def cluster_tag(cluster: str) -> dict[str, str]:
-    """Return the tag that every resource of a cluster bears."""
+    """Return the tag that every resource of a cluster has."""
     return {"Key": tags.CLUSTER, "Value": cluster}
 
 
 def bears_tags(inputs: Inputs, existing: Mapping[str, str]) -> bool:
-    """Return true where a resource bears every tag of the inputs, the cluster's among them."""
+    """Return true if a resource has every tag of the inputs, the cluster's among them."""
     requested = inputs.get("tags") or {}
     return tags.CLUSTER in requested and all(existing.get(key) == value for key, value in requested.items())
 
 
 def agrees(inputs: Inputs, item: Item, pairs: Mapping[str, str]) -> bool:
-    """Return true where an item has the inputs' values. `pairs`: input to path in the item; missing inputs are not compared."""
+    """Return true if an item has the inputs' values. `pairs`: input to path in the item; missing inputs are not
+    compared.
+    """
     return all(_text(inputs[key]) == _text(value_at(item, path)) for key, path in pairs.items() if key in inputs)
 
 
@@ -61,7 +63,7 @@ def _text(value: Any) -> str:
 def ids_of_tagged(
     items: Iterable[Item], inputs: Inputs, pairs: Mapping[str, str], id_key: str, tags_key: str = "Tags"
 ) -> list[str]:
-    """Return the ids of items that bear the inputs' tags and have the inputs' values."""
+    """Return the ids of items with the inputs' tags and values."""
     return [
         str(item[id_key])
         for item in items
@@ -71,7 +73,8 @@ def ids_of_tagged(
 
 @dataclass(frozen=True, slots=True)
 class Ec2Listing:
-    """EC2 operation that lists a type. `filters` is the name of its parameter; `by_tag` is false where it has no filter by tag.
+    """EC2 operation that lists a type. `filters` is the name of its parameter; `by_tag` is false if it has no filter by
+    tag.
 
     Source: the EC2 API reference's filters of each operation (botocore's service model, 2026-11).
     """
@@ -84,7 +87,7 @@ class Ec2Listing:
     by_tag: bool = True
 
     def of_cluster(self, aws: AwsClient, cluster: str) -> Iterable[Item]:
-        """Return the items that bear the cluster's tag."""
+        """Return the items with the cluster's tag."""
         parameters: dict[str, Any] = {}
         if self.by_tag:
             parameters[self.filters] = [{"Name": f"tag:{tags.CLUSTER}", "Values": [cluster]}]
@@ -106,7 +109,7 @@ class Ec2Listing:
         return find
 
     def in_states(self, *states: str) -> Search:
-        """Return a search for items of a cluster; only those in `states` (small letters), where some are given."""
+        """Return a search for items of a cluster; only those in `states` (lower case), if any are given."""
 
         def find(aws: AwsClient, cluster: str) -> Iterable[Item]:
             return [item for item in self.of_cluster(aws, cluster) if not states or state_of(item) in states]
@@ -115,7 +118,7 @@ class Ec2Listing:
 
 
 def state_of(item: Item) -> str:
-    """Return an item's state in small letters; empty without one."""
+    """Return an item's state in lower case; empty without one."""
     return str(item.get("State", item.get("Status", ""))).lower()
 
 
@@ -142,10 +145,11 @@ def listed(
     tags_call: Callable[[AwsClient, Item], Mapping[str, str]] | None = None,
     pages: bool = True,
 ) -> Recover:
-    """Return a search in a service without a filter by tag, for items with the inputs' values, each of which is required.
+    """Return a search in a service without a filter by tag, for items with the inputs' values, each of which is
+    required.
 
-    `parameters_from` maps the operation's parameters to inputs, `constants` are parameters that are always the same. The tags
-    are compared where the item has them under `tags_key`, or `tags_call` reads them.
+    `parameters_from` maps the operation's parameters to inputs, `constants` are parameters that are always the same.
+    The tags are compared if the item has them under `tags_key`, or `tags_call` reads them.
     """
 
     def find(aws: AwsClient, inputs: Inputs) -> list[str]:

@@ -1,4 +1,4 @@
-"""Facts as data, each file with its source and date, and their typed readers."""
+"""Catalogue: YAML files of facts with source and date, and their typed readers."""
 
 from landbridge.catalog.aws.endpoints import EndpointFact, endpoint_features, endpoints_of
 from landbridge.catalog.aws.images import PublicImage, images
@@ -6,6 +6,7 @@ from landbridge.catalog.aws.instances import Ebs, Instances, InstanceType, Netwo
 from landbridge.catalog.aws.limits import AwsLimits, Quota, limits, quota_of
 from landbridge.catalog.aws.prices import OnPremRates, Price, PriceRange, Prices, price_of, prices
 from landbridge.catalog.aws.regions import Region, offered, regions, services, zones
+from landbridge.catalog.aws.signing_helper import PublishedHelper, SigningHelper, signing_helper
 from landbridge.catalog.aws.storage import StorageFacts, storage
 from landbridge.catalog.files import CatalogueError
 from landbridge.catalog.hardware.gpu_stack import GpuStack, gpu_stack
@@ -34,10 +35,12 @@ __all__ = [
     "PriceRange",
     "Prices",
     "PublicImage",
+    "PublishedHelper",
     "Purchase",
     "Quota",
     "Regime",
     "Region",
+    "SigningHelper",
     "SlurmRelease",
     "SlurmSources",
     "StorageFacts",
@@ -58,6 +61,7 @@ __all__ = [
     "regimes",
     "regions",
     "services",
+    "signing_helper",
     "slurm_archive",
     "slurm_releases",
     "slurm_sources",

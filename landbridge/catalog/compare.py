@@ -1,13 +1,13 @@
-"""The catalogue beside what EC2 says of itself: pure, over the plain dictionaries that the EC2 API answers with.
+"""Comparison of the catalogue with EC2: pure functions over responses of the EC2 API as plain dictionaries.
 
     compare(instances(), descriptions, offerings, zones) -> tuple[Difference, ...]
 
 `descriptions`: the items of DescribeInstanceTypes (`InstanceTypes`), of one region or of several.
 `offerings`: the items of DescribeInstanceTypeOfferings with LocationType availability-zone-id.
-`zones`: the zone ids that were asked about; nothing is said of other zones. Leave both out to compare the types alone.
+`zones`: the queried zone ids; other zones are not compared. Omit both to compare only the types.
 
-Of types that only the catalogue has nothing is said, for a region describes no types but its own; types that only EC2 has are
-reported where the catalogue has their family.
+Types that only the catalogue contains are not reported, because a region describes only its own types; types that only
+EC2 contains are reported if the catalogue contains their family.
 """
 
 import re
@@ -24,7 +24,7 @@ _SPEED = re.compile(r"(?:(\d+)x )?([\d.]+) (Gigabit|Megabit)")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Fact on which two sources disagree. None: that source does not have it. `unit` is part of the fact's name."""
+    """Fact on which two sources disagree. None: the source does not contain it. The unit is part of the fact's name."""
 
     subject: str
     fact: str
@@ -32,7 +32,7 @@ class Difference:
     theirs: Fact
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for `--format json`."""
+        """Return plain data, for `--format json`."""
         return asdict(self)
 
 
@@ -42,7 +42,7 @@ def compare(
     offerings: Iterable[Mapping[str, Any]] = (),
     zones: Collection[str] = (),
 ) -> tuple[Difference, ...]:
-    """Every fact on which the catalogue and EC2 disagree, by type."""
+    """Return the facts on which the catalogue and EC2 disagree, by type."""
     differing: list[Difference] = []
     families = {name.partition(".")[0] for name in ours}
     for description in sorted(descriptions, key=lambda description: str(description["InstanceType"])):
@@ -57,7 +57,7 @@ def compare(
 def compare_offerings(
     ours: Mapping[str, InstanceType], offerings: Iterable[Mapping[str, Any]], zones: Collection[str]
 ) -> tuple[Difference, ...]:
-    """Zones of types on which the two disagree, among the zones asked about; each side says what it alone has."""
+    """Return the differing zones of types among the queried zones; each side lists the zones that only it has."""
     compared_zones, offered = frozenset(zones), dict[str, set[str]]()
     for offering in offerings:
         offered.setdefault(str(offering["InstanceType"]), set()).add(str(offering["Location"]))
@@ -74,7 +74,7 @@ def compare_offerings(
 
 
 def differences(subject: str, ours: Mapping[str, Fact], described: Mapping[str, Fact]) -> list[Difference]:
-    """The facts that both have and that differ, in the first one's order. What one of them lacks is no difference."""
+    """Return the facts that differ, in the order of `ours`. A fact that one side lacks is not a difference."""
     return [
         Difference(subject, fact, value, described[fact])
         for fact, value in ours.items()
@@ -113,7 +113,7 @@ def facts_of(kind: InstanceType) -> dict[str, Fact]:
 
 
 def described_facts(description: Mapping[str, Any]) -> dict[str, Fact]:
-    """Return EC2's facts of a type: an item of DescribeInstanceTypes, of which any part may be missing."""
+    """Return EC2's facts of a type: an item of DescribeInstanceTypes, in which any part may be missing."""
     network, cpus = description.get("NetworkInfo", {}), description.get("VCpuInfo", {})
     cards = sorted(network.get("NetworkCards", ()), key=lambda card: int(card["NetworkCardIndex"]))
     baselines, peaks = _each(cards, "BaselineBandwidthInGbps"), _each(cards, "PeakBandwidthInGbps")
@@ -169,7 +169,7 @@ def _ebs(described: Mapping[str, Any]) -> dict[str, Fact]:
 
 
 def _speed(text: object) -> float | None:
-    """The Gbps of `Up to 12.5 Gigabit` or `4x 100 Gigabit`; None for words such as High."""
+    """Return the Gbps of `Up to 12.5 Gigabit` or `4x 100 Gigabit`; None for words such as High."""
     match = _SPEED.search(str(text))
     return int(match[1] or 1) * float(match[2]) / (1000 if match[3] == "Megabit" else 1) if match else None
 
@@ -183,7 +183,7 @@ def _each(cards: Iterable[Mapping[str, Any]], key: str) -> list[Any]:
 
 
 def _runs(values: list[Any]) -> str | None:
-    """Equal neighbours joined, `0: 350, 1-16: 400`; None where no card has the value."""
+    """Return runs of equal values, such as `0: 350; 1-16: 400`; None if no card has the value."""
     runs: list[tuple[int, int, Any]] = []
     for index, value in enumerate(values):
         if runs and runs[-1][2] == value:
@@ -196,7 +196,7 @@ def _runs(values: list[Any]) -> str | None:
 
 
 def compare_catalogues(ours: Mapping[str, InstanceType], others: Mapping[str, InstanceType]) -> tuple[Difference, ...]:
-    """Every fact on which two catalogues disagree, and the types that only one of them has."""
+    """Return the facts on which two catalogues disagree, and the types that only one of them contains."""
     differing: list[Difference] = []
     for name in sorted({*ours, *others}):
         entry, other = ours.get(name), others.get(name)
@@ -209,7 +209,7 @@ def compare_catalogues(ours: Mapping[str, InstanceType], others: Mapping[str, In
 
 
 def _catalogue_facts(kind: InstanceType) -> dict[str, Fact]:
-    """Return the facts that EC2 describes too, and those that only the catalogue has."""
+    """Return the facts that EC2 also describes, and those that only the catalogue contains."""
     return {
         **facts_of(kind),
         "cpus.sockets": kind.cpus.sockets,

@@ -1,4 +1,4 @@
-"""Saved EC2 descriptions: JSON as the AWS command line prints it, or a folder laid out as the catalogue."""
+"""Saved EC2 descriptions: JSON output of the AWS CLI, or a folder with the catalogue's layout."""
 
 import json
 from collections.abc import Mapping
@@ -13,9 +13,7 @@ from landbridge.catalog.files import CatalogueError
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """Content of a saved file: items of DescribeInstanceTypes, of DescribeInstanceTypeOfferings, and the zones they
-    are about.
-    """
+    """Content of a saved file: items of DescribeInstanceTypes and DescribeInstanceTypeOfferings, and their zones."""
 
     descriptions: tuple[Mapping[str, Any], ...]
     offerings: tuple[Mapping[str, Any], ...]
@@ -23,9 +21,9 @@ class Saved:
 
 
 def read_saved(path: Path) -> Saved:
-    """A JSON file: `{"InstanceTypes": [...], "InstanceTypeOfferings": [...]}`, either of them, or a bare list of types.
+    """Read a JSON file: `{"InstanceTypes": [...], "InstanceTypeOfferings": [...]}`, one of the two, or a list of types.
 
-    Offerings by zone id are taken to be all of the regions they name. Raises CatalogueError.
+    Offerings by zone id are assumed to be complete for their regions. Raises CatalogueError.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -45,7 +43,7 @@ def read_saved(path: Path) -> Saved:
 
 
 def read_catalogue(path: Path) -> Instances:
-    """Another catalogue's instance types, from its folder. Raises CatalogueError for a folder without any."""
+    """Return the instance types of another catalogue's folder. Raises CatalogueError for a folder without any."""
     if not (path / "instances").is_dir():
         raise CatalogueError(f"{path}: no folder instances in it")
     return Instances(path)

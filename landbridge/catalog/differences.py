@@ -1,4 +1,4 @@
-"""Known differences of the catalogue from other copies of the same facts, with the right value (differences.yaml)."""
+"""Known differences of the catalogue from other sources, with the correct value (differences.yaml)."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -14,9 +14,7 @@ Verdict = Literal["ours", "theirs", "both", "unknown"]
 
 
 class KnownDifference(Facts):
-    """Known difference, for every subject and every fact that it names. `ours` or `theirs` None: that side does not
-    have it.
-    """
+    """Known difference, for each of its subjects and facts. `ours` or `theirs` None: that side does not contain it."""
 
     peer: str
     subjects: tuple[str, ...]
@@ -27,7 +25,7 @@ class KnownDifference(Facts):
     why: str
 
     def each(self) -> Iterator[Difference]:
-        """The single differences it stands for."""
+        """Yield the single differences."""
         for subject in self.subjects:
             for fact in self.facts:
                 yield Difference(subject, fact, self.ours, self.theirs)
@@ -41,7 +39,7 @@ class _Differences(Facts):
 
 @cache
 def known_differences() -> tuple[KnownDifference, ...]:
-    """Every disagreement there is known to be, in the file's order."""
+    """Return the known differences, in the file's order (cached)."""
     return read("differences", _Differences).differences
 
 

@@ -1,4 +1,4 @@
-"""Reading the catalogue's files: YAML of this package, or of another folder with the same layout."""
+"""Reader of the catalogue's YAML files, in this package or in another folder with the same layout."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -13,13 +13,13 @@ Folder = Traversable
 
 
 class CatalogueError(Exception):
-    """A file of the catalogue that cannot be read; says which, and what is wrong with it."""
+    """Unreadable or invalid file of the catalogue; the message contains the file and the errors."""
 
 
 class Facts(BaseModel):
-    """Row of facts: immutable, and closed to unknown keys."""
+    """Immutable pydantic model of facts that rejects unknown keys."""
 
-    # defer_build: a model that is only part of another needs no validator of its own, which takes a millisecond each.
+    # defer_build: a model that is only part of another one needs no separate validator, which takes a millisecond each.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
@@ -27,18 +27,18 @@ _T = TypeVar("_T", bound=BaseModel)
 
 
 def package() -> Folder:
-    """The folder of the catalogue that comes with Landbridge."""
+    """Return the folder of Landbridge's catalogue."""
     return files("landbridge.catalog")
 
 
 def names(folder: Folder, inside: str = "") -> Iterator[str]:
-    """The names of the YAML files in `folder`, or in one of its folders, without their ending; in no order."""
+    """Return the names of the YAML files in `folder` or its subfolder `inside`, without suffix, unordered."""
     start = folder.joinpath(inside) if inside else folder
     return (entry.name.removesuffix(".yaml") for entry in start.iterdir() if entry.name.endswith(".yaml"))
 
 
 def load(folder: Folder, name: str) -> Any:
-    """The plain data of one file, `instances/p5` for instances/p5.yaml. Raises CatalogueError."""
+    """Return the plain data of one file, `instances/p5` for instances/p5.yaml. Raises CatalogueError."""
     try:
         text = folder.joinpath(*f"{name}.yaml".split("/")).read_text(encoding="utf-8")
     except OSError as error:
@@ -50,7 +50,7 @@ def load(folder: Folder, name: str) -> Any:
 
 
 def validate(name: str, model: type[_T], data: Any) -> _T:
-    """`data` of the file `name` as `model`. Raises CatalogueError that names every wrong field."""
+    """Return the `data` of the file `name` as `model`. Raises CatalogueError with every invalid field."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -61,12 +61,12 @@ def validate(name: str, model: type[_T], data: Any) -> _T:
 
 
 def read(name: str, model: type[_T], folder: Folder | None = None) -> _T:
-    """Read a file as its model. Raises CatalogueError."""
+    """Read and validate a file. Raises CatalogueError."""
     return validate(name, model, load(folder or package(), name))
 
 
 def _ids(text: object) -> object:
-    # A long list is folded over several lines, which leaves a space at each fold.
+    # YAML folds a long list over several lines, which leaves a space at each line break.
     return tuple(hostlist.expand(text.replace(" ", ""))) if isinstance(text, str) and text else text or ()
 
 

@@ -1,4 +1,4 @@
-"""Ranges, AS numbers and ports that mean something everywhere (network.yaml)."""
+"""Reserved IP ranges, AS numbers and ports (network.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -11,14 +11,14 @@ from landbridge.catalog.files import Facts, read
 
 
 class Together(Facts):
-    """A VPC with a range in `has` takes no further one in `without`."""
+    """AWS restriction: a VPC with a CIDR block in `has` accepts no secondary one in `without`."""
 
     has: IPv4Network
     without: tuple[IPv4Network, ...] = Field(alias="not")
 
 
 class NetworkFacts(Facts):
-    """All of it."""
+    """Facts of network.yaml."""
 
     source: str
     as_of: date = Field(alias="date")
@@ -40,5 +40,5 @@ class NetworkFacts(Facts):
 
 @cache
 def network() -> NetworkFacts:
-    """Ranges, numbers and ports."""
+    """Return ranges, AS numbers and ports (cached)."""
     return read("network", NetworkFacts)

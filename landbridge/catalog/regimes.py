@@ -1,4 +1,4 @@
-"""Legal regimes: the regions where their data may be, and their obligations (regimes.yaml). Default deny."""
+"""Compliance regimes: permitted regions of their data, and obligations (regimes.yaml). Default deny."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -12,7 +12,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class RegimeCloud(Facts):
-    """Partitions and geographies that may hold it, and the obligations without which even those may not."""
+    """Partitions and geographies that may store the data, and obligations that must be met there."""
 
     partitions: tuple[Partition, ...]
     geographies: tuple[str, ...]
@@ -20,7 +20,7 @@ class RegimeCloud(Facts):
 
 
 class Regime(Facts):
-    """Legal regime. `aws` is None where no region of AWS may hold the data."""
+    """Compliance regime. `aws` is None if no AWS region may store the data."""
 
     title: str
     onprem: Literal["yes", "no", "conditional"]
@@ -30,7 +30,7 @@ class Regime(Facts):
     note: str | None = None
 
     def allows_region(self, region: str) -> bool:
-        """Return true when the data may be in that region, its obligations met. False for an unknown region."""
+        """Return true if the data may be in a region (with obligations met); false for an unknown region."""
         facts = regions().get(region)
         if facts is None or self.aws is None:
             return False
@@ -61,10 +61,10 @@ def _read() -> _Regimes:
 
 
 def regimes() -> Mapping[str, Regime]:
-    """Regimes by the word that a data class names one by."""
+    """Return the regimes by their name in a data class."""
     return _read().regimes
 
 
 def obligations() -> Mapping[str, str]:
-    """Return the meaning of each word for an obligation."""
+    """Return the description of each obligation."""
     return _read().obligations

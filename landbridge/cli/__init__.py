@@ -1,5 +1,5 @@
-"""`landbridge …`: parsing and printing, nothing else.
+"""Command line interface `landbridge`: only parsing and printing.
 
-A module in this package that has `register(app)` adds its commands by it; another package adds a typer app by an entry
-point in the group `landbridge.commands`. Both keep heavy imports inside the commands, so that every command starts fast.
+A module of this package adds its commands with `register(app)`; another package adds a typer app with an entry point in
+the group `landbridge.commands`. Both import heavy modules inside the commands, so that every command starts fast.
 """

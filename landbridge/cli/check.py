@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(stack: Stack = None, file: File = None, form: Form = Format.TEXT, accepted: Accepted = False) -> None:
-    """Check an environment file without a network. Exit status: 0 no errors, 1 errors, 2 no file to check."""
+    """Check an environment file without network access. Exit status: 0 no errors, 1 errors, 2 no file to check."""
     from landbridge.cli.display.excerpt import print_with_lines
     from landbridge.environment import load_environment
     from landbridge.rules import Suppressed, check_report
@@ -42,11 +42,11 @@ def check(stack: Stack = None, file: File = None, form: Form = Format.TEXT, acce
                 "environment": name,
                 **counts,
                 "findings": [finding.to_dict() for finding in findings],
-                "suppressed": [one.to_dict() for one in suppressed],
+                "suppressed": [suppression.to_dict() for suppression in suppressed],
             }
         )
     else:
-        print_with_lines([*findings, *(one.shown() for one in suppressed if accepted)], path)
+        print_with_lines([*findings, *(suppression.shown() for suppression in suppressed if accepted)], path)
         typer.echo(f"{name}: {_summary(findings, len(suppressed))}")
     raise typer.Exit(exit_code(findings))
 

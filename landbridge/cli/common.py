@@ -1,4 +1,4 @@
-"""Shared parts of commands: name, load and reject an environment."""
+"""Shared code of commands: selection and loading of an environment, output of findings."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ File = Annotated[Path | None, typer.Option("-f", "--file", help="Environment fil
 
 
 class LayerName(StrEnum):
-    """A layer of an environment that is three stacks."""
+    """Layer of an environment with three stacks."""
 
     FOUNDATION = "foundation"
     CLUSTER = "cluster"
@@ -30,7 +30,7 @@ Layer = Annotated[
     LayerName | None, typer.Option("--layer", help="Only this layer of an environment with `stacks: three`.")
 ]
 
-# These mean that there was nothing to judge.
+# Rules of findings for which no environment could be checked.
 UNREADABLE = frozenset({"unreadable-file", "bad-yaml", "no-environment", "no-project"})
 
 
@@ -42,7 +42,7 @@ class Format(StrEnum):
 
 
 def environment_path(stack: str | None, file: Path | None) -> Path:
-    """Return the file that `-s` or `--file` names; a usage error when neither was given."""
+    """Return the file of `-s` or `--file`. Raises a usage error if both are missing."""
     if file is not None:
         return file
     if stack is None:
@@ -53,16 +53,14 @@ def environment_path(stack: str | None, file: Path | None) -> Path:
 
 
 def load(stack: str | None, file: Path | None) -> "Loaded":
-    """Load the environment that `-s` or `--file` names; its errors are in `.findings`."""
+    """Load the environment of `-s` or `--file`; its errors are in `.findings`."""
     from landbridge.environment import load_environment
 
     return load_environment(environment_path(stack, file))
 
 
 def require(stack: str | None, file: Path | None) -> "Environment":
-    """Return the environment, fully checked. When there are errors, they are printed and the program ends with status
-    1.
-    """
+    """Return the checked environment. If there are errors, print them and exit."""
     from landbridge.rules import check
 
     loaded = load(stack, file)
@@ -74,7 +72,7 @@ def require(stack: str | None, file: Path | None) -> "Environment":
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """Return 0 without errors (warnings are no errors), 1 for errors, 2 when there was nothing to check."""
+    """Return 0 without errors (warnings are not errors), 1 for errors, 2 if no environment could be checked."""
     all_findings = tuple(findings)
     if any(finding.rule in UNREADABLE for finding in all_findings):
         return 2
@@ -92,8 +90,8 @@ def print_findings(findings: Iterable[Finding]) -> None:
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     styles = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
     for finding in findings:
-        where = [_shown(finding.file), finding.line, finding.column]
-        place = ":".join(str(part) for part in where if part is not None)
+        position = [_shown(finding.file), finding.line, finding.column]
+        place = ":".join(str(part) for part in position if part is not None)
         line = Text(f"{place}: " if place else "")
         line.append(finding.severity.value, style=styles[finding.severity])
         line.append(f": {finding.message} ")
@@ -110,7 +108,7 @@ def print_json(data: object) -> None:
 
 
 def _shown(file: str | None) -> str | None:
-    """Return a path relative to the current folder where that is shorter."""
+    """Return a path relative to the current folder if it is inside it."""
     if file is None:
         return None
     path = Path(file)

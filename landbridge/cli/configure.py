@@ -1,16 +1,30 @@
 """Command `landbridge configure`: configure the on-prem site with Ansible."""
 
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, environment_path, print_json, require
+from landbridge.cli.common import (
+    File,
+    Format,
+    Stack,
+    environment_path,
+    exit_code,
+    print_findings,
+    print_json,
+    require,
+)
+from landbridge.findings import has_errors
 
 if TYPE_CHECKING:
+    from landbridge.environment import Environment
     from landbridge.realise.configure import ConfigureResult
 
-Limit = Annotated[str | None, typer.Option("--limit", "-l", help="Only these hosts or groups, as Ansible writes them.")]
+Limit = Annotated[
+    str | None, typer.Option("--limit", "-l", help="Only these hosts or groups, in Ansible's pattern syntax.")
+]
 Tags = Annotated[str | None, typer.Option("--tags", "-t", help="Only tasks with these tags, separated by commas.")]
 Check = Annotated[bool, typer.Option("--check", help="Show the changes without making them.")]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
@@ -29,11 +43,12 @@ def configure(
     check: Check = False,
     form: Form = Format.TEXT,
 ) -> None:
-    """Bring the site's machines into the state that the environment describes. A second run changes nothing."""
+    """Configure the on-prem hosts with Ansible. A second run changes nothing."""
     from landbridge.cli.display.configure import ConfigureDisplay
     from landbridge.realise import configure as realise
 
     environment = require(stack, file)
+    _check_credentials(environment)
     started = time.monotonic()
     with ConfigureDisplay(environment.name) as show:
         result = realise.configure(
@@ -42,8 +57,22 @@ def configure(
     report(result, time.monotonic() - started, form)
 
 
+def _check_credentials(environment: "Environment") -> None:
+    """Print what the site's AWS credentials lack on this machine; exit if that is an error."""
+    from landbridge.ops.credentials.status import readiness
+    from landbridge.paths import outputs_file, secrets_dir
+    from landbridge.plan.outputs import StackOutputs
+
+    file = outputs_file(environment.name)
+    outputs = StackOutputs.model_validate_json(file.read_text()) if file.exists() else None
+    findings = tuple(readiness(environment, secrets_dir(environment.name), outputs, datetime.now(UTC)))
+    print_findings(findings)
+    if has_errors(findings):
+        raise typer.Exit(exit_code(findings))
+
+
 def report(result: "ConfigureResult", seconds: float, form: Format) -> None:
-    """Print the result of a run; exit with 1 where a host failed."""
+    """Print the result of a run; exit with status 1 if a host failed."""
     from dataclasses import asdict
 
     if form is Format.JSON:
@@ -59,7 +88,7 @@ def report(result: "ConfigureResult", seconds: float, form: Format) -> None:
             typer.echo(
                 f"{host:<20} {counts.ok:>5} {counts.changed:>8} {counts.failed:>7} {counts.unreachable:>12}{mark}"
             )
-        typer.echo(f"{seconds:.0f} s; Ansible's own output: {result.log}")
+        typer.echo(f"{seconds:.0f} s; Ansible's output: {result.log}")
     if not result.successful:
         if not result.hosts:
             typer.echo(f"Ansible ended ({result.status}) before it reached a host: see {result.log}", err=True)

@@ -7,7 +7,7 @@ import typer
 from landbridge.cli.common import File, Format, Stack, print_json, require
 
 if TYPE_CHECKING:
-    from landbridge.plan.cost import Spend
+    from landbridge.plan.cost import Spend, SpendLine, Unpriced
 
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 
 def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Print the cost of the AWS resources at dated list prices, with all nodes running and with none.
+    """Print the cost of the AWS resources. Prices are dated list prices, with all nodes running and with none.
 
     Without taxes, discounts and traffic. Example: landbridge cost -s example
     """
@@ -36,6 +36,10 @@ def as_data(name: str, costs: "Spend") -> dict[str, Any]:
     """Return the cost as plain data, sums first."""
     from dataclasses import asdict
 
+    def row(item: "SpendLine | Unpriced") -> dict[str, Any]:
+        # The JSON key of the description is `what`, a public interface.
+        return {"what" if key == "description" else key: value for key, value in asdict(item).items()}
+
     def sums(by: dict[str | None, tuple[float, float]]) -> list[dict[str, Any]]:
         return [{"name": key, "usd_month": month, "fixed_month": fixed} for key, (month, fixed) in by.items()]
 
@@ -47,8 +51,8 @@ def as_data(name: str, costs: "Spend") -> dict[str, Any]:
         "oldest_price": costs.as_of,
         "pools": sums(costs.by_pool()),
         "data_classes": sums(costs.by_data_class()),
-        "lines": [asdict(line) for line in costs.lines],
-        "unpriced": [asdict(item) for item in costs.unpriced],
+        "lines": [row(line) for line in costs.lines],
+        "unpriced": [row(item) for item in costs.unpriced],
     }
 
 
@@ -71,7 +75,7 @@ def _table(name: str, costs: "Spend") -> None:
         doubt = "" if line.confidence == "primary" else line.confidence
         remark = "; ".join(text for text in (doubt, line.note) if text)
         sums = [_usd(line.usd_hour, cents=True), _usd(line.usd_month), _usd(line.fixed_month), whole]
-        table.add_row(line.pool, line.what, *sums, f"{line.as_of} [{number}]", remark)
+        table.add_row(line.pool, line.description, *sums, f"{line.as_of} [{number}]", remark)
     table.add_section()
     total = [_usd(costs.usd_hour, cents=True), _usd(costs.usd_month), _usd(costs.fixed_month)]
     table.add_row("all", "", *total, "", style="bold")
@@ -86,8 +90,8 @@ def _table(name: str, costs: "Spend") -> None:
     if costs.unpriced:
         console.print("not in the sum:", style="bold")
         for item in costs.unpriced:
-            whose = f"{item.pool}: " if item.pool else ""
-            console.print(f"  {whose}{item.what} ({item.why})", soft_wrap=True, markup=False)
+            pool_prefix = f"{item.pool}: " if item.pool else ""
+            console.print(f"  {pool_prefix}{item.description} ({item.why})", soft_wrap=True, markup=False)
 
 
 def _usd(value: float, *, cents: bool = False) -> str:

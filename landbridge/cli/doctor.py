@@ -1,4 +1,4 @@
-"""Command `landbridge doctor`: list the commands that this machine can run, and the missing requirements of others."""
+"""Command `landbridge doctor`: list the commands that this machine can run, and missing requirements of the others."""
 
 from typing import Annotated
 
@@ -15,8 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(form: Form = Format.TEXT) -> None:
-    """List, for each command, whether this machine can run it and which packages are missing. Exit status: always 0."""
-    from dataclasses import asdict
+    """List the programs that this machine lacks for each command. Exit status: always 0."""
 
     from landbridge.ops.doctor import diagnose
 
@@ -27,7 +26,7 @@ def doctor(form: Form = Format.TEXT) -> None:
             {
                 command: {
                     "ready": all(item.met for item in needs if item.command == command),
-                    "needs": [asdict(item) for item in needs if item.command == command],
+                    "needs": [item.to_dict() for item in needs if item.command == command],
                 }
                 for command in commands
             }
@@ -42,4 +41,4 @@ def doctor(form: Form = Format.TEXT) -> None:
         line = Text(f"{command}: ")
         console.print(line.append("missing", style="bold yellow") if missing else line.append("ready", style="green"))
         for item in missing:
-            console.print(f"    {item.need}: {item.found}; {item.fix}", markup=False)
+            console.print(f"    {item.need}: {item.result}; {item.fix}", markup=False)

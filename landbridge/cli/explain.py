@@ -11,7 +11,7 @@ from landbridge.findings import did_you_mean
 if TYPE_CHECKING:
     from landbridge.rules.explanation import Explanation
 
-#: What the names of preflight's checks begin with.
+#: Prefix of the names of preflight checks.
 LIVE = "live-"
 Name = Annotated[
     str | None, typer.Argument(metavar="RULE", help="Rule name, in brackets in the output of check; default: list all.")
@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
-    """Explain a rule of `check` with an example; without a name, list the rules. Exit status 2: no such rule."""
+    """Explain a rule of `check` with an example. Without a name, list the rules. Exit status 2 for an unknown rule."""
     from landbridge.rules.explanation import explanations
 
     rules = explanations() if rule is not None and not rule.startswith(LIVE) else {**explanations(), **_live()}
@@ -54,7 +54,7 @@ def explain(rule: Name = None, form: Form = Format.TEXT) -> None:
 
 
 def _live() -> "dict[str, Explanation]":
-    """Return the checks of preflight; loaded on demand, because they import AWS's SDK."""
+    """Return the checks of preflight; loaded on demand, because they import boto3."""
     from landbridge.live.preflight.registry import CHECKS
     from landbridge.rules.explanation import Explanation, with_examples
     from landbridge.rules.registry import paragraphs

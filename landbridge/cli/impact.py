@@ -1,4 +1,4 @@
-"""`landbridge impact`: what a change does to jobs and data, before it is made."""
+"""Command `landbridge impact`: effect of a planned change on jobs and data."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,9 +26,9 @@ def register(app: typer.Typer) -> None:
 def impact(
     stack: Stack = None, file: File = None, lose: Lose = None, layer: Layer = None, form: Form = Format.TEXT
 ) -> None:
-    """Say what `up` would do to running jobs and to data, with what to do first. Changes nothing.
+    """Show the effect of `up` on running jobs and on data. Lists the actions to take first; changes nothing.
 
-    Exit status: 0 nothing is lost, or all that is has been named with --lose; 1 data would be lost, or Pulumi refuses.
+    Exit status: 0 no data is lost except that of --lose; 1 other data would be lost, or Pulumi refuses the change.
     """
     from landbridge.ops.impact import report
 
@@ -41,7 +41,7 @@ def impact(
                 "environment": environment.name,
                 "worst": impact_report.worst.value,
                 "impacts": [impact.to_dict() for impact in impact_report.impacts],
-                "unnamed": [one.urn for one in impact_report.unnamed],
+                "unnamed": [step.urn for step in impact_report.unnamed],
                 "unknown": list(impact_report.unknown),
                 "complete": refusal is None,
                 "pulumi": refusal,
@@ -50,32 +50,32 @@ def impact(
     else:
         show(impact_report)
     if refusal:
-        typer.echo(f"error: Pulumi stopped there, so that more may follow: {refusal}", err=True)
+        typer.echo(f"error: Pulumi stopped at this error, so further changes may follow: {refusal}", err=True)
     raise typer.Exit(1 if refused(impact_report) or refusal else 0)
 
 
 def show(impact_report: "ImpactReport") -> None:
-    """Print a report as a person reads it, worst first."""
+    """Print a report as text, worst effect first."""
     from landbridge.cli.display.impact import print_report
 
     print_report(impact_report)
 
 
 def refused(impact_report: "ImpactReport") -> bool:
-    """Say, on standard error, what is lost without a word about it, and which words mean nothing; True when there is any."""
+    """Print data losses without --lose and unknown --lose options on standard error; return true if there are any."""
     for impact_ in impact_report.unnamed:
         typer.echo(
             f"error: {impact_.type}::{impact_.name} would lose {impact_.holds}: "
-            f"to do it all the same, --lose {impact_.type}::{impact_.name}",
+            f"to accept this, give --lose {impact_.type}::{impact_.name}",
             err=True,
         )
     for word in impact_report.unknown:
-        typer.echo(f"error: --lose {word}: nothing of that name, or more than one thing, loses data here", err=True)
+        typer.echo(f"error: --lose {word}: no resource of this name, or more than one, would lose data", err=True)
     return impact_report.refused or bool(impact_report.unknown)
 
 
 def _preview(stack: str | None, file: Any, environment: Any, layer: Any) -> tuple[Any, str | None]:
-    """Return the engine's preview, and its message where it refuses (it does not touch protected resources)."""
+    """Return the engine's preview, and its message if it refuses (it does not change protected resources)."""
     from landbridge.cli.display.stack import StackDisplay
     from landbridge.realise import pulumi
 

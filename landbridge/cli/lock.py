@@ -1,4 +1,4 @@
-"""Command `landbridge lock`: record the image that each name stands for."""
+"""Command `landbridge lock`: record the AMI of each image name."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,10 +21,10 @@ def register(app: typer.Typer) -> None:
 def lock(
     stack: Stack = None, file: File = None, upgrade: Upgrade = False, dry: Dry = False, form: Form = Format.TEXT
 ) -> None:
-    """Resolve the image names of an environment once, into images.ENV.lock beside it.
+    """Resolve image names to AMI ids, in images.ENV.lock.
 
-    Locked images stay; new names are added, and removed names are dropped. Commit the file. Exit status:
-    0 done, 1 a name or the environment is wrong, 2 AWS could not be asked.
+    Locked images stay; new names are added, and removed names are deleted. Commit the file. Exit status:
+    0 done, 1 a name or the environment is invalid, 2 AWS could not be queried.
     """
     from datetime import UTC, datetime
 
@@ -32,15 +32,16 @@ def lock(
     from landbridge.aws_api.refusal import AwsRefusal, finding_of
     from landbridge.environment.file.lock import BROKEN, lock_path
     from landbridge.live.lock import propose
+    from landbridge.plan.fips import fips_services
 
     loaded = load(stack, file)
-    # A lock that cannot be read is what this command repairs.
-    wrong = [finding for finding in loaded.findings if finding.rule != BROKEN]
-    if loaded.partial is None or has_errors(wrong):
-        print_findings(wrong)
-        raise typer.Exit(exit_code(wrong))
+    # This command replaces an unreadable lock.
+    problems = [finding for finding in loaded.findings if finding.rule != BROKEN]
+    if loaded.partial is None or has_errors(problems):
+        print_findings(problems)
+        raise typer.Exit(exit_code(problems))
     environment, path = loaded.partial, lock_path(loaded.path)
-    aws = AwsClient(environment.region, environment.aws.endpoints.operator)
+    aws = AwsClient(environment.region, environment.aws.endpoints.operator, fips_services=fips_services(environment))
     try:
         proposal = propose(environment, loaded.lock, aws, datetime.now(UTC).date(), upgrade=upgrade)
     except AwsRefusal as refused:
@@ -65,12 +66,12 @@ def lock(
     else:
         for change in proposal.changes:
             typer.echo(f"{change.name}: {change.kind}")
-            for what, before, after in change.parts if change.kind != "removed" else ():
+            for key, before, after in change.parts if change.kind != "removed" else ():
                 text = after if before is None else f"{before} -> {after or 'not known'}"
-                typer.echo(f"    {what:<12} {text}")
+                typer.echo(f"    {key:<12} {text}")
         print_findings(findings)
-        here = Path.cwd()
-        shown = path.relative_to(here) if path.is_absolute() and path.is_relative_to(here) else path
+        folder = Path.cwd()
+        shown = path.relative_to(folder) if path.is_absolute() and path.is_relative_to(folder) else path
         typer.echo(f"{shown}: {_summary(len(proposal.changes), proposal.different, written)}")
     raise typer.Exit(1 if has_errors(findings) else 0)
 

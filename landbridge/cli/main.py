@@ -1,6 +1,6 @@
 """Program `landbridge`: its commands, and the handler for unexpected errors.
 
-Only what the called command needs is imported: `landbridge check` runs in hooks and editors, where it is waited for.
+Only modules of the called command are imported: `landbridge check` runs in hooks and editors, which wait for it.
 """
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "landbridge.commands"
-# What this program itself consists of, besides its commands.
+# Modules of this package that are not commands.
 _INTERNAL = {"main", "common", "display"}
 
 
@@ -34,7 +34,7 @@ class _Group(TyperGroup):
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
-        # Most commands are in the module of their name, and the others are worth a look at all of them.
+        # Most commands are in the module of their name; for the others all modules are loaded.
         modules = _modules()
         near = cmd_name.replace("-", "_")
         for name in sorted(modules, key=lambda module: module != near):
@@ -62,9 +62,9 @@ class _Group(TyperGroup):
 def _modules() -> list[str]:
     """Return the modules of this package that may have commands, in alphabetical order."""
     files = {file for folder in commands_package.__path__ for file in os.listdir(folder)}
-    # A folder is a command whose parts have modules of their own.
-    found = (file.removesuffix(".py") for file in files if file.endswith(".py") or "." not in file)
-    names = sorted(name for name in found if not name.startswith("_"))
+    # A folder is a command with several modules.
+    module_names = (file.removesuffix(".py") for file in files if file.endswith(".py") or "." not in file)
+    names = sorted(name for name in module_names if not name.startswith("_"))
     return [name for name in names if name not in _INTERNAL]
 
 
@@ -82,7 +82,7 @@ def _app() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        help="One GPU cluster out of an organisation's own machines and its AWS account.",
+        help="One GPU cluster from an organisation's on-prem machines and its AWS account.",
     )
 
 
@@ -94,7 +94,7 @@ def build() -> typer.Typer:
 
 
 def _landbridge() -> None:
-    """Keep a program with one command a program with commands."""
+    """Do nothing; the callback makes typer keep commands even if there is only one."""
 
 
 def main() -> int:
@@ -112,7 +112,7 @@ def main() -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader has gone; so have we, without a second complaint at exit.
+        # The reader closed the pipe; redirect stdout, so that Python reports no second error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from landbridge.environment.file.fork import Begun
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new environment's name.")]
-Origin = Annotated[str, typer.Option("--from", metavar="ENV", help="The environment to start from.")]
+Origin = Annotated[str, typer.Option("--from", metavar="ENV", help="The environment to copy.")]
 Owner = Annotated[str | None, typer.Option(help="Mail address of the owner.")]
 CostCenter = Annotated[str | None, typer.Option(help="Cost centre: a tag on all billed resources.")]
 Region = Annotated[str | None, typer.Option(help="The AWS region; zones are chosen in it.")]
@@ -45,10 +45,11 @@ def new(
     asn: Asn = None,
     no_input: NoInput = False,
 ) -> None:
-    """Copy an environment to a new name, with its comments and your own values. On a terminal it asks for values that
-    no option gives.
+    """Copy an environment to a new name. Comments stay; your values replace the old ones.
 
-    Nothing is overwritten but a file that Pulumi has begun and that has no environment, and nothing is written that `landbridge check` finds an error in.
+    On a terminal it asks for the values that no option gives.
+    No file is overwritten, except one that Pulumi created and that has no environment. No file is written if
+    `landbridge check` would report an error.
     Example: landbridge new acme --from hybrid --owner ml@acme.com --gateway-address 192.0.2.7
     """
     from landbridge.environment import find_environment, load_environment
@@ -71,8 +72,8 @@ def new(
         "gateway_address": gateway_address,
         "onprem_asn": asn,
     }
-    wanted_environment = Wanted(**_answers(before.environment, options, ask))
-    text = fork(source.read_bytes().decode("utf-8-sig"), wanted_environment, origin)
+    new_values = Wanted(**_answers(before.environment, options, ask))
+    text = fork(source.read_bytes().decode("utf-8-sig"), new_values, origin)
     findings = check(load_text(text, target))
     if status := exit_code(findings):
         print_findings(finding for finding in findings if finding.severity is Severity.ERROR)
@@ -83,11 +84,11 @@ def new(
             file.write(started.ends(text) if started else text)
     except FileExistsError:
         raise FindingsError([_exists(target)]) from None
-    typer.echo(f"wrote {target}\nnext: landbridge check -s {name}, then read the file: every comment says why")
+    typer.echo(f"wrote {target}\nnext: landbridge check -s {name}, then read the file: its comments give the reasons")
 
 
 def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
-    """Return the file to write, and the settings that Pulumi has already put there."""
+    """Return the file to write, and the settings that Pulumi has already written into it."""
     from pydantic import TypeAdapter, ValidationError
 
     from landbridge.environment.file.fork import begun
@@ -97,7 +98,7 @@ def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
         TypeAdapter(EnvironmentName).validate_python(name)
     except ValidationError:
         fix = "up to 24 lower-case letters, digits and hyphens, a letter first"
-        raise FindingsError([Finding("bad-name", f'"{name}" cannot name an environment', (), fix)]) from None
+        raise FindingsError([Finding("bad-name", f'"{name}" is not a valid name of an environment', (), fix)]) from None
     target = source.with_name(f"Pulumi.{name}.yaml")
     if not target.exists():
         return target, None
@@ -108,30 +109,34 @@ def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
 
 
 def _exists(target: Path) -> Finding:
-    return Finding("already-there", f"{target} is there already", (), "choose another name, or remove it first")
+    return Finding("already-there", f"{target} already exists", (), "choose another name, or remove it first")
 
 
 def _answers(origin: "Environment", options: dict[str, str | None], ask: bool) -> dict[str, Any]:
-    """Return the values of the options, and on a terminal the operator's answers; each has its type, or the program
-    ends.
+    """Return the values of the options, and on a terminal the operator's answers; parsed to their types. Raises a usage
+    error for an invalid value.
     """
-    now: dict[str, tuple[str, Callable[[str], Any], str]] = {
+    current: dict[str, tuple[str, Callable[[str], Any], str]] = {
         "owner": (origin.owner, str, "owner (a mail address)"),
         "cost_center": (origin.cost_center, str, "cost center"),
         "region": (origin.region, str, "AWS region"),
     }
     if origin.onprem is not None:
-        now["onprem_cidr"] = (str(origin.onprem.cidr), IPv4Network, "your site's range")
-    now["aws_cidr"] = (str(origin.aws.cidr), IPv4Network, "the VPC's range")
+        current["onprem_cidr"] = (str(origin.onprem.cidr), IPv4Network, "your site's range")
+    current["aws_cidr"] = (str(origin.aws.cidr), IPv4Network, "the VPC's range")
     if origin.link is not None:
-        now["gateway_address"] = (str(origin.link.gateway_address), IPv4Address, "your gateway's address towards AWS")
-        now["onprem_asn"] = (str(origin.link.onprem_asn), int, "your site's BGP number")
-    meant = [key for key, answer in options.items() if answer is not None and key not in now]
-    if meant:
-        option = {"onprem_asn": "--asn"}.get(meant[0], f"--{meant[0].replace('_', '-')}")
-        raise typer.BadParameter(f"{origin.name} has no site of its own: leave out {option}")
+        current["gateway_address"] = (
+            str(origin.link.gateway_address),
+            IPv4Address,
+            "your gateway's address towards AWS",
+        )
+        current["onprem_asn"] = (str(origin.link.onprem_asn), int, "your site's BGP number")
+    inapplicable = [key for key, answer in options.items() if answer is not None and key not in current]
+    if inapplicable:
+        option = {"onprem_asn": "--asn"}.get(inapplicable[0], f"--{inapplicable[0].replace('_', '-')}")
+        raise typer.BadParameter(f"{origin.name} has no on-prem site: omit {option}")
     answers: dict[str, Any] = {}
-    for key, (value, kind, question) in now.items():
+    for key, (value, kind, question) in current.items():
         answer = options[key]
         if answer is None and ask:
             answer = str(typer.prompt(question, default=value))

@@ -31,10 +31,10 @@ def preflight(
     accepted: Accepted = False,
     form: Form = Format.TEXT,
 ) -> None:
-    """Ask AWS whether an environment can be built and run: quotas, offerings, addresses, capacity, images, dry runs.
+    """Check in AWS that an environment can be built.
 
-    Changes nothing. Checks without permission are skipped and reported. Exit status: 0 no errors,
-    1 errors, 2 AWS could not be asked.
+    It queries quotas, offerings, addresses, capacity and images, and makes dry runs. Changes nothing. Checks without
+    permission are skipped and reported. Exit status: 0 no errors, 1 errors, 2 AWS could not be queried.
     """
     from datetime import UTC, datetime
 
@@ -47,6 +47,7 @@ def preflight(
     from landbridge.cli.display.preflight import PreflightDisplay
     from landbridge.environment import load_environment
     from landbridge.live.preflight import preflight as run
+    from landbridge.plan.fips import fips_services
     from landbridge.rules import check
 
     try:
@@ -56,11 +57,11 @@ def preflight(
     now = datetime.now(UTC)
     offline = check(loaded, now.date())
     if has_errors(offline) or loaded.environment is None:
-        # An environment with errors is not the one that will be built.
+        # An environment with errors will not be built unchanged.
         errors = [finding for finding in offline if finding.severity is Severity.ERROR]
         raise typer.Exit(_refuse(stack or loaded.path.name, errors, form))
     environment = loaded.environment
-    aws = AwsClient(environment.region, environment.aws.endpoints.operator)
+    aws = AwsClient(environment.region, environment.aws.endpoints.operator, fips_services=fips_services(environment))
     with PreflightDisplay(shown=form is Format.TEXT and sys.stderr.isatty()) as progress:
         report = run(loaded, aws, now, progress)
     counts = {f"{severity.value}s": sum(f.severity is severity for f in report.findings) for severity in Severity}
@@ -87,10 +88,10 @@ def preflight(
             if accepted
         ]
         print_with_lines([*report.findings, *shown], loaded.path)
-        looked = sum(look.result in ("good", "found") for look in report.looks)
+        completed = sum(look.result in ("good", "found") for look in report.looks)
         summary = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no findings"
-        where = f"account {report.account or 'unknown'}, {environment.region}"
-        typer.echo(f"{environment.name} in {where}: {looked} of {len(report.looks)} checks, {summary}")
+        account_text = f"account {report.account or 'unknown'}, {environment.region}"
+        typer.echo(f"{environment.name} in {account_text}: {completed} of {len(report.looks)} checks, {summary}")
     raise typer.Exit(2 if not report.answered else 1 if has_errors(report.findings) else 0)
 
 

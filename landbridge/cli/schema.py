@@ -9,9 +9,9 @@ def register(app: typer.Typer) -> None:
 
 
 def schema() -> None:
-    """Print a JSON Schema of environment files, for YAML language servers.
+    """Print a JSON Schema of environment files, for editors.
 
-    Example: landbridge schema > stacks/environment.schema.json, with the first line of each file beside it saying
+    Example: landbridge schema > stacks/environment.schema.json, and as the first line of each environment file
     "# yaml-language-server: $schema=environment.schema.json".
     """
     from landbridge.cli.common import print_json

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show(stack: Stack = None, file: File = None, expanded: Expanded = False, ports: Ports = False) -> None:
-    """Show an environment: a summary, the full file with every default, or the ports between its hosts."""
+    """Show an environment. Prints a summary, the full file with every default, or the ports between its hosts."""
     environment = require(stack, file)
     if ports:
         from landbridge.plan.site.firewall import firewall_rule_lines
@@ -63,6 +63,6 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
 
 
 def _hardware(nodes: "Nodes") -> str:
-    """Return the hardware of one compute node: `8 h100`, or its processors where it has no accelerator."""
+    """Return the hardware of one compute node: `8 h100`, or its processors if it has no accelerator."""
     accelerators = nodes.accelerators
     return f"{accelerators.count} {accelerators.type}" if accelerators else f"{nodes.cpus} CPUs"

@@ -1,4 +1,4 @@
-"""Commands `landbridge up`, `preview`, `refresh`, `destroy` and `outputs`: the AWS half, through Pulumi."""
+"""Commands `landbridge up`, `preview`, `refresh`, `destroy` and `outputs`: the AWS resources, with Pulumi."""
 
 import sys
 from collections.abc import Callable
@@ -37,24 +37,22 @@ def up(
     layer: Layer = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Build the environment in AWS, and write its outputs for Ansible and the burst controller.
+    """Build the environment in AWS. Writes its outputs for Ansible and the burst controller.
 
-    First it prints the effect on jobs and data (`landbridge impact`). A change that would lose data is refused, with
-    --yes too, unless each resource that loses data is named with --lose.
+    First it prints the effect on jobs and data (`landbridge impact`). A change that would lose data is refused, also
+    with --yes, unless each resource that loses data is given with --lose.
     """
     if not yes:
-        _needs_a_person("up")
+        _require_terminal("up")
     _settle(stack, file, layer)
-    _look_first(stack, file, yes, lose or [], layer, form)
+    _show_impact(stack, file, yes, lose or [], layer, form)
     if not yes:
         typer.confirm("Build this?", abort=True, err=True)
     _report(_operate("up", stack, file, form, layer=layer, refresh=refresh), form)
 
 
 def _settle(stack: str | None, file: Any, layer: Any) -> None:
-    """Take resources of an interrupted operation into the state, and print them; end the program where AWS cannot be
-    queried.
-    """
+    """Import resources of an interrupted operation into the state, and print them; exit if AWS cannot be queried."""
     from landbridge.aws_api.refusal import AwsRefusal, finding_of
     from landbridge.cli.sweep import connect
     from landbridge.live.recovery import recover
@@ -73,21 +71,21 @@ def _settle(stack: str | None, file: Any, layer: Any) -> None:
             )
         )
     except AwsRefusal as refused:
-        print_findings([finding_of(refused, "what an operation that was cut short has left")])
+        print_findings([finding_of(refused, "resources of an interrupted operation")])
         raise typer.Exit(2) from None
     for urn, change in sorted(settled.taken_in.items()):
-        typer.echo(f"taken in: {urn.rsplit('::', 1)[-1]} is {change}, which an earlier operation made", err=True)
+        typer.echo(f"imported: {urn.rsplit('::', 1)[-1]} is {change}, created by an earlier operation", err=True)
     for urn in settled.absent:
-        typer.echo(f"not there: {urn.rsplit('::', 1)[-1]}, which an earlier operation began", err=True)
+        typer.echo(f"absent: {urn.rsplit('::', 1)[-1]}, which an earlier operation had begun to create", err=True)
 
 
-def _look_first(stack: str | None, file: Any, yes: bool, lose: list[str], layer: Any, form: Format) -> None:
-    """Print the planned steps; exit where data would be lost and no --lose option names it."""
+def _show_impact(stack: str | None, file: Any, yes: bool, lose: list[str], layer: Any, form: Format) -> None:
+    """Print the planned steps; exit if data would be lost without a --lose option for it."""
     from landbridge.ops.impact import report
     from landbridge.realise import pulumi
 
     environment = require(stack, file)
-    # Before the first `up` no data can be lost, so no question is asked.
+    # Before the first `up` no data can be lost, so the impact is not computed.
     if yes and not _guarded(lambda: pulumi.remembered(environment, environment_path(stack, file))):
         return
     preview = _operate("preview", stack, file, form, layer=layer)
@@ -116,15 +114,15 @@ def destroy(
 ) -> None:
     """Remove all resources that `up` has built. With aws.protect, buckets, keys and secrets stay.
 
-    Afterwards it lists resources that remain in AWS: exit status 1 when one remains that holds no data (`landbridge
+    Afterwards it lists resources that remain in AWS: exit status 1 if one of them holds no data (`landbridge
     sweep`).
     """
     from landbridge.cli.sweep import after_destroy
 
-    what = f"the {layer.value}" if layer else "everything"
+    subject = f"the {layer.value}" if layer else "everything"
     if not yes:
-        _needs_a_person("destroy")
-        typer.confirm(f"Remove {what} of {stack or file} in AWS?", abort=True, err=True)
+        _require_terminal("destroy")
+        typer.confirm(f"Remove {subject} of {stack or file} in AWS?", abort=True, err=True)
     _settle(stack, file, layer)
     _report(_operate("destroy", stack, file, form, layer=layer), form)
     if after_destroy(require(stack, file), environment_path(stack, file)):
@@ -132,7 +130,7 @@ def destroy(
 
 
 def outputs(stack: Stack = None, file: File = None) -> None:
-    """Print the stack's outputs as JSON; secrets are not among them."""
+    """Print the stack's outputs as JSON, without secrets."""
     from landbridge.realise import pulumi
 
     environment = require(stack, file)
@@ -168,9 +166,9 @@ def _guarded(act: Callable[[], T]) -> T:
         raise typer.Exit(1) from None
 
 
-def _needs_a_person(operation: str) -> None:
+def _require_terminal(operation: str) -> None:
     if not sys.stdin.isatty():
-        typer.echo(f"{operation} changes resources: pass --yes where no terminal can ask for confirmation", err=True)
+        typer.echo(f"{operation} changes resources: pass --yes if there is no terminal for a confirmation", err=True)
         raise typer.Exit(2)
 
 

@@ -1,4 +1,4 @@
-"""`landbridge sweep`: resources of an environment in AWS that no stack's state has."""
+"""Command `landbridge sweep`: resources of an environment in AWS that are in no stack's state."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 Delete = Annotated[
     bool,
-    typer.Option("--delete", help="Delete them. A resource that holds data is deleted only where --lose gives its id."),
+    typer.Option("--delete", help="Delete them. A resource that holds data is deleted only if --lose gives its id."),
 ]
 Lose = Annotated[
     list[str] | None, typer.Option("--lose", metavar="ID", help="Id of a resource to delete with the data in it.")
@@ -32,9 +32,11 @@ def register(app: typer.Typer) -> None:
 def sweep(
     stack: Stack = None, file: File = None, delete: Delete = False, lose: Lose = None, form: Form = Format.TEXT
 ) -> None:
-    """List resources in AWS that bear the environment's tag and are neither in Pulumi's state nor a node in use.
+    """List leftover resources in AWS.
 
-    Exit status: 0 no leftovers, 1 leftovers, 2 AWS could not be asked.
+    They have the environment's tag, and are neither in Pulumi's state nor a node in use.
+
+    Exit status: 0 no leftovers, 1 leftovers, 2 AWS could not be queried.
     """
     from landbridge.live.sweep import remove
     from landbridge.live.sweep.remove import Removal
@@ -43,7 +45,7 @@ def sweep(
     environment = require(stack, file)
     leftovers = search(environment, pulumi.remembered(environment, environment_path(stack, file)))
     removals: list[dict[str, Any]] = []
-    left = leftovers.items
+    remaining = leftovers.items
     if delete and leftovers.items:
 
         def report(removal: Removal) -> None:
@@ -54,7 +56,7 @@ def sweep(
                 typer.echo(f"{word:8} {leftover.type.noun} {leftover.id} {removal.reason or ''}".rstrip(), err=True)
 
         finished = remove(lambda: connect(environment), leftovers.items, lose or (), report=report)
-        left = tuple(removal.leftover for removal in finished if removal.reason is not None)
+        remaining = tuple(removal.leftover for removal in finished if removal.reason is not None)
     print_findings(leftovers.unseen)
     if form is Format.JSON:
         print_json(
@@ -62,26 +64,31 @@ def sweep(
                 "environment": environment.name,
                 "found": [leftover.to_dict() for leftover in leftovers.items],
                 "removals": removals,
-                "left": [leftover.id for leftover in left],
+                "left": [leftover.id for leftover in remaining],
                 "unseen": [finding.to_dict() for finding in leftovers.unseen],
             }
         )
     else:
         if not delete:
-            show(left)
-        typer.echo(f"{environment.name}: {len(left)} leftovers" if left else f"{environment.name}: no leftovers")
-    raise typer.Exit(2 if not leftovers.answered else 1 if left else 0)
+            show(remaining)
+        typer.echo(
+            f"{environment.name}: {len(remaining)} leftovers" if remaining else f"{environment.name}: no leftovers"
+        )
+    raise typer.Exit(2 if not leftovers.answered else 1 if remaining else 0)
 
 
 def connect(environment: "Environment", region: str | None = None) -> "AwsClient":
-    """Return a connection without earlier answers to the environment's AWS, in its own region or another."""
+    """Return a new client (without cached responses) of the environment's AWS, in its region or another one."""
     from landbridge.aws_api.client import AwsClient
+    from landbridge.plan.fips import fips_services
 
-    return AwsClient(region or environment.region, environment.aws.endpoints.operator)
+    return AwsClient(
+        region or environment.region, environment.aws.endpoints.operator, fips_services=fips_services(environment)
+    )
 
 
 def search(environment: "Environment", remembered: frozenset[str]) -> "Leftovers":
-    """Return the leftovers of an environment in all its regions. `remembered` has the ids and names of Pulumi's state."""
+    """Return the leftovers of an environment in all its regions. `remembered`: ids and names in Pulumi's state."""
     from landbridge.live.sweep import find_leftovers, merge
 
     regions = (environment.region, *environment.aws.other_regions)
@@ -101,7 +108,7 @@ def show(leftovers: Iterable["Leftover"]) -> None:
 
 
 def after_destroy(environment: "Environment", file: Path) -> bool:
-    """Print the resources that remain after a destroy; return true where one of them holds no data."""
+    """Print the resources that remain after a destroy; return true if one of them holds no data."""
     from landbridge.realise import pulumi
 
     leftovers = search(environment, pulumi.remembered(environment, file))
@@ -112,9 +119,9 @@ def after_destroy(environment: "Environment", file: Path) -> bool:
         return False
     for leftover in leftovers.with_data:
         typer.echo(f"kept, and billed: {leftover.type.noun} {leftover.id} {leftover.name}: it holds data", err=True)
-    for left in leftovers.without_data:
-        state = "still there, and billed" if left.billed else "still there"
-        typer.echo(f"error: {state}: {left.type.noun} {left.id} {left.name}".rstrip(), err=True)
+    for leftover in leftovers.without_data:
+        state = "still there, and billed" if leftover.billed else "still there"
+        typer.echo(f"error: {state}: {leftover.type.noun} {leftover.id} {leftover.name}".rstrip(), err=True)
     if leftovers.without_data:
         typer.echo(f"run: landbridge sweep -s {environment.name} --delete", err=True)
     return bool(leftovers.without_data)

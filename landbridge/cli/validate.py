@@ -24,10 +24,10 @@ Reservation = Annotated[str, typer.Option("--reservation", help="Slurm reservati
 At = Annotated[str | None, typer.Option("--at", help="Host that starts the jobs; default: the first login host.")]
 Wait = Annotated[int, typer.Option("--wait", min=1, help="Seconds to wait for other jobs on the nodes.")]
 Thresholds = Annotated[
-    Path | None, typer.Option("--thresholds", help="YAML file with the site's own thresholds: storage.read: 20 (GB/s).")
+    Path | None, typer.Option("--thresholds", help="YAML file with thresholds of the site: storage.read: 20 (GB/s).")
 ]
 Storage = Annotated[
-    str, typer.Option("--storage", help="Folder for the storage check; default: the job's own scratch.")
+    str, typer.Option("--storage", help="Folder for the storage check; default: the job's scratch folder.")
 ]
 Size = Annotated[str, typer.Option("--size", help="Size of each of the four test files, in fio's notation.")]
 Level = Annotated[
@@ -39,7 +39,7 @@ Programs = Annotated[
 ]
 Save = Annotated[Path | None, typer.Option("--save", help="Folder to save the programs' output in.")]
 Earlier = Annotated[
-    Path | None, typer.Option("--from", help="Judge the output that --save wrote there; run no program.")
+    Path | None, typer.Option("--from", help="Evaluate the output that --save wrote into this folder; run no program.")
 ]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
@@ -67,7 +67,7 @@ def validate(
     earlier: Earlier = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Run the acceptance checks on nodes. Exit status: 0 accepted, 1 a check failed, 2 a check could not be judged."""
+    """Run the acceptance checks on nodes. Exit status: 0 accepted, 1 a check failed, 2 a check has no result."""
     from landbridge.acceptance.climb import Ladder, climb
     from landbridge.acceptance.result import EXIT_CODES
     from landbridge.acceptance.rungs import AcceptanceSettings
@@ -79,8 +79,8 @@ def validate(
         platforms=_platforms(environment, nodes),
         run=lambda rung, nodes: runner(rung, nodes),
         settings=settings,
-        given=_given(thresholds),
-        tell=_line if form is Format.TEXT else lambda outcome: None,
+        thresholds=_site_thresholds(thresholds),
+        on_outcome=_line if form is Format.TEXT else lambda outcome: None,
         rungs=_rungs(rung),
     )
     counts = {name: platform.gpus.count for name, platform in ladder.platforms.items()}
@@ -96,15 +96,15 @@ def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Plat
     from landbridge import hostlist
     from landbridge.plan.ansible.acceptance import platform_of
 
-    everyone = [name for group in environment.node_groups for name in hostlist.expand(group.hosts)]
+    all_nodes = [name for group in environment.node_groups for name in hostlist.expand(group.hosts)]
     try:
-        names = list(dict.fromkeys(hostlist.expand(nodes))) if nodes else everyone
+        names = list(dict.fromkeys(hostlist.expand(nodes))) if nodes else all_nodes
     except hostlist.HostlistError as error:
         raise typer.BadParameter(error.reason, param_hint="NODES") from None
     platforms = {name: platform for name in names if (platform := platform_of(environment, name)) is not None}
-    strange = [name for name in names if name not in platforms]
-    if strange or not platforms:
-        typer.echo(f"landbridge: {', '.join(strange) or 'none'}: no machine of the site's", err=True)
+    unknown_names = [name for name in names if name not in platforms]
+    if unknown_names or not platforms:
+        typer.echo(f"landbridge: {', '.join(unknown_names) or 'none'}: not a node of the site", err=True)
         raise typer.Exit(2)
     return platforms
 
@@ -113,14 +113,16 @@ def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
     from landbridge.acceptance.rungs import RUNGS
 
     rung_names = [rung.name for rung in RUNGS]
-    strange = [name for name in names or () if name not in rung_names]
-    if strange:
-        raise typer.BadParameter(f"{', '.join(strange)}: the rungs are {', '.join(rung_names)}", param_hint="--rung")
+    unknown_names = [name for name in names or () if name not in rung_names]
+    if unknown_names:
+        raise typer.BadParameter(
+            f"{', '.join(unknown_names)}: the rungs are {', '.join(rung_names)}", param_hint="--rung"
+        )
     return tuple(rung for rung in RUNGS if not names or rung.name in names)
 
 
-def _given(path: Path | None) -> dict[str, float]:
-    """Return the site's own thresholds; the program ends for a file of another form."""
+def _site_thresholds(path: Path | None) -> dict[str, float]:
+    """Return the thresholds of the site. Raises a usage error for an invalid file."""
     if path is None:
         return {}
     from landbridge import yaml_text
@@ -137,27 +139,27 @@ def _runner(
     path: Path,
     counts: dict[str, int],
     settings: "AcceptanceSettings",
-    where: tuple[str | None, int, str],
+    job_options: tuple[str | None, int, str],
     save: Path | None,
     earlier: Path | None,
 ) -> "Runner":
-    from landbridge.acceptance.runners import EXAMPLE, NodeRunner, keeping, recorded, through
+    from landbridge.acceptance.runners import EXAMPLE, NodeRunner, recorded, saving, srun_over_ssh
     from landbridge.plan.network.hosts import service_hosts
 
     if earlier is not None:
         return recorded(earlier)
-    host, wait, reservation = where
-    served = service_hosts(environment)
-    chosen = host or served.logins[0]
-    if chosen not in served.names:
-        raise typer.BadParameter(f"{chosen} is no service host of the site", param_hint="--at")
+    host, wait, reservation = job_options
+    services = service_hosts(environment)
+    login_host = host or services.logins[0]
+    if login_host not in services.names:
+        raise typer.BadParameter(f"{login_host} is no service host of the site", param_hint="--at")
     example = next((folder / EXAMPLE for folder in path.resolve().parents if (folder / EXAMPLE).is_dir()), None)
-    runner = through(NodeRunner(environment, chosen, counts, settings, example, wait, reservation))
-    return keeping(runner, save) if save is not None else runner
+    runner = srun_over_ssh(NodeRunner(environment, login_host, counts, settings, example, wait, reservation))
+    return saving(runner, save) if save is not None else runner
 
 
 def _line(outcome: "AcceptanceOutcome") -> None:
-    """Print one check on some nodes, with the threshold when it failed."""
+    """Print one check on some nodes, with the threshold if it failed."""
     from landbridge import hostlist
 
     typer.echo(f"{outcome.status:<9} {outcome.rung:<11} {hostlist.compress(outcome.nodes):<24} {outcome.seconds:.0f} s")
@@ -174,8 +176,10 @@ def _print(report: "AcceptanceReport", form: Format) -> None:
     if form is Format.JSON:
         print_json(report.json())
         return
-    told = ("measured", "derived")
-    sources = {check.source for outcome in report.outcomes for check in outcome.checks if check.confidence in told}
+    confidences = ("measured", "derived")
+    sources = {
+        check.source for outcome in report.outcomes for check in outcome.checks if check.confidence in confidences
+    }
     for source in sorted(sources):
         typer.echo(f"from: {source}")
     typer.echo(f"{hostlist.compress(report.nodes)}: {report.status}")

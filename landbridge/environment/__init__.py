@@ -1,4 +1,4 @@
-"""The typed model of an environment file, and the one way to load it."""
+"""Typed model of an environment file, and its loader."""
 
 from landbridge.environment.aws.aws import Aws, Endpoints, PoolSettings
 from landbridge.environment.aws.capacity import (
@@ -21,7 +21,7 @@ from landbridge.environment.aws.cloud_services import (
 from landbridge.environment.aws.data_hub import HubClass, ObjectLock, S3DataHub
 from landbridge.environment.aws.file_systems import DataRepository, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.aws.guardrails import Budget, GuardrailsSettings
-from landbridge.environment.aws.iam import IamSettings, Ingress, Statement
+from landbridge.environment.aws.iam import Egress, IamSettings, Ingress, Statement
 from landbridge.environment.aws.images import ImageBuild, ImageSource
 from landbridge.environment.aws.network import ExistingSubnet, ExistingVpc, Kubernetes
 from landbridge.environment.aws.other_regions import OtherRegion, RegionPool
@@ -71,6 +71,7 @@ __all__ = [
     "DnsSettings",
     "Efs",
     "EfsHome",
+    "Egress",
     "Endpoints",
     "Environment",
     "ExistingSubnet",

@@ -1,4 +1,4 @@
-"""Base of every part of an environment: a strict frozen model, and types for names, addresses and ranges."""
+"""Strict frozen base model of the environment, and types of names, addresses and ranges."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ SITES: tuple[Site, ...] = ("onprem", "aws")
 
 
 class Model(BaseModel):
-    """Frozen, closed to unknown keys, strict about types: `"4"` is not a number and `26.05` is not a version."""
+    """Frozen pydantic model that rejects unknown keys and wrong types: `"4"` is no number and `26.05` is no version."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=(), defer_build=True

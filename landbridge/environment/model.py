@@ -1,4 +1,4 @@
-"""The environment: one frozen object that says what an organisation has and wants."""
+"""Environment: one frozen object with all settings of an organisation's cluster."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,6 +18,7 @@ from landbridge.environment.onprem.onprem import NodeGroup, OnPrem
 from landbridge.environment.slurm.bursting import Burst
 from landbridge.environment.slurm.scheduler import Scheduler
 from landbridge.environment.stacks import Stacks
+from landbridge.environment.state import StateSettings
 from landbridge.environment.storage import Storage
 from landbridge.hostlist import expand
 
@@ -25,59 +26,66 @@ Regime = Literal["hipaa", "fedramp_moderate", "fedramp_high", "itar", "gdpr", "p
 
 
 class DataClass(Model):
-    """Data class: the sites and regions where its data may be, and the regime that demands it."""
+    """Data class: the sites and regions where its data may be, and the compliance regime."""
 
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
     regions: tuple[Region, ...] = Field(
-        default=(), description="of aws.other_regions, where its jobs may run too; none: only in the environment's own"
+        default=(),
+        description="regions of aws.other_regions where its jobs may run too; empty: only the environment's own region",
     )
     regime: Regime | None = None
+    jobs_may_delete: bool = Field(
+        default=False, description="whether jobs of its accounts may delete objects of its bucket in AWS"
+    )
 
 
 class User(Model):
-    """A person with the same uid on every node of both sites."""
+    """User account with the same uid on every host of both sites."""
 
     name: UserName
     uid: Annotated[int, Field(ge=1000, le=2_000_000_000)]
 
 
 class MLflow(Model):
-    """The tracking server; artifacts go through it into the hub."""
+    """MLflow tracking servers, one for each data class of an account; artifacts are where the class may be."""
 
-    port: Port = 5000
+    port: Port = Field(default=5000, description="port of the first server")
     data_class: Word | None = Field(
-        default=None, description="of its artifacts; none: the first class that both sites may hold"
+        default=None,
+        description="data class of the first server; none: the first class that is permitted on both sites",
+    )
+    ports: Mapping[Word, Port] = Field(
+        default={},
+        description="ports of the other classes' servers by class; default: port + 10 + the class's position in data_classes",
     )
     allowed_hosts: tuple[Text, ...] = Field(
-        default=(), description="more names it answers to, besides its own and its address"
+        default=(), description="more values of the HTTP Host header that it accepts, besides its name and address"
     )
 
 
 class Registry(Model):
-    """A container registry on the mlops host."""
+    """Container registry on the MLflow host."""
 
     port: Port = 5001
     data_class: Word | None = None
 
 
 class MLOps(Model):
-    """Tracking, and a registry where one is wanted."""
+    """MLflow tracking, an optional container registry, and SageMaker."""
 
     mlflow: MLflow = MLflow()
     registry: Registry | None = None
-    sagemaker: SageMakerSettings | None = Field(
-        default=None, description="training jobs and a model registry of AWS's own"
-    )
+    sagemaker: SageMakerSettings | None = Field(default=None, description="SageMaker training jobs and model registry")
 
 
 class SecretRef(Model):
-    """The value of a `secure:` key of the same file, set with `pulumi config set --secret`."""
+    """Reference to a `secure:` key of the same file, set with `pulumi config set --secret`."""
 
     config: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*:[A-Za-z][A-Za-z0-9_-]*$")]
 
 
 class Secrets(Model):
-    """Secrets to take from this file. What is not named is generated once on the operator's machine."""
+    """Secrets from `secure:` keys of this file. The others are generated once on the operator's machine."""
 
     slurm_key: SecretRef | None = None
     slurm_jwt_key: SecretRef | None = None
@@ -87,7 +95,7 @@ class Secrets(Model):
 
 
 class Window(Model):
-    """A planned outage."""
+    """Planned outage."""
 
     starts: datetime
     ends: datetime
@@ -100,56 +108,63 @@ class Suppression(Model):
 
     rule: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     reason: Annotated[str, StringConstraints(min_length=10, max_length=500)] = Field(
-        description="for a reader of this file in a year"
+        description="why the finding is accepted, for later readers of this file"
     )
-    path: Text | None = Field(default=None, description="as aws.pools[0].instance; none: wherever the rule finds it")
+    path: Text | None = Field(
+        default=None, description="path of the finding, such as aws.pools[0].instance; none: every path"
+    )
 
 
 EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
 
 
 class Environment(Model):
-    """A whole environment. `name` and `region` come from the file's name and its `aws:region`."""
+    """Environment. `name` and `region` come from the file's name and its `aws:region`."""
 
     name: EnvironmentName
     region: Text
     owner: Text
-    cost_center: Text = Field(default="none", description="a tag on everything that costs money")
+    cost_center: Text = Field(default="none", description="value of the cost-center tag on every billed resource")
     stacks: Stacks = Field(
-        default="one", description="three: foundation, cluster and platform apart, so that a change can break less"
+        default="one",
+        description="three: separate stacks for foundation, cluster and platform, so that a change affects less",
+    )
+    state: StateSettings | None = Field(
+        default=None, description="backend of Pulumi's state; none: local, or PULUMI_BACKEND_URL if it is set"
     )
     data_classes: Annotated[Mapping[Word, DataClass], Field(min_length=1)] = Field(
-        default={"internal": DataClass(sites=("onprem", "aws"))}, description="data without a class goes to no site"
+        default={"internal": DataClass(sites=("onprem", "aws"))},
+        description="data classes by name; data without a class is not permitted on any site",
     )
-    users: tuple[User, ...] = Field(default=(), description="user accounts that are in no directory")
-    onprem: OnPrem | None = Field(default=None, description="none: the services are in AWS, as aws.services says")
+    users: tuple[User, ...] = Field(default=(), description="user accounts that are not in an LDAP directory")
+    onprem: OnPrem | None = Field(
+        default=None, description="on-prem site; none: the services are in AWS, see aws.services"
+    )
     aws: Aws
-    link: Link | None = Field(default=None, description="to the site; none where there is no site")
+    link: Link | None = Field(default=None, description="connection to the site; none only without a site")
     dns: DnsSettings | None = Field(
-        default=None, description="names both ways; none: hosts know one another by their hosts files alone"
+        default=None, description="DNS across the link; none: hosts resolve one another only by their hosts files"
     )
-    hosts: Hosts = Field(default=Hosts(), description="what every host's operating system is given")
+    hosts: Hosts = Field(default=Hosts(), description="operating system settings of every host")
     storage: Storage = Storage()
     scheduler: Scheduler = Scheduler()
-    burst: Burst = Field(default=Burst(), description="when jobs may start in AWS, and what becomes of failures")
+    burst: Burst = Field(default=Burst(), description="when jobs may start in AWS, and how failures are handled")
     containers: Containers = Field(default=Containers(), description="how jobs run in containers")
     budget: Budget = Budget()
     mlops: MLOps = MLOps()
     secrets: Secrets = Secrets()
     maintenance: tuple[Window, ...] = Field(
-        default=(), description="planned outages; no Capacity Block is to be lost to one"
+        default=(), description="planned outages; none may overlap a Capacity Block"
     )
-    suppress: tuple[Suppression, ...] = Field(
-        default=(), description="findings that are accepted, each with its reason"
-    )
+    suppress: tuple[Suppression, ...] = Field(default=(), description="accepted findings, each with its reason")
 
     @property
     def node_groups(self) -> tuple[NodeGroup, ...]:
-        """The on-prem nodes; none where there is no site."""
+        """Return the groups of on-prem nodes; empty without a site."""
         return self.onprem.nodes if self.onprem is not None else ()
 
     def host_addresses(self) -> dict[HostName, str]:
-        """Addresses of every named on-prem host, GPU nodes included, in the file's order."""
+        """Return the address of each on-prem host, GPU nodes included, in the file's order."""
         named = self.onprem.addresses if self.onprem is not None else {}
         addresses = {host: str(address) for host, address in named.items()}
         for group in self.node_groups:

@@ -1,8 +1,8 @@
-"""Number of Pulumi stacks of an environment."""
+"""Pulumi stacks of an environment: one, or three layers."""
 
 from typing import Literal
 
-#: From the bottom up: each reads what the ones before it have made.
+#: In order of deployment: each layer uses stack outputs of the earlier ones.
 Layer = Literal["foundation", "cluster", "platform"]
 LAYERS: tuple[Layer, ...] = ("foundation", "cluster", "platform")
 Stacks = Literal["one", "three"]

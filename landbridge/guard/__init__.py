@@ -1,3 +1,3 @@
-"""Lambda function that ends expired nodes without the site. `reaper.py` is the whole function: it imports nothing of
+"""Lambda function that terminates nodes with an expired lease. `reaper.py` is the whole function and imports nothing of
 Landbridge.
 """

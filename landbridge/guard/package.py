@@ -1,11 +1,11 @@
-"""Files of the Lambda function, and the same archive of them on every machine."""
+"""Files of the Lambda function, and a reproducible zip archive of them."""
 
 import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-#: The oldest date a zip can hold: when the archive was made is no part of what it is.
+#: The oldest date that a zip can have: the archive does not depend on the time of its creation.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _READABLE = 0o644
 HANDLER = "reaper.handler"
@@ -17,7 +17,7 @@ def files() -> dict[str, str]:
 
 
 def archive(contents: Mapping[str, str]) -> bytes:
-    """Return a zip that depends on the contents alone: not on order, clock, owner or platform."""
+    """Return a zip that depends on the contents only: not on order, clock, owner or platform."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as zip_file:
         for name in sorted(contents):

@@ -1,10 +1,10 @@
 """Lambda function that terminates nodes with an expired lease, whether or not the site can be reached.
 
 The tag `landbridge:lease-expires` of a node is the time until which it may run. The burst controller writes it at
-launch and renews it. When the site, the link or the controller is gone, the lease is not renewed; without this function
-the node would be billed until an operator finds it.
+launch and renews it. When the site, the link or the controller is not available, the lease is not renewed; without
+this function the node would be billed until an operator terminates it.
 
-This one file is the whole Lambda function: standard library and boto3 only. `decide` is pure, and all else is thin.
+This one file is the whole Lambda function: standard library and boto3 only. `decide` is a pure function.
 """
 
 import json
@@ -15,21 +15,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 CLUSTER, POOL, LEASE = "landbridge:cluster", "landbridge:pool", "landbridge:lease-expires"
-#: All nodes of an instance's launch, among which its index says which it is: for the log alone.
+#: Tag with all nodes of the instance's launch; the instance is the node at its launch index. For the log only.
 NODES = "landbridge:nodes"
-#: What costs money, and what may yet start again and do so.
+#: States in which an instance is billed, or can start again.
 STATES = ("pending", "running", "stopping", "stopped")
-#: EC2 takes more; a call that fails is repeated for each of its instances, so it is kept small.
+#: Instances in one TerminateInstances call. EC2 permits more; a call that fails is repeated for each of its instances.
 BATCH = 100
-#: Instances a page; the most that EC2 gives is 1000.
+#: Instances in one page; EC2's maximum is 1000.
 PAGE = 500
-#: How far a launch may be in the future before it is this clock that is wrong.
+#: A launch time further in the future than this means that this clock is wrong.
 SKEW = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance as EC2 describes it."""
+    """EC2 instance, as described by EC2."""
 
     id: str
     launched: datetime
@@ -39,8 +39,8 @@ class Instance:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits in seconds. `grace`: how long a node may run past its lease, so that a controller on its way can renew it.
-    `unleased`: how long a node may run whose lease is missing or unreadable; it is reported at once.
+    """Time limits. `grace`: time after the end of a lease in which the controller can still renew it. `unleased`:
+    maximum run time of a node whose lease is missing or unreadable; such a node is reported at once.
     """
 
     grace: timedelta
@@ -49,28 +49,30 @@ class Limits:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Instances to terminate, each with the reason; and instances that an operator should look at, which run on."""
+    """Instances to terminate, each with the reason; and instances that continue to run and that an operator should
+    check.
+    """
 
     end: Mapping[str, str]
     odd: Mapping[str, str]
 
 
 class WrongClock(Exception):
-    """An instance was launched in the future: this clock is wrong, and no instance is terminated by it."""
+    """Launch time in the future: this clock is wrong, and no instance is terminated."""
 
 
 def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verdict:
-    """Return the instances to terminate at `now`. Machines without a pool tag are no nodes and never touched.
+    """Return the instances to terminate at `now`. Instances without a pool tag are not nodes and are ignored.
 
-    Raises WrongClock instead of ending anything by a clock that is behind. One that is ahead cannot be told from a lease that
-    is over, which is what `grace` is for.
+    Raises WrongClock if this clock is behind. A clock that is ahead cannot be distinguished from an expired lease:
+    `grace` covers a small difference.
     """
     end: dict[str, str] = {}
     odd: dict[str, str] = {}
     for instance in instances:
         if instance.launched > now + SKEW:
             raise WrongClock(
-                f"{instance.id} was launched at {instance.launched.isoformat()}, and here it is {now.isoformat()}"
+                f"{instance.id} was launched at {instance.launched.isoformat()}, and this clock is at {now.isoformat()}"
             )
         if POOL not in instance.tags:
             continue
@@ -78,16 +80,18 @@ def decide(instances: Iterable[Instance], now: datetime, limits: Limits) -> Verd
         until = lease(text)
         if until is not None:
             if until + limits.grace <= now:
-                end[instance.id] = f"its lease was over at {text}"
+                end[instance.id] = f"its lease expired at {text}"
         elif instance.launched + limits.unleased <= now:
-            end[instance.id] = f"no lease that can be read ({text!r}), launched at {instance.launched.isoformat()}"
+            end[instance.id] = f"no readable lease ({text!r}), launched at {instance.launched.isoformat()}"
         else:
-            odd[instance.id] = f"no lease that can be read ({text!r})"
+            odd[instance.id] = f"no readable lease ({text!r})"
     return Verdict(end, odd)
 
 
 def lease(text: str) -> datetime | None:
-    """Return the time in a tag; None where there is none. A time without an offset is UTC, as the controller writes it."""
+    """Return the time in a tag; None if it is missing or unreadable. A time without an offset is UTC, as the controller
+    writes it.
+    """
     try:
         moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
     except ValueError:
@@ -96,7 +100,7 @@ def lease(text: str) -> datetime | None:
 
 
 def find(ec2: Any, cluster: str) -> list[Instance]:
-    """Return all billed instances of the cluster, over all pages."""
+    """Return the cluster's instances in STATES, over all pages."""
     filters = [
         {"Name": f"tag:{CLUSTER}", "Values": [cluster]},
         {"Name": "instance-state-name", "Values": list(STATES)},
@@ -116,10 +120,10 @@ def find(ec2: Any, cluster: str) -> list[Instance]:
 
 
 def end(ec2: Any, ids: Iterable[str]) -> dict[str, str]:
-    """Terminate instances; return those that could not be terminated, with AWS's reason. An instance that is gone is no
-    failure.
+    """Terminate instances; return those that could not be terminated, with AWS's error code. An instance that does not
+    exist is not a failure.
 
-    EC2 ends all instances of a call or none, so a call that fails is repeated for each one.
+    EC2 terminates all instances of a call or none, so a call that fails is repeated for each one.
     """
     failed: dict[str, str] = {}
     instance_ids = sorted(ids)
@@ -132,7 +136,7 @@ def end(ec2: Any, ids: Iterable[str]) -> dict[str, str]:
 
 
 def _refused(ec2: Any, ids: list[str]) -> str:
-    """Return EC2's reason for not terminating these; empty on success, or where the only one was gone."""
+    """Return EC2's error code for terminating these; empty on success, or if the only instance does not exist."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
@@ -146,8 +150,8 @@ def _refused(ec2: Any, ids: list[str]) -> str:
 
 
 def sweep(ec2: Any, cluster: str, now: datetime, limits: Limits) -> dict[str, Any]:
-    """Run one pass: find, decide, terminate. Return the log entry; `failed` lists instances that should be gone and are
-    not.
+    """Run one pass: find, decide, terminate. Return the log entry; `failed` lists instances that could not be
+    terminated.
     """
     instances = find(ec2, cluster)
     verdict = decide(instances, now, limits)
@@ -156,13 +160,17 @@ def sweep(ec2: Any, cluster: str, now: datetime, limits: Limits) -> dict[str, An
         instance.id: f"{instance.tags[NODES]}, number {instance.index + 1}" if NODES in instance.tags else ""
         for instance in instances
     }
-    ended = {one: {"why": why, "node": nodes[one]} for one, why in verdict.end.items() if one not in failed}
+    ended = {
+        instance_id: {"why": why, "node": nodes[instance_id]}
+        for instance_id, why in verdict.end.items()
+        if instance_id not in failed
+    }
     return {"cluster": cluster, "looked_at": len(instances), "ended": ended, "odd": dict(verdict.odd), "failed": failed}
 
 
 def handler(event: Any, context: Any) -> dict[str, Any]:
-    """Handle a Lambda invocation. Fails at the end when an instance remains, so that the function's error metric shows
-    it.
+    """Handle a Lambda invocation. Raise RuntimeError at the end if an instance remains, so that the function's error
+    metric counts it.
     """
     import boto3
     from botocore.config import Config
@@ -172,30 +180,30 @@ def handler(event: Any, context: Any) -> dict[str, Any]:
         grace=timedelta(minutes=int(os.environ["GRACE_MINUTES"])),
         unleased=timedelta(hours=int(os.environ["UNLEASED_HOURS"])),
     )
-    # None is the function's own region. One that does not answer must not keep nodes in another.
-    wrong: list[str] = []
-    all_done: dict[str, Any] = {}
+    # None is the function's own region. A region that does not answer must not prevent termination in another.
+    errors: list[str] = []
+    total: dict[str, Any] = {}
     for region in (None, *os.environ.get("OTHER_REGIONS", "").split()):
         try:
             ec2 = boto3.client("ec2", region_name=region, config=settings)
-            done = sweep(ec2, os.environ["CLUSTER"], datetime.now(UTC), limits)
-        except Exception as error:  # noqa: BLE001 - said at the end, when every region has been looked at
-            wrong.append(f"{region or 'here'}: {type(error).__name__}: {error}")
+            entry = sweep(ec2, os.environ["CLUSTER"], datetime.now(UTC), limits)
+        except Exception as error:  # noqa: BLE001 - raised at the end, after every region
+            errors.append(f"{region or 'here'}: {type(error).__name__}: {error}")
             continue
-        print(json.dumps({**done, **({"region": region} if region else {})}, sort_keys=True))
-        all_done = _both(all_done, done)
-        wrong += [f"could not end {', '.join(sorted(done['failed']))}"] if done["failed"] else []
-    if wrong:
-        raise RuntimeError("; ".join(wrong))
-    return all_done
+        print(json.dumps({**entry, **({"region": region} if region else {})}, sort_keys=True))
+        total = _merged(total, entry)
+        errors += [f"could not terminate {', '.join(sorted(entry['failed']))}"] if entry["failed"] else []
+    if errors:
+        raise RuntimeError("; ".join(errors))
+    return total
 
 
-def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def _merged(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Merge the log entries of two regions."""
-    if not one:
+    if not first:
         return other
     return {
         "cluster": other["cluster"],
-        "looked_at": one["looked_at"] + other["looked_at"],
-        **{key: {**one[key], **other[key]} for key in ("ended", "odd", "failed")},
+        "looked_at": first["looked_at"] + other["looked_at"],
+        **{key: {**first[key], **other[key]} for key in ("ended", "odd", "failed")},
     }

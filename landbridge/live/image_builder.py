@@ -1,11 +1,11 @@
-"""Pipelines of EC2 Image Builder: start one, and list its builds."""
+"""EC2 Image Builder pipelines: start of a pipeline, and list of its builds."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from landbridge.aws_api.client import AwsClient
 
-#: What `landbridge image` calls.
+#: IAM actions that `landbridge image` needs.
 NEEDS = (
     "imagebuilder:ListImagePipelines",
     "imagebuilder:ListImagePipelineImages",
@@ -15,7 +15,7 @@ NEEDS = (
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Build of a pipeline. `ami` is set when it is complete, `why` when it failed."""
+    """One build of a pipeline. `ami` is set when the build is complete, `why` (the reason) when it failed."""
 
     version: str
     status: str
@@ -25,28 +25,28 @@ class Built:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for `--format json`."""
-        found = {"version": self.version, "status": self.status, "created": self.created}
-        return {**found, "ami": self.ami, "why": self.why}
+        fields = {"version": self.version, "status": self.status, "created": self.created}
+        return {**fields, "ami": self.ami, "why": self.why}
 
 
 def pipeline(aws: AwsClient, cluster: str, name: str) -> str | None:
-    """Return the ARN of the pipeline of a cluster's image; None where there is none yet. Raises AwsRefusal."""
-    wanted = f"{cluster}-{name}"
-    filters = [{"name": "name", "values": [wanted]}]
+    """Return the ARN of the pipeline of a cluster's image; None before it exists. Raises AwsRefusal."""
+    full_name = f"{cluster}-{name}"
+    filters = [{"name": "name", "values": [full_name]}]
     image_pipeline_list = aws.ask("imagebuilder", "list_image_pipelines", filters=filters)["imagePipelineList"]
-    return next((str(one["arn"]) for one in image_pipeline_list if one["name"] == wanted), None)
+    return next((str(summary["arn"]) for summary in image_pipeline_list if summary["name"] == full_name), None)
 
 
 def start(aws: AwsClient, arn: str) -> str:
     """Start a pipeline; return the version that it builds. Raises AwsRefusal."""
-    told = aws.ask("imagebuilder", "start_image_pipeline_execution", imagePipelineArn=arn)
-    return _version(str(told["imageBuildVersionArn"]))
+    response = aws.ask("imagebuilder", "start_image_pipeline_execution", imagePipelineArn=arn)
+    return _version(str(response["imageBuildVersionArn"]))
 
 
 def built(aws: AwsClient, arn: str, region: str) -> tuple[Built, ...]:
     """Return the complete and running builds of a pipeline, newest first. Raises AwsRefusal."""
     listed = aws.all("imagebuilder", "list_image_pipeline_images", "imageSummaryList", imagePipelineArn=arn)
-    return tuple(sorted((_built(one, region) for one in listed), key=lambda one: one.created, reverse=True))
+    return tuple(sorted((_built(summary, region) for summary in listed), key=lambda build: build.created, reverse=True))
 
 
 def _built(raw: Any, region: str) -> Built:

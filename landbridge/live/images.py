@@ -1,4 +1,4 @@
-"""Machine images from AWS: the image that an SSM parameter names, and the software versions in it."""
+"""Queries of AMIs: the image in an SSM parameter, and the software versions in an image."""
 
 import json
 import re
@@ -11,14 +11,14 @@ from landbridge.aws_api.client import AwsClient
 from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.plan.aws.images import CLUSTER, IMAGE
 
-#: GetParameters takes ten names a call. Source: Systems Manager API reference, GetParameters.
+#: Maximum number of names in one GetParameters call. Source: Systems Manager API reference, GetParameters.
 _NAMES_A_CALL = 10
 _VERSIONS = {
     "driver": re.compile(r"nvidia[\w .:-]*?driver[^\d,;]{0,20}(\d{3}\.\d+(?:\.\d+)*)", re.IGNORECASE),
     "cuda": re.compile(r"cuda[^\d,;]{0,20}(\d+\.\d+(?:\.\d+)*)", re.IGNORECASE),
     "efa": re.compile(r"\befa\b[^\d,;]{0,20}(\d+\.\d+\.\d+)", re.IGNORECASE),
 }
-#: Tags that builders of images use for the same facts, the first that is there.
+#: Tags that image builders use for the same facts; the first tag that exists is used.
 _TAGS = {
     "driver": ("landbridge:driver", "nvidia_driver_version", "parallelcluster:nvidia_driver"),
     "cuda": ("landbridge:cuda", "cuda_version"),
@@ -28,7 +28,7 @@ _TAGS = {
 
 @dataclass(frozen=True, slots=True)
 class NamedImage:
-    """Image id in an SSM parameter, and the parameter's version."""
+    """Image id in an SSM parameter, and the version of the parameter."""
 
     ami: str
     version: int | None
@@ -36,7 +36,7 @@ class NamedImage:
 
 @dataclass(frozen=True, slots=True)
 class DescribedImage:
-    """Image from EC2. `root_gib` is the size of its root snapshot: no root volume may be smaller."""
+    """Image from EC2. `root_gib` is the size of its root snapshot, the minimum size of a root volume."""
 
     ami: str
     name: str
@@ -55,32 +55,35 @@ class DescribedImage:
 
 
 def parameters(aws: AwsClient, names: Iterable[str]) -> tuple[dict[str, NamedImage], tuple[str, ...]]:
-    """Return the image of each parameter, and the parameters that do not exist or name no image. Raises AwsRefusal."""
-    fromkeys = list(dict.fromkeys(names))
-    found: dict[str, NamedImage] = {}
-    for start in range(0, len(fromkeys), _NAMES_A_CALL):
-        answer = aws.ask("ssm", "get_parameters", Names=fromkeys[start : start + _NAMES_A_CALL])
-        for parameter in answer["Parameters"]:
+    """Return the image of each parameter, and the parameters that do not exist or contain no image id. Raises
+    AwsRefusal.
+    """
+    unique_names = list(dict.fromkeys(names))
+    images: dict[str, NamedImage] = {}
+    for start in range(0, len(unique_names), _NAMES_A_CALL):
+        response = aws.ask("ssm", "get_parameters", Names=unique_names[start : start + _NAMES_A_CALL])
+        for parameter in response["Parameters"]:
             ami = _ami(str(parameter["Value"]))
             if ami is not None:
-                found[parameter["Name"]] = NamedImage(ami, parameter.get("Version"))
-    return found, tuple(name for name in fromkeys if name not in found)
+                images[parameter["Name"]] = NamedImage(ami, parameter.get("Version"))
+    return images, tuple(name for name in unique_names if name not in images)
 
 
 def image(aws: AwsClient, ami: str) -> DescribedImage | None:
-    """Return an image, or None where this account may use none of that id. Raises AwsRefusal."""
+    """Return an image; None if this account cannot use an image of this id. Raises AwsRefusal."""
     try:
-        answer = aws.ask("ec2", "describe_images", ImageIds=[ami])
+        response = aws.ask("ec2", "describe_images", ImageIds=[ami])
     except AwsRefusal as refused:
         if refused.code.startswith("InvalidAMIID"):
             return None
         raise
-    return _image(answer["Images"][0]) if answer["Images"] else None
+    return _image(response["Images"][0]) if response["Images"] else None
 
 
 def newest(aws: AwsClient, cluster: str, name: str) -> DescribedImage | None:
-    """Return the newest image that a cluster's own pipeline has built under a name; None before the first. Raises
-    AwsRefusal.
+    """Return the newest image that the cluster's pipeline has built under a name; None before the first build.
+
+    Raises AwsRefusal.
     """
     tags = {CLUSTER: cluster, IMAGE: name}
     filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in tags.items()]
@@ -90,16 +93,16 @@ def newest(aws: AwsClient, cluster: str, name: str) -> DescribedImage | None:
 
 
 def versions(texts: Iterable[str], tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the driver, CUDA and EFA versions that tags or texts name; no version is guessed.
+    """Return the driver, CUDA and EFA versions that tags or texts contain; no version is guessed.
 
     Source: the image's own name, description and tags. `Driver 580.105.08`, `CUDA 13.0`, `EFA 1.45.0`.
     """
     versions: dict[str, str] = {}
     for key, pattern in _VERSIONS.items():
         tagged = next((tags[name] for name in _TAGS[key] if tags.get(name)), None)
-        told = next((match[1] for text in texts if (match := pattern.search(text))), None)
-        if tagged or told:
-            versions[key] = str(tagged or told)
+        in_text = next((match[1] for text in texts if (match := pattern.search(text))), None)
+        if tagged or in_text:
+            versions[key] = str(tagged or in_text)
     return versions
 
 
@@ -127,7 +130,7 @@ def _image(raw: Mapping[str, Any]) -> DescribedImage:
 
 
 def _ami(value: str) -> str | None:
-    """Return the image in a parameter's value: the id itself, or JSON that holds it (as ECS's `recommended` does)."""
+    """Return the image id in a parameter's value: the id itself, or JSON that contains it (ECS's `recommended`)."""
     if value.startswith("{"):
         try:
             value = str(json.loads(value).get("image_id", ""))

@@ -1,4 +1,4 @@
-"""Recovery of resources that a killed operation began to create: found by tag, name or the resource that they belong to."""
+"""Recovery of resources that a killed operation began to create: search by tag, by name or by parent resource."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -18,9 +18,9 @@ def recover(
 ) -> dict[str, str]:
     """Return the ids, by URN, of resources of `begun` that exist in AWS and whose id is not in the state of their type.
 
-    `connect` makes a connection without earlier answers, to a region or (None) to the environment's own. Resources that are
-    equal in all inputs are interchangeable: each is returned once. Raises AwsRefusal where AWS cannot be asked; resources that
-    these credentials may not list are not found.
+    `connect` returns a client without cached answers, of a region or (None) of the environment's own. Resources that
+    are equal in all inputs are interchangeable: each is returned once. Raises AwsRefusal if AWS cannot be queried;
+    resources that these credentials may not list are not found.
     """
     recovered: dict[str, str] = {}
     used: dict[str, set[str]] = {}

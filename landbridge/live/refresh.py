@@ -1,4 +1,4 @@
-"""Comparison of EC2's instance types with the catalogue, and writing of reviewed differences."""
+"""Comparison of EC2's instance types with the catalogue."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from landbridge.catalog import InstanceType, regions
 from landbridge.catalog.compare import Difference, compare
 
 NEEDS = ("ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings", "ec2:DescribeAvailabilityZones")
-#: A filter takes this many values. Source: EC2 API reference, "Filter" (200).
+#: Maximum number of values of one filter. Source: EC2 API reference, "Filter" (200).
 _VALUES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Answers of one region: types of the catalogue's families, their offerings, and its zones."""
+    """EC2's answers of one region: types of the catalogue's families, their offerings, and its zones."""
 
     region: str
     types: tuple[Mapping[str, Any], ...]
@@ -49,7 +49,9 @@ def describe(aws: AwsClient, families: Iterable[str]) -> Described:
 
 
 def review(ours: Mapping[str, InstanceType], descriptions: Iterable[Described]) -> tuple[Difference, ...]:
-    """Return the facts on which the catalogue and these regions differ, by type; zones unknown to the catalogue first."""
+    """Return the facts on which the catalogue and these regions differ, by type; first the zones that the catalogue
+    does not have.
+    """
     answers = tuple(descriptions)
     known_regions = regions()
     differences: list[Difference] = []

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from landbridge.launch_parameters import market_options, network_interfaces, reservation_target
 from landbridge.plan.args import named
 from landbridge.plan.aws.pool import PoolArgs
 from landbridge.plan.instances.capacity import Terms
@@ -20,25 +21,12 @@ def launch_request(
     count: int,
     placement_group: str | None = None,
 ) -> dict[str, Any]:
-    """Return RunInstances' parameters for `count` nodes of one capacity in one subnet: the same interfaces, disk,
-    metadata settings and market as the launch template's.
+    """Return RunInstances' parameters for `count` nodes of one capacity in one subnet: interfaces, market and
+    reservation as the burst controller sends them; image, disk and metadata settings as in the launch template.
 
-    `groups` are ids of security groups; none leaves the VPC's default one. No instance profile is named: it exists only
-    once the stack is built.
+    `groups` are ids of security groups; without any, EC2 uses the VPC's default group. The request has no instance
+    profile, which exists only after `up`.
     """
-    public = {"AssociatePublicIpAddress": True} if pool.public_ip and len(nics) == 1 else {}
-    interfaces = [
-        {
-            "NetworkCardIndex": nic.network_card,
-            "DeviceIndex": nic.device,
-            "InterfaceType": nic.type,
-            "SubnetId": subnet,
-            "DeleteOnTermination": True,
-            **({"Groups": list(groups)} if groups else {}),
-            **public,
-        }
-        for nic in nics
-    ]
     disk = {
         "VolumeSize": pool.root_volume_gib,
         "VolumeType": "gp3",
@@ -53,7 +41,9 @@ def launch_request(
         "InstanceType": terms.instance,
         "MinCount": count,
         "MaxCount": count,
-        "NetworkInterfaces": interfaces,
+        **network_interfaces(
+            [(nic.network_card, nic.device, nic.type) for nic in nics], subnet, groups, pool.public_ip
+        ),
         "BlockDeviceMappings": [{"DeviceName": pool.root_device, "Ebs": disk}],
         "MetadataOptions": {
             "HttpTokens": "required",
@@ -63,25 +53,14 @@ def launch_request(
         "InstanceInitiatedShutdownBehavior": "terminate",
         "TagSpecifications": [{"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume")],
         **({"Placement": {"GroupName": placement_group}} if placement_group else {}),
-        **_market(terms),
+        **market_options(terms.market.kind, terms.market.max_price_usd),
+        **_reservation(terms),
     }
 
 
-def _market(terms: Terms) -> dict[str, Any]:
-    market, chosen = terms.market, dict[str, Any]()
-    if market.kind == "spot":
-        price = {"MaxPrice": str(market.max_price_usd)} if market.max_price_usd is not None else {}
-        options = {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate", **price}
-        chosen["InstanceMarketOptions"] = {"MarketType": "spot", "SpotOptions": options}
-    elif market.kind == "capacity-block":
-        chosen["InstanceMarketOptions"] = {"MarketType": "capacity-block"}
-    target: dict[str, str] = {}
-    if market.reservation and market.preference is None:
-        target = {"CapacityReservationId": market.reservation}
-    elif market.reservation_group:
-        target = {"CapacityReservationResourceGroupArn": market.reservation_group}
-    if target:
-        chosen["CapacityReservationSpecification"] = {"CapacityReservationTarget": target}
-    elif market.preference:
-        chosen["CapacityReservationSpecification"] = {"CapacityReservationPreference": market.preference}
-    return chosen
+def _reservation(terms: Terms) -> dict[str, Any]:
+    """Return the reservation of the launch, or the preference, which the launch template has."""
+    market = terms.market
+    if market.preference is not None and not market.reservation_group:
+        return {"CapacityReservationSpecification": {"CapacityReservationPreference": market.preference}}
+    return reservation_target(None if market.preference else market.reservation, market.reservation_group)

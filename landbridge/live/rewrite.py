@@ -1,7 +1,6 @@
-"""Writer of reviewed facts into the catalogue's files: zones, purchase options and network cards of a row, no other
-field.
+"""Writer of reviewed facts into the catalogue's files: zones, purchase options and network cards of a row.
 
-The rest of a file (comments, order, every other fact) stays as it is, so that the change is what version control shows.
+The rest of a file (comments, order, every other fact) is unchanged, so that version control shows the change alone.
 """
 
 import re
@@ -25,10 +24,10 @@ def write(
 ) -> tuple[str, ...]:
     """Write the writable part of `differences` into the catalogue in `folder`; return the types that changed.
 
-    Raises CatalogueError, and leaves a file as it was, where the result would not be readable.
+    Raises CatalogueError, and restores the file, if the result cannot be read.
     """
     ours, answers = Instances(folder), tuple(descriptions)
-    where = (
+    source = (
         f"EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings, {', '.join(answer.region for answer in answers)}"
     )
     rows = _rows(ours, differences, answers)
@@ -38,7 +37,7 @@ def write(
         text = before
         for name, lines in rows.items():
             if name.startswith(f"{family}."):
-                dated = {**lines, "source": [f"    source: {where}"], "date": [f"    date: {today}"]}
+                dated = {**lines, "source": [f"    source: {source}"], "date": [f"    date: {today}"]}
                 text = _with(text, name, dated)
         path.write_text(text, encoding="utf-8")
         try:
@@ -54,7 +53,7 @@ def _rows(
 ) -> dict[str, dict[str, list[str]]]:
     """Return the new lines by key, of each type that changes."""
     described = {str(kind["InstanceType"]): kind for answer in answers for kind in answer.types}
-    asked = frozenset[str]().union(*(answer.zones for answer in answers))
+    queried_zones = frozenset[str]().union(*(answer.zones for answer in answers))
     offered: dict[str, set[str]] = {}
     for offer in (offer for answer in answers for offer in answer.offerings):
         offered.setdefault(str(offer["InstanceType"]), set()).add(str(offer["Location"]))
@@ -64,7 +63,7 @@ def _rows(
         if name not in ours:
             continue
         if difference.fact == "zones":
-            zones = (set(ours[name].zones) - asked) | offered.get(name, set())
+            zones = (set(ours[name].zones) - queried_zones) | offered.get(name, set())
             rows.setdefault(name, {})["zones"] = _folded("zones", compress(sorted(zones)))
         elif difference.fact == "purchase" and isinstance(difference.theirs, tuple):
             rows.setdefault(name, {})["purchase"] = [f"    purchase: [{', '.join(_bought(difference.theirs))}]"]
@@ -85,25 +84,28 @@ def _cards(ours: InstanceType, described: Mapping[str, Any]) -> list[str]:
     for card in sorted(
         described["NetworkInfo"]["NetworkCards"], key=lambda network_card: int(network_card["NetworkCardIndex"])
     ):
-        index, mine = int(card["NetworkCardIndex"]), cards_by_index.get(int(card["NetworkCardIndex"]))
-        gbps = card.get("PeakBandwidthInGbps", mine.gbps if mine is not None else None)
+        index, known = int(card["NetworkCardIndex"]), cards_by_index.get(int(card["NetworkCardIndex"]))
+        gbps = card.get("PeakBandwidthInGbps", known.gbps if known is not None else None)
         order = ("interface", "efa", "efa-only")
         types = [
             interface_type
             for interface_type in order
-            if interface_type in (card.get("InterfaceTypes") or (mine.types if mine is not None else ()))
+            if interface_type in (card.get("InterfaceTypes") or (known.types if known is not None else ()))
         ]
         if gbps is None or not types:
-            raise CatalogueError(f"EC2 does not say what card {index} of {ours.name} carries")
+            raise CatalogueError(f"EC2 does not report the bandwidth or interface types of card {index} of {ours.name}")
         text = f"interfaces: {card['MaximumNetworkInterfaces']}, gbps: {gbps:g}, types: [{', '.join(types)}]"
         if runs and runs[-1][2] == text:
             runs[-1] = (runs[-1][0], index, text)
         else:
             runs.append((index, index, text))
-    places = (f"{first}" if first == last else f"{first}-{last}" for first, last, _ in runs)
+    card_ranges = (f"{first}" if first == last else f"{first}-{last}" for first, last, _ in runs)
     return [
         "    cards:",
-        *(f'      - {{cards: "{place}", {text}}}' for place, (_, _, text) in zip(places, runs, strict=True)),
+        *(
+            f'      - {{cards: "{card_range}", {text}}}'
+            for card_range, (_, _, text) in zip(card_ranges, runs, strict=True)
+        ),
     ]
 
 
@@ -127,26 +129,30 @@ def _with(text: str, name: str, keys: Mapping[str, list[str]]) -> str:
     try:
         start = lines.index(f"  {name}:")
     except ValueError:
-        raise CatalogueError(f"{name} has no row of its own in its file") from None
+        raise CatalogueError(f"{name} has no row in its file") from None
     end = next(
-        (at for at in range(start + 1, len(lines)) if lines[at].strip() and not lines[at].startswith("    ")),
+        (
+            number
+            for number in range(start + 1, len(lines))
+            if lines[number].strip() and not lines[number].startswith("    ")
+        ),
         len(lines),
     )
     while end > start + 1 and not lines[end - 1].strip():
         end -= 1
     row: list[str] = []
-    left = dict(keys)
+    remaining = dict(keys)
     skipping = False
     for line in lines[start + 1 : end]:
         match = _KEY.match(line)
         if match is not None:
             skipping = match[1] in keys
-            if skipping and match[1] in left:
-                row += left.pop(match[1])
+            if skipping and match[1] in remaining:
+                row += remaining.pop(match[1])
         elif line.startswith("    #"):
             skipping = False  # a comment belongs to what follows it
         if not skipping:
             row.append(line)
-    for added in left.values():
-        row += added
+    for lines_of_key in remaining.values():
+        row += lines_of_key
     return "\n".join([*lines[: start + 1], *row, *lines[end:]]) + "\n"

@@ -1,4 +1,4 @@
-"""The archive with which an image is built: the cluster's roles, what they are given, and the program that runs them."""
+"""Archive for a node image build: the cluster's roles, their variables, and the program that runs them."""
 
 from landbridge.node_image.bundle import Bundle, bundle, roles_used
 from landbridge.node_image.steps import ingredients, steps

@@ -1,4 +1,4 @@
-"""The roles as an archive that is the same on every machine, and is known by its digest."""
+"""Reproducible archive of the roles, identified by its digest."""
 
 import hashlib
 import io
@@ -15,36 +15,38 @@ from typing import Any
 
 PLAYBOOK = Path("ansible/playbooks/node_image.yml")
 ROLES = Path("ansible/roles")
-#: What the playbook installs besides: job code, and the lock of what it imports.
+#: Folders that the playbook also installs: job code, and the lock file of its Python packages.
 EXTRAS = (Path("examples/digits"),)
 _PROGRAM = Path(__file__).with_name("run.sh")
-#: For people, or made by a run: no part of what is built.
+#: Suffixes of documentation and generated files, which are not part of the archive.
 _NOT_PARTS = frozenset({".md", ".pyc", ".in"})
 _NAMED = (
     re.compile(r"(?:include_role|import_role):\s*\{?\s*name:\s*([a-z_]+)"),
     re.compile(r"-\s*\{?\s*role:\s*([a-z_]+)"),
 )
 _LISTED = re.compile(r"roles:\s*\[([^\]]*)\]")
+#: Task files that the playbook includes, relative to its folder.
+_TASK_FILES = re.compile(r"(?:include_tasks|import_tasks):\s*([A-Za-z_/]+\.yml)")
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """An archive (tar; not compressed, which no two versions of a compressor do alike)."""
+    """Tar archive, not compressed, because the result would differ between versions of a compressor."""
 
     content: bytes
 
     @cached_property
     def sha256(self) -> str:
-        """Its digest: what S3 knows it by, and what a build compares before it unpacks anything."""
+        """Return the digest: part of the S3 key, and verified by a build before it unpacks the archive."""
         return hashlib.sha256(self.content).hexdigest()
 
     @property
     def key(self) -> str:
-        """Its place in the bucket."""
+        """Return the S3 key of the archive."""
         return f"roles/{self.sha256}.tar"
 
     def file(self, folder: Path) -> Path:
-        """The archive as a file of `folder`, written where it is not there yet."""
+        """Return the archive as a file of `folder`, written if absent."""
         path = folder / f"{self.sha256}.tar"
         if not path.is_file():
             folder.mkdir(parents=True, exist_ok=True)
@@ -55,9 +57,9 @@ class Bundle:
 
 
 def bundle(project: Path, variables: Mapping[str, Any], settings: Mapping[str, str]) -> Bundle:
-    """Pack the playbook and every role that it uses out of `project`, with what the roles and the build are given.
+    """Pack the playbook of `project` and every role that it uses, with the variables of roles and build.
 
-    The archive depends on contents, names and executable bits alone: not on order, clock, owner or umask.
+    The archive depends only on contents, names and executable bits: not on order, clock, owner or umask.
     """
     files = dict(_files(project))
     files["vars.json"] = (json.dumps(variables, sort_keys=True, indent=1).encode() + b"\n", False)
@@ -74,11 +76,16 @@ def bundle(project: Path, variables: Mapping[str, Any], settings: Mapping[str, s
     return Bundle(raw.getvalue())
 
 
+def task_files(playbook: Path) -> list[Path]:
+    """Return the task files that a playbook includes, in the order of the playbook."""
+    return [playbook.parent / name for name in _TASK_FILES.findall(playbook.read_text(encoding="utf-8"))]
+
+
 def roles_used(playbook: Path, folder: Path) -> list[Path]:
-    """The roles that a playbook includes, and those that they include in turn, by name."""
+    """Return the roles that a playbook includes, directly or indirectly, sorted by name."""
     folders = {path.name: path for path in folder.iterdir() if path.is_dir()}
     used: dict[str, Path] = {}
-    pending = [playbook]
+    pending = [playbook, *task_files(playbook)]
     while pending:
         path = pending.pop()
         for text in [path] if path.is_file() else sorted(path.rglob("*.yml")):
@@ -97,12 +104,13 @@ def _roles_in(text: str) -> Iterator[str]:
 
 
 def _files(project: Path) -> Iterator[tuple[str, tuple[bytes, bool]]]:
-    places = [
+    paths = [
         project / PLAYBOOK,
+        *task_files(project / PLAYBOOK),
         *roles_used(project / PLAYBOOK, project / ROLES),
         *(project / extra for extra in EXTRAS),
     ]
-    for place in places:
-        for file in [place] if place.is_file() else sorted(place.rglob("*")):
+    for path in paths:
+        for file in [path] if path.is_file() else sorted(path.rglob("*")):
             if file.is_file() and file.suffix not in _NOT_PARTS:
                 yield str(file.relative_to(project)), (file.read_bytes(), bool(file.stat().st_mode & 0o100))

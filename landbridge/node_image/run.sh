@@ -1,11 +1,12 @@
 #!/bin/sh
-# What an image is built with, on the instance that is to become it: run.sh build, then run.sh again; and run.sh verify on an
-# instance that was started from it. vars.json is what the roles are given, settings.sh what this program reads.
+# Build of a node image on the build instance: run.sh build, then run.sh again; run.sh verify runs on an instance that was launched
+# from the image. vars.json contains the roles' variables, settings.sh this program's settings.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null  # comes with the archive
 . "$here/settings.sh"
 proxy=/etc/apt/apt.conf.d/99-landbridge-image
+universe=/etc/apt/sources.list.d/landbridge-image.sources
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export ANSIBLE_ROLES_PATH="$here/ansible/roles" ANSIBLE_GATHERING=explicit ANSIBLE_INJECT_FACT_VARS=False ANSIBLE_NOCOLOR=1
 export ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3 ANSIBLE_LOCAL_TEMP=/tmp/.landbridge-image HOME=/root
@@ -17,13 +18,29 @@ play() {
 
 build() {
   [ -z "${APT_PROXY:-}" ] || printf 'Acquire::http::Proxy "%s";\n' "$APT_PROXY" >"$proxy"
-  # Another machine's setting up may still hold the lock at the first boot.
+  universe
+  # At the first boot another program may still hold the lock.
   apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 --quiet=2 update
   apt-get -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 --quiet=2 --yes --no-install-recommends install ansible-core
   play
 }
 
-# The same roles again find nothing to do: what they have set up stays as it is, on this host as on-prem.
+# Add Ubuntu's archive universe, which has ansible-core, if the parent image does not use it.
+universe() {
+  # shellcheck source=/dev/null
+  (. /etc/os-release && [ "$ID" = ubuntu ]) || return 0
+  ! grep -Eqrs '^[^#]*\buniverse\b' /etc/apt/sources.list /etc/apt/sources.list.d || return 0
+  # shellcheck source=/dev/null
+  (. /etc/os-release && printf 'Types: deb\nURIs: %s\nSuites: %s %s-updates\nComponents: universe\nSigned-By: %s\n' \
+    "$(archive)" "$VERSION_CODENAME" "$VERSION_CODENAME" /usr/share/keyrings/ubuntu-archive-keyring.gpg) >"$universe"
+}
+
+# Print the address of the Ubuntu archive that the parent image uses: its region's mirror, or ports for arm64.
+archive() {
+  sed -n -E 's/^(URIs:|deb( \[[^]]*\])?) *(https?:\/\/[^ ]+).*/\3/p' /etc/apt/sources.list.d/ubuntu.sources /etc/apt/sources.list 2>/dev/null | head -n 1
+}
+
+# Run the same roles again: as on-prem, a second run must not change anything.
 again() {
   log=$(mktemp)
   play >"$log" 2>&1 || { cat "$log"; return 1; }
@@ -36,36 +53,18 @@ again() {
   tidy
 }
 
-# What the build needed, and what must not be the same on two hosts.
+# Remove build tools, and files that must not be the same on two hosts.
 tidy() {
   apt-get --quiet=2 --yes --autoremove purge ansible-core
   apt-get clean
-  rm -rf "$proxy" /tmp/.landbridge-image /root/.ansible /var/lib/apt/lists/*
+  rm -rf "$proxy" "$universe" /tmp/.landbridge-image /root/.ansible /var/lib/apt/lists/*
 }
 
+# Check the image against its contract, and that jobs can import their libraries.
 verify() {
-  wrong=0
-  told=$(slurmd -V 2>&1) || told="no slurmd"
-  # Debian's own package calls itself slurm-wlm.
-  case $told in "slurm $SLURM_VERSION".* | "slurm-wlm $SLURM_VERSION".*) ;; *) bad "slurmd is '$told', not $SLURM_VERSION" ;; esac
-  for unit in slurmd landbridge-identity landbridge-storage; do
-    [ "$(systemctl is-enabled "$unit" 2>/dev/null)" = enabled ] || bad "$unit does not start at boot"
-  done
-  for key in /etc/slurm/slurm.key /etc/slurm/slurm.jwks /etc/munge/munge.key /root/.ssh/id_rsa /root/.ssh/id_ed25519; do
-    [ ! -e "$key" ] || bad "$key is in the image: whoever may read the image would have it"
-  done
-  for left in /usr/bin/ansible-playbook "$proxy"; do
-    [ ! -e "$left" ] || bad "$left is left of the build"
-  done
-  [ -s /etc/landbridge/node.json ] || bad "/etc/landbridge/node.json is missing: the node does not know where to ask"
-  (cd / && /opt/landbridge/training/bin/python -W ignore -c "import jax.numpy, mlflow, boto3") || bad "jobs cannot import their libraries"
-  [ "$wrong" = 0 ] || return 1
-  echo "the image is what it should be: $told"
-}
-
-bad() {
-  echo "$1" >&2
-  wrong=1
+  /opt/landbridge/bin/landbridge-node-verify image
+  (cd / && /opt/landbridge/training/bin/python -W ignore -c "import jax.numpy, mlflow, boto3") || { echo "jobs cannot import their libraries" >&2; return 1; }
+  echo "the image fulfils its contract: $(slurmd -V)"
 }
 
 case ${1:-} in

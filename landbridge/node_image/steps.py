@@ -1,4 +1,4 @@
-"""The document by which Image Builder's agent runs a build: fetch, compare, build, look again, and test what came out."""
+"""Component document of EC2 Image Builder: fetch and verify the archive, build, run the roles again, test the image."""
 
 import hashlib
 
@@ -6,15 +6,15 @@ from landbridge.node_image.bundle import Bundle
 
 _ARCHIVE = "/var/tmp/landbridge-image.tar"
 _FOLDER = "/var/tmp/landbridge-image"
-#: Fetching some hundred kilobytes, and looking at what was built.
+#: Limit for the download of some hundred kilobytes, and for the test of the image.
 _SHORT_SECONDS = 600
 
 
 def steps(name: str, archive: Bundle, *, bucket: str, account: str, timeout_minutes: int) -> str:
-    """Return the document (YAML) of a component, `name` in words for people.
+    """Return the document (YAML) of a component; `name` is its display name.
 
-    Phases: build runs the roles; validate runs them again, which has to change nothing, and takes the tools away; test,
-    on an instance of its own that was started from the image, asks the image what it is.
+    Phases: build runs the roles; validate runs them again, which must change nothing, and removes the tools; test
+    verifies the image on a separate instance that was launched from it.
     Source: EC2 Image Builder User Guide, "Use the AWSTOE component document framework" and "Action modules" (S3Download, ExecuteBash).
     """
     fetch = f"""\
@@ -40,7 +40,7 @@ def steps(name: str, archive: Bundle, *, bucket: str, account: str, timeout_minu
 
 
 def ingredients(archive: Bundle, timeout_minutes: int) -> str:
-    """The digest of what is done and with what, wherever it is done: other steps or other roles are another image."""
+    """Return the digest of steps and archive without bucket and account: other steps or roles give another image."""
     text = steps("", archive, bucket="", account="", timeout_minutes=timeout_minutes)
     return hashlib.sha256(text.encode()).hexdigest()
 

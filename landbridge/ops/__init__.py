@@ -1,1 +1,1 @@
-"""Operation of a running cluster, and requirements of the operator's machine."""
+"""Operation of a running cluster, and requirements of commands on the operator's machine."""

@@ -1,4 +1,4 @@
-"""Probes of the operator's machine for the requirements of each command. Changes nothing."""
+"""Probes of the operator's machine for the requirements of each command. Nothing is changed."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,12 +19,12 @@ from landbridge import yaml_text
 from landbridge.paths import cache_dir
 
 Kind = Literal["python", "program", "module", "root", "namespaces", "memory_mib", "disk_mib", "engine", "go"]
-# Debian puts these outside an ordinary user's PATH.
+# Folders of programs that an ordinary user's PATH on Debian does not contain.
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin"
 
 
 class Need(BaseModel):
-    """Requirement of a command, and the fix where it is missing."""
+    """Requirement of a command, and the fix if it is missing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: Kind
@@ -41,17 +41,27 @@ class _Needs(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Requirement of a command, and whether this machine meets it."""
+    """Requirement of a command, and whether this machine meets it (`met`), with the result of the probe."""
 
     command: str
     need: str
     met: bool
-    found: str
+    result: str
     fix: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for `--format json`."""
+        return {
+            "command": self.command,
+            "need": self.need,
+            "met": self.met,
+            "found": self.result,
+            "fix": self.fix,
+        }
 
 
 def diagnose() -> tuple[Diagnosis, ...]:
-    """Return all requirements of all commands, probed; takes about a second."""
+    """Probe all requirements of all commands; takes about a second."""
     text = files("landbridge.ops").joinpath("doctor.yaml").read_text(encoding="utf-8")
     needs = _Needs.model_validate(yaml_text.load(text))
     return tuple(_probe(command, need) for command, listed in needs.commands.items() for need in listed)
@@ -64,14 +74,16 @@ def _probe(command: str, need: Need) -> Diagnosis:
     )
 
 
-def _python(least: str) -> tuple[bool, str]:
-    return sys.version_info >= _numbers(least), ".".join(str(part) for part in sys.version_info[:3])
+def _python(minimum: str) -> tuple[bool, str]:
+    return sys.version_info >= _numbers(minimum), ".".join(str(part) for part in sys.version_info[:3])
 
 
 def _program(name: str) -> tuple[bool, str]:
-    # A program of the environment that runs us counts, whatever PATH says.
-    beside = Path(sys.executable).parent / name
-    path = str(beside) if beside.is_file() else shutil.which(name) or shutil.which(name, path=_SYSTEM_PATH)
+    # A program in the folder of this Python counts even if PATH does not contain that folder.
+    in_environment = Path(sys.executable).parent / name
+    path = (
+        str(in_environment) if in_environment.is_file() else shutil.which(name) or shutil.which(name, path=_SYSTEM_PATH)
+    )
     return path is not None, path or "not found"
 
 
@@ -90,16 +102,16 @@ def _namespaces(_: str) -> tuple[bool, str]:
     if unshare is None:
         return False, "no unshare program"
     output = _run([unshare, "--net", "--mount", "--pid", "--fork", "true"])
-    return output[0], "can be made" if output[0] else output[1]
+    return output[0], "can be created" if output[0] else output[1]
 
 
-def _memory(least: str) -> tuple[bool, str]:
+def _memory(minimum: str) -> tuple[bool, str]:
     available = _available_mib()
-    return available >= int(least), f"{available} MiB available"
+    return available >= int(minimum), f"{available} MiB available"
 
 
 def _available_mib() -> int:
-    """Return the available memory, cut to the control group's limit where there is one."""
+    """Return the available memory in MiB, at most the limit of the control group."""
     match = re.search(r"^MemAvailable:\s+(\d+)", _text("/proc/meminfo"), re.MULTILINE)
     available = int(match[1]) // 1024 if match else 0
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -109,9 +121,9 @@ def _available_mib() -> int:
     return available
 
 
-def _disk(least: str) -> tuple[bool, str]:
+def _disk(minimum: str) -> tuple[bool, str]:
     free = shutil.disk_usage(Path.home()).free // 2**20
-    return free >= int(least), f"{free} MiB free in {Path.home()}"
+    return free >= int(minimum), f"{free} MiB free in {Path.home()}"
 
 
 def _engine(_: str) -> tuple[bool, str]:
@@ -121,22 +133,22 @@ def _engine(_: str) -> tuple[bool, str]:
 
 
 @cache
-def _go(least: str) -> tuple[bool, str]:
+def _go(minimum: str) -> tuple[bool, str]:
     go = shutil.which("go") or shutil.which("go", path=_SYSTEM_PATH)
     if go is None:
         return False, "not found"
     ran, output = _run([go, "version"])
     match = re.search(r"go(\d+(?:\.\d+)+)", output)
-    return ran and match is not None and _numbers(match[1]) >= _numbers(least), match[1] if match else output
+    return ran and match is not None and _numbers(match[1]) >= _numbers(minimum), match[1] if match else output
 
 
 def _run(command: list[str]) -> tuple[bool, str]:
     """Return whether a harmless command succeeds within five seconds, and its output."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.SubprocessError) as error:
         return False, str(error)
-    return done.returncode == 0, (done.stdout or done.stderr).strip()
+    return completed.returncode == 0, (completed.stdout or completed.stderr).strip()
 
 
 def _text(path: str) -> str:

@@ -1,7 +1,8 @@
-"""Impact of a preview on a running cluster and on data: each step's effect, with the first thing to do.
+"""Impact of a preview on a running cluster and on data: the effect of each step, with the first action for the
+operator.
 
-The idea of the ladder is AWS ParallelCluster's update policy; here it is drawn from what the engine says it will do, so that it
-holds for any change, whoever made it and wherever.
+The classes of effects follow AWS ParallelCluster's update policy. They are derived from the steps that the engine
+plans, so that they apply to every change, independent of its origin.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,16 +13,17 @@ from landbridge.aws_resources import BY_TOKEN
 from landbridge.catalog.aws.impact import Case, Effect, ImpactFacts, TypeImpact, impact_facts
 from landbridge.plan.resource_change import ResourceChange
 
-#: The engine's words for making a resource anew, of which one replacement has several.
+#: The engine's operations of a replacement, which consists of several of them.
 _REPLACING = frozenset({"replace", "create-replacement", "delete-replaced", "read-replacement", "import-replacement"})
 _DELETING = frozenset({"delete", "discard", "discard-replaced"})
-#: Nothing is done to the thing itself.
-_LOOKING = frozenset({"same", "read", "refresh", "import", "remove-pending-replace"})
+#: Operations that do not change the resource itself.
+_READING = frozenset({"same", "read", "refresh", "import", "remove-pending-replace"})
 
 
 @dataclass(frozen=True)
 class Impact:
-    """Impact of one resource's change. `operation` is create, update, replace or delete; `holds` names the data that is lost."""
+    """Impact of one resource's change. `operation` is create, update, replace or delete; `holds` is the data that is
+    lost."""
 
     urn: str
     type: str
@@ -35,7 +37,7 @@ class Impact:
     protected: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for `--format json`."""
+        """Return plain data, for `--format json`."""
         return {
             "urn": self.urn,
             "type": self.type,
@@ -52,7 +54,9 @@ class Impact:
 
 @dataclass(frozen=True)
 class ImpactReport:
-    """A preview, worst first. `unnamed` would be lost and nobody has said so; `unknown` are names that fit nothing lost."""
+    """Impacts of a preview, the worst first. `unnamed`: impacts with a loss of data that the operator has not named;
+    `unknown`: names that match no lost resource.
+    """
 
     impacts: tuple[Impact, ...]
     unnamed: tuple[Impact, ...] = ()
@@ -65,16 +69,17 @@ class ImpactReport:
 
     @property
     def refused(self) -> bool:
-        """Return true where data would be lost that the operator has not named."""
+        """Return whether data would be lost that the operator has not named."""
         return bool(self.unnamed)
 
 
 def impacts(changes: Iterable[ResourceChange], facts: ImpactFacts | None = None) -> tuple[Impact, ...]:
-    """Classify the changes of a preview, worst first. Steps of one resource are one change; unchanged resources are left out."""
+    """Return the impacts of a preview's changes, the worst first. Steps of one resource are one change; unchanged
+    resources are omitted."""
     known_facts = facts or impact_facts()
     by_urn: dict[str, list[ResourceChange]] = {}
     for change in changes:
-        if change.operation not in _LOOKING:
+        if change.operation not in _READING:
             by_urn.setdefault(change.urn, []).append(change)
     all_impacts = [_impact(steps, known_facts) for steps in by_urn.values()]
     return tuple(sorted(all_impacts, key=lambda impact: (-impact.effect.rank, impact.type, impact.name)))
@@ -104,8 +109,16 @@ def _impact(steps: list[ResourceChange], facts: ImpactFacts) -> Impact:
     operations = {step.operation for step in steps}
     # A replacement has several steps in the preview, and only some of them have the difference.
     change = max(steps, key=lambda step: (len(step.causes), len(step.paths)))
-    replacing, deleting = operations & _REPLACING, operations & _DELETING
-    operation = "replace" if replacing else "delete" if deleting else "update" if "update" in operations else "create"
+    replace_operations, delete_operations = operations & _REPLACING, operations & _DELETING
+    operation = (
+        "replace"
+        if replace_operations
+        else "delete"
+        if delete_operations
+        else "update"
+        if "update" in operations
+        else "create"
+    )
     paths = change.paths or tuple(key for key in sorted({*change.old, *change.new}) if _differs(change, key))
     causes = change.causes if operation == "replace" else ()
     shown = paths if operation == "update" else causes
@@ -136,22 +149,22 @@ def _judge(change: ResourceChange, operation: str, paths: tuple[str, ...], facts
     case = _case(type_impact, change, operation, paths) if type_impact else None
     if type_impact and case:
         return judged(
-            case.effect, f"{type_impact.noun}: {_did(operation, paths, change.causes)}", case.first, case.holds
+            case.effect, f"{type_impact.noun}: {_description(operation, paths, change.causes)}", case.first, case.holds
         )
     if operation == "update":
         return _update(type_impact, paths, facts)
-    did = _did(operation, paths, change.causes)
+    description = _description(operation, paths, change.causes)
     if type_impact is None:
-        why = f"{did}; Landbridge does not know whether {change.type} holds data"
+        why = f"{description}; Landbridge does not know whether {change.type} holds data"
         return judged(Effect.DATA_LOSS, why, "find out which data it holds, then name it with --lose", "not known")
     if type_impact.holds:
         first = f"{type_impact.first or facts.effects[Effect.DATA_LOSS].first}; then name it with --lose"
         return judged(
-            Effect.DATA_LOSS, f"{type_impact.noun}: {did}; lost: {type_impact.holds}", first, type_impact.holds
+            Effect.DATA_LOSS, f"{type_impact.noun}: {description}; lost: {type_impact.holds}", first, type_impact.holds
         )
     return judged(
         type_impact.replace if operation == "replace" else type_impact.delete,
-        f"{type_impact.noun}: {did}",
+        f"{type_impact.noun}: {description}",
         type_impact.first,
     )
 
@@ -178,7 +191,7 @@ def _update(type_impact: TypeImpact | None, paths: tuple[str, ...], facts: Impac
                 else None
             )
             worst, first = effect, (rule.first if rule else None) or general
-    return worst, f"{noun}: {_did('update', paths, ())}", first or facts.effects[worst].first, None
+    return worst, f"{noun}: {_description('update', paths, ())}", first or facts.effects[worst].first, None
 
 
 def _case(type_impact: TypeImpact, change: ResourceChange, operation: str, paths: tuple[str, ...]) -> Case | None:
@@ -196,7 +209,7 @@ def _case(type_impact: TypeImpact, change: ResourceChange, operation: str, paths
 
 
 def _shrinks(old: Any, new: Any, path: str = "") -> bool:
-    """Return true if a number gets smaller, or a new one appears: without an age of expiry, objects never expire.
+    """Return whether a number decreases or a new one appears: without an expiry age, objects never expire.
 
     0 days of a log group mean that its events never expire.
     """
@@ -205,10 +218,10 @@ def _shrinks(old: Any, new: Any, path: str = "") -> bool:
     if isinstance(new, int | float):
         return new != 0 and (not isinstance(old, int | float) or old == 0 or new < old)
     if isinstance(new, Mapping):
-        before = old if isinstance(old, Mapping) else {}
-        return any(_shrinks(before.get(key), value) for key, value in new.items() if key != "daysAfterInitiation")
+        old_values = old if isinstance(old, Mapping) else {}
+        return any(_shrinks(old_values.get(key), value) for key, value in new.items() if key != "daysAfterInitiation")
     if isinstance(new, list | tuple):
-        # Compare items by id where they have one: the order of the list has no meaning.
+        # Items with an id are compared by id: the order of the list has no meaning.
         old_items = {_id(item, index): item for index, item in enumerate(old if isinstance(old, list | tuple) else ())}
         return any(_shrinks(old_items.get(_id(item, index)), item) for index, item in enumerate(new))
     return False
@@ -226,7 +239,7 @@ def _property(path: str) -> str:
     return path.split("[", 1)[0].split(".", 1)[0]
 
 
-def _did(operation: str, paths: tuple[str, ...], causes: tuple[str, ...]) -> str:
+def _description(operation: str, paths: tuple[str, ...], causes: tuple[str, ...]) -> str:
     names = list(dict.fromkeys(_property(path) for path in (causes or paths)))
     match operation:
         case "replace":
@@ -238,8 +251,8 @@ def _did(operation: str, paths: tuple[str, ...], causes: tuple[str, ...]) -> str
 
 
 def _and(names: Iterable[str]) -> str:
-    *most, last = tuple(names) or ("a property",)
-    return f"{', '.join(most)} and {last}" if most else last
+    *first_names, last = tuple(names) or ("a property",)
+    return f"{', '.join(first_names)} and {last}" if first_names else last
 
 
 def by_effect(all_impacts: Iterable[Impact]) -> Iterator[tuple[Effect, list[Impact]]]:

@@ -1,4 +1,4 @@
-"""Cluster nodes from Slurm, and the actions that drain reasons ask for. Pure.
+"""Cluster nodes from Slurm, and the actions that their drain reasons require. Pure.
 
 The reasons are those of the role node_health: `landbridge:<check>:<detail>; do: <action>`.
 """
@@ -12,22 +12,22 @@ from typing import Any
 from landbridge.catalog.hardware.xids import xids
 
 _REASON = re.compile(r"^landbridge:([a-z_]+):(.*?)(?:; do: ([a-z]+)(?: \(and (\d+) more\))?)?$")
-#: What a person does for each action of a check.
+#: Instruction for the operator, by the action of a check.
 STEPS = {
     "inspect": "repair the fault on the node: the node returns to service by itself",
     "reset": "when its last job has ended, reset the GPU (nvidia-smi --gpu-reset) or reboot the node",
     "reboot": "when its last job has ended, reboot the node (scontrol reboot): the GPU does not answer",
-    "repair": "report it to the hardware support; if the finding stays, the part has to be replaced",
+    "repair": "report it to the hardware support; if the finding remains, the part has to be replaced",
 }
 _MEANING = {
     "gpu": "a GPU is missing, or does not answer",
     "driver": "the driver does not work, or is of another branch than this cluster's",
-    "model": "the machine has other GPUs than the environment says",
-    "memory": "a GPU has less memory than its kind",
-    "pcie": "a GPU's slot runs narrower or slower than it should",
+    "model": "the node has other GPUs than in the environment file",
+    "memory": "a GPU has less memory than its model",
+    "pcie": "a GPU's PCIe link is narrower or slower than expected",
     "ecc": "a GPU's memory has had errors that could not be corrected",
-    "rows": "a GPU's memory waits for a reset to take bad rows out of use, or cannot any more",
-    "pages": "a GPU's memory waits for a reset to take bad pages out of use",
+    "rows": "a GPU needs a reset to remap faulty memory rows, or cannot remap more rows",
+    "pages": "a GPU needs a reset to retire faulty memory pages",
     "thermal": "a GPU slows itself down, because it is too hot",
     "nvlink": "a GPU's links to its neighbours are down",
     "sxid": "an NVSwitch reported a fatal error",
@@ -40,8 +40,8 @@ _MEANING = {
 
 @dataclass(frozen=True, slots=True)
 class ScontrolNode:
-    """Node of Slurm. `check` and `action` are None where the reason is not from a health check; `since` where Slurm
-    gives no time.
+    """Node of Slurm. `check` and `action` are None if the reason is not from a health check; `since` is None if Slurm
+    reports no time.
     """
 
     name: str
@@ -54,13 +54,13 @@ class ScontrolNode:
 
     @property
     def drained(self) -> bool:
-        """Return true when the node gets no further job."""
+        """Return whether the node gets no further job."""
         return "DRAIN" in self.state.split("+")
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Explanation of a node that is out of service: meaning, and fix."""
+    """Explanation of a node that is out of service: meaning and next step."""
 
     node: ScontrolNode
     meaning: str
@@ -68,7 +68,7 @@ class Why:
 
 
 def node_rows(answer: Mapping[str, Any]) -> tuple[ScontrolNode, ...]:
-    """Return the rows of `scontrol show nodes --json`, in its order. The reason of a past drain is not shown."""
+    """Return the nodes of `scontrol show nodes --json`, in its order, without the reasons of past drains."""
     return tuple(_row(node) for node in answer.get("nodes", ()))
 
 
@@ -77,27 +77,27 @@ def why(node: ScontrolNode) -> Why:
     if node.check is not None and node.drained:
         return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
     if node.drained:
-        back = "resume it when the work is done: landbridge node resume " + node.name
-        return Why(node, f"{node.by or 'an operator'} drained it: {node.reason or 'no reason given'}", back)
+        step = "resume it when the work is done: landbridge node resume " + node.name
+        return Why(node, f"{node.by or 'an operator'} drained it: {node.reason or 'no reason given'}", step)
     if "DOWN" in node.state.split("+"):
         reason = node.reason or "Slurm gives no reason"
-        return Why(node, f"Slurm holds it for down: {reason}", "look at its slurmd: systemctl status slurmd")
+        return Why(node, f"Slurm has set it down: {reason}", "check its slurmd: systemctl status slurmd")
     return Why(node, "it is in service", "nothing to do")
 
 
 def refused_reason(reason: str) -> str | None:
     """Return the error in an operator's drain reason; None for a valid one."""
     if not reason.strip():
-        return "a drain needs a reason that others understand"
+        return "a drain needs a reason that other operators understand"
     if reason.startswith("landbridge:"):
-        return "reasons that begin with landbridge: are the checks' own, which would put the node back by themselves"
+        return "reasons that begin with landbridge: belong to the health checks, which would resume the node"
     if re.search(r"[^\x20-\x7e]|[\"']", reason):
         return "Slurm's reasons are one line of plain characters, without quotes"
     return None
 
 
 def unknown(names: Iterable[str], rows: Iterable[ScontrolNode]) -> tuple[str, ...]:
-    """Return the names that Slurm does not know."""
+    """Return the names that Slurm does not have."""
     known = {row.name for row in rows}
     return tuple(name for name in names if name not in known)
 
@@ -105,17 +105,17 @@ def unknown(names: Iterable[str], rows: Iterable[ScontrolNode]) -> tuple[str, ..
 def _row(node: Mapping[str, Any]) -> ScontrolNode:
     flags = node.get("state", [])
     flags = [flags] if isinstance(flags, str) else list(flags)
-    out = bool({"DRAIN", "DOWN", "FAIL"} & set(flags))
-    reason = str(node.get("reason") or "") if out else ""
+    is_out = bool({"DRAIN", "DOWN", "FAIL"} & set(flags))
+    reason = str(node.get("reason") or "") if is_out else ""
     match = _REASON.match(reason)
     at = node.get("reason_changed_at")
     seconds = at.get("number", 0) if isinstance(at, Mapping) else at
-    since = datetime.fromtimestamp(seconds, UTC) if out and isinstance(seconds, int) and seconds > 0 else None
+    since = datetime.fromtimestamp(seconds, UTC) if is_out and isinstance(seconds, int) and seconds > 0 else None
     return ScontrolNode(
         name=str(node["name"]),
         state="+".join(flags),
         reason=reason,
-        by=str(node.get("reason_set_by_user") or "") if out else "",
+        by=str(node.get("reason_set_by_user") or "") if is_out else "",
         since=since,
         check=match.group(1) if match else None,
         action=match.group(3) if match else None,
@@ -127,5 +127,5 @@ def _meaning(node: ScontrolNode) -> str:
         number = re.search(r":xid:(\d+)", node.reason)
         xid_facts = xids().get(int(number.group(1))) if number else None
         if xid_facts is not None:
-            return f"the driver reported Xid {number.group(1) if number else ''}: {xid_facts.what}"
+            return f"the driver reported Xid {number.group(1) if number else ''}: {xid_facts.description}"
     return _MEANING.get(node.check or "", "a check of this node failed")

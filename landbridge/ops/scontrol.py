@@ -1,4 +1,4 @@
-"""Slurm's scontrol, here or on the environment's first controller."""
+"""Slurm's scontrol, on this machine or on the environment's first controller."""
 
 import json
 import shlex
@@ -12,39 +12,39 @@ from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.ssh_access import proxy_command, ssh_target
 
-#: Runs scontrol with these words and returns what it printed. Raises ScontrolError.
+#: Runs scontrol with arguments and returns its output. Raises ScontrolError.
 Scontrol = Callable[[Sequence[str]], str]
-_SECONDS = 60
+_TIMEOUT_SECONDS = 60
 
 
 class ScontrolError(Exception):
-    """scontrol could not be run, or failed; the message is its own."""
+    """scontrol that could not be run or that failed; the message is its own."""
 
 
-def here(words: Sequence[str]) -> str:
+def local(words: Sequence[str]) -> str:
     """Run scontrol on this machine."""
     return _run(["scontrol", *words])
 
 
-def through(environment: Environment) -> Scontrol:
-    """Run scontrol on the first controller that answers, by ssh as the environment's `access` says; with sudo for a
-    user who is not root.
+def over_ssh(environment: Environment) -> Scontrol:
+    """Return a function that runs scontrol on the first controller that answers, over ssh by the environment's
+    `access`; with sudo for a user other than root.
     """
     prefixes = [ssh(environment, name) for name in service_hosts(environment).controllers]
     privileged = [] if service_hosts(environment).access.user == "root" else ["sudo", "--non-interactive"]
 
-    def ask(words: Sequence[str]) -> str:
+    def run(words: Sequence[str]) -> str:
         command = shlex.join([*privileged, "scontrol", *words])
         for prefix in prefixes[:-1]:
             try:
                 return _run([*prefix, command])
             except ScontrolError as error:
-                # ssh's own status: the host did not answer, and nothing has been done there.
+                # The exit status of ssh itself: the host did not answer, and no command was run there.
                 if error.args[1:] != (255,):
                     raise
         return _run([*prefixes[-1], command])
 
-    return ask
+    return run
 
 
 def show_nodes(scontrol: Scontrol, names: str | None = None) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def show_nodes(scontrol: Scontrol, names: str | None = None) -> dict[str, Any]:
 
 
 def ssh(environment: Environment, name: str) -> list[str]:
-    """Return the ssh command line to a host of the environment, as its `access` says; the remote command follows it."""
+    """Return the ssh command line to a host of the environment, by its `access`; the remote command is appended to it."""
     access, proxy = service_hosts(environment).access, proxy_command(environment)
     file = paths.outputs_file(environment.name)
     outputs = StackOutputs.model_validate_json(file.read_text()) if file.exists() else None
@@ -73,13 +73,13 @@ def ssh(environment: Environment, name: str) -> list[str]:
 
 def _run(command: Sequence[str]) -> str:
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
+        completed = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False
         )
     except FileNotFoundError:
         raise ScontrolError(f"{command[0]} is not on this machine: name the environment with -s") from None
     except subprocess.TimeoutExpired:
-        raise ScontrolError(f"{command[0]} did not end within {_SECONDS} s") from None
-    if done.returncode != 0:
-        raise ScontrolError((done.stderr or done.stdout).strip()[:500], done.returncode)
-    return done.stdout
+        raise ScontrolError(f"{command[0]} did not end within {_TIMEOUT_SECONDS} s") from None
+    if completed.returncode != 0:
+        raise ScontrolError((completed.stderr or completed.stdout).strip()[:500], completed.returncode)
+    return completed.stdout

@@ -1,1 +1,1 @@
-"""Pure functions from an environment and the catalogue to values: what Pulumi and Ansible are given to realise."""
+"""Plan: pure functions from an environment and the catalogue to plain values, which Pulumi and Ansible realise."""

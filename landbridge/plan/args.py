@@ -17,7 +17,7 @@ class Args(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def tags(environment: Environment, **more: str) -> dict[str, str]:
+def tags(environment: Environment, **additional: str) -> dict[str, str]:
     """Return the tags of every AWS resource; keyword `data_class` becomes `landbridge:data-class`."""
     environment_tags = {
         "landbridge:cluster": environment.name,
@@ -27,7 +27,7 @@ def tags(environment: Environment, **more: str) -> dict[str, str]:
     return {
         **environment.aws.tags,
         **environment_tags,
-        **{f"landbridge:{key.replace('_', '-')}": value for key, value in more.items()},
+        **{f"landbridge:{key.replace('_', '-')}": value for key, value in additional.items()},
     }
 
 

@@ -1,7 +1,8 @@
 """Other regions of an environment, each as a separate environment, so that one region's plan functions work for all.
 
-A pool's place in another region is tried after all of its own region's. Nodes there are like those at home but for what is
-in one region alone: file systems in AWS, images by id, placement groups, security groups, subnets.
+A pool's offerings in another region are tried after all offerings of the environment's own region. Nodes there differ
+from nodes in the own region only in regional resources: file systems in AWS, images by id, placement groups, security
+groups, subnets.
 """
 
 from collections.abc import Mapping
@@ -14,8 +15,8 @@ from landbridge.environment.storage import Storage
 def in_region(environment: Environment, region: str) -> Environment:
     """Return the environment of one of its other regions: that VPC, and the pools that may start nodes there.
 
-    Everything that is at home alone is left out: services, file systems in AWS, the hub's copies, quotas, an existing VPC.
-    Raises KeyError for a region that the environment does not name.
+    Settings of the environment's own region are left out: services, file systems in AWS, the hub's copies, quotas, an
+    existing VPC. Raises KeyError for a region that the environment does not have.
     """
     region_settings = environment.aws.other_regions[region]
     aws = environment.aws.model_copy(
@@ -31,8 +32,6 @@ def in_region(environment: Environment, region: str) -> Environment:
             ),
             "other_regions": {},
             "services": None,
-            # One that is built here is not in other regions; one of AWS's has the same name in each.
-            "images": {name: source for name, source in environment.aws.images.items() if source.build is None},
             "kubernetes": None,
             "quotas": {},
         }
@@ -49,18 +48,20 @@ def in_region(environment: Environment, region: str) -> Environment:
 
 
 def other_regions(environment: Environment) -> dict[str, Environment]:
-    """Return every other region's environment by name, in the file's order, in which pools try them."""
+    """Return the environments of the other regions by region name, in the file's order: pools try them in
+    this order.
+    """
     return {name: in_region(environment, name) for name in environment.aws.other_regions}
 
 
 def aws_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """Return all CIDR ranges of nodes in AWS, the environment's own region's first."""
-    home, *others = vpc_ranges(environment)
-    return (home, *environment.aws.secondary_cidrs, *others)
+    """Return all CIDR ranges of nodes in AWS, those of the environment's own region first."""
+    primary_cidr, *other_cidrs = vpc_ranges(environment)
+    return (primary_cidr, *environment.aws.secondary_cidrs, *other_cidrs)
 
 
 def vpc_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """Return the primary CIDR of every VPC: the link's transit gateway has routes to those only."""
+    """Return the primary CIDR of every VPC: the link's transit gateway has routes to these only."""
     return (environment.aws.cidr, *(region.cidr for region in environment.aws.other_regions.values()))
 
 
@@ -77,11 +78,12 @@ def _pools(environment: Environment, region_pools: Mapping[str, RegionPool]) -> 
 
 
 def _pool(pool: PoolSettings, region_pool: RegionPool) -> PoolSettings:
-    own_image = pool.image is not None and pool.image.startswith("ami-")
+    # An AMI id is valid in one region only.
+    has_image_id = pool.image is not None and pool.image.startswith("ami-")
     return pool.model_copy(
         update={
             "capacity": region_pool.capacity,
-            "image": region_pool.image if region_pool.image is not None else (None if own_image else pool.image),
+            "image": region_pool.image if region_pool.image is not None else (None if has_image_id else pool.image),
             "min_nodes": 0,
             "placement_group": None,
             "security_groups": (),

@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 from landbridge.plan.args import Args, MarketKind
 
-#: Output keys that Pulumi keeps encrypted; they are written apart from the others.
+#: Output keys that Pulumi keeps encrypted; they are written to separate files.
 SECRET_OUTPUTS = ("link_pre_shared_keys", "link_site_keys", "link_bgp_auth_key", "ssm_activation_code")
 
 
 class SubnetOutput(Args):
-    """A private subnet."""
+    """Private subnet."""
 
     id: str
     cidr: str
@@ -18,7 +18,7 @@ class SubnetOutput(Args):
 
 
 class NetworkOutput(Args):
-    """The VPC; subnets by zone id."""
+    """VPC, with its subnets by zone id."""
 
     vpc_id: str
     cidr: str
@@ -26,7 +26,7 @@ class NetworkOutput(Args):
 
 
 class TunnelOutput(Args):
-    """One tunnel of the VPN: AWS's end and ours."""
+    """VPN tunnel: the addresses of AWS's end and of our end."""
 
     outside_address: str
     inside_cidr: str
@@ -36,7 +36,7 @@ class TunnelOutput(Args):
 
 
 class LineOutput(Args):
-    """Direct Connect settings for the site's router; the session's key is in `link_bgp_auth_key`."""
+    """Direct Connect settings for the site's router; the key of the BGP session is in `link_bgp_auth_key`."""
 
     gateway_id: str
     interface_id: str
@@ -48,14 +48,16 @@ class LineOutput(Args):
 
 
 class SiteLinkOutput(Args):
-    """Another site's tunnels; their keys are in `link_site_keys` under its name, in the same order."""
+    """Tunnels of another site; their pre-shared keys are in `link_site_keys` under its name, in the same order."""
 
     customer_gateway_address: str
     tunnels: tuple[TunnelOutput, ...]
 
 
 class LinkOutput(Args):
-    """Our own tunnels, those inside the line first; their keys are in `link_pre_shared_keys`, in the same order."""
+    """Tunnels of our own site, those inside Direct Connect first; their keys are in `link_pre_shared_keys`, in the same
+    order.
+    """
 
     aws_asn: int
     customer_gateway_address: str | None = None
@@ -65,7 +67,7 @@ class LinkOutput(Args):
 
 
 class BucketOutput(Args):
-    """A data class's bucket."""
+    """Bucket of a data class."""
 
     name: str
     key_arn: str
@@ -78,7 +80,7 @@ class DataHubOutput(Args):
 
 
 class IdentityOutput(Args):
-    """Roles by what they are for."""
+    """IAM roles by purpose."""
 
     node_instance_profile: str
     node_role_arn: str
@@ -89,6 +91,9 @@ class IdentityOutput(Args):
     mover_role_arn: str | None = None
     trust_anchor_arn: str | None = None
     profile_arns: Mapping[str, str] = {}
+    #: Roles of jobs, and their profiles for on-prem nodes, by data class.
+    job_role_arns: Mapping[str, str] = {}
+    job_profile_arns: Mapping[str, str] = {}
     ssm_activation_id: str | None = None
 
 
@@ -99,7 +104,7 @@ class SecretsOutput(Args):
 
 
 class PoolSubnetOutput(Args):
-    """A subnet in which the pool may launch, and the placement group of its zone."""
+    """Subnet in which the pool may launch, and the placement group of its zone."""
 
     id: str
     zone: str
@@ -107,8 +112,10 @@ class PoolSubnetOutput(Args):
 
 
 class PoolOutput(Args):
-    """Resources that a launch needs. `placement_group` is set where the pool has one capacity in one zone: then the
-    template names it too. Type and market are the first capacity's; of several, each launch names its own
+    """Resources that a launch needs.
+
+    `placement_group` is set if the pool has one capacity in one zone: then the launch template contains it too.
+    Instance type and market are those of the first capacity; if there are several, each launch sets its own
     (`landbridge/plan/ansible/burst.py`).
     """
 
@@ -129,7 +136,7 @@ class FileSystemOutput(Args):
     kind: Literal["fsx_lustre", "fsx_openzfs", "efs"]
     id: str
     dns_name: str
-    #: Lustre's own name of it, a part of `source`.
+    #: Lustre's mount name of the file system, a part of `source`.
     mount_name: str | None = None
     source: str
     type: str
@@ -140,14 +147,14 @@ class FileSystemOutput(Args):
 
 
 class ServiceHostOutput(Args):
-    """An instance that serves the cluster."""
+    """EC2 instance of a service host."""
 
     instance_id: str
     address: str
 
 
 class DatabaseOutput(Args):
-    """RDS under slurmdbd. `secret_arn` names the master password's secret, which RDS keeps and turns over itself."""
+    """RDS database of slurmdbd. `secret_arn` is the secret of the master password, which RDS stores and rotates."""
 
     address: str
     port: int
@@ -156,7 +163,7 @@ class DatabaseOutput(Args):
 
 
 class ServicesOutput(Args):
-    """The services in AWS, hosts by name. The volume is the one that the controller's state is on."""
+    """Services in AWS: hosts by name, the database, and the volume with the controller's state."""
 
     hosts: Mapping[str, ServiceHostOutput]
     database: DatabaseOutput
@@ -165,7 +172,7 @@ class ServicesOutput(Args):
 
 
 class DnsOutput(Args):
-    """The cluster's zone, and where the site asks for it: nowhere, without a site."""
+    """Hosted zone of the cluster, and the inbound Resolver addresses that the site queries; empty without a site."""
 
     zone: str
     zone_id: str
@@ -173,15 +180,15 @@ class DnsOutput(Args):
 
 
 class ImageOutput(Args):
-    """The pipeline that builds an image, and the digest of the roles that it builds it with."""
+    """Image pipeline, and the digest of the roles that it builds the image with."""
 
     pipeline_arn: str
     source: str
 
 
 class SageMakerOutput(Args):
-    """Resources of a training job: its role, subnets and security group, the prefix that it writes below; the
-    registry's model package groups.
+    """Resources of a training job: its role, subnets and security group, the object prefix that it may write, and the
+    model package groups.
     """
 
     role_arn: str
@@ -193,7 +200,9 @@ class SageMakerOutput(Args):
 
 
 class StackOutputs(Args):
-    """Every output of an environment's stack. `link` is there where there is a site, `services` where they are in AWS."""
+    """All outputs of an environment's stack. `link` is set if there is a site, `services` if the services
+    are in AWS.
+    """
 
     cluster: str
     region: str
@@ -212,7 +221,7 @@ class StackOutputs(Args):
     sagemaker: SageMakerOutput | None = None
     services: ServicesOutput | None = None
     images: Mapping[str, ImageOutput] = {}
-    #: In other regions: the VPC, and what each pool that may start nodes there starts them from.
+    #: By other region: the VPC, and the launch resources of each pool that may start nodes there.
     region_networks: Mapping[str, NetworkOutput] = {}
     region_pools: Mapping[str, Mapping[str, PoolOutput]] = {}
 

@@ -7,9 +7,11 @@ from landbridge.findings import DataPath, Finding
 
 
 def in_other_region(finding: Finding, region: str, region_environment: Environment) -> Finding | None:
-    """Map a finding about `there` (`in_region(environment, region)`) to the file; None if it is not about that region.
+    """Map a finding about `region_environment` (`in_region(environment, region)`) to the file; None if it is not
+    specific to that region.
 
-    What is about a region or a range there, about a pool's capacity there, or about its type being there, is about the region.
+    Specific are findings about the region itself, its CIDR and subnets, a pool's capacity there, and an instance type
+    that the region lacks.
     """
     path = _in_file(finding.path, region, region_environment)
     if path is None:
@@ -33,10 +35,10 @@ def _in_file(path: DataPath, region: str, region_environment: Environment) -> Da
             return region_path
         case ("aws", "cidr" | "subnets", *_):
             return (*region_path, *path[1:])
-        case ("aws", "pools", int(index), "capacity", *rest):
-            return (*region_path, "pools", region_environment.aws.pools[index].name, "capacity", *rest)
+        case ("aws", "pools", int(index), "capacity", *remaining_path):
+            return (*region_path, "pools", region_environment.aws.pools[index].name, "capacity", *remaining_path)
         case ("aws", "pools", int(index), "instance"):
-            # The type is the pool's; that it is not to be had is the region's.
+            # The pool sets the instance type for all regions, but its absence is a fact of this region.
             return (*region_path, "pools", region_environment.aws.pools[index].name)
         case _:
             return None

@@ -7,11 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ResourceChange:
-    """Step of a preview.
+    """Step of a Pulumi preview.
 
-    `operation` is the engine's word. `paths` are the property paths that differ (`networkInterfaces[3].interfaceType`), as
-    fine as the provider tells; `causes` those for which the resource has to be made anew. `old` and `new` are its inputs,
-    without secrets. `retained`: removing it only makes the engine forget it. `parent` is a URN, `provider` a URN with an id.
+    `operation` is the engine's name of the step. `paths` are the property paths that differ
+    (`networkInterfaces[3].interfaceType`), as detailed as the provider reports them; `causes` are those that require a
+    replacement. `old` and `new` are the resource's inputs, without secrets. `retained`: a deletion removes it from the
+    state only. `parent` is a URN, `provider` a URN with an id.
     """
 
     urn: str

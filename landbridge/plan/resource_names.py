@@ -1,4 +1,4 @@
-"""Names of AWS resources: account ids in them, and length limits."""
+"""Names of AWS resources: length limits, and the account id that some names end in."""
 
 import hashlib
 

@@ -8,7 +8,7 @@ from landbridge.environment import Environment
 from landbridge.environment.stacks import LAYERS, Layer
 from landbridge.findings import Finding, FindingsError
 
-#: The output through which a layer in a stack of its own tells the ones above what it has made.
+#: Stack output with which a layer in a separate stack passes its resources to the layers above.
 HANDOVER = "handover"
 
 
@@ -20,8 +20,8 @@ class PlannedStack:
     layers: tuple[Layer, ...]
 
     @property
-    def alone(self) -> bool:
-        """True if it is one of several stacks: other stacks read its outputs."""
+    def is_partial(self) -> bool:
+        """True if the environment has several stacks: other stacks read this one's outputs."""
         return self.layers != LAYERS
 
 
@@ -31,7 +31,7 @@ def planned_stacks(environment: Environment) -> tuple[PlannedStack, ...]:
 
 
 def stacks_of_another_shape(environment: Environment) -> tuple[PlannedStack, ...]:
-    """Return the stacks of the other value of `stacks`: none of them may exist."""
+    """Return the stacks that the other value of `stacks` would give: none of them may exist."""
     return _stacks(environment.name, "one" if environment.stacks == "three" else "three")
 
 

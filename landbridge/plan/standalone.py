@@ -1,7 +1,7 @@
-"""Environment made from a few values, for a user of a single component in another Pulumi program.
+"""Environment from a few values, for a user of a single component in another Pulumi program.
 
-What a component does not look at (hosts, services) is filled with reserved names; everything else is decided by the
-same functions, with the same defaults, as for a whole environment.
+Settings that a component does not use (hosts, services) get reserved names and addresses; everything else is decided by
+the same functions, with the same defaults, as for a complete environment.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 from landbridge.environment import Environment, environment_from_config
 
 #: RFC 5737 and RFC 2606: reserved addresses and names.
-_NOBODY = "192.0.2.1"
+_UNUSED_ADDRESS = "192.0.2.1"
 _HOST = "unused"
 
 
@@ -34,12 +34,14 @@ def standalone_environment(
 ) -> Environment:
     """Return an environment for `network_args`, `pool_args`, `data_hub_args`, `link_args` and the other plan functions.
 
-    `zones` are the zone ids that need subnets where no pool says so; the mappings and `pools` are written as in an
-    environment file, `classes` names the data classes that AWS may hold. Raises FindingsError.
+    `zones` are the zone ids that need subnets if there are no pools; the mappings and `pools` are written as in an
+    environment file, `classes` are the data classes that AWS may hold. Raises FindingsError.
     """
-    # A network without a pool has nothing to be in: this one says only where.
-    standing = {"name": _HOST, "instance": "m7i.large", "max_nodes": 1, "image": "ami-00000000000000000"}
-    where = [{**standing, "capacity": [{"kind": "on_demand", "zones": list(zones)}]}] if zones and not pools else []
+    # A network without a pool would get no subnets: this pool only sets the zones.
+    placeholder = {"name": _HOST, "instance": "m7i.large", "max_nodes": 1, "image": "ami-00000000000000000"}
+    zone_pools = (
+        [{**placeholder, "capacity": [{"kind": "on_demand", "zones": list(zones)}]}] if zones and not pools else []
+    )
     raw: dict[str, Any] = {
         "owner": owner,
         "cost_center": cost_center,
@@ -54,8 +56,8 @@ def standalone_environment(
             },
             "addresses": {_HOST: _address(onprem_cidr, 2)},
         },
-        "aws": {**(aws or {}), "cidr": cidr, "pools": [*pools, *where]},
-        "link": link or {"kind": "vpn", "gateway_address": _NOBODY, "onprem_asn": 65010},
+        "aws": {**(aws or {}), "cidr": cidr, "pools": [*pools, *zone_pools]},
+        "link": link or {"kind": "vpn", "gateway_address": _UNUSED_ADDRESS, "onprem_asn": 65010},
         "storage": {"home": {"kind": "nfs", "export": "/home"}, "data_hub": {"kind": "s3"}, **(storage or {})},
         "budget": budget or {"monthly_usd": 1},
         "mlops": mlops or {},
@@ -63,7 +65,7 @@ def standalone_environment(
     if dns is not None:
         raw["dns"] = dns
     if "services" in (aws or {}):
-        # What is a site's has no place beside services in AWS.
+        # An environment with services in AWS has no site and no link.
         raw = {key: value for key, value in raw.items() if key not in ("onprem", "link")}
         raw["storage"] = {**raw["storage"], "home": {"kind": "efs"}}
     return environment_from_config(cluster, region, raw)

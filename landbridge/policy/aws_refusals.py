@@ -1,6 +1,7 @@
-"""Policies of what AWS itself refuses: told by the preview, and not by the hundredth resource of an update.
+"""Policies of properties that AWS refuses: they fail in the preview, not in the middle of an update.
 
-What is refused is written in landbridge/plan, once, for the environment's check too; here a resource is put into its words.
+The limits are in landbridge/plan, which the rules of `landbridge check` use too; this module converts resources for
+them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ from landbridge.policy.settings import PolicySettings
 VOLUME, EGRESS = "aws:ebs/volume:Volume", "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
 LUSTRE, ZFS = "aws:fsx/lustreFileSystem:LustreFileSystem", "aws:fsx/openZfsFileSystem:OpenZfsFileSystem"
 EFS = "aws:efs/fileSystem:FileSystem"
-#: What a share's keys are called on the wire.
+#: Properties of the Pulumi resource, by the environment's key of a file system.
 _LUSTRE = {
     "deployment": "deploymentType",
     "storage_type": "storageType",
@@ -43,12 +44,12 @@ _EFS = {
     "provisioned_mibps": "provisionedThroughputInMibps",
 }
 _WORDS = {"generalPurpose": "general_purpose", "maxIO": "max_io"}
-Told = Iterator[tuple[tuple[str | int, ...], str]]
+PropertyProblems = Iterator[tuple[tuple[str | int, ...], str]]
 
 
 @policy(TEMPLATE, INSTANCE, VOLUME)
 def possible_disks(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A disk is one that its type has: size, IOPS, throughput and their ratios.
+    """Size, IOPS and throughput of a disk are within the limits of its volume type, and so are their ratios.
 
     Source: EBS User Guide, "Amazon EBS volume types" (landbridge/catalog/limits.yaml).
     """
@@ -58,7 +59,7 @@ def possible_disks(resource: Resource, settings: PolicySettings) -> Iterator[str
 
 @policy(INGRESS, EGRESS, ACL)
 def possible_ports(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A rule of tcp or udp names its ports, the lower one first.
+    """A rule for tcp or udp has a range of ports, the lower port first.
 
     Source: EC2 API Reference, IpPermission and CreateNetworkAclEntry.
     """
@@ -68,7 +69,7 @@ def possible_ports(resource: Resource, settings: PolicySettings) -> Iterator[str
 
 @policy()
 def possible_tags(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A resource's tags, with those of its provider, are as many, as long and of such letters as AWS takes.
+    """The number, length and characters of a resource's tags, with those of its provider, are within AWS's limits.
 
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
@@ -78,7 +79,7 @@ def possible_tags(resource: Resource, settings: PolicySettings) -> Iterator[str]
 
 @policy(LUSTRE, ZFS, EFS)
 def possible_file_systems(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A file system has a size and a throughput that its kind is sold with, and nothing that its kind has not.
+    """A file system has a size and a throughput that its deployment type supports, and no other property.
 
     Source: User Guides of FSx for Lustre, FSx for OpenZFS and EFS (landbridge/catalog/storage.yaml).
     """
@@ -86,8 +87,8 @@ def possible_file_systems(resource: Resource, settings: PolicySettings) -> Itera
         yield f"{key}: {message}"
 
 
-def disk_problems(kind: str, props: Mapping[str, Any]) -> Told:
-    """Yield the faults of the disks of a template, a machine, or a volume by itself, with paths in `props`."""
+def disk_problems(kind: str, props: Mapping[str, Any]) -> PropertyProblems:
+    """Yield the violations of the disks of a launch template, an instance or a volume, with their paths in `props`."""
     for path, disk, size, type_ in _disks(kind, props):
         if not isinstance(disk.get(type_), str):
             continue
@@ -99,7 +100,7 @@ def disk_problems(kind: str, props: Mapping[str, Any]) -> Told:
 
 
 def port_problems(props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the faults of a rule's ports, by property. A port that is not known yet is not checked."""
+    """Yield the violations of a rule's ports, by property. A port that is not known yet is not checked."""
     protocol = props.get("ipProtocol", props.get("protocol"))
     unknown = [key for key in ("fromPort", "toPort") if key in props and not isinstance(props[key], int | float)]
     if isinstance(protocol, str) and not unknown:
@@ -108,13 +109,13 @@ def port_problems(props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def file_system_problems(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what FSx or EFS would refuse, by property; nothing while a value is unknown or invalid."""
+    """Yield what FSx or EFS would refuse, by property; empty while a value is unknown or invalid."""
     names = {LUSTRE: _LUSTRE, ZFS: _ZFS}.get(kind, _EFS)
     if any(name in props and props[name] is None for name in names.values()) or "backupId" in props:
         return
-    problem_texts = {key: _word(props[name]) for key, name in names.items() if name in props}
+    settings = {key: _word(props[name]) for key, name in names.items() if name in props}
     try:
-        share = _share(kind, problem_texts)
+        share = _share(kind, settings)
     except ValidationError:
         return
     for fault in storage_violations(share):
@@ -122,14 +123,14 @@ def file_system_problems(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def texts(tags: Mapping[str, Any]) -> dict[str, str | None]:
-    """Tags whose values are not known yet, or no text, have None."""
+    """Return tags with None for values that are not known yet or not text."""
     return {key: value if isinstance(value, str) else None for key, value in tags.items()}
 
 
 def _share(kind: str, inputs: dict[str, Any]) -> FsxLustre | FsxOpenZfs | Efs:
     if kind == EFS:
         return Efs.model_validate({"kind": "efs", "throughput": "bursting", **inputs})
-    # What the provider is not given is not asked of FSx: no backups, and no size.
+    # A property that is not set in the provider is not requested from FSx: no backups, no size.
     if kind == ZFS:
         return FsxOpenZfs.model_validate({"kind": "fsx_openzfs", "backup_days": 0, **inputs})
     tiering = inputs.get("storage_type") == "intelligent_tiering"

@@ -1,4 +1,4 @@
-"""Policies of machines and of what they are started from."""
+"""Policies of EC2 instances, launch templates and Lambda functions."""
 
 import base64
 import binascii
@@ -19,9 +19,9 @@ FUNCTION = "aws:lambda/function:Function"
 
 @policy(TEMPLATE, INSTANCE, config=("hop_limit",))
 def imds_v2(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """The metadata service answers only to a session token (IMDSv2), and no further than the host or its pods.
+    """The instance metadata service requires a session token (IMDSv2); its hop limit reaches the host or its pods only.
 
-    With version 1, any program that can be made to fetch an address hands out the machine's credentials.
+    With version 1, a program that fetches a URL of an attacker discloses the instance's credentials.
     Source: EC2 User Guide, "Use the Instance Metadata Service"; AWS Foundational Security Best Practices EC2.8.
     """
     options = as_map(resource.props.get("metadataOptions"))
@@ -35,7 +35,7 @@ def imds_v2(resource: Resource, settings: PolicySettings) -> Iterator[str]:
 
 @policy(TEMPLATE, INSTANCE)
 def encrypted_disks(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Every disk of a machine is encrypted.
+    """Every disk of an instance is encrypted.
 
     Source: EBS User Guide, "EBS encryption"; AWS Foundational Security Best Practices EC2.3.
     """
@@ -55,7 +55,7 @@ def encrypted_disks(resource: Resource, settings: PolicySettings) -> Iterator[st
 
 @policy(TEMPLATE)
 def no_group_with_block(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A launch into a capacity block names no placement group: the block has its own place, and EC2 refuses another.
+    """A launch into a Capacity Block has no placement group: EC2 refuses the combination.
 
     Source: EC2 User Guide, "Capacity Blocks for ML", considerations; aws-parallelcluster,
     PlacementGroupCapacityTypeValidator.
@@ -69,25 +69,26 @@ def no_group_with_block(resource: Resource, settings: PolicySettings) -> Iterato
 
 @policy(TEMPLATE, INSTANCE, FUNCTION)
 def no_secret_in_user_data(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """User data and a function's variables hold no secret: whoever may describe them reads them.
+    """User data and a function's variables contain no secret: every caller who may describe them can read them.
 
     Source: EC2 User Guide, "Run commands when you launch an EC2 instance": not for sensitive data.
     """
     for key in ("userData", "userDataBase64"):
-        for what in secrets_in(_text(resource.props.get(key))):
-            yield f"{key} holds {what}"
+        for secret in secrets_in(_text(resource.props.get(key))):
+            yield f"{key} holds {secret}"
     variables = as_map(as_map(resource.props.get("environment")).get("variables"))
     text = "\n".join(f"{name}={value}" for name, value in variables.items() if isinstance(value, str))
-    for what in secrets_in(text):
-        yield f"environment.variables hold {what}"
+    for secret in secrets_in(text):
+        yield f"environment.variables hold {secret}"
 
 
 @policy(TEMPLATE)
 def efa_interfaces(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """One interface at card 0, device 0 that carries IP, no two at one place, at most one with EFA on a card.
+    """A launch template has an IP interface at card 0, device 0, no two at one position, and at most one EFA per card.
 
-    Where the template names an instance type, also whether its cards have those places, and carry EFA.
-    Source: EC2 User Guide, "Elastic Fabric Adapter": an efa-only interface has no address, and is never the primary one.
+    If the template has an instance type, the positions and EFA are checked against the type's network cards too.
+    Source: EC2 User Guide, "Elastic Fabric Adapter": an efa-only interface has no address, and is never the primary
+    one.
     """
     interfaces = list(maps(resource.props.get("networkInterfaces")))
     nics = [_nic(interface) for interface in interfaces]
@@ -97,13 +98,13 @@ def efa_interfaces(resource: Resource, settings: PolicySettings) -> Iterator[str
     for fault in interface_violations(
         instances().get(kind) if isinstance(kind, str) else None, [nic for nic in nics if nic]
     ):
-        where = "networkInterfaces" if fault.index is None else f"networkInterfaces[{fault.index}]"
-        yield f"{where}: {fault.message}"
+        path = "networkInterfaces" if fault.index is None else f"networkInterfaces[{fault.index}]"
+        yield f"{path}: {fault.message}"
 
 
 @policy(TEMPLATE)
 def no_public_address(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A machine with several interfaces asks for no public address: EC2 refuses the launch.
+    """A launch template with several interfaces has no public address: EC2 refuses the launch.
 
     Source: EC2 User Guide, "Elastic Fabric Adapter"; aws-parallelcluster, MultiNetworkInterfacesInstancesValidator.
     """
@@ -114,9 +115,9 @@ def no_public_address(resource: Resource, settings: PolicySettings) -> Iterator[
 
 @policy(TEMPLATE, INSTANCE, config=("instance_types",))
 def allowed_types(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Only instance types are started that the organisation has agreed to.
+    """Only instance types that the organisation permits are started.
 
-    Source: Landbridge: what a type costs is decided before, not on the bill.
+    Source: Landbridge: costs are decided before a launch.
     """
     kind = resource.props.get("instanceType")
     if settings.instance_types and isinstance(kind, str) and kind not in settings.instance_types:
@@ -125,20 +126,20 @@ def allowed_types(resource: Resource, settings: PolicySettings) -> Iterator[str]
 
 @policy(TEMPLATE, level=Level.ADVISORY, config=("required_tags",))
 def tags_at_launch(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Instances and volumes that a launch template starts have the tags too: volumes can outlive their instance.
+    """Instances and volumes of a launch template have the required tags: a volume can remain after its instance.
 
-    Source: EC2 User Guide, "Launch template": tags of the template itself are not given to what it starts.
+    Source: EC2 User Guide, "Launch template": instances and volumes do not get the tags of the template.
     """
     for kind in ("instance", "volume"):
         specs = maps(resource.props.get("tagSpecifications"))
-        mine = next((as_map(spec.get("tags")) for spec in specs if spec.get("resourceType") == kind), {})
-        missing = [tag for tag in settings.required_tags if tag not in mine]
+        own_tags = next((as_map(spec.get("tags")) for spec in specs if spec.get("resourceType") == kind), {})
+        missing = [tag for tag in settings.required_tags if tag not in own_tags]
         if missing:
             yield f"tagSpecifications: {kind} lacks {', '.join(missing)}"
 
 
 def _nic(interface: Mapping[str, Any]) -> PlannedInterface | None:
-    """An interface as planned ones are; None where something of it is not known yet, or nothing that it could be."""
+    """Return a planned interface; None if a property is not known yet or not valid."""
     card, device = interface.get("networkCardIndex", 0), interface.get("deviceIndex", 0)
     kind: Any = interface.get("interfaceType", "interface")
     if not isinstance(card, int | float) or not isinstance(device, int | float):

@@ -1,4 +1,4 @@
-"""Policies of what holds data."""
+"""Policies of resources that hold data."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ def encrypted_at_rest(resource: Resource, settings: PolicySettings) -> Iterator[
 
 @policy(*_FSX, EFS, level=Level.ADVISORY)
 def own_key(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A file system has a key of the organisation's, which it can take away. Lustre's scratch kinds cannot have one.
+    """A file system has a KMS key of the organisation, which can disable it. Scratch types of Lustre cannot have one.
 
     Source: FSx for Lustre User Guide, "Encrypting data at rest".
     """
@@ -55,7 +55,7 @@ def bucket_key(resource: Resource, settings: PolicySettings) -> Iterator[str]:
 
 @policy(BLOCK, ACL, BUCKET, POLICY)
 def no_public_bucket(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """No bucket can be read by everybody: by an ACL, by a policy, or by lifting the block of both.
+    """No bucket is public: by an ACL, by a bucket policy, or without the public access block.
 
     Source: S3 User Guide, "Blocking public access to your Amazon S3 storage"; S3.8 of the best practices.
     """
@@ -68,15 +68,15 @@ def no_public_bucket(resource: Resource, settings: PolicySettings) -> Iterator[s
         yield f"acl is {acl}"
     if resource.type == POLICY:
         for statement in statements(resource.props.get("policy")):
-            who = statement.get("Principal")
-            everybody = who == "*" or "*" in as_list(as_map(who).get("AWS"))
-            if statement.get("Effect") == "Allow" and everybody and not statement.get("Condition"):
-                yield f"policy: {statement.get('Sid') or 'a statement'} allows everybody"
+            principal = statement.get("Principal")
+            is_public = principal == "*" or "*" in as_list(as_map(principal).get("AWS"))
+            if statement.get("Effect") == "Allow" and is_public and not statement.get("Condition"):
+                yield f"policy: {statement.get('Sid') or 'a statement'} allows every principal"
 
 
 @policy(POLICY)
 def bucket_tls(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A bucket's policy denies what does not come over TLS.
+    """A bucket's policy denies requests without TLS.
 
     Source: AWS Foundational Security Best Practices S3.5.
     """
@@ -93,7 +93,7 @@ def bucket_tls(resource: Resource, settings: PolicySettings) -> Iterator[str]:
 
 @policy(KEY)
 def key_rotation(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A symmetric key of one's own is rotated.
+    """A symmetric customer managed KMS key is rotated.
 
     Source: AWS Foundational Security Best Practices KMS.4.
     """
@@ -114,19 +114,20 @@ def closed_database(resource: Resource, settings: PolicySettings) -> Iterator[st
 
 @policy(LOGS, level=Level.ADVISORY)
 def logs_end(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Logs are kept as long as somebody has decided, not for ever.
+    """A log group has a retention time.
 
     Source: CloudWatch Logs User Guide, "Change log data retention".
     """
     if not resource.props.get("retentionInDays"):
-        yield "retentionInDays is not given: kept, and paid for, for ever"
+        yield "retentionInDays is not given: logs are never deleted, and are billed"
 
 
 @policy(config=("protect",))
 def protected_data(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Resources that hold data are protected, or retained when Pulumi deletes them.
+    """Resources that hold data have `protect` or `retainOnDelete`.
 
-    Source: Landbridge: landbridge/catalog/impact.yaml says what holds data; Pulumi, "protect", "retainOnDelete".
+    Source: Landbridge: landbridge/catalog/impact.yaml lists the types that hold data; Pulumi, "protect",
+    "retainOnDelete".
     """
     type_impact = impact_facts().types.get(resource.type)
     if (

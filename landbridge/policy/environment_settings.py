@@ -10,7 +10,7 @@ from landbridge.policy.settings import PolicySettings
 
 
 def policy_settings(environment: Environment) -> PolicySettings:
-    """The settings under which an environment's own graph has to pass: its regions, its protection, its quota, its link."""
+    """Return the policy settings of an environment: its regions, protection, quota and link."""
     classes = environment.storage.data_hub.classes.values()
     replicas = {class_.replica_region for class_ in classes if class_.replica_region is not None}
     groups = [cipher_of(connection.tunnels).dh_group for connection in connections(environment)]
@@ -24,6 +24,6 @@ def policy_settings(environment: Environment) -> PolicySettings:
 
 
 def pack_config(settings: PolicySettings) -> dict[str, dict[str, Any]]:
-    """The file for `--policy-pack-config`: what each policy heeds."""
+    """Return the content of the file for `--policy-pack-config`: the settings that each policy reads."""
     values = settings.model_dump(mode="json")
     return {policy.name: {key: values[key] for key in policy.config} for policy in POLICIES.values() if policy.config}

@@ -1,4 +1,4 @@
-"""Policies of who may do what."""
+"""Policies of IAM roles, policies and users."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,15 +9,15 @@ from landbridge.policy.settings import PolicySettings
 
 _DOCUMENTS = ("aws:iam/policy:Policy", "aws:iam/rolePolicy:RolePolicy", "aws:iam/groupPolicy:GroupPolicy")
 ROLE, ATTACHMENT = "aws:iam/role:Role", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
-#: Actions that only look, by the beginning of their name.
-_LOOKING = ("Describe", "List", "Get", "View", "BatchGet", "Search")
+#: Prefixes of the names of actions that only read.
+_READ_PREFIXES = ("Describe", "List", "Get", "View", "BatchGet", "Search")
 
 
 @policy(*_DOCUMENTS, ROLE)
 def no_star_iam(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """No role is allowed every action, or every action of a service; actions that change resources name them.
+    """No role may use every action, or every action of a service; actions that change resources list their resources.
 
-    On every resource (`*`) only looking is allowed, or what a condition narrows.
+    On every resource (`*`) only actions that read are allowed, or a statement with a condition.
     Source: IAM User Guide, "Apply least-privilege permissions"; IAM.1 and IAM.21 of the best practices.
     """
     documents = [resource.props.get("policy")]
@@ -32,18 +32,18 @@ def _loose(statement: Any) -> Iterator[str]:
     sid = statement.get("Sid") or "a statement"
     actions = [str(action) for action in as_list(statement.get("Action"))]
     if "NotAction" in statement or "NotResource" in statement:
-        yield f"{sid}: allows everything but what it names"
+        yield f"{sid}: allows everything except what it lists"
     for action in actions:
         if action == "*" or action.endswith(":*"):
             yield f"{sid}: allows the action {action}"
-    writing = [action for action in actions if not action.partition(":")[2].startswith(_LOOKING)]
+    writing = [action for action in actions if not action.partition(":")[2].startswith(_READ_PREFIXES)]
     if "*" in as_list(statement.get("Resource")) and writing and not statement.get("Condition"):
         yield f"{sid}: allows {', '.join(writing)} on every resource"
 
 
 @policy("aws:iam/accessKey:AccessKey", "aws:iam/user:User", "aws:iam/userLoginProfile:UserLoginProfile")
 def no_static_keys(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """There are no IAM users and no keys that never end: machines use roles, people sign in.
+    """There are no IAM users and no access keys without an expiry: hosts use roles, operators sign in.
 
     Source: IAM User Guide, "Security best practices in IAM": require temporary credentials.
     """
@@ -52,7 +52,7 @@ def no_static_keys(resource: Resource, settings: PolicySettings) -> Iterator[str
 
 @policy(ATTACHMENT, ROLE)
 def no_administrators(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """No role bears one of AWS's policies that allow everything.
+    """No role has an AWS managed policy with broad permissions.
 
     Source: AWS managed policy reference: AdministratorAccess, PowerUserAccess, IAMFullAccess.
     """
@@ -62,21 +62,21 @@ def no_administrators(resource: Resource, settings: PolicySettings) -> Iterator[
         if name in ("AdministratorAccess", "PowerUserAccess") or (
             name.endswith("FullAccess") and ":aws:policy" in str(arn)
         ):
-            yield f"bears {name}"
+            yield f"has the policy {name}"
 
 
 @policy(ROLE)
 def narrow_trust(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A role says who may take it on: never everybody, and another account only under a condition.
+    """The trust policy of a role does not permit every principal.
 
     Source: IAM User Guide, "The confused deputy problem".
     """
     for statement in statements(resource.props.get("assumeRolePolicy")):
-        who = statement.get("Principal")
+        principal = statement.get("Principal")
         names = (
-            [who]
-            if isinstance(who, str)
-            else [principal for value in (who or {}).values() for principal in as_list(value)]
+            [principal]
+            if isinstance(principal, str)
+            else [name for value in (principal or {}).values() for name in as_list(value)]
         )
         if statement.get("Effect") == "Allow" and "*" in names:
-            yield "assumeRolePolicy allows everybody"
+            yield "assumeRolePolicy allows every principal"

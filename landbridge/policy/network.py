@@ -1,4 +1,4 @@
-"""Policies of what is open to whom."""
+"""Policies of security groups, network ACLs, VPN connections, EKS clusters and subnets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,18 +35,18 @@ def no_world_ingress(resource: Resource, settings: PolicySettings) -> Iterator[s
             yield from _open(ranges, rule, settings, f"ingress[{index}]: ")
 
 
-def _open(ranges: list[Any], rule: Any, settings: PolicySettings, place: str) -> Iterator[str]:
+def _open(ranges: list[Any], rule: Any, settings: PolicySettings, prefix: str) -> Iterator[str]:
     ports = {rule.get("fromPort"), rule.get("toPort")}
     if len(ports) == 1 and ports <= set(settings.world_ports):
         return
     for cidr in ranges:
         if isinstance(cidr, str) and is_internet(cidr):
-            yield f"{place}open to {cidr}"
+            yield f"{prefix}open to {cidr}"
 
 
 @policy(DEFAULT)
 def default_group_closed(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A VPC's default security group lets nothing through: whatever is put into no group would get it.
+    """A VPC's default security group has no rules: a resource without a group gets it.
 
     Source: AWS Foundational Security Best Practices EC2.2.
     """
@@ -57,28 +57,28 @@ def default_group_closed(resource: Resource, settings: PolicySettings) -> Iterat
 
 @policy(VPN, config=("least_dh_group",))
 def strong_vpn(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Tunnels speak IKEv2 with a modern group and no SHA-1, and their keys are AWS's or a secret's.
+    """VPN tunnels use IKEv2, a Diffie-Hellman group of `least_dh_group` or higher, and no SHA-1.
 
     Source: Site-to-Site VPN User Guide, "Tunnel options"; NIST SP 800-77 rev. 1.
     """
     least = settings.least_dh_group
     for number in (1, 2):
-        start = f"tunnel{number}"
-        versions = as_list(resource.props.get(f"{start}IkeVersions"))
+        prefix = f"tunnel{number}"
+        versions = as_list(resource.props.get(f"{prefix}IkeVersions"))
         if versions != ["ikev2"]:
-            yield f"{start}IkeVersions is not [ikev2]"
+            yield f"{prefix}IkeVersions is not [ikev2]"
         for phase in ("Phase1", "Phase2"):
-            groups = as_list(resource.props.get(f"{start}{phase}DhGroupNumbers"))
+            groups = as_list(resource.props.get(f"{prefix}{phase}DhGroupNumbers"))
             if not groups or any(isinstance(group, int | float) and group < least for group in groups):
-                yield f"{start}{phase}DhGroupNumbers has a group under {least}"
-            hashes = as_list(resource.props.get(f"{start}{phase}IntegrityAlgorithms"))
+                yield f"{prefix}{phase}DhGroupNumbers has a group under {least}"
+            hashes = as_list(resource.props.get(f"{prefix}{phase}IntegrityAlgorithms"))
             if not hashes or "SHA1" in hashes:
-                yield f"{start}{phase}IntegrityAlgorithms has SHA1"
+                yield f"{prefix}{phase}IntegrityAlgorithms has SHA1"
 
 
 @policy(EKS)
 def closed_kubernetes(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """Kubernetes' API is not open to the internet, and its secrets are encrypted with a key of one's own.
+    """The Kubernetes API is not open to the internet, and its secrets are encrypted with a customer managed key.
 
     Source: EKS Best Practices Guide, "Identity and access management"; EKS.1 and EKS.3 of the best practices.
     """
@@ -87,14 +87,14 @@ def closed_kubernetes(resource: Resource, settings: PolicySettings) -> Iterator[
     if config.get("endpointPublicAccess") is not False and (
         not ranges or any(is_internet(str(cidr)) for cidr in ranges)
     ):
-        yield "vpcConfig.endpointPublicAccess is on for everybody"
+        yield "vpcConfig.endpointPublicAccess is on for the whole internet"
     if not resource.props.get("encryptionConfig"):
         yield "encryptionConfig is not given: secrets are not encrypted with your key"
 
 
 @policy(SUBNET, level=Level.ADVISORY)
 def private_subnets(resource: Resource, settings: PolicySettings) -> Iterator[str]:
-    """A subnet gives no public addresses by itself.
+    """A subnet does not assign public addresses.
 
     Source: AWS Foundational Security Best Practices EC2.15.
     """

@@ -1,4 +1,4 @@
-"""The list of policies, and the decorators that put a function into it."""
+"""Registry of policies, and the decorators that register a function."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -9,11 +9,11 @@ from typing import TypeVar
 from landbridge.policy.resource import Resource
 from landbridge.policy.settings import PolicySettings
 
-#: Says what is wrong with one resource; a path in it, where there is one, begins the text.
-OneCheck = Callable[[Resource, PolicySettings], Iterator[str]]
-#: Looks at all of them: yields the resource and what is wrong with it.
-AllCheck = Callable[[tuple[Resource, ...], PolicySettings], Iterator[tuple[Resource, str]]]
-_F = TypeVar("_F", OneCheck, AllCheck)
+#: Yields the violations of one resource; a text begins with the path of the property, if there is one.
+ResourceCheck = Callable[[Resource, PolicySettings], Iterator[str]]
+#: Checks all resources of a stack; yields a resource and its violation.
+StackCheck = Callable[[tuple[Resource, ...], PolicySettings], Iterator[tuple[Resource, str]]]
+_F = TypeVar("_F", ResourceCheck, StackCheck)
 
 
 class Level(StrEnum):
@@ -25,60 +25,63 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One policy: of single resources of some types (all, where `types` is empty), or of the whole stack.
+    """Policy of single resources (`check_resource`) of some types (all types if `types` is empty), or of the whole
+    stack.
 
-    `config` names the fields of Settings that it heeds.
+    `config` lists the fields of PolicySettings that it reads.
     """
 
     name: str
     level: Level
     types: frozenset[str]
-    one: OneCheck | None
-    all: AllCheck | None
+    check_resource: ResourceCheck | None
+    check_stack: StackCheck | None
     summary: str
     source: str
     config: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
-        """For whoever is stopped by it."""
+        """Return the text that Pulumi shows with a violation."""
         return f"{self.summary} Source: {self.source}"
 
 
 POLICIES: dict[str, Policy] = {}
 
 
-def policy(*types: str, level: Level = Level.MANDATORY, config: tuple[str, ...] = ()) -> Callable[[OneCheck], OneCheck]:
-    """Register a check of one resource under its name, with dashes. Its docstring says what holds, then `Source: ...`."""
+def policy(
+    *types: str, level: Level = Level.MANDATORY, config: tuple[str, ...] = ()
+) -> Callable[[ResourceCheck], ResourceCheck]:
+    """Register a check of one resource under its name, with dashes. Its docstring: the requirement, then `Source: ...`."""
 
-    def put(function: OneCheck) -> OneCheck:
+    def register(function: ResourceCheck) -> ResourceCheck:
         _add(function.__name__, level, frozenset(types), function, None, inspect.getdoc(function) or "", config)
         return function
 
-    return put
+    return register
 
 
-def stack_policy(level: Level = Level.MANDATORY, config: tuple[str, ...] = ()) -> Callable[[AllCheck], AllCheck]:
-    """As `policy`, for a check that needs the others too."""
+def stack_policy(level: Level = Level.MANDATORY, config: tuple[str, ...] = ()) -> Callable[[StackCheck], StackCheck]:
+    """Register a check of all resources of a stack, as `policy` does for one resource."""
 
-    def put(function: AllCheck) -> AllCheck:
+    def register(function: StackCheck) -> StackCheck:
         _add(function.__name__, level, frozenset(), None, function, inspect.getdoc(function) or "", config)
         return function
 
-    return put
+    return register
 
 
 def _add(
     name: str,
     level: Level,
     types: frozenset[str],
-    check_one: OneCheck | None,
-    every: AllCheck | None,
+    check_resource: ResourceCheck | None,
+    check_stack: StackCheck | None,
     doc: str,
     config: tuple[str, ...] = (),
 ) -> None:
     text, _, source = doc.partition("Source:")
     key = name.replace("_", "-")
     POLICIES[key] = Policy(
-        key, level, types, check_one, every, " ".join(text.split()), " ".join(source.split()), config
+        key, level, types, check_resource, check_stack, " ".join(text.split()), " ".join(source.split()), config
     )

@@ -1,4 +1,4 @@
-"""A resource as policies see it: its type and its inputs, under the names that they have on the wire."""
+"""Resource that policies check: its type and its inputs, under the names of Pulumi's AWS provider."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource. What only AWS will know is None in `props`; `defaults` are tags and region of its provider.
+    """One resource. Values that only AWS knows are None in `props`; `defaults` are tags and region of its provider.
 
-    `protect` is None where whoever asks cannot know it. `id` links resources to one another where it is known.
+    `protect` is None if it is not known. `id`, if known, is the id by which other resources refer to it.
     """
 
     type: str
@@ -24,12 +24,12 @@ class Resource:
 
     @property
     def tags(self) -> Mapping[str, Any]:
-        """Its own tags over those of its provider."""
+        """Return the tags of its provider, overridden by its own."""
         return {**as_map(as_map(self.defaults.get("defaultTags")).get("tags")), **as_map(self.props.get("tags"))}
 
 
 def as_map(value: Any) -> Mapping[str, Any]:
-    """A mapping, or an empty one where it is missing, unknown, or JSON text."""
+    """Return a mapping, parsed from JSON if it is text; empty if it is missing, unknown or not a mapping."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -39,22 +39,22 @@ def as_map(value: Any) -> Mapping[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A list: one thing alone is a list of it, nothing is an empty one."""
+    """Return a list: a single value becomes a list of one, None an empty list."""
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
 
 
 def maps(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The mappings of a list."""
+    """Return the mappings in a list."""
     return (item for item in as_list(value) if isinstance(item, Mapping))
 
 
 def on(value: Any) -> bool:
-    """Return true for a switch that is on: the provider takes `true` and `"true"`."""
+    """Return true for a setting that is on: the provider accepts `true` and `"true"`."""
     return value is True or str(value).lower() == "true"
 
 
 def statements(text: Any) -> Iterator[Mapping[str, Any]]:
-    """The statements of a policy document, as JSON or opened; none where it is not known yet."""
+    """Return the statements of a policy document, JSON text or a mapping; empty if it is not known yet."""
     return maps(as_map(text).get("Statement"))

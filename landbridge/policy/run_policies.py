@@ -26,19 +26,19 @@ def resource_violations(resource: Resource, settings: PolicySettings | None = No
     """Yield the violations of one resource."""
     chosen = settings or PolicySettings()
     for policy in POLICIES.values():
-        if policy.one is not None and (not policy.types or resource.type in policy.types):
-            for message in policy.one(resource, chosen):
+        if policy.check_resource is not None and (not policy.types or resource.type in policy.types):
+            for message in policy.check_resource(resource, chosen):
                 yield Violation(policy.name, policy.level, resource, message)
 
 
 def violations(resources: Iterable[Resource], settings: PolicySettings | None = None) -> tuple[Violation, ...]:
     """Return the violations of all resources of a graph."""
-    every, chosen = tuple(resources), settings or PolicySettings()
-    all_violations = [violation for resource in every for violation in resource_violations(resource, chosen)]
+    graph, chosen = tuple(resources), settings or PolicySettings()
+    all_violations = [violation for resource in graph for violation in resource_violations(resource, chosen)]
     for policy in POLICIES.values():
-        if policy.all is not None:
+        if policy.check_stack is not None:
             all_violations += [
                 Violation(policy.name, policy.level, *violation_fields)
-                for violation_fields in policy.all(every, chosen)
+                for violation_fields in policy.check_stack(graph, chosen)
             ]
     return tuple(all_violations)

@@ -1,4 +1,4 @@
-"""Runner of Ansible's playbooks for an environment through ansible-runner, with plain events."""
+"""Runner of Ansible playbooks for an environment, based on ansible-runner, with events as plain values."""
 
 import os
 import shutil
@@ -14,13 +14,13 @@ from landbridge.paths import outputs_file, state_dir
 from landbridge.plan.site.ssh_access import uses_session_manager
 
 SITE = Path("ansible/site.yml")
-#: Runs whose artifacts are kept.
-KEPT = 10
+#: Number of runs whose artifacts are kept.
+MAX_ARTIFACTS = 10
 
 
 @dataclass(frozen=True)
 class TaskStarted:
-    """Start of a task for `hosts` hosts of `play`."""
+    """Start of a task of `play`."""
 
     play: str
     name: str
@@ -42,7 +42,7 @@ OnEvent = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Counts:
-    """Recap line of one host, as Ansible prints it."""
+    """Counts of one host in Ansible's play recap."""
 
     ok: int = 0
     changed: int = 0
@@ -51,7 +51,7 @@ class Counts:
 
     @property
     def bad(self) -> bool:
-        """Return true when a task failed on the host or it could not be reached."""
+        """Return whether a task failed on the host or the host could not be reached."""
         return bool(self.failed or self.unreachable)
 
 
@@ -66,13 +66,13 @@ class ConfigureResult:
 
     @property
     def successful(self) -> bool:
-        """True when Ansible ended well and no host failed."""
+        """Return whether Ansible was successful and no host failed."""
         return self.status == "successful" and not any(counts.bad for counts in self.hosts.values())
 
 
 @dataclass
 class _Listener:
-    """Translator of ansible-runner's events."""
+    """Handler of ansible-runner's events that converts them to plain values."""
 
     on_event: OnEvent
     failures: list[TaskOutcome] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _Listener:
 
 
 def _task(data: Mapping[str, Any]) -> TaskStarted:
-    """Return the task of an event: where hosts proceed independently, the task begun last may be another host's."""
+    """Return the task of an event. If hosts proceed independently, the last started task may belong to another host."""
     name, role = str(data.get("task") or ""), str(data.get("role") or "")
     return TaskStarted(str(data.get("play", "")), f"{role} : {name}" if role else name)
 
@@ -118,23 +118,23 @@ def configure(
     limit: str | None = None,
     tags: str | None = None,
     check: bool = False,
-    variables: Mapping[str, str] | None = None,
+    variables: Mapping[str, Any] | None = None,
 ) -> ConfigureResult:
-    """Run `playbook` on the hosts of the environment in `path`; `variables` are Ansible's extra ones.
+    """Run `playbook` on the hosts of the environment in `path`; `variables` are Ansible's extra variables.
 
-    Raises FindingsError when there is no such playbook above the file, no ansible-playbook beside this Python, or nothing yet
-    through which hosts in AWS are reached.
+    Raises FindingsError if no folder above the file has the playbook, if this Python's folder has no ansible-playbook,
+    or if there are no stack outputs yet with which hosts in AWS are reached.
     """
     if uses_session_manager(environment) and not outputs_file(environment.name).exists():
-        message = "the services are in AWS, and their instances are not known here"
-        fix = f"landbridge up -s {environment.name} builds them, and writes down how they are reached"
+        message = "the services are in AWS, and this machine has no stack outputs with their instances"
+        fix = f"landbridge up -s {environment.name} builds them and writes the outputs"
         raise FindingsError([Finding("no-outputs", message, ("aws", "services"), fix)])
     import ansible_runner
 
     root = _project(path, playbook)
     folder = state_dir(environment.name) / "ansible"
     folder.mkdir(mode=0o700, exist_ok=True)
-    # ansible-runner keeps a run's options there and would add them to the next one: --check would stay for ever.
+    # ansible-runner keeps a run's options there and would add them to later runs: --check would never end.
     shutil.rmtree(folder / "env", ignore_errors=True)
     listener = _Listener(on_event)
     run = ansible_runner.run(
@@ -148,7 +148,7 @@ def configure(
         extravars=dict(variables) if variables else None,
         event_handler=listener,
         quiet=True,
-        rotate_artifacts=KEPT,
+        rotate_artifacts=MAX_ARTIFACTS,
     )
     log = Path(str(run.config.artifact_dir)) / "stdout"
     return ConfigureResult(_counts(run.stats), tuple(listener.failures), str(run.status), log)
@@ -164,7 +164,7 @@ def _project(path: Path, playbook: Path) -> Path:
 
 
 def _variables(root: Path) -> dict[str, str]:
-    """Return variables that bind Ansible to this environment: the inventory plugin imports landbridge."""
+    """Return the environment variables with which Ansible uses this Python: the inventory plugin imports landbridge."""
     programs = Path(sys.executable).parent
     if not (programs / "ansible-playbook").exists():
         finding = Finding(
@@ -178,19 +178,17 @@ def _variables(root: Path) -> dict[str, str]:
 
 
 def _counts(stats: Mapping[str, Mapping[str, int]] | None) -> dict[str, Counts]:
-    """Return the recap of each host. `stats` maps Ansible's words to hosts to numbers; there is none when Ansible did
-    not get that far.
-    """
+    """Return the recap counts of each host. `stats`: status -> host -> number; None if Ansible ended before the recap."""
     stats = stats or {}
     words = {"ok": "ok", "changed": "changed", "failed": "failures", "unreachable": "dark"}
     hosts = sorted({host for word in ("ok", "changed", "failures", "dark") for host in stats.get(word, {})})
     return {
-        host: Counts(**{ours: stats.get(theirs, {}).get(host, 0) for ours, theirs in words.items()}) for host in hosts
+        host: Counts(**{field: stats.get(word, {}).get(host, 0) for field, word in words.items()}) for host in hosts
     }
 
 
 def _reason(result: Mapping[str, Any]) -> str:
-    """Return the reason of a failed task, in Ansible's words and the program's own."""
+    """Return the reason of a failed task: Ansible's message and the program's stderr."""
     parts = [str(result.get(key)).strip() for key in ("msg", "stderr") if result.get(key)]
     parts += [_reason(item) for item in result.get("results", ()) if isinstance(item, dict) and item.get("failed")]
     return "\n".join(dict.fromkeys(part for part in parts if part)) or str(result.get("censored", "failed"))

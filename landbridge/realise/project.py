@@ -1,7 +1,7 @@
-"""Pulumi project outside the source tree: it runs the tree's own program, and Pulumi's files stay out of the tree.
+"""Pulumi project outside the source tree: it runs the program of the tree, and Pulumi's files stay out of the tree.
 
-Pulumi appends to the stack file whatever it needs (a salt, values it reformats). An environment file is something people
-review, so Pulumi gets a copy, and what it appended is kept from one run to the next.
+Pulumi appends lines to the stack file (such as a salt) and reformats values. Environment files are reviewed, so Pulumi
+gets a copy, and its appended lines are kept from one run to the next.
 """
 
 import shutil
@@ -13,12 +13,12 @@ from landbridge.environment import lock_path
 from landbridge.findings import Finding, FindingsError
 from landbridge.paths import state_dir
 
-#: What Pulumi appends to a stack file, by the beginning of the line.
+#: Prefixes of the lines that Pulumi appends to a stack file.
 _APPENDED = ("encryptionsalt:", "secretsprovider:", "encryptedkey:")
 
 
 def project_root(environment_file: Path) -> Path:
-    """Return the folder of the nearest Pulumi.yaml, upward from the environment file, then from here."""
+    """Return the folder of the nearest Pulumi.yaml, upward from the environment file, then from the working directory."""
     for start in (environment_file.resolve().parent, Path.cwd()):
         for folder in (start, *start.parents):
             if (folder / "Pulumi.yaml").is_file():
@@ -37,13 +37,13 @@ def project_root(environment_file: Path) -> Path:
 def write_project(environment: str, environment_file: Path, stack: str | None = None) -> Path:
     """Create or update the project's folder for one environment, and return it.
 
-    It is ready for one of the environment's stacks, by default the one of its own name: each has a copy of the file.
+    It contains the copy of the environment file for one stack, by default the stack with the environment's name.
     """
     root = project_root(environment_file)
     folder = state_dir(environment) / "project"
     folder.mkdir(mode=0o700, exist_ok=True)
     (folder / "Pulumi.yaml").write_text(
-        # A fork's own name: `pulumi` run in it by hand sees the same stacks.
+        # The name of the fork's project: `pulumi` run there by hand sees the same stacks.
         f"name: {_quoted(_name(root))}\n"
         f"main: {_quoted(root / 'stacks')}\n"
         "runtime:\n"

@@ -1,7 +1,7 @@
-"""Pulumi through its Automation API: up, preview, refresh and destroy of the AWS half of an environment.
+"""Pulumi operations through its Automation API: up, preview, refresh and destroy of an environment's AWS resources.
 
-An environment is one stack or three; every operation walks them from the bottom up, and `destroy` from the top down, or stays
-in one layer. Whatever `pulumi` is first on PATH does it, with whatever plugins are there: this module knows of no sandbox.
+An environment is one stack or three; every operation runs on them from the bottom up, `destroy` from the top down, or
+only on one layer. The first `pulumi` on PATH is used with its plugins: this module does not depend on the sandbox.
 """
 
 import json
@@ -27,7 +27,7 @@ from landbridge.realise.backend import drop_dead_locks
 from landbridge.realise.settle import SETTLED_SECONDS, Find, Settled
 from landbridge.realise.settle import settle as settle_stack
 from landbridge.realise.stack import OnEvent, PulumiFailed, Run, Values, finding, opened, run, values
-from landbridge.realise.state import Deployment, known_ids, standing_on
+from landbridge.realise.state import Deployment, dependents, known_ids
 from landbridge.realise.state import remembered as remembered_in
 from landbridge.realise.steps import Event, Message, Step
 
@@ -49,7 +49,7 @@ LINK_KEYS = keys_file(OWN)
 
 @dataclass(frozen=True)
 class OperationResult:
-    """Result of an operation. `ahead` has every step as it began: in a preview, the planned steps."""
+    """Result of an operation. `ahead`: the change of every started step; in a preview, of every planned step."""
 
     operation: str
     environment: str
@@ -61,12 +61,12 @@ class OperationResult:
 
     @property
     def changed(self) -> int:
-        """Return the number of resources that were touched (or would be)."""
+        """Return the number of resources that were changed (in a preview: would be)."""
         return sum(count for operation, count in self.changes.items() if operation not in ("same", "read"))
 
 
 def _ignore(event: Event) -> None:
-    """Show nothing."""
+    """Ignore an event."""
 
 
 def up(
@@ -79,39 +79,38 @@ def up(
 ) -> OperationResult:
     """Build the environment, and write its outputs for Ansible and the burst controller.
 
-    With `refresh` what Pulumi remembers is compared with AWS first: what has disappeared is built again.
+    With `refresh` Pulumi's state is compared with AWS first: resources that do not exist any more are created again.
     """
-    runs = _walk("up", environment, file, on_event, layer, refresh=refresh)
+    runs = _run_stacks("up", environment, file, on_event, layer, refresh=refresh)
     built = _outputs(environment, file, runs)
     if built is not None:
         write_outputs(environment.name, built)
-    return _together("up", environment, runs, built)
+    return _operation_result("up", environment, runs, built)
 
 
 def preview(
     environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
 ) -> OperationResult:
-    """Return the steps that `up` would take, without taking them. Outputs of other stacks and values of AWS that do not
-    exist yet are unknown.
+    """Return the steps of `up` without executing them. Outputs of other stacks and AWS values that do not exist yet are
+    unknown.
     """
-    return _together("preview", environment, _walk("preview", environment, file, on_event, layer), None)
+    return _operation_result("preview", environment, _run_stacks("preview", environment, file, on_event, layer), None)
 
 
 def refresh(
     environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
 ) -> OperationResult:
     """Compare Pulumi's state with AWS, and correct the state."""
-    runs = _walk("refresh", environment, file, on_event, layer)
-    return _together("refresh", environment, runs, _outputs(environment, file, runs))
+    runs = _run_stacks("refresh", environment, file, on_event, layer)
+    return _operation_result("refresh", environment, runs, _outputs(environment, file, runs))
 
 
 def destroy(
     environment: Environment, file: Path, on_event: OnEvent = _ignore, *, layer: Layer | None = None
 ) -> OperationResult:
-    """Remove all resources and the outputs; resources that the environment protects (data, keys, secrets) stay as they
-    are.
+    """Remove all resources and the outputs, except protected resources (data, keys, secrets).
 
-    So does a stack that something protected in a stack above it stands on; a warning says what that is.
+    A stack on which a protected resource of a stack above depends stays too; a warning contains the resource.
     """
     options = {"exclude_protected": True} if environment.aws.protect else {}
     runs, above = list[Run](), list[Deployment]()
@@ -119,24 +118,24 @@ def destroy(
         is_chosen = layer is None or layer in planned.layers
         if is_chosen and above:
             deployment = _deployment(environment, file, planned)
-            if held := sorted(name for upper in above for name in standing_on(upper, deployment)):
+            if names := sorted(name for upper in above for name in dependents(upper, deployment)):
                 if layer is not None:
                     fix = "destroy the layers above it first"
-                    raise finding("in-use", f"{planned.name}: {', '.join(held)} in another stack stand on it", fix)
-                on_event(Message("warning", f"{planned.name} stays: {', '.join(held)} stand on it", ""))
+                    raise finding("in-use", f"{planned.name}: {', '.join(names)} in another stack depend on it", fix)
+                on_event(Message("warning", f"{planned.name} stays: {', '.join(names)} depend on it", ""))
                 break
         if is_chosen:
             runs.append(run("destroy", environment, file, planned, on_event, **options))
-        if planned.alone:
+        if planned.is_partial:
             above.append(_deployment(environment, file, planned))
-    result = _together("destroy", environment, runs, None)
+    result = _operation_result("destroy", environment, runs, None)
     for path in (outputs_file(environment.name), *secrets_dir(environment.name).glob("link_*")):
         path.unlink(missing_ok=True)
     return result
 
 
 def remembered(environment: Environment, file: Path) -> frozenset[str]:
-    """Return the ids, names and ARNs in Pulumi's state; empty where nothing has been built."""
+    """Return the ids, names and ARNs in Pulumi's state; empty if nothing has been built."""
     stacks = planned_stacks(environment)
     return frozenset(word for stack in stacks for word in remembered_in(_deployment(environment, file, stack)))
 
@@ -150,10 +149,11 @@ def settle(
     wait: float = SETTLED_SECONDS,
     layer: Layer | None = None,
 ) -> Settled:
-    """Take resources that an earlier operation created in AWS without recording them into Pulumi's state; nothing is
-    created or removed.
+    """Add resources to Pulumi's state that an earlier operation created in AWS without recording them; nothing is
+    created or removed in AWS.
 
-    `find` looks in AWS, for at most `wait` seconds after the earlier operation. Cheap where none was cut short or failed.
+    `find` searches AWS, for at most `wait` seconds after the earlier operation. It is not called if the earlier
+    operation was complete.
     """
     results = [_settle(environment, file, find, on_event, wait, planned) for planned in _chosen(environment, layer)]
     return Settled(
@@ -193,13 +193,13 @@ def _known_elsewhere(environment: Environment, file: Path, planned: PlannedStack
 
 
 def outputs(environment: Environment, file: Path) -> StackOutputs | None:
-    """Return the environment's outputs, secrets among them; None until every stack of it has been built."""
+    """Return the environment's outputs, including secrets; None until all its stacks have been built."""
     return _outputs(environment, file, ())
 
 
 def write_outputs(environment: str, stack_outputs: StackOutputs) -> None:
-    """Write the outputs where Ansible's inventory looks for them; the tunnel's keys in a file of their own that only
-    its owner reads.
+    """Write the outputs to the file that Ansible's inventory reads; the tunnels' keys to separate files that only their
+    owner can read.
     """
     _write(outputs_file(environment), stack_outputs.public(), 0o644)
     if stack_outputs.link_pre_shared_keys is not None:
@@ -216,17 +216,17 @@ def _chosen(environment: Environment, layer: Layer | None) -> tuple[PlannedStack
     if layer is None:
         return stacks
     if len(stacks) == 1:
-        fix = "leave --layer out, or write `stacks: three` before the first up"
-        raise finding("one-stack", f"{environment.name} is one stack: its layers come and go together", fix)
+        fix = "omit --layer, or set `stacks: three` before the first up"
+        raise finding("one-stack", f"{environment.name} is one stack: its layers cannot be built separately", fix)
     return tuple(stack for stack in stacks if layer in stack.layers)
 
 
-def _walk(
+def _run_stacks(
     operation: str, environment: Environment, file: Path, on_event: OnEvent, layer: Layer | None, **options: Any
 ) -> list[Run]:
     chosen, runs = _chosen(environment, layer), list[Run]()
     if layer is not None and operation in ("up", "preview"):
-        _require_what_is_below(environment, file, chosen[0])
+        _require_stack_below(environment, file, chosen[0])
     for planned in chosen:
         try:
             runs.append(run(operation, environment, file, planned, on_event, **options))
@@ -235,14 +235,14 @@ def _walk(
     return runs
 
 
-def _require_what_is_below(environment: Environment, file: Path, planned: PlannedStack) -> None:
+def _require_stack_below(environment: Environment, file: Path, planned: PlannedStack) -> None:
     below = planned_stacks(environment)[:1]
     if planned in below or HANDOVER in values(opened(environment, file, below[0])):
         return
     first = below[0].layers[0]
     raise finding(
         "stack-missing",
-        f"{planned.name} stands on {below[0].name}, which has not been built yet",
+        f"{planned.name} depends on {below[0].name}, which has not been built yet",
         f"landbridge up -s {environment.name} --layer {first}, or without --layer all of them in order",
     )
 
@@ -263,7 +263,7 @@ def _outputs(environment: Environment, file: Path, runs: Sequence[Run]) -> Stack
     return StackOutputs.model_validate(merged)
 
 
-def _together(
+def _operation_result(
     operation: str, environment: Environment, runs: Sequence[Run], built: StackOutputs | None
 ) -> OperationResult:
     changes = Counter[str]()
@@ -281,10 +281,10 @@ def _together(
 
 
 def _write(path: Path, data: Any, mode: int) -> None:
-    """Write a file in one rename, never readable by more than `mode` allows."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    """Write a file atomically, with the permissions `mode` from its creation."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with os.fdopen(handle, "w") as out:
         json.dump(data, out, indent=2)
         out.write("\n")
-    scratch.replace(path)
+    temporary.replace(path)

@@ -1,4 +1,4 @@
-"""Pulumi stack through the Automation API: open it, run an operation on it, return the result."""
+"""Operations on one Pulumi stack through the Automation API."""
 
 import os
 import shutil
@@ -14,38 +14,47 @@ from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
 from landbridge.plan.resource_change import ResourceChange
 from landbridge.plan.stacks import PlannedStack, stacks_of_another_shape
-from landbridge.realise.backend import backend_variables, drop_dead_locks, drop_torn_attributes
+from landbridge.realise.backend import (
+    backend_variables,
+    drop_dead_locks,
+    drop_torn_attributes,
+    has_local_stack,
+    local_backend,
+)
 from landbridge.realise.project import write_project
 from landbridge.realise.steps import Event, Message, Step, Summary, translate
 
 OnEvent = Callable[[Event], None]
-#: A stack's outputs as plain values, secrets among them.
+#: Outputs of a stack as plain values, including secrets.
 Values = Mapping[str, Any]
 
 
 class PulumiFailed(Exception):
-    """Pulumi failed; `messages` are its own words, each with its resource.
-
-    `ahead` is what it had said it would do until then.
+    """Failure of a Pulumi operation. `messages`: Pulumi's messages, each with its resource; `ahead`: the changes that
+    it had announced before.
     """
 
     def __init__(
         self, operation: str, messages: tuple[Message, ...], detail: str, ahead: tuple[ResourceChange, ...] = ()
     ) -> None:
         self.operation, self.messages, self.ahead, self.detail = operation, messages, ahead, detail
-        lines = [f"{m.resource}: {m.text}" if m.resource else m.text for m in messages if m.severity == "error"]
+        lines = [
+            f"{message.resource}: {message.text}" if message.resource else message.text
+            for message in messages
+            if message.severity == "error"
+        ]
         super().__init__("\n".join(lines) or detail)
 
     def after(self, ahead: tuple[ResourceChange, ...]) -> "PulumiFailed":
-        """The same, where other stacks of the environment had said what they would do before."""
+        """Return the same error with the changes of the environment's earlier stacks before its own."""
         return PulumiFailed(self.operation, self.messages, self.detail, (*ahead, *self.ahead))
 
 
 @dataclass
 class Log:
-    """Forward events, and record those that the result and an error need."""
+    """Log of an operation: it forwards events, and records those that the result or an error needs."""
 
-    tell: OnEvent
+    forward: OnEvent
     steps: list[Step] = field(default_factory=list)
     ahead: list[ResourceChange] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -63,7 +72,7 @@ class Log:
             case Summary(changes=changes):
                 self.changes = changes
         if event is not None:
-            self.tell(event)
+            self.forward(event)
 
 
 @dataclass(frozen=True)
@@ -83,10 +92,10 @@ def run(
     stack, log, started = opened(environment, file, planned), Log(on_event), time.monotonic()
     drop_dead_locks(environment.name)
     try:
-        getattr(stack, operation)(on_event=log, on_output=_swallow, color="never", **options)
+        getattr(stack, operation)(on_event=log, on_output=_ignore_line, color="never", **options)
     except auto.ConcurrentUpdateError as error:
         folder = stack.workspace.work_dir
-        fix = f"wait for it; if it is gone: pulumi -C {folder} cancel -s {planned.name}"
+        fix = f"wait for it; if it does not run any more: pulumi -C {folder} cancel -s {planned.name}"
         raise finding("stack-locked", "another update of this stack is running", fix) from error
     except auto.CommandError as error:
         raise PulumiFailed(operation, tuple(log.messages), str(error), tuple(log.ahead)) from None
@@ -95,15 +104,15 @@ def run(
 
 
 def values(stack: auto.Stack) -> Values:
-    """Return a stack's outputs; empty where it has built nothing."""
+    """Return a stack's outputs; empty if it has not been built."""
     return {key: output.value for key, output in stack.outputs().items()}
 
 
 def opened(environment: Environment, file: Path, planned: PlannedStack) -> auto.Stack:
-    """Open one of the environment's stacks; create it where none has that name.
+    """Open one of the environment's stacks; create it if it does not exist.
 
-    Raises FindingsError where there is no Pulumi, and where the environment was built with another number of stacks: what is
-    in AWS would be made a second time.
+    Raises FindingsError if there is no Pulumi, or if the environment was built with another number of stacks: its
+    resources would be created a second time.
     """
     if shutil.which("pulumi") is None:
         raise finding(
@@ -114,16 +123,18 @@ def opened(environment: Environment, file: Path, planned: PlannedStack) -> auto.
     drop_torn_attributes(environment.name)
     folder = write_project(environment.name, file, planned.name)
     variables = {
-        **backend_variables(environment.name),
+        **backend_variables(environment.name, environment.state),
         "PULUMI_SKIP_UPDATE_CHECK": os.environ.get("PULUMI_SKIP_UPDATE_CHECK", "true"),
-        # An Output in an f-string would otherwise become a resource's property, silently.
+        # Without this, an Output in an f-string would become a resource's property without an error.
         "PULUMI_ERROR_OUTPUT_STRING": "true",
     }
-    options = auto.LocalWorkspaceOptions(env_vars=variables)
+    provider = environment.state.secrets_provider if environment.state is not None else None
+    options = auto.LocalWorkspaceOptions(env_vars=variables, secrets_provider=provider)
     try:
         try:
             return auto.select_stack(planned.name, work_dir=str(folder), opts=options)
         except auto.StackNotFoundError:
+            _refuse_moved_state(environment, planned)
             _refuse_another_shape(environment, auto.LocalWorkspace(work_dir=str(folder), env_vars=variables))
             return auto.create_stack(planned.name, work_dir=str(folder), opts=options)
     except auto.CommandError as error:
@@ -135,19 +146,31 @@ def finding(rule: str, message: str, fix: str) -> FindingsError:
     return FindingsError([Finding(rule=rule, message=message, fix=fix)])
 
 
+def _refuse_moved_state(environment: Environment, planned: PlannedStack) -> None:
+    """Refuse to create a stack in a shared backend while its resources are in the operator's local state."""
+    state = environment.state
+    if state is None or state.is_local or not has_local_stack(environment.name, planned.name):
+        return
+    raise finding(
+        "state-elsewhere",
+        f"{planned.name} is already built, with its state on this machine: {local_backend(environment.name)}",
+        f"move the state to {state.backend}: docs/how-to/share-the-state.md",
+    )
+
+
 def _refuse_another_shape(environment: Environment, workspace: auto.LocalWorkspace) -> None:
     other = {other_stack.name for other_stack in stacks_of_another_shape(environment)}
-    # A name may come with the organisation and the project that it is in.
+    # A name may have a prefix of organisation and project.
     resource_counts = {stack.name.rsplit("/", 1)[-1]: stack.resource_count for stack in workspace.list_stacks()}
     built = sorted(name for name in other if resource_counts.get(name))
     if built:
         raise finding(
             "built-otherwise",
-            f"{environment.name} is built already, with stacks: {'three' if environment.stacks == 'one' else 'one'}: "
+            f"{environment.name} is already built with stacks: {'three' if environment.stacks == 'one' else 'one'}: "
             f"{', '.join(built)}",
-            "put `stacks:` back, or move what is there first (docs/how-to/split-into-stacks.md)",
+            "restore `stacks:`, or move the resources first (docs/how-to/split-into-stacks.md)",
         )
 
 
-def _swallow(line: str) -> None:
-    """Ignore Pulumi's own text: the events say the same."""
+def _ignore_line(line: str) -> None:
+    """Ignore Pulumi's text output: the events contain the same information."""

@@ -1,8 +1,8 @@
 """Pulumi's state from `pulumi stack export`: its pending creates, and their conversion into resources.
 
-The engine writes "I am making this" before it asks a provider, and what came of it after. Killed between the two, it leaves
-a *pending create*: AWS may have the thing, and the state has no id for it.
-Source: Pulumi's documentation of `pulumi refresh` (pending creates) and of `pulumi stack import`, which drops them.
+The engine writes a pending operation before it calls a provider, and the result afterwards. An engine that is killed
+between the two leaves a *pending create*: the resource may exist in AWS, but the state has no id for it. Source:
+Pulumi's documentation of `pulumi refresh` (pending creates) and of `pulumi stack import`, which drops them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from landbridge.plan.resource_change import ResourceChange
 
-#: Outputs that the state must not hold in clear text, which only the program says of a new resource.
+#: Outputs that the state must not contain in clear text; for a new resource only the program specifies them.
 #: Source: pulumi-aws 7.51, additional_secret_outputs of each class.
 SECRET_OUTPUTS: Mapping[str, tuple[str, ...]] = {
     "aws:ec2/vpnConnection:VpnConnection": (
@@ -37,23 +37,23 @@ def written_at(deployment: Mapping[str, Any]) -> datetime | None:
     """Return the time when the state was last written."""
     text = str((deployment.get("manifest") or {}).get("time", ""))
     try:
-        # Go writes nanoseconds, which Python's parser takes no more than six digits of.
-        whole, dot, rest = text.partition(".")
-        digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
-        return datetime.fromisoformat(f"{whole}{dot}{digits[:6]}{rest[len(digits) :]}")
+        # Go writes nanoseconds; Python's parser accepts at most six digits.
+        seconds, dot, fraction = text.partition(".")
+        digits = fraction[: len(fraction) - len(fraction.lstrip("0123456789"))]
+        return datetime.fromisoformat(f"{seconds}{dot}{digits[:6]}{fraction[len(digits) :]}")
     except ValueError:
         return None
 
 
 def change_of_record(record: Mapping[str, Any]) -> ResourceChange:
-    """Return a pending create as the step that it was."""
+    """Return the change of a pending create."""
     return ResourceChange(urn=str(record["urn"]), operation="create", new=dict(record.get("inputs") or {}))
 
 
 def record_of_change(change: ResourceChange, deployment: Mapping[str, Any]) -> Record:
-    """Return the record of a resource that a preview would create; its provider and parent are those of the state.
+    """Return the record of a resource that a preview would create, with provider and parent from the state.
 
-    What it depends on is left out: the next update writes it.
+    Its dependencies are omitted: the next update writes them.
     """
     resources_by_urn = {str(resource["urn"]): resource for resource in deployment.get("resources") or ()}
     providers = [provider for provider in resources_by_urn.values() if str(provider["type"]) == "pulumi:providers:aws"]
@@ -80,8 +80,8 @@ def remembered(deployment: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(names)
 
 
-def standing_on(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of resources that have an id or an ARN of the state `below` among their inputs."""
+def dependents(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of resources in `deployment` that have an id or an ARN of the state `below` among their inputs."""
     words = {str(resource["id"]) for resource in _in_aws(below) if resource.get("id")}
     words |= {
         str(resource["outputs"]["arn"]) for resource in _in_aws(below) if (resource.get("outputs") or {}).get("arn")
@@ -89,7 +89,7 @@ def standing_on(deployment: Mapping[str, Any], below: Mapping[str, Any]) -> froz
     return frozenset(
         str(resource["urn"]).rsplit("::", 1)[-1]
         for resource in _in_aws(deployment)
-        if _names(resource.get("inputs"), words)
+        if _contains(resource.get("inputs"), words)
     )
 
 
@@ -99,12 +99,12 @@ def _in_aws(deployment: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     )
 
 
-def _names(value: Any, words: Collection[str]) -> bool:
-    """Return true when a text anywhere in a value, tags apart, is one of the words."""
+def _contains(value: Any, words: Collection[str]) -> bool:
+    """Return whether a value or a part of it, except tags, is one of the words."""
     if isinstance(value, Mapping):
-        return any(_names(item, words) for key, item in value.items() if key not in ("tags", "tagsAll"))
+        return any(_contains(item, words) for key, item in value.items() if key not in ("tags", "tagsAll"))
     if isinstance(value, list):
-        return any(_names(item, words) for item in value)
+        return any(_contains(item, words) for item in value)
     return isinstance(value, str) and value in words
 
 
@@ -118,24 +118,31 @@ def known_ids(deployment: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def taken_in(deployment: Mapping[str, Any], records: Iterable[Record], ids: Mapping[str, str]) -> Deployment:
-    """Return the state with those `records` that have an id (by URN) as resources, and without pending operations.
+    """Return the state without pending operations, and with those `records` as resources that have an id (by URN).
 
-    Something that was to take the place of another keeps it: the old one is marked for deletion, or, where it has been
-    deleted already, left out. Outputs are the inputs until a refresh reads the real ones.
+    A replacement takes the position of the old resource, which is marked for deletion, or removed if it has been
+    deleted already. Outputs are the inputs until a refresh reads the actual ones.
     """
     resources = [dict(resource) for resource in deployment.get("resources") or ()]
     for record in records:
         urn = str(record["urn"])
         if urn not in ids:
             continue
-        whole = {**record, "id": ids[urn], "outputs": dict(record.get("inputs") or {})}
-        at = next((place for place, one in enumerate(resources) if one["urn"] == urn and not one.get("delete")), None)
-        if at is None:
-            resources.append(whole)
-        elif resources[at].pop("pendingReplacement", False):
-            resources[at] = whole
+        resource = {**record, "id": ids[urn], "outputs": dict(record.get("inputs") or {})}
+        index = next(
+            (
+                number
+                for number, existing in enumerate(resources)
+                if existing["urn"] == urn and not existing.get("delete")
+            ),
+            None,
+        )
+        if index is None:
+            resources.append(resource)
+        elif resources[index].pop("pendingReplacement", False):
+            resources[index] = resource
         else:
-            resources[at]["delete"] = True
-            resources.insert(at, whole)
-    rest = {key: value for key, value in deployment.items() if key not in ("resources", "pending_operations")}
-    return {**rest, "resources": resources}
+            resources[index]["delete"] = True
+            resources.insert(index, resource)
+    others = {key: value for key, value in deployment.items() if key not in ("resources", "pending_operations")}
+    return {**others, "resources": resources}

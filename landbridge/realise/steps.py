@@ -1,4 +1,4 @@
-"""Events of Pulumi's engine as plain values, for displays and tests."""
+"""Events of Pulumi's engine as plain values, for display and tests."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from landbridge.plan.resource_change import ResourceChange
 
 Phase = Literal["started", "done", "failed"]
 
-#: The stand-ins of the sandbox are found on PATH, which is how it is meant to be.
+#: Warning about plugins on PATH, which is expected for the stand-ins of the sandbox.
 _NOISE = re.compile(r"^using pulumi-\S+ from \$PATH at ")
 
 
@@ -26,7 +26,7 @@ class Step:
 
     @property
     def changes(self) -> bool:
-        """Return true when the resource itself is touched."""
+        """Return whether the resource itself is changed."""
         return self.operation not in ("same", "read", "refresh")
 
 
@@ -41,7 +41,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Number of resources that were touched, by operation."""
+    """Number of resources by operation."""
 
     changes: dict[str, int]
 
@@ -50,7 +50,7 @@ Event = Step | Message | Summary
 
 
 def translate(event: EngineEvent) -> Event | None:
-    """Return an engine event as a plain value, or None for one without use."""
+    """Return an engine event as a plain value; None for one that is not used."""
     if event.resource_pre_event is not None:
         return _step("started", event.resource_pre_event.metadata)
     if event.res_outputs_event is not None:
@@ -71,7 +71,7 @@ def _step(phase: Phase, metadata: StepEventMetadata) -> Step:
 
 
 def change_of(metadata: StepEventMetadata) -> ResourceChange:
-    """Return a step as plain data. Providers give the difference in detail, by top-level property, or not at all."""
+    """Return a step as plain data. Providers report the difference in detail, by top-level property, or not at all."""
     old, new = metadata.old, metadata.new
     marks = (metadata.detailed_diff or {}).items()
     causes = [path for path, diff in marks if diff.diff_kind.value.endswith("-replace")]

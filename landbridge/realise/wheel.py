@@ -1,7 +1,7 @@
-"""Landbridge's own wheel, built from the package that is running; the `burst` role installs it on the controller.
+"""Wheel of Landbridge, built from the running package; the `burst` role installs it on the controller.
 
-The same content gives the same file name and the same bytes, so that a second run copies and installs nothing.
-`python -m landbridge.realise.wheel` prints the wheel's path.
+The same content gives the same file name and the same bytes, so that a second run of the role copies and installs
+nothing. `python -m landbridge.realise.wheel` prints the wheel's path.
 """
 
 import hashlib
@@ -19,14 +19,14 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def build(folder: Path) -> Path:
-    """Write the wheel into `folder` unless it is there, and return its path."""
+    """Write the wheel into `folder` unless it exists, and return its path."""
     files = _files()
     digest = hashlib.sha256(b"".join(name.encode() + content for name, content in sorted(files.items()))).hexdigest()
-    # A local version keeps different contents apart without pretending to be a release.
+    # The local part of the version distinguishes different contents of the same release.
     version = f"{landbridge_version()}+{digest[:12]}"
     path = folder / f"landbridge-{version}-py3-none-any.whl"
     if not path.exists():
-        # Two controllers ask for it at the same time.
+        # Two controllers may request it at the same time.
         temporary = path.with_suffix(f".{os.getpid()}")
         _write(temporary, {**files, **_metadata(version)}, version)
         temporary.replace(path)
@@ -34,7 +34,7 @@ def build(folder: Path) -> Path:
 
 
 def landbridge_version() -> str:
-    """Return the version of the package that is running."""
+    """Return the version of the running package."""
     return distribution("landbridge").version
 
 
@@ -48,7 +48,7 @@ def _files() -> dict[str, bytes]:
 
 
 def _metadata(version: str) -> dict[str, bytes]:
-    """Return the wheel's metadata. Dependencies are left out: the lock beside the wheel is installed."""
+    """Return the wheel's metadata, without dependencies: the role installs those of requirements.lock."""
     folder = f"landbridge-{version}.dist-info"
     scripts = sorted(
         f"{entry.name} = {entry.value}"

@@ -1,6 +1,7 @@
-"""Checks over a loaded environment. One rule is one function: its docstring says why, and where that is known from.
+"""Checks of a loaded environment. One rule is one function; its docstring has the requirement, the reason and the
+source.
 
-Every module of this package registers its own rules by being imported, so a new rule needs no list.
+The import of a module of this package registers its rules, so a new rule needs no list.
 """
 
 import pkgutil

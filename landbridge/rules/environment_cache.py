@@ -1,4 +1,4 @@
-"""Cache of values that several rules need, computed once for each environment. No rules."""
+"""Cache of values that several rules need, computed once for each environment. This module has no rules."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -7,25 +7,25 @@ from typing import TypeVar
 from landbridge.catalog import instances
 from landbridge.environment import Environment
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
-def cached(function: Callable[[Environment], _Answer]) -> Callable[[Environment], _Answer]:
-    """Remember the answer for the environment that was asked about last; environments do not change."""
-    last: list[tuple[Environment, _Answer]] = []
+def cached(function: Callable[[Environment], _Result]) -> Callable[[Environment], _Result]:
+    """Return the function with a cache of its last result; environments are immutable."""
+    last: list[tuple[Environment, _Result]] = []
 
     @wraps(function)
-    def remembering(environment: Environment) -> _Answer:
+    def with_cache(environment: Environment) -> _Result:
         if not last or last[0][0] is not environment:
             last[:] = [(environment, function(environment))]
         return last[0][1]
 
-    return remembering
+    return with_cache
 
 
 @cached
 def with_known_types(environment: Environment) -> Environment:
-    """The environment without pools of types that the catalogue does not know, which plans cannot work with."""
+    """Return the environment without pools of types that are not in the catalogue, for which no plan can be computed."""
     known_types = instances()
     pools = tuple(
         pool

@@ -1,4 +1,4 @@
-"""Walking an environment: its pools, how each is bought, and its file systems, each with its path. No rules."""
+"""Pools, capacities and file systems of an environment, each with its path. This module has no rules."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,29 +20,29 @@ from landbridge.rules.environment_cache import cached
 
 POOLS: DataPath = ("aws", "pools")
 REGION: DataPath = ("region",)
-#: Where pools may run, and how many of their nodes: what a finding about zones and sizes depends on.
+#: Paths of the pools' zones and sizes: findings about these depend on them.
 POOL_ZONES: tuple[DataPath, ...] = tuple((*POOLS, "*", key) for key in ("capacity", "instance"))
 POOL_SIZES: tuple[DataPath, ...] = (*POOL_ZONES, (*POOLS, "*", "max_nodes"))
-#: Where file systems are.
+#: Paths of file systems in AWS.
 SHARES: tuple[DataPath, ...] = (("storage", "home"), ("storage", "cloud_scratch"), ("storage", "cloud_shares"))
 
 
 @dataclass(frozen=True, slots=True)
 class PoolAt:
-    """A pool and its path. `type` is None where the catalogue does not know its instance type."""
+    """Pool and its path. `type` is None if its instance type is not in the catalogue."""
 
     pool: PoolSettings
     path: DataPath
     type: InstanceType | None
 
     def at(self, *keys: PathPart) -> DataPath:
-        """The path of one of its keys."""
+        """Return the path of one of its keys."""
         return (*self.path, *keys)
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityAt:
-    """One way in which a pool is bought. `instance` is its own type or the pool's; `type` None: not in the catalogue."""
+    """Capacity of a pool. `instance` is its own type or the pool's; `type` is None if it is not in the catalogue."""
 
     owner: PoolAt
     capacity: AnyCapacity
@@ -52,16 +52,16 @@ class CapacityAt:
 
     @property
     def pool(self) -> PoolSettings:
-        """The pool it belongs to."""
+        """Return the pool of the capacity."""
         return self.owner.pool
 
     @property
     def path(self) -> DataPath:
-        """Its own path."""
+        """Return the path of the capacity."""
         return self.owner.at("capacity", self.number)
 
     def at(self, *keys: PathPart) -> DataPath:
-        """The path of one of its keys."""
+        """Return the path of one of its keys."""
         return (*self.path, *keys)
 
     @property
@@ -78,7 +78,7 @@ class CapacityAt:
 
 @cached
 def pools(environment: Environment) -> tuple[PoolAt, ...]:
-    """Every pool, in the file's order."""
+    """Return all pools in the order of the file (cached)."""
     instance_types = instances()
     return tuple(
         PoolAt(pool, (*POOLS, index), instance_types.get(pool.instance))
@@ -88,12 +88,12 @@ def pools(environment: Environment) -> tuple[PoolAt, ...]:
 
 @cached
 def capacities(environment: Environment) -> tuple[CapacityAt, ...]:
-    """Every capacity of every pool, in the file's order."""
+    """Return all capacities of all pools in the order of the file (cached)."""
     return tuple(capacity for owner in pools(environment) for capacity in pool_capacities(owner))
 
 
 def pool_capacities(owner: PoolAt) -> Iterator[CapacityAt]:
-    """The capacities of one pool, in the order in which they are tried."""
+    """Yield the capacities of a pool, in the order in which launches try them."""
     for number, capacity in enumerate(owner.pool.capacity):
         instance = capacity.instance or owner.pool.instance
         kind = owner.type if capacity.instance is None else instances().get(instance)
@@ -101,12 +101,12 @@ def pool_capacities(owner: PoolAt) -> Iterator[CapacityAt]:
 
 
 def cloud_file_systems(environment: Environment) -> Iterator[tuple[DataPath, FsxLustre | FsxOpenZfs | Efs]]:
-    """Every file system in AWS with its path."""
+    """Return the path and settings of every file system in AWS."""
     return ((("storage", *path), share) for path, share in environment.storage.in_aws().items())
 
 
 def usd(amount: float) -> str:
-    """An amount as people read it: cents where they matter."""
+    """Return an amount as text, with cents below 1,000 USD."""
     return f"{amount:,.2f} USD" if amount < 1000 else f"{amount:,.0f} USD"
 
 

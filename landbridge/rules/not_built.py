@@ -17,9 +17,9 @@ def not_built_yet(environment: Environment) -> Iterator[Finding]:
     Such settings are allowed so that files can describe later extensions.
     Source: docs/decisions/0019-accepted-before-built.md.
     """
-    for is_requested, what, path in (*_pools(environment), *_aws(environment), *_others(environment)):
+    for is_requested, description, path in (*_pools(environment), *_aws(environment), *_others(environment)):
         if is_requested:
-            message = f"{what} is checked and planned, but not created yet"
+            message = f"{description} is checked and planned, but not created yet"
             yield warning(path, message, fix=_ACCEPT)
 
 

@@ -1,4 +1,4 @@
-"""Rules about a pool's capacity, held against it in other regions as at home: written once, run once more for each. No rules."""
+"""Names of the rules that run once more for each region of other_regions. This module has no rules."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from landbridge.catalog import regions
 from landbridge.environment import Environment
 from landbridge.plan.other_regions import in_region
 
-#: What follows from a region, from what is bought there, or from the range there. Everything else is said at home already.
+#: Rules that depend on a region, its capacity or its CIDR range. Other rules run for the environment's own region only.
 RULES_PER_REGION = (
     *("unknown-zone", "repeated-zone", "type-not-in-region", "type-not-in-zone", "gang-over-zones", "no-common-zone"),
     *(
@@ -16,7 +16,7 @@ RULES_PER_REGION = (
         "fallback-network",
         "ultraserver-without-block",
     ),
-    *("purchase-not-offered", "prepaid-capacity-order", "duplicate-fallback", "spot-price", "spot-allocation"),
+    *("purchase-not-offered", "prepaid-capacity-order", "duplicate-fallback", "spot-price"),
     *(
         "block-count",
         "no-blocks-in-region",
@@ -31,7 +31,7 @@ RULES_PER_REGION = (
 
 
 def environments_of_other_regions(environment: Environment) -> Iterator[tuple[str, Environment]]:
-    """Other regions that can be judged, each as an environment of its own."""
+    """Yield each other region that exists, with the environment as it is in that region."""
     for name in environment.aws.other_regions:
         if name in regions() and name != environment.region:
             yield name, in_region(environment, name)

@@ -11,13 +11,13 @@ from landbridge.environment import Environment, Loaded
 from landbridge.findings import Finding
 
 Kind = Literal["environment", "file", "dated", "after"]
-#: Reads the environment alone.
+#: A rule that reads the environment only.
 EnvironmentRule = Callable[[Environment], Iterator[Finding]]
-#: Also reads the rest of the file.
+#: A rule that reads the rest of the file too.
 FileRule = Callable[[Environment, Loaded], Iterator[Finding]]
-#: Also needs today's date; it does not run without one.
+#: A rule that needs today's date; it does not run without one.
 DatedRule = Callable[[Environment, date], Iterator[Finding]]
-#: Runs last, over the findings of the others.
+#: A rule that runs last, over the findings of the others.
 AfterRule = Callable[[Environment, "OtherFindings"], Iterator[Finding]]
 
 _Function = TypeVar("_Function", bound=Callable[..., Iterator[Finding]])
@@ -26,7 +26,7 @@ _SOURCE = "Source:"
 
 @dataclass(frozen=True, slots=True)
 class OtherFindings:
-    """Findings of the other rules, placed in the file; `complete` is False where a part could not be read."""
+    """Findings of the other rules, placed in the file; `complete` is False if a part could not be read."""
 
     findings: tuple[Finding, ...]
     ran: frozenset[str]
@@ -35,10 +35,10 @@ class OtherFindings:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Rule of `landbridge check`. `why` is its docstring without the line that names the source; `summary` the docstring's first line.
+    """Rule of `landbridge check`. `why` is its docstring without the source; `summary` the docstring's first line.
 
-    A rule that protects data or follows from a law is not `suppressible`. A rule of `public_aws` runs only where the environment
-    uses AWS's own endpoints.
+    A rule that protects data or follows from a law is not `suppressible`. A rule with `public_aws` runs only if the
+    environment uses AWS's own endpoints.
     """
 
     name: str
@@ -66,8 +66,8 @@ def rule(*, suppressible: bool = True, public_aws: bool = False) -> Callable[[_F
 def rule(function: Any = None, /, *, suppressible: bool = True, public_aws: bool = False) -> Any:
     """Register a function of the environment under its name, with dashes for underscores.
 
-    It yields `error(path, message)`, `warning(...)` or `info(...)` of landbridge.findings, and this name is put into them. Its
-    docstring: a first line with the requirement, then the reason, and a last paragraph or line `Source: ...`.
+    It yields `error(path, message)`, `warning(...)` or `info(...)` of landbridge.findings, and the decorator adds this
+    name. Its docstring: a first line with the requirement, then the reason, and a last paragraph or line `Source: ...`.
     """
     return _register("environment", function, suppressible, public_aws)
 
@@ -77,7 +77,7 @@ def file_rule(function: _Function, /) -> _Function: ...
 @overload
 def file_rule(*, suppressible: bool = True) -> Callable[[_Function], _Function]: ...
 def file_rule(function: Any = None, /, *, suppressible: bool = True) -> Any:
-    """As `rule`, for `(environment, loaded)`."""
+    """Register a function of `(environment, loaded)`, as `rule` does."""
     return _register("file", function, suppressible)
 
 
@@ -86,37 +86,37 @@ def dated_rule(function: _Function, /) -> _Function: ...
 @overload
 def dated_rule(*, suppressible: bool = True) -> Callable[[_Function], _Function]: ...
 def dated_rule(function: Any = None, /, *, suppressible: bool = True) -> Any:
-    """As `rule`, for `(environment, today)`."""
+    """Register a function of `(environment, today)`, as `rule` does."""
     return _register("dated", function, suppressible)
 
 
 def after_rule(function: _Function) -> _Function:
-    """As `rule`, for `(environment, found)`: it runs last and cannot be suppressed."""
+    """Register a function of `(environment, other_findings)`, as `rule` does. It runs last and cannot be suppressed."""
     registered: _Function = _register("after", function, False)
     return registered
 
 
 def _register(kind: Kind, function: Any, suppressible: bool, public_aws: bool = False) -> Any:
-    def put(function: _Function) -> _Function:
+    def register(function: _Function) -> _Function:
         name = function.__name__.replace("_", "-")
         registered = RULES.get(name)
         if registered is not None and registered.function.__module__ != function.__module__:
             raise ValueError(f"the rule {name} is in {registered.function.__module__} and in {function.__module__}")
         summary, why, source = _parts(inspect.getdoc(function) or "")
-        named: Any = _named(name, function)
-        RULES[name] = Rule(name, named, kind, summary, why, source, suppressible, public_aws)
-        return named  # type: ignore[no-any-return]
+        with_name: Any = _with_rule_name(name, function)
+        RULES[name] = Rule(name, with_name, kind, summary, why, source, suppressible, public_aws)
+        return with_name  # type: ignore[no-any-return]
 
-    return put if function is None else put(function)
+    return register if function is None else register(function)
 
 
-def _named(name: str, function: Callable[..., Iterator[Finding]]) -> Callable[..., Iterator[Finding]]:
+def _with_rule_name(name: str, function: Callable[..., Iterator[Finding]]) -> Callable[..., Iterator[Finding]]:
     @wraps(function)
-    def yields(*arguments: Any) -> Iterator[Finding]:
+    def named_findings(*arguments: Any) -> Iterator[Finding]:
         for finding in function(*arguments):
             yield finding if finding.rule else replace(finding, rule=name)
 
-    return yields
+    return named_findings
 
 
 def _parts(doc: str) -> tuple[str, str, str]:

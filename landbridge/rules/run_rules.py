@@ -14,18 +14,18 @@ from landbridge.rules.registry import RULES, OtherFindings, Rule
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A finding that the environment accepts, with the reason it gives."""
+    """Finding that the environment suppresses, with its reason."""
 
     finding: Finding
     reason: str
 
     def shown(self) -> Finding:
-        """The finding as information."""
+        """Return the finding with severity info and the reason."""
         message = f"{self.finding.message}; accepted: {self.reason}"
         return replace(self.finding, message=message, severity=Severity.INFO, fix=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, for `--format json`."""
+        """Return plain data for `--format json`."""
         return {**self.finding.to_dict(), "reason": self.reason}
 
 
@@ -46,7 +46,7 @@ def check(loaded: Loaded, today: date | None = None) -> tuple[Finding, ...]:
 
 
 def check_report(loaded: Loaded, today: date | None = None) -> CheckReport:
-    """As `check`, with what the environment suppresses. Never raises: a rule that fails is a finding itself."""
+    """Return all findings as `check` does, and the suppressed ones. A rule that fails becomes a finding."""
     environment = loaded.partial
     if environment is None:
         return CheckReport(loaded.findings, ())
@@ -54,10 +54,10 @@ def check_report(loaded: Loaded, today: date | None = None) -> CheckReport:
     placed = [
         loaded.place(finding)
         for rule in ran
-        for finding in _run(rule, environment, *_also(rule, loaded, today))
+        for finding in _run(rule, environment, *_extra_arguments(rule, loaded, today))
         if loaded.reliable(finding)
     ]
-    placed += _elsewhere(loaded, environment, today)
+    placed += _other_region_findings(loaded, environment, today)
     ordered = in_order(placed)
     other_findings = OtherFindings(ordered, frozenset(rule.name for rule in ran), complete=not loaded.outcome.tainted)
     after = [
@@ -71,35 +71,39 @@ def check_report(loaded: Loaded, today: date | None = None) -> CheckReport:
     return CheckReport(in_order([*loaded.findings, *reported, *after]), suppressed)
 
 
-def _elsewhere(loaded: Loaded, environment: Environment, today: date | None) -> Iterator[Finding]:
+def _other_region_findings(loaded: Loaded, environment: Environment, today: date | None) -> Iterator[Finding]:
     """Yield the findings of pools' capacity in other regions."""
     for region, region_environment in environments_of_other_regions(environment):
         for name in RULES_PER_REGION:
             rule = RULES[name]
             if not _applies(rule, environment, today):
                 continue
-            for found in _run(rule, region_environment, *_also(rule, loaded, today)):
-                finding = found if found.rule == "rule-failed" else in_other_region(found, region, region_environment)
+            for raw_finding in _run(rule, region_environment, *_extra_arguments(rule, loaded, today)):
+                finding = (
+                    raw_finding
+                    if raw_finding.rule == "rule-failed"
+                    else in_other_region(raw_finding, region, region_environment)
+                )
                 if finding is not None and loaded.reliable(finding):
                     yield loaded.place(finding)
 
 
 def _applies(rule: Rule, environment: Environment, today: date | None) -> bool:
-    """Return true for a rule that runs: dated ones need a day, those of the public AWS its own endpoints."""
+    """Return true for a rule that runs: a dated rule needs `today`, a rule of public AWS needs AWS's own endpoints."""
     return not (rule.kind == "dated" and today is None) and (
         not rule.public_aws or environment.aws.endpoints.are_public
     )
 
 
 def accepts(rule: str, path: str | None, finding: Finding) -> bool:
-    """Return true where a suppression of `rule` at `path` (None: anywhere) matches a finding; a path includes its parts."""
+    """Return true if a suppression of `rule` at `path` (None: anywhere) matches a finding; a path includes its parts."""
     if finding.rule != rule or rule not in RULES or not RULES[rule].suppressible:
         return False
-    here = path_text(finding.path)
-    return path is None or here == path or here.startswith((f"{path}.", f"{path}["))
+    finding_path = path_text(finding.path)
+    return path is None or finding_path == path or finding_path.startswith((f"{path}.", f"{path}["))
 
 
-def _also(rule: Rule, loaded: Loaded, today: date | None) -> tuple[Any, ...]:
+def _extra_arguments(rule: Rule, loaded: Loaded, today: date | None) -> tuple[Any, ...]:
     match rule.kind:
         case "file":
             return (loaded,)
@@ -112,11 +116,11 @@ def _also(rule: Rule, loaded: Loaded, today: date | None) -> tuple[Any, ...]:
 def _run(rule: Rule, *arguments: Any) -> Iterator[Finding]:
     try:
         yield from rule.function(*arguments)
-    except Exception as error:  # noqa: BLE001  (one rule's mistake must not cost the others' findings)
+    except Exception as error:  # noqa: BLE001  (a defect in one rule must not lose the findings of the others)
         text = " ".join(str(error).split())[:200]
         message = f"the rule {rule.name} failed: {type(error).__name__}{f': {text}' if text else ''}"
         path: DataPath = ()
-        yield Finding("rule-failed", message, path, "a mistake in Landbridge; what other rules say is complete")
+        yield Finding("rule-failed", message, path, "a defect in Landbridge; the findings of other rules are complete")
 
 
 def _split(

@@ -33,7 +33,7 @@ def missing_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding
 def unused_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
     """Every secret of Landbridge in the file is referenced.
 
-    Source: Landbridge: only what `secrets` names is read.
+    Source: Landbridge: only secrets in `secrets` are read.
     """
     used = {reference for _, reference in _references(environment)}
     for key in sorted(loaded.secure_keys - used):
@@ -45,7 +45,7 @@ def unused_secret(environment: Environment, loaded: Loaded) -> Iterator[Finding]
 
 @rule
 def duplicate_secret(environment: Environment) -> Iterator[Finding]:
-    """No two secrets have the same value: a disclosed one would disclose the other.
+    """No two secrets have the same value: the disclosure of one discloses the other.
 
     Source: NIST SP 800-57, part 1, section 5.2: a key has one purpose.
     """
@@ -60,19 +60,19 @@ def duplicate_secret(environment: Environment) -> Iterator[Finding]:
 
 @file_rule(suppressible=False)
 def secret_in_clear(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """The file contains no secret in clear text: it is committed, and its history stays.
+    """The file contains no secret in clear text: it is committed, and stays in the history.
 
     Source: Pulumi, "Secrets"; AWS, "Best practices for managing AWS access keys".
     """
     for path, text in _texts(loaded.source.data.get("config", {}) if isinstance(loaded.source.data, dict) else {}, ()):
         if path[-1:] == ("secure",):
             continue
-        for what, pattern in PATTERNS.items():
+        for noun, pattern in PATTERNS.items():
             if pattern.search(text):
-                inside = path[1:] if path[:1] == _ENVIRONMENT[1:] else ()
-                message = f"the text contains {what} in clear text"
+                environment_path = path[1:] if path[:1] == _ENVIRONMENT[1:] else ()
+                message = f"the text contains {noun} in clear text"
                 fix = "revoke it, then run: pulumi config set --secret"
-                yield error(inside, message, fix=fix)
+                yield error(environment_path, message, fix=fix)
 
 
 def _references(environment: Environment) -> Iterator[tuple[str, str]]:

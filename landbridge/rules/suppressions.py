@@ -8,16 +8,16 @@ from landbridge.rules.form_findings import FORM_FINDINGS
 from landbridge.rules.registry import RULES, OtherFindings, after_rule, rule
 from landbridge.rules.run_rules import accepts
 
-#: Rules of `landbridge preflight` have this prefix; it judges suppressions of them itself.
+#: Prefix of the checks of `landbridge preflight`, which checks their suppressions itself.
 LIVE = "live-"
 
 
 @rule(suppressible=False)
 def unknown_suppression(environment: Environment) -> Iterator[Finding]:
-    """A suppression names an existing rule that may be suppressed.
+    """The rule of a suppression exists and may be suppressed.
 
     Rules about the file's form, data protection and laws cannot be suppressed.
-    Source: this program's own rules (`landbridge explain`).
+    Source: Landbridge's rules (`landbridge explain`).
     """
     for index, suppression in enumerate(environment.suppress):
         path: DataPath = ("suppress", index, "rule")

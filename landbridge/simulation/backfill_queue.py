@@ -1,5 +1,5 @@
-"""Queue of one pool or of the site: first come first served with EASY backfill, which starts a later job first where its
-time limit does not delay the oldest one."""
+"""Queue of one pool or of the site: first come first served with EASY backfill, which starts a later job earlier if it
+does not delay the oldest job by its time limit."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -9,37 +9,38 @@ from typing import Protocol
 
 from landbridge.simulation.job_queue import JobQueue
 
-#: How many jobs of each size backfill may find too long while one job waits at the head; Slurm has bf_max_job_test for it.
+#: Number of too long jobs of each size that backfill tests while one job is the oldest; like Slurm's bf_max_job_test.
 MAX_BACKFILL_JOBS = 200
 
 
 class GpuCapacity(Protocol):
-    """GPUs on which jobs of a queue run."""
+    """Capacity of a queue: the GPUs on which its jobs run."""
 
     def idle(self) -> int:
-        """Return the GPUs that a job could have now."""
+        """Return the number of GPUs that are available to a job now."""
 
     def fits(self, gpus: int) -> bool:
         """Return whether a job could start now."""
 
     def earliest(self, gpus: int) -> tuple[float, int]:
-        """Return when a job fits at the latest, and how many other GPUs are free then."""
+        """Return the latest start of a job, and the number of other GPUs that are free then."""
 
 
 @dataclass(slots=True)
 class _Reservation:
-    """Reservation of the oldest job: its latest start. Jobs of a size before `seen` could run past it."""
+    """Reservation of the oldest job: its latest start. `seen`: by size, jobs with a lower number have been tested."""
 
     job: int
     latest_start: float
     spare_gpus: int
     seen: dict[int, int] = field(default_factory=dict)
-    long: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))  # how many were too long, by size
+    long: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))  # number of too long jobs, by size
 
 
 @dataclass(slots=True)
 class BackfillQueue:
-    """`start_job` starts a job in the capacity, or refuses it for good; it leaves the queue either way."""
+    """Queue with EASY backfill. `start_job` starts a job in the capacity or refuses it finally; the job leaves the
+    queue in both cases."""
 
     capacity: GpuCapacity
     waiting: JobQueue
@@ -49,7 +50,7 @@ class BackfillQueue:
     reservation: _Reservation | None = None
 
     def offer(self, job: int, now: float) -> None:
-        """Add a job."""
+        """Add a job, and start it if it fits."""
         self.waiting.add(job, self.gpus[job])
         if self.capacity.idle() >= self.gpus[job]:
             self.run(now)
@@ -67,22 +68,22 @@ class BackfillQueue:
         self.start_job(job, now)
 
     def _fill(self, head: int, gpus_of_head: int, idle: int, now: float) -> None:
-        """Backfill behind the oldest job, which does not fit."""
+        """Backfill with later jobs while the oldest job does not fit."""
         reservation = self.reservation
         if reservation is None or reservation.job != head:
             reservation = self.reservation = _Reservation(head, *self.capacity.earliest(gpus_of_head))
         for oldest, gpus in self.waiting.heads(idle):
             first = head + 1 if oldest == head else oldest
             while gpus <= reservation.spare_gpus and self.capacity.fits(gpus):
-                following = next(self.waiting.after(gpus, first), None)
-                if following is None:
+                next_job = next(self.waiting.after(gpus, first), None)
+                if next_job is None:
                     break
                 reservation.spare_gpus -= gpus
-                self._start(following, now)
+                self._start(next_job, now)
             if reservation.long[gpus] < MAX_BACKFILL_JOBS and self.capacity.fits(gpus):
-                self._short_ones(gpus, max(first, reservation.seen.get(gpus, 0)), reservation, now)
+                self._start_short_jobs(gpus, max(first, reservation.seen.get(gpus, 0)), reservation, now)
 
-    def _short_ones(self, gpus: int, first: int, reservation: _Reservation, now: float) -> None:
+    def _start_short_jobs(self, gpus: int, first: int, reservation: _Reservation, now: float) -> None:
         """Start jobs whose time limits end before the oldest job's reservation."""
         for job in islice(self.waiting.after(gpus, first), MAX_BACKFILL_JOBS - reservation.long[gpus]):
             reservation.seen[gpus] = job + 1

@@ -1,4 +1,4 @@
-"""Budget of a replay: the controller's own ledger with its holds and caps, settled as instances end."""
+"""Budget of a replay: the controller's ledger with its holds and caps, settled when instances end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from landbridge.burst.reconcile.offerings import OfferingChoice, choose
 
 @dataclass(slots=True)
 class SimulatedBudget:
-    """Money held and spent. Every instance has an attempt of its own; the attempt's token is its id."""
+    """Held and spent USD. Every instance has a separate attempt; the attempt's token is the id of the instance."""
 
     policy: BurstPolicy
     state: State = field(default_factory=State)
@@ -20,33 +20,33 @@ class SimulatedBudget:
     def __post_init__(self) -> None:
         self._unused = Ledger(self.policy, "")
 
-    def refusal(self, more: list[tuple[str, str, float]], now: float) -> str | None:
-        """Return why these amounts (account, pool, USD) cannot all be held; None if they can. This holds nothing."""
+    def refusal(self, amounts: list[tuple[str, str, float]], now: float) -> str | None:
+        """Return why these amounts (account, pool, USD) cannot all be held; None if they can. Nothing is held."""
         ledger = self._current(now)
-        tried = [(account, pool, usd) for account, pool, usd in more if usd]
-        why = None
-        for number, (account, pool, usd) in enumerate(tried):
-            why = ledger.refusal(account, pool, usd)
-            if why is not None:
-                tried = tried[:number]
+        added = [(account, pool, usd) for account, pool, usd in amounts if usd]
+        reason = None
+        for number, (account, pool, usd) in enumerate(added):
+            reason = ledger.refusal(account, pool, usd)
+            if reason is not None:
+                added = added[:number]
                 break
             ledger.add(account, pool, usd)
-        for account, pool, usd in tried:
+        for account, pool, usd in added:
             ledger.add(account, pool, -usd)
-        return why
+        return reason
 
     def choose(self, gang: Gang, pool: PoolPolicy, used: Mapping[str, int], now: float) -> OfferingChoice:
         """Return the controller's choice of an offering for a gang."""
         return choose(gang, pool, self.state, self.policy, self._current(now), used, now)
 
-    def ever(self, account: str, pool: str, usd: float) -> bool:
+    def could_ever_hold(self, account: str, pool: str, usd: float) -> bool:
         """Return whether this amount could be held in a month without other spending."""
         return self._unused.refusal(account, pool, usd) is None
 
     def hold(
         self, token: str, account: str, pool: str, offering: str, until: float, usd_hour: float, now: float
     ) -> None:
-        """Hold what an instance may cost until then."""
+        """Hold the maximum cost of an instance until `until`."""
         usd = hold_usd(1, usd_hour, now, until)
         attempt = Attempt(
             token=token,
@@ -70,12 +70,12 @@ class SimulatedBudget:
         self._current(now).add(account, pool, usd)
 
     def missing(self, token: str, until: float) -> float:
-        """Return the amount beyond its hold that keeping an instance until then takes."""
+        """Return the USD that an instance until `until` costs above its hold."""
         hold = self.state.holds[token]
         return max(hold_usd(1, hold.usd_hour, hold.created_at, until) - hold.usd, 0.0)
 
     def keep(self, token: str, until: float, now: float) -> None:
-        """Hold the money for keeping an instance until then."""
+        """Increase the hold of an instance to its cost until `until`."""
         usd = self.missing(token, until)
         if usd:
             hold = self.state.holds[token]
@@ -84,13 +84,13 @@ class SimulatedBudget:
             self._current(now).add(hold.account, hold.pool, usd)
 
     def pay(self, token: str, now: float) -> None:
-        """An instance has ended: what it cost takes the place of what was held."""
+        """Replace the hold of an ended instance by its actual cost."""
         settled = settle_holds(self.state, {token: {token: True}}, now)
         attempts = {name: attempt for name, attempt in settled.attempts.items() if name != token}
         self.state, self._ledger = replace(settled, attempts=attempts), None
 
-    def turn(self, now: float) -> None:
-        """A month has begun."""
+    def start_month(self, now: float) -> None:
+        """Roll the holds over to a new month."""
         self.state, self._ledger = roll_over_month(self.state, now), None
 
     def _current(self, now: float) -> Ledger:

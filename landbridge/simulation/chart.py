@@ -1,4 +1,4 @@
-"""A replay as SVG: GPUs in use by site, jobs that wait, and how long, over the days of the queue."""
+"""Chart of a replay as SVG: GPUs in use by site, waiting jobs, and their mean wait, over the days of the queue."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,19 +33,35 @@ class _Panel:
 
 
 def picture(scenario: Scenario, bursting: SimulationResult, without: SimulationResult) -> str:
-    """The picture. Each curve is a mean over as many samples as fall into a column."""
+    """Return the SVG. Each point of a curve is the mean of the samples in one column."""
     first, last = bursting.tasks[0].submitted, max(bursting.ended, bursting.tasks[0].submitted + 1)
     gpus = [
         _Curve(
-            _means([(s.at, s.onprem + s.aws) for s in bursting.samples], first, last), _CLOUD, "in AWS", filled=True
+            _means([(sample.at, sample.onprem + sample.aws) for sample in bursting.samples], first, last),
+            _CLOUD,
+            "in AWS",
+            filled=True,
         ),
-        _Curve(_means([(s.at, s.onprem) for s in bursting.samples], first, last), _SITE, "on-prem", filled=True),
+        _Curve(
+            _means([(sample.at, sample.onprem) for sample in bursting.samples], first, last),
+            _SITE,
+            "on-prem",
+            filled=True,
+        ),
     ]
-    most = scenario.onprem_gpus
-    size = _Curve([(first, most), (last, most)], _TEXT, f"the site has {most}", dashed=True)
+    site_gpus = scenario.onprem_gpus
+    size = _Curve([(first, site_gpus), (last, site_gpus)], _TEXT, f"the site has {site_gpus}", dashed=True)
     jobs = [
-        _Curve(_means([(s.at, s.waiting) for s in without.samples], first, last), _WITHOUT, "without bursting"),
-        _Curve(_means([(s.at, s.waiting) for s in bursting.samples], first, last), _CLOUD, "with bursting"),
+        _Curve(
+            _means([(sample.at, sample.waiting) for sample in without.samples], first, last),
+            _WITHOUT,
+            "without bursting",
+        ),
+        _Curve(
+            _means([(sample.at, sample.waiting) for sample in bursting.samples], first, last),
+            _CLOUD,
+            "with bursting",
+        ),
     ]
     hours = [
         _Curve(_hours(without, first), _WITHOUT, "without bursting"),
@@ -67,19 +83,19 @@ def _means(samples: Sequence[Point], first: float, last: float) -> list[Point]:
         if 0 <= column < _COLUMNS:
             total, count = sums[column]
             sums[column] = total + value, count + 1
-    return [(first + (n + 0.5) * width, total / count) for n, (total, count) in enumerate(sums) if count]
+    return [(first + (column + 0.5) * width, total / count) for column, (total, count) in enumerate(sums) if count]
 
 
-def _hours(played: SimulationResult, first: float) -> list[Point]:
+def _hours(result: SimulationResult, first: float) -> list[Point]:
     days: dict[int, list[int]] = {}
-    for number, task in enumerate(played.tasks):
+    for number, task in enumerate(result.tasks):
         days.setdefault(int((task.submitted - first) // 86_400), []).append(number)
-    ticks = []
+    points = []
     for day, numbers in sorted(days.items()):
-        values = wait_seconds(played, numbers)
+        values = wait_seconds(result, numbers)
         if values:
-            ticks.append((first + (day + 0.5) * 86_400, sum(values) / len(values) / 3600))
-    return ticks
+            points.append((first + (day + 0.5) * 86_400, sum(values) / len(values) / 3600))
+    return points
 
 
 def _page(title: str, panels: Sequence[_Panel], first: float, last: float) -> str:
@@ -100,14 +116,14 @@ def _page(title: str, panels: Sequence[_Panel], first: float, last: float) -> st
 def _panel(panel: _Panel, top: float, first: float, last: float) -> Iterator[str]:
     values = [value for curve in panel.curves for _, value in curve.points]
     step = _step(max(values, default=1.0) or 1.0)
-    most = step * max(1, -int(-max(values, default=1.0) // step))
+    top_value = step * max(1, -int(-max(values, default=1.0) // step))
     bottom = top + _HEIGHT
 
     def x(at: float) -> float:
         return _LEFT + _WIDTH * (at - first) / (last - first)
 
     def y(value: float) -> float:
-        return bottom - _HEIGHT * value / most
+        return bottom - _HEIGHT * value / top_value
 
     yield _text(_LEFT, top - 10, panel.title, 13, bold=True)
     legend_x = _LEFT + 7.2 * len(panel.title) + 40
@@ -115,7 +131,7 @@ def _panel(panel: _Panel, top: float, first: float, last: float) -> Iterator[str
         yield f'<rect x="{legend_x:.0f}" y="{top - 20:.0f}" width="12" height="10" fill="{curve.colour}"/>'
         yield _text(legend_x + 17, top - 10, curve.words, 12)
         legend_x += 17 + 6.4 * len(curve.words) + 18
-    for number in range(round(most / step) + 1):
+    for number in range(round(top_value / step) + 1):
         at = y(number * step)
         yield f'<path d="M{_LEFT} {at:.1f} h{_WIDTH}" stroke="{_GRID}"/>'
         yield _text(_LEFT - 8, at + 4, f"{number * step:,.10g}", 11, anchor="end")
@@ -136,14 +152,14 @@ def _drawn(curve: _Curve, points: Sequence[Point], bottom: float) -> str:
     return f'<polyline points="{line}" fill="none" stroke="{curve.colour}" stroke-width="1.6"{dash}/>'
 
 
-def _step(most: float) -> float:
-    """The round number of which about four reach the top."""
+def _step(largest: float) -> float:
+    """Return a round step of the axis, of which about four reach the largest value."""
     size = 1.0
-    while size * 10 <= most / 2:
+    while size * 10 <= largest / 2:
         size *= 10
-    while size > most:
+    while size > largest:
         size /= 10
-    return next(size * factor for factor in (1, 2, 5, 10) if size * factor * 5 >= most)
+    return next(size * factor for factor in (1, 2, 5, 10) if size * factor * 5 >= largest)
 
 
 def _dates(first: float, last: float) -> Iterator[float]:

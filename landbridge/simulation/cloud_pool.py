@@ -1,4 +1,4 @@
-"""A pool in AWS over a replay: instances that are launched for a job, shared while they run, and given back when idle."""
+"""Pool in AWS during a replay: instances are launched for a job, shared while they run, and terminated when idle."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -11,13 +11,13 @@ from landbridge.simulation.budget import SimulatedBudget
 from landbridge.simulation.gpu_allocator import Allocation, GpuAllocator, earliest
 from landbridge.simulation.scenario import ScenarioPool
 
-#: Node numbers are from 1, as Slurm's names have them.
+#: Node numbers start at 1, as in Slurm's names.
 _FIRST_NODE = 1
 
 
 @dataclass(slots=True)
 class SimulatedInstance:
-    """An instance that is up or registration."""
+    """Instance that is up or has not registered yet."""
 
     offering: int
     launched: float
@@ -30,7 +30,7 @@ class SimulatedInstance:
 
 @dataclass(frozen=True, slots=True)
 class InstanceUsage:
-    """An instance that has ended, and the account that it was launched for."""
+    """Ended instance, and the account for which it was launched."""
 
     account: str
     pool: str
@@ -41,7 +41,7 @@ class InstanceUsage:
 
 @dataclass(slots=True)
 class SimulatedPool:
-    """The room of a pool's lane. Its jobs are in one offering each, as a gang is."""
+    """Capacity of a pool's queue. Each job is in one offering, like a gang."""
 
     scenario: ScenarioPool
     pool: PoolPolicy
@@ -53,26 +53,28 @@ class SimulatedPool:
     launches: int = 0
     _off: list[int] = field(init=False)
     _jobs: dict[int, int] = field(default_factory=dict)  # job -> its offering
-    _sizes: list[int] = field(init=False)  # most nodes by offering
-    _alone: list[PoolPolicy] = field(init=False)  # the pool as if it had one offering only
+    _sizes: list[int] = field(init=False)  # maximum number of nodes by offering
+    _single_offering_pools: list[PoolPolicy] = field(init=False)  # by offering: the pool with only that one
 
     def __post_init__(self) -> None:
         self.allocators = [GpuAllocator(self.scenario.gpus) for _ in self.pool.offerings]
         self._off = list(range(_FIRST_NODE, self.pool.max_nodes + _FIRST_NODE))
         heapify(self._off)
-        most = self.pool.max_nodes
-        self._sizes = [most if offering.size is None else min(offering.size, most) for offering in self.pool.offerings]
-        self._alone = [replace(self.pool, offerings=(offering,)) for offering in self.pool.offerings]
+        limit = self.pool.max_nodes
+        self._sizes = [
+            limit if offering.size is None else min(offering.size, limit) for offering in self.pool.offerings
+        ]
+        self._single_offering_pools = [replace(self.pool, offerings=(offering,)) for offering in self.pool.offerings]
 
-    # What a lane asks.
+    # GpuCapacity.
 
     @property
     def size(self) -> int:
-        """All GPUs that a job could have at once: a gang is in one offering."""
+        """Return the number of GPUs of the largest possible job: a gang is in one offering."""
         return max(self._sizes, default=0) * self.scenario.gpus
 
     def idle(self) -> int:
-        """GPUs that a job could have now, those of instances that could be launched among them."""
+        """Return the number of GPUs that are available to a job now, including instances that could be launched."""
         idle_gpus = room = 0
         for allocator, size in zip(self.allocators, self._sizes, strict=True):
             idle_gpus += allocator.idle
@@ -83,13 +85,14 @@ class SimulatedPool:
         """Return whether a job could start now."""
         off = len(self._off)
         for allocator, size in zip(self.allocators, self._sizes, strict=True):
-            lacking = allocator.lacks(gpus)
-            if lacking <= off and lacking <= size - len(allocator.free):
+            missing = allocator.lacks(gpus)
+            if missing <= off and missing <= size - len(allocator.free):
                 return True
         return False
 
     def earliest(self, gpus: int) -> tuple[float, int]:
-        """Return the latest start of a job, as if all nodes were in one offering."""
+        """Return the latest start of a job and the number of other free GPUs then, as if all nodes were in one
+        offering."""
         free = [self.scenario.gpus] * (self.pool.max_nodes + _FIRST_NODE)
         free[0] = 0
         for allocator in self.allocators:
@@ -98,31 +101,34 @@ class SimulatedPool:
         running = [allocation for allocator in self.allocators for allocation in allocator.running.values()]
         return earliest(gpus, self.scenario.gpus, free, running)
 
-    def worst(self, gpus: int, seconds: float) -> float:
-        """Return the highest cost of a job of at most `seconds` on instances of its own, at the dearest offering."""
+    def max_usd(self, gpus: int, seconds: float) -> float:
+        """Return the maximum cost in USD of a job of at most `seconds` on separate instances of the most expensive
+        offering."""
         nodes = math.ceil(gpus / self.scenario.gpus)
-        dearest = max((offering.usd_hour or 0.0 for offering in self.pool.offerings), default=0.0)
+        highest_price = max((offering.usd_hour or 0.0 for offering in self.pool.offerings), default=0.0)
         lease = lease_at_launch(self.budget.policy, self.pool, math.ceil(seconds / 60), 0.0)
-        return hold_usd(nodes, dearest, 0.0, max(lease, self.pool.boot_seconds + seconds + self.scenario.suspend_after))
+        return hold_usd(
+            nodes, highest_price, 0.0, max(lease, self.pool.boot_seconds + seconds + self.scenario.suspend_after)
+        )
 
-    # What happens.
+    # Starts and ends.
 
     def start(self, job: int, gpus: int, account: str, seconds: float, now: float) -> float | None:
-        """Start a job of at most so many seconds: when its nodes are ready; None where money for it is refused."""
+        """Start a job of at most `seconds`; return when its nodes are ready, or None if its cost is refused."""
         lease = lease_at_launch(self.budget.policy, self.pool, math.ceil(seconds / 60), now)
-        for offering, parts, new in self._allocations(gpus):
-            begin = now + self.pool.boot_seconds if new else now
-            paid: list[SimulatedInstance] = []  # those that are not paid whatever runs
+        for offering, parts, gpus_of_new_nodes in self._allocations(gpus):
+            begin = now + self.pool.boot_seconds if gpus_of_new_nodes else now
+            reused: list[SimulatedInstance] = []  # without warm instances, which are paid for in any case
             for node, _ in parts:
                 instance = self.nodes[node]
                 begin = max(begin, instance.ready)
                 if not instance.warm:
-                    paid.append(instance)
+                    reused.append(instance)
             until = max(lease, begin + seconds + self.scenario.suspend_after)
-            if not self._paid(offering, paid, len(new), account, seconds, until, now):
+            if not self._is_affordable(offering, reused, len(gpus_of_new_nodes), account, seconds, until, now):
                 continue
-            launched = [(self.launch(offering, account, until, now), count) for count in new]
-            for instance in paid:
+            launched = [(self.launch(offering, account, until, now), count) for count in gpus_of_new_nodes]
+            for instance in reused:
                 self.budget.keep(instance.token, until, now)
             self.allocators[offering].take(job, (*parts, *launched), begin + seconds)
             self._jobs[job] = offering
@@ -130,7 +136,7 @@ class SimulatedPool:
         return None
 
     def end(self, job: int, now: float) -> list[int]:
-        """End a job; return its nodes that are idle now, unless they are kept warm."""
+        """End a job; return its nodes that are idle now and not warm."""
         allocator = self.allocators[self._jobs.pop(job)]
         nodes = [node for node, _ in allocator.give(job)]
         idle = [node for node in nodes if allocator.free[node] == self.scenario.gpus and not self.nodes[node].warm]
@@ -139,14 +145,14 @@ class SimulatedPool:
         return idle
 
     def idle_since(self, node: int) -> float:
-        """Since when a node has had no work; never, for one that works or is gone."""
+        """Return the time since when a node has no job; infinity for a warm, busy or terminated node."""
         instance = self.nodes.get(node)
         if instance is None or instance.warm or self.allocators[instance.offering].free[node] < self.scenario.gpus:
             return math.inf
         return instance.idle_since
 
     def launch(self, offering: int, account: str, until: float, now: float, *, warm: bool = False) -> int:
-        """Start an instance; says which node it is."""
+        """Launch an instance; return its node number."""
         node = heappop(self._off)
         self.launches += 1
         token = f"{self.pool.name}-{self.launches}"
@@ -159,7 +165,7 @@ class SimulatedPool:
         return node
 
     def terminate(self, node: int, now: float) -> None:
-        """End an instance, and pay for it."""
+        """Terminate an instance, and pay for it."""
         instance = self.nodes.pop(node)
         self.allocators[instance.offering].remove(node)
         self.budget.pay(instance.token, now)
@@ -168,7 +174,7 @@ class SimulatedPool:
         heappush(self._off, node)
 
     def keep_warm(self, until: float, now: float) -> int:
-        """Start the nodes that are kept whatever runs; says for how many there is no money or no room."""
+        """Launch the `min_nodes` nodes that run without a job; return the number that lacks budget or capacity."""
         for missing in range(self.pool.min_nodes, 0, -1):
             offering = next(iter(self._launchable()), None)
             if offering is None:
@@ -180,25 +186,26 @@ class SimulatedPool:
         return 0
 
     def renew_warm(self, until: float, now: float) -> None:
-        """A month has begun: hold the money for the nodes that are kept."""
+        """Hold the cost of the warm nodes for a new month."""
         for instance in self.nodes.values():
             if instance.warm:
                 self.budget.keep(instance.token, until, now)
 
     def _allocations(self, gpus: int) -> list[tuple[int, Allocation, tuple[int, ...]]]:
-        """An offering, the parts of running nodes, and what is taken of each new one; running nodes first."""
+        """Return possible allocations: offering, GPUs on running nodes, GPUs of each new node; those without new nodes
+        first."""
         allocations = [(offering, *allocator.split(gpus)) for offering, allocator in enumerate(self.allocators)]
-        fit = [allocation for allocation in allocations if len(allocation[2]) <= self._room(allocation[0])]
-        return sorted(fit, key=lambda allocation: bool(allocation[2])) if len(fit) > 1 else fit
+        fitting = [allocation for allocation in allocations if len(allocation[2]) <= self._room(allocation[0])]
+        return sorted(fitting, key=lambda allocation: bool(allocation[2])) if len(fitting) > 1 else fitting
 
     def _launchable(self) -> list[int]:
-        """Places that have room for an instance more, in their order."""
+        """Return the offerings that can launch one more instance, in their order."""
         return [offering for offering in range(len(self.allocators)) if self._room(offering) > 0] if self._off else []
 
     def _room(self, offering: int) -> int:
         return min(len(self._off), self._sizes[offering] - len(self.allocators[offering].free))
 
-    def _paid(
+    def _is_affordable(
         self,
         offering: int,
         reused: list[SimulatedInstance],
@@ -208,12 +215,11 @@ class SimulatedPool:
         until: float,
         now: float,
     ) -> bool:
-        """Return whether the controller would choose the offering for new instances and renew the leases of reused
-        ones.
-        """
+        """Return whether the controller would choose the offering for `new` instances and renew the leases of reused
+        ones."""
         if not new and not reused:
             return True
-        option, more = self.pool.offerings[offering], []
+        option, amounts = self.pool.offerings[offering], []
         if new:
             gang = Gang(
                 key="",
@@ -226,9 +232,9 @@ class SimulatedPool:
                 minutes=math.ceil(seconds / 60),
             )
             used = {option.key: len(self.allocators[offering].free)}
-            if self.budget.choose(gang, self._alone[offering], used, now).offering is None:
+            if self.budget.choose(gang, self._single_offering_pools[offering], used, now).offering is None:
                 return False
-            more.append((account, self.pool.name, hold_usd(new, option.usd_hour or 0.0, now, until)))
+            amounts.append((account, self.pool.name, hold_usd(new, option.usd_hour or 0.0, now, until)))
         for instance in reused:
-            more.append((instance.account, self.pool.name, self.budget.missing(instance.token, until)))
-        return self.budget.refusal(more, now) is None
+            amounts.append((instance.account, self.pool.name, self.budget.missing(instance.token, until)))
+        return self.budget.refusal(amounts, now) is None

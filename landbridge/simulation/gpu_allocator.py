@@ -1,4 +1,4 @@
-"""GPU allocator over equal nodes. A job takes a part of one node, or whole nodes and a part of one more."""
+"""Allocator of GPUs on equal nodes. A job gets a part of one node, or whole nodes and a part of one more."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,12 +10,13 @@ Allocation = tuple[tuple[int, int], ...]
 
 @dataclass(slots=True)
 class GpuAllocator:
-    """Nodes with `gpus` GPUs each. A job goes where it leaves the fewest free GPUs, so that whole nodes stay free."""
+    """Allocator of nodes with `gpus` GPUs each. It prefers the node with the fewest free GPUs, so that whole nodes stay
+    free."""
 
     gpus: int
     free: dict[int, int] = field(default_factory=dict)
     by_free: list[dict[int, None]] = field(init=False)
-    #: Job -> (until when at most, its parts).
+    #: Job -> (latest end, its allocation).
     running: dict[int, tuple[float, Allocation]] = field(default_factory=dict)
     idle: int = 0
 
@@ -34,11 +35,12 @@ class GpuAllocator:
         self.idle -= self.gpus
 
     def fit(self, gpus: int) -> Allocation | None:
-        """Return the allocation that a job would get now; None where it does not fit."""
+        """Return the allocation that a job would get now; None if it does not fit."""
         return None if self.lacks(gpus) else self.split(gpus)[0]
 
     def lacks(self, gpus: int) -> int:
-        """Return how many more empty nodes a job needs; 0 where it fits. Called far more often than jobs start."""
+        """Return the number of additional empty nodes that a job needs; 0 if it fits. Called far more often than jobs
+        start."""
         full_nodes, remainder = divmod(gpus, self.gpus)
         spare_nodes = len(self.by_free[-1]) - full_nodes
         if remainder and not any(self.by_free[remainder:-1]):
@@ -46,21 +48,22 @@ class GpuAllocator:
         return -spare_nodes if spare_nodes < 0 else 0
 
     def split(self, gpus: int) -> tuple[Allocation, tuple[int, ...]]:
-        """Return the allocation on present nodes, and the GPUs that it would take of each empty node that is missing."""
+        """Return the allocation on present nodes, and the number of GPUs of each additional node that the job needs."""
         each = self.gpus
         full_nodes, remainder = divmod(gpus, each)
         parts = [(node, each) for node in islice(self.by_free[-1], full_nodes)] if full_nodes else []
-        more = (each,) * (full_nodes - len(parts))
+        missing = (each,) * (full_nodes - len(parts))
         if remainder:
             node = self._fullest(remainder, full_nodes)
             if node is None:
-                more += (remainder,)
+                missing += (remainder,)
             else:
                 parts.append((node, remainder))
-        return tuple(parts), more
+        return tuple(parts), missing
 
     def _fullest(self, gpus: int, after: int) -> int | None:
-        """Return the node with the fewest free GPUs that are enough: one in use, else an empty one after so many of them."""
+        """Return the node with the fewest sufficient free GPUs: one in use, else the empty one after `after` others; or
+        None."""
         for nodes in self.by_free[gpus:-1]:
             if nodes:
                 return next(iter(nodes))
@@ -90,7 +93,8 @@ class GpuAllocator:
 def earliest(
     gpus: int, each: int, free: Iterable[int], running: Iterable[tuple[float, Allocation]]
 ) -> tuple[float, int]:
-    """Return when a job fits at the latest, and how many other GPUs are free then. `free` is by node, from 0."""
+    """Return the latest start of a job, and the number of other GPUs that are free then. `free`: free GPUs by node,
+    from 0."""
     free_gpus = list(free)
     full_nodes, remainder = divmod(gpus, each)
     empty, total = sum(count == each for count in free_gpus), sum(free_gpus)
@@ -102,7 +106,7 @@ def earliest(
         if (
             empty >= full_nodes
             and total >= gpus
-            and (not remainder or empty > full_nodes or any(remainder <= n < each for n in free_gpus))
+            and (not remainder or empty > full_nodes or any(remainder <= count < each for count in free_gpus))
         ):
             return until, total - gpus
     return float("inf"), 0

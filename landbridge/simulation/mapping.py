@@ -23,26 +23,26 @@ class AccountMapping:
     limit_factor: float = 2.0
 
 
-def simulated_jobs(trace_jobs: Iterable[TraceJob], policy: BurstPolicy, dealing: AccountMapping) -> list[SimulatedJob]:
-    """The jobs of the replay. An account that the queue names and the environment knows stays; the others are dealt by
-    group, so that a group's jobs are of one account that may be in AWS and of one that may not."""
-    may = sorted(name for name in policy.accounts if reject_if_restricted(policy, name) is None)
-    must_stay = sorted(set(policy.accounts) - set(may))
+def simulated_jobs(trace_jobs: Iterable[TraceJob], policy: BurstPolicy, mapping: AccountMapping) -> list[SimulatedJob]:
+    """Return the jobs of the replay. An account of the trace that the environment has is kept; the other jobs get
+    accounts by group, so that a group has one account that may be in AWS and one that may not."""
+    allowed = sorted(name for name in policy.accounts if reject_if_restricted(policy, name) is None)
+    must_stay = sorted(set(policy.accounts) - set(allowed))
     tasks = []
     for number, job in enumerate(trace_jobs):
-        if dealing.sample < 1 and _share(f"sample/{number}") >= dealing.sample:
+        if mapping.sample < 1 and _share(f"sample/{number}") >= mapping.sample:
             continue
         account = job.account
         if account not in policy.accounts:
-            stays = must_stay and (not may or _share(f"restricted/{number}") < dealing.restricted)
-            names = must_stay if stays else may
+            stays = must_stay and (not allowed or _share(f"restricted/{number}") < mapping.restricted)
+            names = must_stay if stays else allowed
             account = names[int(_share(job.group) * len(names))] if names else ""
-        minutes = job.minutes if job.minutes is not None else dealing.limit_factor * job.seconds / 60
+        minutes = job.minutes if job.minutes is not None else mapping.limit_factor * job.seconds / 60
         limit = 60.0 * max(1, math.ceil(minutes))
         tasks.append(SimulatedJob(job.submitted, min(job.seconds, limit), job.gpus, account, limit))
     return tasks
 
 
 def _share(text: str) -> float:
-    """A number from 0 to 1 that is the same for the same text."""
+    """Return a number from 0 to 1 that depends only on the text."""
     return int.from_bytes(blake2b(text.encode(), digest_size=4).digest()) / 0x1_0000_0000

@@ -1,4 +1,4 @@
-"""On-prem nodes of a replay, and the backlog of their queue."""
+"""On-prem nodes of a replay, and the backlog of their queues."""
 
 from dataclasses import dataclass, field
 
@@ -7,13 +7,13 @@ from landbridge.simulation.gpu_allocator import GpuAllocator, earliest
 
 @dataclass(slots=True)
 class OnpremNodes:
-    """Equal nodes that are always up."""
+    """Capacity of equal on-prem nodes, which are always up."""
 
     allocator: GpuAllocator
 
     @classmethod
     def of(cls, nodes: int, gpus: int) -> "OnpremNodes":
-        """So many nodes with so many GPUs each."""
+        """Return `nodes` nodes with `gpus` GPUs each."""
         allocator = GpuAllocator(gpus)
         for node in range(nodes):
             allocator.add(node)
@@ -21,11 +21,11 @@ class OnpremNodes:
 
     @property
     def size(self) -> int:
-        """All GPUs."""
+        """Return the number of all GPUs."""
         return len(self.allocator.free) * self.allocator.gpus
 
     def idle(self) -> int:
-        """GPUs that a job could have now."""
+        """Return the number of GPUs that are available to a job now."""
         return self.allocator.idle
 
     def fits(self, gpus: int) -> bool:
@@ -33,14 +33,14 @@ class OnpremNodes:
         return not self.allocator.lacks(gpus)
 
     def earliest(self, gpus: int) -> tuple[float, int]:
-        """Return the latest start of a job, and the number of GPUs that are free beside it then."""
+        """Return the latest start of a job, and the number of other GPUs that are free then."""
         free = [self.allocator.free[node] for node in range(len(self.allocator.free))]
         return earliest(gpus, self.allocator.gpus, free, self.allocator.running.values())
 
 
 @dataclass(slots=True)
 class Backlog:
-    """The work that the site has before it, by the jobs' own limits: what tells a new job how long it would wait."""
+    """Backlog of the site in GPU-seconds, by the time limits of its jobs. It gives the expected wait of a new job."""
 
     gpus: int
     waiting: float = 0.0  # GPU-seconds
@@ -49,13 +49,13 @@ class Backlog:
     _ends: dict[int, tuple[int, float]] = field(default_factory=dict)
 
     def start(self, job: int, gpus: int, until: float) -> None:
-        """A job has its GPUs until then."""
+        """Record the start of a job that has its GPUs until `until` at the latest."""
         self._ends[job] = (gpus, until)
         self._running += gpus
         self._until += gpus * until
 
     def end(self, job: int) -> None:
-        """It has given them back."""
+        """Record the end of a job."""
         gpus, until = self._ends.pop(job)
         self._running -= gpus
         self._until -= gpus * until

@@ -35,7 +35,7 @@ class EventKind(IntEnum):
 
 
 class Event(NamedTuple):
-    """Event of the replay: a job's number, a pool's, and a node's of that pool, as the kind needs them."""
+    """Event of the replay, with the number of a job, of a pool, or of a node of that pool, depending on the kind."""
 
     at: float
     kind: EventKind
@@ -51,7 +51,7 @@ def replay(
     bursting: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> SimulationResult:
-    """Replay `tasks` in the order of their submission; without `bursting`, the site alone runs them."""
+    """Replay `tasks` in the order of their submission; without `bursting`, only the site runs them."""
     return _Run(scenario, tasks, bursting).play(progress)
 
 
@@ -61,11 +61,11 @@ class _Run:
         self.result = SimulationResult(tasks, [None] * len(tasks), [""] * len(tasks))
         gpus, limits = [task.gpus for task in tasks], [task.limit for task in tasks]
         self.events: list[Event] = []
-        self.left = len(tasks)  # jobs that have not ended and still may
+        self.remaining = len(tasks)  # jobs that have not ended and may still run
         self.queue_of_job: dict[int, int] = {}  # running job -> number of its queue
         self.busy = [0, 0]  # GPUs on-prem, in AWS
         self.submitted_jobs = 0
-        self.is_stuck = False  # whether a month began, and nothing could start though nothing ran
+        self.is_stuck = False  # a month began, and no job could start although none ran
         self.budget = SimulatedBudget(scenario.policy)
         self.onprem_nodes = [OnpremNodes.of(nodes, each) for nodes, each in scenario.onprem]
         self.backlog = Backlog(scenario.onprem_gpus)
@@ -81,13 +81,16 @@ class _Run:
         ]
         self.queues_to_run: list[BackfillQueue] = []
         # Computed once for all jobs of a size or an account.
-        sizes, many = set(gpus), len(self.onprem_nodes)
+        sizes, onprem_count = set(gpus), len(self.onprem_nodes)
         self.onprem_queues = {
-            size: [self.queues[n] for n, site in enumerate(self.onprem_nodes) if size <= site.size] for size in sizes
+            size: [self.queues[number] for number, nodes in enumerate(self.onprem_nodes) if size <= nodes.size]
+            for size in sizes
         }
         self.pool_queues = {
             size: [
-                queue for queue, cloud in zip(self.queues[many:], self.cloud_pools, strict=True) if size <= cloud.size
+                queue
+                for queue, cloud in zip(self.queues[onprem_count:], self.cloud_pools, strict=True)
+                if size <= cloud.size
             ]
             for size in sizes
         }
@@ -97,13 +100,13 @@ class _Run:
         }
 
     def play(self, progress: Callable[[int], None] | None) -> SimulationResult:
-        """Handle event after event until every job that can run has ended."""
+        """Handle the events in order until every job that can run has ended."""
         tasks, events = self.jobs, self.events
         now = sample_at = tasks[0].submitted if tasks else 0.0
         step = max((tasks[-1].submitted - now) / MAX_SAMPLES, 1.0) if tasks else 1.0
         self._open(now)
         next_task = reported = 0
-        while self.left:
+        while self.remaining:
             if next_task < len(tasks) and tasks[next_task].submitted < events[0][0]:
                 now = tasks[next_task].submitted
                 self._submit(next_task, now)
@@ -117,10 +120,10 @@ class _Run:
             if now >= sample_at:
                 self.result.samples.append(self._sample(now))
                 sample_at = now + step
-            if progress is not None and (next_task + len(tasks) - self.left) >> 10 != reported:
-                reported = (next_task + len(tasks) - self.left) >> 10
-                progress((next_task + len(tasks) - self.left) // 2)
-            if next_task == len(tasks) and not self.queue_of_job and self._over():
+            if progress is not None and (next_task + len(tasks) - self.remaining) >> 10 != reported:
+                reported = (next_task + len(tasks) - self.remaining) >> 10
+                progress((next_task + len(tasks) - self.remaining) // 2)
+            if next_task == len(tasks) and not self.queue_of_job and self._is_finished():
                 break
         self._close(now)
         return self.result
@@ -153,7 +156,7 @@ class _Run:
             return
         if not onprem_queues:
             if not self._burst(job, now):
-                self.left -= 1
+                self.remaining -= 1
         elif self.cloud_pools:
             promotion = self.scenario.promotion
             if promotion is None or reason_to_promote(
@@ -168,7 +171,8 @@ class _Run:
             self._burst(job, now)
 
     def _burst(self, job: int, now: float) -> bool:
-        """Let a job wait for the pools too; return False where its data may not leave, or it is larger than any pool."""
+        """Add a job to the queues of the pools; return False if its data has to stay on-prem or it is larger than any
+        pool."""
         task = self.jobs[job]
         if task.account in self.restricted:
             self._refuse("RESIDENCY", job)
@@ -195,8 +199,8 @@ class _Run:
         begin = cloud.start(job, task.gpus, task.account, task.limit, now)
         if begin is None:
             self._refuse("BUDGET", job)
-            usd = cloud.worst(task.gpus, task.limit)
-            if self.budget.ever(task.account, cloud.pool.name, usd):
+            usd = cloud.max_usd(task.gpus, task.limit)
+            if self.budget.could_ever_hold(task.account, cloud.pool.name, usd):
                 self.waitlists[number].add(job, task.account, usd)
         else:
             self._started(job, len(self.onprem_nodes) + number, begin, cloud.pool.name)
@@ -215,7 +219,7 @@ class _Run:
 
     def _end(self, job: int, now: float) -> None:
         queue, task = self.queue_of_job.pop(job), self.jobs[job]
-        self.left -= 1
+        self.remaining -= 1
         if queue < len(self.onprem_nodes):
             self.onprem_nodes[queue].allocator.give(job)
             self.backlog.end(job)
@@ -236,10 +240,10 @@ class _Run:
         cloud = self.cloud_pools[number]
         if now >= cloud.idle_since(node) + cloud.scenario.suspend_after:
             cloud.terminate(node, now)
-            # Its money is free again, for any pool.
+            # Its hold is released, for any pool.
             for other, waitlist in enumerate(self.waitlists):
-                if waitlist.lines and not waitlist.awaited:
-                    waitlist.awaited = True
+                if waitlist.lines and not waitlist.is_retry_scheduled:
+                    waitlist.is_retry_scheduled = True
                     heappush(
                         self.events,
                         Event(
@@ -250,9 +254,9 @@ class _Run:
                     )
 
     def _retry(self, number: int, now: float) -> None:
-        """Queue jobs again that a budget refused, while there are money and GPUs for them."""
+        """Queue jobs again that a budget refused, while budget and GPUs are available for them."""
         waitlist, queue = self.waitlists[number], self.queues[len(self.onprem_nodes) + number]
-        waitlist.awaited = False
+        waitlist.is_retry_scheduled = False
         pool = self.cloud_pools[number].pool.name
 
         def allowed(account: str, usd: float) -> bool:
@@ -264,11 +268,11 @@ class _Run:
                 break
 
     def _start_month(self, now: float) -> None:
-        following = next_month(now)
-        heappush(self.events, Event(following, EventKind.MONTH_START))
-        self.budget.turn(now)
+        end = next_month(now)
+        heappush(self.events, Event(end, EventKind.MONTH_START))
+        self.budget.start_month(now)
         for cloud in self.cloud_pools:
-            cloud.renew_warm(following, now)
+            cloud.renew_warm(end, now)
         for number in range(len(self.cloud_pools)):
             self._retry(number, now)
         self.is_stuck = not self.queue_of_job
@@ -276,17 +280,17 @@ class _Run:
     # Begin and end of the replay.
 
     def _open(self, now: float) -> None:
-        following = next_month(now)
-        heappush(self.events, Event(following, EventKind.MONTH_START))
+        end = next_month(now)
+        heappush(self.events, Event(end, EventKind.MONTH_START))
         for cloud in self.cloud_pools:
-            cloud.keep_warm(following, now)
+            cloud.keep_warm(end, now)
 
-    def _over(self) -> bool:
+    def _is_finished(self) -> bool:
         """Return whether no job can start any more."""
         return self.is_stuck or not any(self._waits(job) for waitlist in self.waitlists for job in waitlist.jobs())
 
     def _close(self, now: float) -> None:
-        played = self.result
+        result = self.result
         while self.events:
             event = heappop(self.events)
             if event.kind is EventKind.NODE_IDLE:
@@ -295,9 +299,9 @@ class _Run:
         for cloud in self.cloud_pools:
             for node in list(cloud.nodes):
                 cloud.terminate(node, now)
-            played.stays += cloud.stays
-            played.peaks[cloud.pool.name], played.launches[cloud.pool.name] = cloud.peak, cloud.launches
-        played.ended, played.spent = now, dict(self.budget.state.spent)
+            result.stays += cloud.stays
+            result.peaks[cloud.pool.name], result.launches[cloud.pool.name] = cloud.peak, cloud.launches
+        result.ended, result.spent = now, dict(self.budget.state.spent)
 
     def _waits(self, job: int) -> bool:
         return self.result.began[job] is None
@@ -306,7 +310,7 @@ class _Run:
         self.result.refused.setdefault(code, set()).add(job)
 
     def _sample(self, now: float) -> Sample:
-        waiting = self.left - len(self.queue_of_job) - (len(self.jobs) - self.submitted_jobs)
+        waiting = self.remaining - len(self.queue_of_job) - (len(self.jobs) - self.submitted_jobs)
         return Sample(now, self.busy[0], self.busy[1], waiting)
 
 

@@ -12,14 +12,14 @@ from landbridge.simulation.scenario import Scenario
 ASSUMPTIONS = (
     "a GPU of either site is as fast as the other's",
     "first come first served at the site and in each pool, with EASY backfill by time limits (the 200 oldest jobs of a size)",
-    "AWS has room up to each pool's size; nothing fails and nothing is taken back",
+    "AWS has capacity up to each pool's size; nothing fails and no instance is interrupted",
     "prices are the catalogue's, the highest of a range",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class WaitStatistics:
-    """Seconds from submission to start."""
+    """Statistics of waits: seconds from submission to start."""
 
     jobs: int
     mean: float
@@ -30,7 +30,7 @@ class WaitStatistics:
 
 @dataclass(frozen=True, slots=True)
 class MonthlySpending:
-    """`account` is empty for nodes that are kept whatever runs."""
+    """Spending of a month by account and pool. `account` is empty for nodes that run without a job (`min_nodes`)."""
 
     month: str
     account: str
@@ -40,7 +40,8 @@ class MonthlySpending:
 
 @dataclass(frozen=True, slots=True)
 class SimulationReport:
-    """`refused` counts jobs by what kept them from AWS; a job refused for money at first may have burst later."""
+    """Report of a replay. `refused`: number of jobs by the code of their refusal in AWS; a job that a budget refused
+    first may have burst later."""
 
     environment: str
     jobs: int
@@ -62,7 +63,7 @@ class SimulationReport:
 
     @property
     def usd(self) -> float:
-        """The total cost of AWS."""
+        """Return the total cost of AWS in USD."""
         return sum(spent.usd for spent in self.spent)
 
     def as_data(self) -> dict[str, Any]:
@@ -71,19 +72,19 @@ class SimulationReport:
 
 
 def report(scenario: Scenario, bursting: SimulationResult, without: SimulationResult) -> SimulationReport:
-    """Waits are those of the jobs that start in both."""
+    """Return the report of two replays. Waits are those of the jobs that start in both."""
     tasks = bursting.tasks
-    hours, ran = [0.0, 0.0], [number for number, began in enumerate(bursting.began) if began is not None]
-    for number in ran:
+    hours, started = [0.0, 0.0], [number for number, began in enumerate(bursting.began) if began is not None]
+    for number in started:
         hours[bool(bursting.pool[number])] += tasks[number].seconds * tasks[number].gpus / 3600
     nodes: Counter[str] = Counter()
     for stay in bursting.stays:
         nodes[stay.pool] += (stay.ended - stay.launched) / 3600  # type: ignore[assignment]
-    both = [number for number in ran if without.began[number] is not None]
+    both = [number for number in started if without.began[number] is not None]
     return SimulationReport(
         environment=scenario.name,
         jobs=len(tasks),
-        never=len(tasks) - len(ran),
+        never=len(tasks) - len(started),
         burst_jobs=sum(map(bool, bursting.pool)),
         onprem_gpus=scenario.onprem_gpus,
         cloud_gpus=scenario.cloud_gpus,
@@ -101,23 +102,23 @@ def report(scenario: Scenario, bursting: SimulationResult, without: SimulationRe
     )
 
 
-def wait_seconds(played: SimulationResult, numbers: Iterable[int]) -> list[float]:
+def wait_seconds(result: SimulationResult, numbers: Iterable[int]) -> list[float]:
     """Return the waits of these jobs in seconds."""
-    return [began - played.tasks[number].submitted for number in numbers if (began := played.began[number]) is not None]
+    return [began - result.tasks[number].submitted for number in numbers if (began := result.began[number]) is not None]
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The value that `share` of the ordered values do not exceed."""
+    """Return the value that a share of the ordered values do not exceed; 0 without values."""
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else 0.0
 
 
-def _waits(played: SimulationResult, numbers: Sequence[int]) -> WaitStatistics:
-    waits = sorted(wait_seconds(played, numbers))
+def _waits(result: SimulationResult, numbers: Sequence[int]) -> WaitStatistics:
+    waits = sorted(wait_seconds(result, numbers))
     mean = sum(waits) / len(waits) if waits else 0.0
     return WaitStatistics(
         len(waits), mean, percentile(waits, 0.5), percentile(waits, 0.95), waits[-1] if waits else 0.0
     )
 
 
-def _days(played: SimulationResult) -> float:
-    return (played.ended - played.tasks[0].submitted) / 86_400 if played.tasks else 0.0
+def _days(result: SimulationResult) -> float:
+    return (result.ended - result.tasks[0].submitted) / 86_400 if result.tasks else 0.0

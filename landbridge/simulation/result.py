@@ -8,7 +8,7 @@ from landbridge.simulation.cloud_pool import InstanceUsage
 
 @dataclass(frozen=True, slots=True)
 class SimulatedJob:
-    """A job of the replay. `limit`: the seconds that it asked for, at least those that it ran."""
+    """Job of the replay. `limit`: its time limit in seconds, at least its run time."""
 
     submitted: float
     seconds: float
@@ -37,7 +37,7 @@ class SimulationResult:
     refused: dict[str, set[int]] = field(default_factory=dict)  # code -> jobs
     stays: list[InstanceUsage] = field(default_factory=list)
     spent: dict[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
-    peaks: dict[str, int] = field(default_factory=dict)  # pool -> nodes at once
+    peaks: dict[str, int] = field(default_factory=dict)  # pool -> maximum number of running nodes
     launches: dict[str, int] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     ended: float = 0.0

@@ -23,7 +23,7 @@ from landbridge.plan.zones import pool_zones
 
 @dataclass(frozen=True, slots=True)
 class ScenarioPool:
-    """A pool of the policy as Slurm sees its nodes."""
+    """Pool of the policy, with the settings of its nodes in Slurm."""
 
     name: str
     gpus: int  # of a node
@@ -32,8 +32,8 @@ class ScenarioPool:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Nodes on-prem by how many GPUs each has, the pools that jobs may burst to, in the order of trying, and how long a job
-    has to wait for that (None: it need not)."""
+    """Scenario of a replay: on-prem nodes by number of GPUs, and the pools to which jobs may burst, in their order.
+    `promotion`: the wait before a job may burst; None: it may burst at once."""
 
     name: str
     onprem: tuple[tuple[int, int], ...]  # (nodes, GPUs of each)
@@ -43,20 +43,20 @@ class Scenario:
 
     @property
     def onprem_gpus(self) -> int:
-        """All GPUs of the site."""
+        """Return the number of all GPUs of the site."""
         return sum(nodes * gpus for nodes, gpus in self.onprem)
 
     @property
     def cloud_gpus(self) -> int:
-        """All GPUs that the pools may have at once."""
+        """Return the maximum number of GPUs of all pools."""
         return sum(pool.gpus * self.policy.pools[pool.name].max_nodes for pool in self.pools)
 
 
 def scenario_of(environment: Environment, wait_seconds: float | None = None) -> Scenario:
-    """The environment's GPU nodes and pools. GPUs in parts are left out: jobs of a queue mean whole ones.
+    """Return the scenario of an environment. Partitioned GPUs (MIG) are omitted: jobs of a trace request whole GPUs.
 
-    `wait_seconds` takes the place of what the environment says of promotions. Windows of capacity are opened for good: the
-    queue is of another time.
+    `wait_seconds` replaces the wait of the environment's promotions. Time windows of capacity are removed: the trace is
+    of another time.
     """
     onprem: Counter[int] = Counter()
     for nodes in onprem_nodes(environment):
@@ -89,7 +89,7 @@ def scenario_of(environment: Environment, wait_seconds: float | None = None) -> 
 
 
 def _outputs(environment: Environment) -> StackOutputs:
-    """Return stack outputs of the pools with placeholder ids; ids are known after deployment only, and no decision
+    """Return stack outputs of the pools with placeholder ids. The ids are known only after deployment, and no decision
     needs them.
     """
     pools = {

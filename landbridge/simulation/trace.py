@@ -1,4 +1,5 @@
-"""Jobs of a queue from a file: a CSV with a heading, JSON objects with the same names, or what `squeue --json` prints."""
+"""Reader of a trace of jobs: a CSV file with a header, JSON objects with the same names, or the output of `squeue
+--json`."""
 
 import csv
 import json
@@ -9,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-#: What a column may be called. The first one that a row has counts.
+#: Names of the columns. The first one that a row has is used.
 SUBMITTED = ("submitted", "timestamp", "submit_time", "submit")
 SECONDS = ("seconds", "duration", "run_time")
 GPUS = ("gpus", "num_gpus", "gpu_num")
@@ -19,14 +20,14 @@ _GPU_TRES = re.compile(r"(?:^|,)gres/gpu(?::[^=,]+)?=(\d+)")
 
 
 class TraceError(Exception):
-    """The file cannot be read as a queue; the text names the file and the row."""
+    """File that is not a readable trace; the message contains the file and the row."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceJob:
-    """A job as it was submitted: when, for how many GPUs, and how long it ran. `minutes`: its time limit, None: not told.
+    """Job of a trace: time of submission, run time, GPUs. `minutes`: its time limit; None if unknown.
 
-    `account` is empty where the file names none; `group` is what it has instead, such as a virtual cluster.
+    `account` is empty if the file has none; `group` is the file's own group of jobs, such as a virtual cluster.
     """
 
     submitted: float
@@ -38,7 +39,7 @@ class TraceJob:
 
 
 def read(path: Path) -> list[TraceJob]:
-    """The jobs that ask for GPUs and ran, in the order of their submission."""
+    """Return the jobs that requested GPUs and ran, in the order of their submission. Raises TraceError."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows: Iterable[Mapping[str, Any]] = (
@@ -64,7 +65,8 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A job of `squeue --json` with plain numbers. What has not run yet is taken to run until its limit."""
+    """Return a job of `squeue --json` with plain numbers. A job that has not run is assumed to run until its time
+    limit."""
     plain: dict[str, Any] = {
         key: (value.get("number") if value.get("set") and not value.get("infinite") else None)
         if isinstance(value, dict)
@@ -88,7 +90,7 @@ def _job(row: Mapping[str, Any], path: Path, number: int) -> TraceJob | None:
         if submitted is None:
             raise TraceError(f"{path}, job {number}: none of {', '.join(SUBMITTED)} is there")
         return TraceJob(
-            submitted=_moment(submitted),
+            submitted=_timestamp(submitted),
             seconds=seconds,
             gpus=gpus,
             group=str(_value(row, GROUP) or ""),
@@ -100,7 +102,7 @@ def _job(row: Mapping[str, Any], path: Path, number: int) -> TraceJob | None:
 
 
 def _value(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    """The first of these columns that is there and not empty."""
+    """Return the value of the first of these columns that exists and is not empty; None without one."""
     for name in names:
         if name in row:
             value = row[name]
@@ -109,8 +111,8 @@ def _value(row: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return None
 
 
-def _moment(value: Any) -> float:
-    """Seconds since 1970 from a number, or from a date and time; without a zone it is UTC."""
+def _timestamp(value: Any) -> float:
+    """Return seconds since 1970 from a number, or from a date and time, which is UTC without a time zone."""
     if isinstance(value, int | float):
         return float(value)
     text = str(value)

@@ -1,4 +1,4 @@
-"""Replay without bursting in a worker process, where a second core is free."""
+"""Replay without bursting in a worker process, if the machine has a second core."""
 
 import multiprocessing
 import os
@@ -12,32 +12,32 @@ from landbridge.simulation.scenario import Scenario
 
 
 def start_replay_without_bursting(scenario: Scenario, tasks: Sequence[SimulatedJob]) -> Callable[[], SimulationResult]:
-    """Start the replay without AWS; the returned function waits for its result.
+    """Start the replay without AWS; return a function that waits for its result.
 
     The worker is forked, so it has to be started before this process has threads; only results are sent back.
     """
 
-    def here() -> SimulationResult:
+    def run_locally() -> SimulationResult:
         return replay(scenario, tasks, bursting=False)
 
     if (os.cpu_count() or 1) < 2:
-        return here
+        return run_locally
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(sender, scenario, tasks), daemon=True)
     process.start()
     sender.close()
 
-    def there() -> SimulationResult:
+    def wait_for_worker() -> SimulationResult:
         try:
             result: SimulationResult = receiver.recv()
-        except EOFError:  # it was killed
-            return here()
+        except EOFError:  # the worker was killed
+            return run_locally()
         process.join()
         return replace(result, tasks=tasks)
 
-    return there
+    return wait_for_worker
 
 
-def _send(answer: Connection, scenario: Scenario, tasks: Sequence[SimulatedJob]) -> None:
-    answer.send(replace(replay(scenario, tasks, bursting=False), tasks=()))
+def _send(sender: Connection, scenario: Scenario, tasks: Sequence[SimulatedJob]) -> None:
+    sender.send(replace(replay(scenario, tasks, bursting=False), tasks=()))

@@ -1,1 +1,1 @@
-"""The emulated AWS: moto's control plane, made strict where nodes are launched, with metadata service and node launchers."""
+"""Emulated AWS: moto's control plane with strict checks of launches, a metadata service and node launchers."""

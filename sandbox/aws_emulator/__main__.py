@@ -1,4 +1,4 @@
-"""`python -m sandbox.aws_emulator`: serve the emulated AWS until SIGTERM or SIGINT, then end every machine it started."""
+"""`python -m sandbox.aws_emulator`: serve the emulated AWS until SIGTERM or SIGINT, then stop its machines."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-_LOOK_SECONDS = 2
+_CHECK_SECONDS = 2
 
 
 def _arguments() -> argparse.Namespace:
@@ -17,7 +17,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--listen", action="append", default=[], metavar="ADDRESS:PORT", help="in this namespace")
     parser.add_argument("--netns", help="the network namespace of --listen-netns, and of --imds when given")
     parser.add_argument("--listen-netns", action="append", default=[], metavar="ADDRESS:PORT")
-    parser.add_argument("--imds", metavar="ADDRESS:PORT", help="where instances find their metadata")
+    parser.add_argument("--imds", metavar="ADDRESS:PORT", help="address of the instance metadata service")
     parser.add_argument("--launcher", choices=["none", "process", "lab"], default="none")
     parser.add_argument("--process-command", default="", help="command that --launcher process runs for each instance")
     parser.add_argument(
@@ -27,10 +27,10 @@ def _arguments() -> argparse.Namespace:
         "--require-credentials", action="store_true", help="refuse access keys that the emulator did not issue"
     )
     parser.add_argument("--reserve", action="append", default=[], metavar="ADDRESS", help="never given to an instance")
-    parser.add_argument("--managed-policies", action="store_true", help="AWS's 1,500 own policies; a second slower")
     parser.add_argument(
-        "--with-parent", action="store_true", help="end as well when the process ends that started this"
+        "--managed-policies", action="store_true", help="load the 1,500 AWS managed policies; a second slower"
     )
+    parser.add_argument("--with-parent", action="store_true", help="also stop when the parent process ends")
     parser.add_argument("--state", type=Path, required=True, metavar="DIR", help="credentials, logs, ready.json")
     arguments = parser.parse_args()
     if not arguments.listen:
@@ -64,10 +64,10 @@ def main() -> int:
 
     from sandbox.aws_emulator.ec2.actions import install
     from sandbox.aws_emulator.emulator_state import EmulatorState
-    from sandbox.aws_emulator.identity.access_keys import AccessKeys, kept_pair
+    from sandbox.aws_emulator.identity.access_keys import AccessKeys, stored_pair
     from sandbox.aws_emulator.instances.imds import MetadataService
-    from sandbox.aws_emulator.instances.launcher import make_launcher
     from sandbox.aws_emulator.instances.lifecycle import InstanceLifecycle
+    from sandbox.aws_emulator.instances.make_launcher import make_launcher
     from sandbox.aws_emulator.instances.moto_instances import mark
     from sandbox.aws_emulator.instances.shutdown import watch
     from sandbox.aws_emulator.network.private_addresses import AddressBook
@@ -79,25 +79,25 @@ def main() -> int:
     metadata = "{}:{}".format(*imds.getsockname()) if imds else None
     keys = AccessKeys(required=arguments.require_credentials)
     for name in ("operator", "launch"):
-        keys.add(kept_pair(arguments.state / "credentials" / name))
+        keys.add(stored_pair(arguments.state / "credentials" / name))
     launcher = make_launcher(arguments.launcher, arguments.state, command=arguments.process_command, imds=metadata)
     lifecycle = InstanceLifecycle(launcher, mark, boot_delay=arguments.boot_delay)
-    world = EmulatorState(lifecycle, AddressBook(reserved))
-    install(world)
+    emulator = EmulatorState(lifecycle, AddressBook(reserved))
+    install(emulator)
     bucket_policy.install()
-    application = Application(world, keys)
+    application = Application(emulator, keys)
 
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     servers = [serve(application, sock, ApiHandler) for sock in api]
     if imds:
-        servers.append(serve(MetadataService(world, keys), imds, MetadataHandler))
-    watch(world, ended)
+        servers.append(serve(MetadataService(emulator, keys), imds, MetadataHandler))
+    watch(emulator, ended)
     ready = {"pid": os.getpid(), "endpoints": endpoints, "imds": metadata}
     (arguments.state / "ready.json").write_text(json.dumps(ready))
     print(json.dumps(ready), flush=True)
-    while not ended.wait(_LOOK_SECONDS):
+    while not ended.wait(_CHECK_SECONDS):
         if arguments.with_parent and os.getppid() != parent:
             break
     for server in servers:

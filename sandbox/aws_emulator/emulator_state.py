@@ -1,4 +1,4 @@
-"""State of the emulator beside moto's: limits, delays and faults of calls, and running machines."""
+"""State of the emulator that moto does not have: limits, delays and faults of calls, and running machines."""
 
 import threading
 from collections import Counter, defaultdict
@@ -18,10 +18,10 @@ from sandbox.aws_emulator.server.throttling import TokenBucket
 
 @dataclass
 class InjectedFault:
-    """Injected fault: the next `times` calls of an action get an error, with `after` only once the call has taken effect.
+    """Injected fault: the next `times` calls of an action get an error, with `after` only after the call took effect.
 
-    With `hold` the answer comes that many seconds late; without a `code` it is the real one. With `cut` there is no answer: the
-    connection ends, and whether the call did its work (`after`) the caller cannot tell.
+    `hold` delays the answer by that many seconds; without a `code` it is the real answer. With `cut` there is no
+    answer: the connection is closed, and the caller cannot know whether the call took effect (`after`).
     """
 
     code: str = ""
@@ -39,7 +39,7 @@ class InjectedFault:
 
 @dataclass
 class EmulatorState:
-    """One emulated account. `lock` is held by whatever launches: capacity, tokens and addresses are decided under it."""
+    """State of the emulated account. Launches hold `lock`: it protects capacity, tokens and addresses."""
 
     lifecycle: InstanceLifecycle
     addresses: AddressBook = field(default_factory=AddressBook)
@@ -55,11 +55,11 @@ class EmulatorState:
     errors: Counter[str] = field(default_factory=Counter)
     capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
     notices: dict[str, str] = field(default_factory=dict)  # instance id -> time of its spot termination
-    rebalance: dict[str, str] = field(default_factory=dict)  # instance id -> when it was said to be at risk
+    rebalance: dict[str, str] = field(default_factory=dict)  # instance id -> time of its rebalance recommendation
     placement_groups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, name)
-    asked: Counter[str] = field(default_factory=Counter)  # calls by their IAM action
+    iam_calls: Counter[str] = field(default_factory=Counter)  # calls by their IAM action
     denied: set[str] = field(default_factory=set)  # denied IAM actions, wildcards as in IAM
-    quotas: dict[str, float] = field(default_factory=dict)  # by code, where a test has set one
+    quotas: dict[str, float] = field(default_factory=dict)  # by code, if a test has set one
     clock: timedelta = timedelta()  # how far the account's clock is ahead
     reservations: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, id)
     reserved: dict[str, str] = field(default_factory=dict)  # instance id -> reservation id
@@ -69,21 +69,21 @@ class EmulatorState:
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
     file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
-    image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their parts, by ARN
-    built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have made, by id
+    image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their components, by ARN
+    built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have created, by id
     activations: dict[str, dict[str, Any]] = field(default_factory=dict)  # Systems Manager's, by id
     anywhere: dict[str, dict[str, Any]] = field(default_factory=dict)  # trust anchors and profiles, by ARN
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)  # anomaly monitors and subscriptions, by ARN
     budget_actions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id
     budget_tags: dict[str, list[dict[str, str]]] = field(default_factory=dict)  # of budgets and actions, by ARN
-    billed_tags: dict[str, str] = field(default_factory=dict)  # tag keys that billing has seen -> whether active
+    billed_tags: dict[str, str] = field(default_factory=dict)  # tag key that billing has seen -> Active or Inactive
     images: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id: differences from the table
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
     types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> differences from moto's data
     offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
     closed: set[str] = field(default_factory=set)  # regions without opt-in
     spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
-    extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> more (subnet, address)
+    extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> additional (subnet, address)
 
     def reset(self) -> None:
         """Reset limits, faults, delays, counters and settings of tests; instances and resources stay."""
@@ -98,8 +98,8 @@ class EmulatorState:
             self.notices.clear()
             self.rebalance.clear()
             self.clock = timedelta()
-            mine = (
-                self.asked,
+            settings = (
+                self.iam_calls,
                 self.denied,
                 self.quotas,
                 self.images,
@@ -108,14 +108,14 @@ class EmulatorState:
                 self.offered,
                 self.spot,
             )
-            for one in mine:
-                one.clear()
+            for collection in settings:
+                collection.clear()
 
     def wipe(self) -> None:
-        """Forget resources that are kept here and not in moto."""
+        """Delete the resources that moto does not store."""
         with self.lock:
             self.addresses.forget()
-            for one in (
+            for collection in (
                 self.placement_groups,
                 self.reservations,
                 self.reserved,
@@ -135,10 +135,10 @@ class EmulatorState:
                 self.budget_tags,
                 self.billed_tags,
             ):
-                one.clear()
+                collection.clear()
 
     def now(self) -> datetime:
-        """The account's time."""
+        """Return the account's time."""
         return datetime.now(UTC) + self.clock
 
     def take_fault(self, action: str) -> InjectedFault | None:

@@ -1,4 +1,4 @@
-"""SageMaker model registry beyond moto: missing operations, and SageMaker's errors.
+"""SageMaker model registry: operations that moto does not have, and SageMaker's errors.
 
 Source: SageMaker API Reference, CreateModelPackageGroup, DeleteModelPackageGroup, DeleteModelPackage, AddTags.
 """
@@ -16,8 +16,8 @@ _create = SageMakerModelBackend.create_model_package_group
 _add = SageMakerModelBackend.add_tags
 
 
-def install(world: EmulatorState) -> None:
-    """Answer these operations. Global to the process, as moto's own state is."""
+def install(emulator: EmulatorState) -> None:
+    """Install these operations in moto. Global to the process, as moto's state is."""
     SageMakerModelBackend.create_model_package_group = _create_once  # type: ignore[method-assign,assignment]
     SageMakerModelBackend.add_tags = _overwrite_tags  # type: ignore[method-assign,assignment]
     SageMakerResponse.delete_model_package_group = _delete  # type: ignore[attr-defined]
@@ -25,14 +25,14 @@ def install(world: EmulatorState) -> None:
 
 
 def _create_once(backend: Any, model_package_group_name: str, *arguments: Any, **named: Any) -> Any:
-    """moto lets a second group take the first one's place."""
+    """Create a group; raise an error for an existing name (moto replaces the existing group)."""
     if model_package_group_name in backend.model_package_groups:
         raise ValidationError(f"Model Package Group already exists: {model_package_group_name}")
     return _create(backend, model_package_group_name, *arguments, **named)
 
 
 def _overwrite_tags(backend: Any, arn: str, tags: list[dict[str, str]]) -> Any:
-    """moto keeps two tags of one key."""
+    """Replace tags of the same key (moto stores both)."""
     backend.delete_tags(arn, [tag["Key"] for tag in tags])
     return _add(backend, arn, tags)
 

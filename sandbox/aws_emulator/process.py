@@ -1,4 +1,4 @@
-"""Start the emulated AWS as a child process, for tests and for the embedded level."""
+"""Emulated AWS as a child process, for tests and for the embedded level."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class EmulatorProcess:
-    """A running emulated AWS."""
+    """Process of a running emulated AWS."""
 
     endpoint: str
     imds: str | None
@@ -23,16 +23,16 @@ class EmulatorProcess:
 
     @property
     def operator_credentials(self) -> Path:
-        """Write a shared-credentials file (profile default) for the operator who builds the stack."""
+        """Return the path of the shared-credentials file (profile default) for the operator of the stack."""
         return self.state / "credentials" / "operator"
 
     @property
     def launch_credentials(self) -> Path:
-        """A shared-credentials file (profile default) for the burst controller."""
+        """Return the path of the shared-credentials file (profile default) for the burst controller."""
         return self.state / "credentials" / "launch"
 
     def environment(self, credentials: Path | None = None) -> dict[str, str]:
-        """Variables that point every AWS SDK at this cloud."""
+        """Return the environment variables that direct every AWS SDK to this endpoint."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_SHARED_CREDENTIALS_FILE": str(credentials or self.operator_credentials),
@@ -40,7 +40,7 @@ class EmulatorProcess:
         }
 
     def control(self, **settings: Any) -> dict[str, Any]:
-        """POST settings to /_ctl (none: only read); returns counters and instances."""
+        """POST settings to /_ctl (none: only read); return counters and instances."""
         data = json.dumps(settings).encode()
         with urllib.request.urlopen(f"{self.endpoint}/_ctl", data=data, timeout=10) as answer:
             return dict(json.load(answer))
@@ -50,9 +50,9 @@ class EmulatorProcess:
 def running(
     state: Path, *options: str, listen: str = "127.0.0.1:0", log: Path | None = None
 ) -> Iterator[EmulatorProcess]:
-    """`python -m sandbox.aws_emulator` on a free loopback port, ended (with all its machines) on leaving.
+    """Run `python -m sandbox.aws_emulator` on a free loopback port; stop it and all its machines at the end.
 
-    With the option `--with-parent` also when this process is killed.
+    With the option `--with-parent` it also stops when this process is killed.
     """
     state.mkdir(parents=True, exist_ok=True)
     process = start(state, ["--listen", listen, *options], log=log)
@@ -70,7 +70,7 @@ def running(
 
 
 def start(state: Path, options: Sequence[str], log: Path | None = None) -> "subprocess.Popen[str]":
-    """Start it; its first line on stdout says that it is ready. Errors go to `log`, else to <state>/cloud.log."""
+    """Start the process; its first line on stdout reports readiness. Errors go to `log`, else to <state>/cloud.log."""
     state.mkdir(parents=True, exist_ok=True)
     with (log or state / "cloud.log").open("ab") as errors:
         return subprocess.Popen(
@@ -80,17 +80,17 @@ def start(state: Path, options: Sequence[str], log: Path | None = None) -> "subp
             stderr=errors,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
             text=True,
-            start_new_session=True,  # Ctrl-C ends the parent process, which then ends this one in order
+            start_new_session=True,  # Ctrl-C stops the parent process, which then stops this one
         )
 
 
 def wait_ready(process: "subprocess.Popen[str]", state: Path) -> EmulatorProcess:
-    """Block until it listens; RuntimeError with its last words when it ended instead."""
+    """Wait until the process listens; raise RuntimeError with the end of its log if it ended."""
     line = process.stdout.readline() if process.stdout else ""
     if not line:
         process.wait()
         log = state / "cloud.log"
-        words = log.read_text(errors="replace")[-2000:] if log.exists() else ""
-        raise RuntimeError(f"the emulated AWS ended with {process.returncode}: {words.strip()}")
+        log_tail = log.read_text(errors="replace")[-2000:] if log.exists() else ""
+        raise RuntimeError(f"the emulated AWS ended with {process.returncode}: {log_tail.strip()}")
     ready = json.loads(line)
     return EmulatorProcess(ready["endpoints"][0], ready["imds"], state, ready["pid"])

@@ -1,1 +1,1 @@
-"""`make demo`: all of Landbridge on one machine, at the highest level that the machine supports."""
+"""Demonstration (`make demo`): all of Landbridge on one machine, at the highest level that the machine supports."""

@@ -1,4 +1,4 @@
-"""Choose the level and run it: `python -m sandbox.demo [--level full|embedded] [-s ENVIRONMENT]`."""
+"""Demonstration command: `python -m sandbox.demo [--level full|embedded] [-s ENVIRONMENT]`."""
 
 import argparse
 import importlib.util
@@ -16,9 +16,9 @@ STOPPED = 130
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
-    parser.add_argument("--level", choices=["full", "embedded"], help="default: the fullest this machine can carry")
+    parser.add_argument("--level", choices=["full", "embedded"], help="default: the highest that this machine supports")
     parser.add_argument("-s", "--stack", default="sandbox", help="the environment, stacks/Pulumi.<name>.yaml")
     parser.add_argument("--json", type=Path, help="where to write the report (default: the environment's state folder)")
     return parser.parse_args(argv)
@@ -33,29 +33,29 @@ def why_not_full() -> str:
 
 
 def get_engine(report: DemoReport) -> str:
-    """Have a Pulumi engine on this machine if there is any way to one; empty, or why there is none."""
+    """Find, build or download a Pulumi engine; return the reason if that is impossible, else an empty string."""
     from sandbox.pulumi_provider.engine.find import NoEngine
     from sandbox.pulumi_provider.engine.find import get_engine as get
 
     with report.step("Pulumi engine") as step:
-        found = get(step.note)
-        if isinstance(found, NoEngine):
-            for way in found.tried:
-                step.note(way)
+        engine = get(step.note)
+        if isinstance(engine, NoEngine):
+            for attempt in engine.tried:
+                step.note(attempt)
             step.result = "none; the graph is applied without it"
-            return str(found)
-        step.result = f"{found.version}, from {found.origin}"
+            return str(engine)
+        step.result = f"{engine.version}, from {engine.origin}"
     return ""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """0 when everything that was to be shown was shown; 1 when a step failed; 2 when it cannot start."""
+    """Run the demonstration; return 0 if all steps passed, 1 if one failed, 2 if it cannot start."""
     options = arguments(argv)
     # A demonstration connects only to programs that it starts itself.
     os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP_UPDATE_CHECK="true")
     signal.signal(signal.SIGTERM, _stop)
     report = DemoReport("Landbridge demonstration")
-    status, where = 1, options.json or _default_json(options.stack)
+    status, json_path = 1, options.json or _default_json(options.stack)
     try:
         from landbridge.environment import find_environment
 
@@ -86,18 +86,18 @@ def main(argv: list[str] | None = None) -> int:
         if os.environ.get("LANDBRIDGE_DEBUG"):
             report.console.print_exception()
         else:
-            report.console.print("  LANDBRIDGE_DEBUG=1 shows where; `make down` removes leftovers", markup=False)
+            report.console.print("  LANDBRIDGE_DEBUG=1 shows a traceback; `make down` removes leftovers", markup=False)
     except KeyboardInterrupt:
         report.console.print("\nstopped; `make down` removes leftovers", markup=False)
         status = STOPPED
     if report.level:
         report.summary()
-        report.save(where)
+        report.save(json_path)
     return status
 
 
 def _default_json(stack: str) -> Path:
-    """Found before the level starts: it may keep its state elsewhere."""
+    """Return the report's default path. Called before the level starts, since it may change the state folder."""
     from landbridge.paths import state_dir
 
     return state_dir(stack) / "demo.json"

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass
 class BringUp:
-    """One environment on its way up; every method is a step that may be repeated."""
+    """Bring-up of one environment; every method is a repeatable step."""
 
     path: Path
     report: DemoReport
@@ -43,16 +43,16 @@ class BringUp:
         self.new_cloud = False
 
     def all(self) -> None:
-        """Every step, in order."""
+        """Run every step, in order."""
         self.check()
         self.sites()
         self.stack()
         self.machines()
-        self._at_once(self.configure, self.far_side, self.image)
+        self._in_parallel(self.configure, self.far_side, self.image)
         self.tunnel()
 
-    def stands(self) -> bool:
-        """True when the emulated AWS runs, Slurm answers, and the tunnel is up."""
+    def is_up(self) -> bool:
+        """Return true if the emulated AWS runs, Slurm answers, and the tunnel is up."""
         if running_cloud(self.lab) is None:
             return False
         try:
@@ -62,13 +62,13 @@ class BringUp:
             return False
 
     def check(self) -> None:
-        """The environment file, as a platform engineer checks it."""
+        """Check the environment file with `landbridge check`."""
         with self.report.step("check the environment file") as step:
             findings = json_command([program("landbridge"), "check", "-s", self.name, "--format", "json"], cwd=ROOT)
             step.result = f"{self.path.name}: {len(findings.get('findings', findings))} findings"
 
     def sites(self) -> None:
-        """Two sites' networks, the internet between them, and the emulated AWS."""
+        """Start both sites' networks, the internet between them, and the emulated AWS."""
         with self.report.step("networks and emulated AWS") as step:
             lab.prepare(self.lab, from_environment.site(self.name), step.note)
             self.new_cloud = running_cloud(self.lab) is None
@@ -76,27 +76,27 @@ class BringUp:
             step.result = f"AWS stand-in at {cloud.endpoint}"
 
     def variables(self) -> Mapping[str, str]:
-        """Environment variables of the operator's commands: the engine and its stand-ins, and where AWS is."""
+        """Return environment variables of the operator's commands: engine, stand-ins and AWS endpoints."""
         return command_variables(ensure_cloud(self.lab, self.environment), self.name)
 
     def stack(self) -> None:
-        """AWS, as `landbridge up` builds it."""
+        """Create the AWS resources with `landbridge up`."""
         with self.report.step("pulumi up") as step:
-            # An emulated AWS forgets when it ends; Pulumi, which remembers, has to look again.
+            # The emulated AWS loses its state when it ends, and Pulumi keeps its own: a refresh compares them.
             refresh = ["--refresh"] if self.new_cloud else []
             output = self._landbridge("up", "-s", self.name, "--yes", "--format", "json", *refresh)
             result = json.loads(output[output.index("{") :])
-            self.report.made(result.get("resources", {}))
-            step.result = ", ".join(f"{count} {what}" for what, count in result.get("changes", {}).items())
+            self.report.add_resources(result.get("resources", {}))
+            step.result = ", ".join(f"{count} {change}" for change, count in result.get("changes", {}).items())
 
     def machines(self) -> None:
-        """Every machine of the on-prem site, and AWS's end of the tunnel."""
+        """Boot every machine of the on-prem site, and the node of AWS's end of the tunnel."""
         with self.report.step("boot the on-prem machines") as step:
             booted = lab.up(self.lab, from_environment.site(self.name), step.note)
             step.result = f"{len(booted)} booted"
 
     def far_side(self) -> None:
-        """AWS's VPN endpoint, played by a lab node with Landbridge's gateway role."""
+        """Configure the stand-in of AWS's VPN endpoint: a lab node with the site_gateway role."""
         with self.report.step("configure AWS's end of the tunnel"):
             words = [program("ansible-playbook"), "-i", str(self.path), "-i", str(self._far_inventory())]
             command(
@@ -104,12 +104,12 @@ class BringUp:
             )
 
     def configure(self) -> None:
-        """The on-prem site, as `landbridge configure` does it."""
+        """Configure the on-prem site with `landbridge configure`."""
         with self.report.step("configure the on-prem machines"):
             self._landbridge("configure", "-s", self.name, timeout=1500)
 
     def image(self) -> None:
-        """The cloud nodes' image, from the roles that configure the on-prem nodes."""
+        """Build the cloud nodes' image, with the roles that configure the on-prem nodes."""
         from sandbox.nspawn.machine import image_builder
 
         with self.report.step("cloud node image") as step:
@@ -118,7 +118,7 @@ class BringUp:
                 step.result = "built" if built else "from the cache"
 
     def tunnel(self) -> None:
-        """Wait for the tunnel and for BGP on it."""
+        """Wait for the tunnel and its BGP session."""
         with self.report.step("tunnel and BGP") as step:
             started = time.monotonic()
             self.wait_for_tunnel()
@@ -129,7 +129,7 @@ class BringUp:
         wait_for("routes to the other site on both gateways", self.missing_routes, lambda missing: not missing)
 
     def linked(self) -> bool:
-        """Tell whether each gateway has the other site's routes from BGP."""
+        """Return true if each gateway has the other site's routes from BGP."""
         return not self.missing_routes()
 
     def missing_routes(self) -> list[str]:
@@ -143,8 +143,8 @@ class BringUp:
         ]
 
     @staticmethod
-    def _at_once(*steps: Callable[[], None]) -> None:
-        """Steps that need nothing of each other; the first error, once all have ended."""
+    def _in_parallel(*steps: Callable[[], None]) -> None:
+        """Run independent steps in parallel; raise the first error once all have ended."""
         with ThreadPoolExecutor(len(steps)) as pool:
             futures = [pool.submit(step) for step in steps]
         for future in futures:
@@ -155,7 +155,7 @@ class BringUp:
         return command([program("landbridge"), *words], env=self.variables(), cwd=ROOT, log=log, timeout=timeout)
 
     def _far_inventory(self) -> Path:
-        """AWS's end as one more host; how to reach it comes with the environment's own inventory."""
+        """Write an inventory with AWS's end as a host; the environment's inventory has its connection variables."""
         path = state_dir(self.name) / "inventory" / "far-side.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         address = node_record(self.lab, AWS_GATEWAY).address
@@ -164,15 +164,15 @@ class BringUp:
 
 
 def bring_up(path: Path, report: DemoReport, *, keep: bool = False) -> BringUp:
-    """Bring the environment up; with `keep`, a cluster that stands as this checkout builds it is taken as it is.
+    """Bring the environment up; with `keep`, reuse a running cluster that this checkout has built.
 
-    LabError becomes DemoError with the same advice.
+    Raise DemoError for a LabError, with the same fix.
     """
     deployment = BringUp(path, report)
     stamp = deployment.lab.state / "brought-up"
     current = fingerprint()
     try:
-        if not (keep and stamp.exists() and stamp.read_text() == current and deployment.stands()):
+        if not (keep and stamp.exists() and stamp.read_text() == current and deployment.is_up()):
             stamp.unlink(missing_ok=True)
             deployment.all()
             stamp.write_text(current)
@@ -182,7 +182,7 @@ def bring_up(path: Path, report: DemoReport, *, keep: bool = False) -> BringUp:
 
 
 def fingerprint() -> str:
-    """A hash of everything of this checkout that a running cluster is made of."""
+    """Return a hash of all files of this checkout that determine a running cluster."""
     digest = hashlib.sha256()
     for folder in ("ansible", "components", "examples", "landbridge", "sandbox", "stacks"):
         for path in sorted((ROOT / folder).rglob("*")):

@@ -15,7 +15,7 @@ from sandbox.nspawn.machine.node import load as node_record
 from sandbox.nspawn.network import ssh
 
 T = TypeVar("T")
-#: Seconds without a change of the observed state after which a wait fails. A busy machine is slow; this is for one that is stuck.
+#: Seconds without a change of the observed state after which a wait fails; long, because a busy machine is slow.
 NO_PROGRESS_SECONDS = 300
 
 
@@ -25,32 +25,32 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True)
 class LabCluster:
-    """The lab's nodes, as a person with a shell on each of them sees them."""
+    """Client that runs commands on the lab's nodes over SSH."""
 
     lab: Layout
 
     def run(self, node: str, *command: str, user: str | None = None, timeout: float = 300) -> str:
-        """Run `command` on a node (as `user`, in that user's home) and return what it printed; ClusterError when it fails."""
+        """Return the output of `command` on a node (as `user`, in that user's home). Raise ClusterError if it fails."""
         words = list(command)
         if user:
             words = ["runuser", "-l", user, "-c", shlex.join(command)]
-        done = nodes.exec(self.lab, node, [shlex.join(words)], timeout=timeout)
-        if done.returncode != 0:
-            message = (done.stderr or done.stdout).strip()[-1500:]
-            raise ClusterError(f"{node}: `{shlex.join(command)}` ended with {done.returncode}: {message}")
-        return str(done.stdout)
+        completed = nodes.exec(self.lab, node, [shlex.join(words)], timeout=timeout)
+        if completed.returncode != 0:
+            message = (completed.stderr or completed.stdout).strip()[-1500:]
+            raise ClusterError(f"{node}: `{shlex.join(command)}` ended with {completed.returncode}: {message}")
+        return str(completed.stdout)
 
     def put(self, node: str, path: str, content: bytes, owner: str) -> None:
-        """Write a file on a node as `owner` (root may not write into homes over NFS); folders on the way are made."""
+        """Write a file on a node as `owner` (root may not write into homes over NFS); create parent folders."""
         write = f"mkdir -p {shlex.quote(str(PurePosixPath(path).parent))} && cat > {shlex.quote(path)}"
         words = shlex.join(["runuser", "-u", owner, "--", "sh", "-c", write])
         command = [*ssh.command(self.lab, node_record(self.lab, node).address), words]
-        done = subprocess.run(command, input=content, capture_output=True, timeout=300, check=False)
-        if done.returncode != 0:
-            raise ClusterError(f"{node}: cannot write {path}: {done.stderr.decode(errors='replace').strip()}")
+        completed = subprocess.run(command, input=content, capture_output=True, timeout=300, check=False)
+        if completed.returncode != 0:
+            raise ClusterError(f"{node}: cannot write {path}: {completed.stderr.decode(errors='replace').strip()}")
 
     def json(self, node: str, *command: str, timeout: float = 300) -> dict[str, Any]:
-        """The same for a command that prints one JSON object."""
+        """Run a command that prints one JSON object, and return the object."""
         return dict(json.loads(self.run(node, *command, timeout=timeout)))
 
 
@@ -63,12 +63,12 @@ def wait_for(
     every: float = 0.5,
     details: Callable[[], object] | None = None,
 ) -> T:
-    """Repeat `probe` until `accept` is true of its value, and return the value.
+    """Repeat `probe` until `accept` is true for its value, and return the value.
 
-    A probe that raises ClusterError has no value yet. When neither value nor error has changed for `seconds`, ClusterError names
-    the subject, the last value or error, and `details()`: more of the cluster's state.
+    A probe that raises ClusterError has no value yet. Raise ClusterError when neither value nor error has changed for
+    `seconds`, with the subject, the last value or error, and `details()`: more of the cluster's state.
     """
-    last, deadline = "", time.monotonic() + seconds
+    last_state, deadline = "", time.monotonic() + seconds
     while True:
         try:
             value = probe()
@@ -77,11 +77,11 @@ def wait_for(
             state = repr(value)
         except ClusterError as error:
             state = f"error: {error}"
-        if state != last:
-            last, deadline = state, time.monotonic() + seconds
+        if state != last_state:
+            last_state, deadline = state, time.monotonic() + seconds
         elif time.monotonic() > deadline:
             raise ClusterError(
-                f"{subject}: no progress in {seconds:.0f} s; last state: {last}\n{_text(details)}".rstrip()
+                f"{subject}: no progress in {seconds:.0f} s; last state: {last_state}\n{_text(details)}".rstrip()
             )
         time.sleep(every)
 
@@ -94,7 +94,7 @@ def _text(details: Callable[[], object] | None) -> str:
 
 
 def submit(cluster: LabCluster, login: str, user: str, folder: str, words: Sequence[str]) -> int:
-    """`sbatch` with `words` from `folder` as `user` on the login host; returns the job's id."""
+    """Run `sbatch` with `words` in `folder` as `user` on the login host; return the job's id."""
     output = cluster.run(
         login, "sh", "-c", f"cd {shlex.quote(folder)} && {shlex.join(['sbatch', '--parsable', *words])}", user=user
     )
@@ -103,7 +103,7 @@ def submit(cluster: LabCluster, login: str, user: str, folder: str, words: Seque
 
 @dataclass(frozen=True)
 class LabJob:
-    """One job as Slurm's controller knows it."""
+    """State of one job in slurmctld."""
 
     id: int
     state: str
@@ -115,14 +115,14 @@ class LabJob:
     comment: str
 
     @property
-    def over(self) -> bool:
+    def finished(self) -> bool:
         return self.state in {
             "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE",
         }  # fmt: skip
 
 
 def job(cluster: LabCluster, controller: str, number: int) -> LabJob:
-    """The job's present state; slurmctld remembers ended jobs for minutes, longer than a demonstration."""
+    """Return the job's present state; slurmctld keeps ended jobs for minutes, longer than a demonstration."""
     from landbridge.hostlist import expand
 
     job = cluster.json(controller, "scontrol", "show", "job", str(number), "--json")["jobs"][0]
@@ -142,7 +142,7 @@ def job(cluster: LabCluster, controller: str, number: int) -> LabJob:
 
 
 def bgp_routes(cluster: LabCluster, gateway: str) -> set[str]:
-    """Prefixes the gateway's kernel routes because BGP said so."""
+    """Return the prefixes of the BGP routes in the gateway's kernel."""
     return {
         prefix
         for prefix, entries in cluster.json(gateway, "vtysh", "-c", "show ip route bgp json").items()

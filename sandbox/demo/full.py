@@ -1,4 +1,4 @@
-"""The full level: real nodes, real Slurm, a real tunnel, and a job that bursts over it."""
+"""Full level of the demonstration: lab nodes, real Slurm, a real tunnel, and a job that bursts through it."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ from sandbox.session import ensure_cloud
 # Job 1 must still hold the on-prem GPUs when job 2 is submitted and while its nodes boot.
 FIRST_EPOCHS, FIRST_FLOOR = 10, 2.5
 SECOND_EPOCHS = 8
-GPUS_A_NODE = 8
+GPUS_PER_NODE = 8
 DECISIONS = f"{files.STATE_DIR}/{files.DECISIONS}"
 
 
@@ -33,12 +33,12 @@ def run(path: Path, report: DemoReport) -> int:
         raise DemoError(
             str(error), "landbridge sandbox shell NODE shows more; `make down` removes everything"
         ) from error
-    tell(deployment.environment, report)
+    record_realities(deployment.environment, report)
     return 0
 
 
 def train_on_both_sites(deployment: BringUp, report: DemoReport) -> tuple[LabJob, LabJob]:
-    """Job 1 takes the on-prem nodes; job 2 of the same kind finds no room there and goes to AWS."""
+    """Run two equal jobs: job 1 occupies the on-prem nodes, so job 2 runs in AWS; return both."""
     user = Researcher(deployment.cluster, deployment.environment, deployment.environment.users[0].name)
     user.bring_example()
     with report.step("job 1: train on-prem") as step:
@@ -47,32 +47,34 @@ def train_on_both_sites(deployment: BringUp, report: DemoReport) -> tuple[LabJob
         step.result = f"job {first} runs on {', '.join(user.state(first).nodes)}"
     with report.step("job 2: no free on-prem node, so it runs in AWS") as step:
         second = user.train("digits-2", ["--epochs", str(SECOND_EPOCHS)])
-        ended = user.finish(second)
-        step.result = f"job {second} ran on {', '.join(ended.nodes)}"
+        second_ended = user.finish(second)
+        step.result = f"job {second} ran on {', '.join(second_ended.nodes)}"
     with report.step("wait for the end of job 1") as step:
         first_ended = user.finish(first)
         step.result = f"job {first} ran on {', '.join(first_ended.nodes)}"
     with report.step("read the burst controller's decisions") as step:
-        step.result = decided(deployment, second) or "its log is empty"
+        step.result = launches_of(deployment, second) or "its log is empty"
     with report.step("read both runs from MLflow") as step:
-        for number, name, done in ((first, "digits-1", first_ended), (second, "digits-2", ended)):
-            report.ran(describe(deployment.environment, name, done, user.run_of(number), _submitted(user, number)))
-        step.result = f"{len(user.runs())} runs, {stored(deployment)} objects in the bucket"
-    return first_ended, ended
+        for number, name, completed_job in ((first, "digits-1", first_ended), (second, "digits-2", second_ended)):
+            report.add_job(
+                summarize(deployment.environment, name, completed_job, user.run_of(number), _submitted(user, number))
+            )
+        step.result = f"{len(user.runs())} runs, {count_stored_objects(deployment)} objects in the bucket"
+    return first_ended, second_ended
 
 
-def describe(environment: Environment, name: str, done: LabJob, run: TrainingRun, submitted: int) -> DemoJob:
-    """A job as the summary tells it."""
-    seconds = max(1, done.ended - done.started)
-    cost = job_cost(environment, done.nodes, seconds)
+def summarize(environment: Environment, name: str, job: LabJob, run: TrainingRun, submitted: int) -> DemoJob:
+    """Return a job's row of the summary."""
+    seconds = max(1, job.ended - job.started)
+    cost = job_cost(environment, job.nodes, seconds)
     return DemoJob(
         name=name,
-        job_id=str(done.id),
+        job_id=str(job.id),
         site=run.tags.get("landbridge.site", "unknown"),
-        nodes=done.nodes,
-        gpus=GPUS_A_NODE * len(done.nodes),
-        state=done.state,
-        waited_seconds=max(0, done.started - submitted),
+        nodes=job.nodes,
+        gpus=GPUS_PER_NODE * len(job.nodes),
+        state=job.state,
+        waited_seconds=max(0, job.started - submitted),
         ran_seconds=seconds,
         cost_usd=cost.usd,
         cost_basis=cost.basis,
@@ -87,27 +89,29 @@ def _submitted(user: Researcher, number: int) -> int:
 
 
 def clients(deployment: BringUp, service: str):  # type: ignore[no-untyped-def]
-    """A boto3 client at the emulated AWS with the operator's credentials."""
+    """Return a boto3 client of the emulated AWS with the operator's credentials."""
     cloud = ensure_cloud(deployment.lab, deployment.environment)
     session = boto3.Session(region_name=deployment.environment.region)
-    pair = dict(line.split(" = ") for line in cloud.operator_credentials.read_text().splitlines() if " = " in line)
+    credentials = dict(
+        line.split(" = ") for line in cloud.operator_credentials.read_text().splitlines() if " = " in line
+    )
     return session.client(
         service,
         endpoint_url=cloud.endpoint,
-        aws_access_key_id=pair["aws_access_key_id"],
-        aws_secret_access_key=pair["aws_secret_access_key"],
+        aws_access_key_id=credentials["aws_access_key_id"],
+        aws_secret_access_key=credentials["aws_secret_access_key"],
     )
 
 
-def stored(deployment: BringUp) -> int:
-    """Objects that MLflow has put into the hub."""
+def count_stored_objects(deployment: BringUp) -> int:
+    """Return the number of objects that MLflow has stored in the data hub."""
     s3 = clients(deployment, "s3")
     buckets = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
     return sum(s3.list_objects_v2(Bucket=name).get("KeyCount", 0) for name in buckets)
 
 
 def instances(deployment: BringUp) -> list[str]:
-    """Instances that AWS would bill now."""
+    """Return the ids of instances in a billed or transitional state."""
     pages = clients(deployment, "ec2").describe_instances(
         Filters=[{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "shutting-down"]}]
     )
@@ -120,29 +124,30 @@ def decisions(deployment: BringUp) -> list[dict[str, Any]]:
     return [json.loads(line) for line in deployment.cluster.run(controller, "cat", DECISIONS).splitlines()]
 
 
-def decided(deployment: BringUp, number: int) -> str:
-    """The controller's launches for a job, in a line."""
+def launches_of(deployment: BringUp, number: int) -> str:
+    """Return the burst controller's launches for a job in one line; empty if there are none."""
     launches = []
     for decision in decisions(deployment):
         if decision["event"] == "launched" and number in decision.get("jobs", ()):
-            held = f", ${decision['usd']:,.2f} held at worst" if decision.get("usd") else ""
-            launches.append(f"{len(decision['nodes'])} nodes at {decision['details']['offering']}{held}")
+            hold = f", hold at most ${decision['usd']:,.2f}" if decision.get("usd") else ""
+            launches.append(f"{len(decision['nodes'])} nodes at {decision['details']['offering']}{hold}")
     return "; ".join(launches)
 
 
 def settle(deployment: BringUp, report: DemoReport) -> None:
-    """Idle AWS nodes are given back."""
+    """Wait until the burst controller has terminated the idle AWS nodes."""
     with report.step("terminate idle AWS nodes") as step:
         step.note(
-            f"{len(instances(deployment))} instances run; nodes go after {deployment.environment.aws.pools[0].suspend_after} s idle"
+            f"{len(instances(deployment))} instances run; "
+            f"nodes are suspended after {deployment.environment.aws.pools[0].suspend_after} s idle"
         )
         wait_for("the last instance to end", lambda: instances(deployment), lambda running: not running, every=1)
         step.result = "no instance left"
 
 
-def tell(environment: Environment, report: DemoReport) -> None:
-    """Print which parts were real, and the next commands."""
-    report.was(
+def record_realities(environment: Environment, report: DemoReport) -> None:
+    """Record which parts were real, and the next commands, for the summary."""
+    report.add_realities(
         Reality("Pulumi", "real", "its engine, state and diffs", "Pulumi's own AWS provider and language host"),
         Reality(
             "AWS",
@@ -155,7 +160,7 @@ def tell(environment: Environment, report: DemoReport) -> None:
         Reality(
             "tunnel", "real", "IKEv2 and ESP in UDP by strongSwan, BGP by FRR", "AWS's end of it, the second tunnel"
         ),
-        Reality("storage", "real", "NFS by Ganesha, the hub in S3's API", "kernel NFS, FSx for Lustre"),
+        Reality("storage", "real", "NFS by Ganesha, the data hub in S3's API", "kernel NFS, FSx for Lustre"),
         Reality("MLflow", "real", "PostgreSQL, artifacts through the server, logins", "TLS in front"),
     )
     login = service_hosts(environment).logins[0]

@@ -1,7 +1,7 @@
 """Abilities of this machine, which choose the demonstration's level and the tests' tiers.
 
-`landbridge doctor` knows what each command needs; this module adds whether missing programs would be installed, and tests one
-ability by using it. Every probe is harmless and takes well under a second; none installs anything.
+`landbridge doctor` knows what each command needs. This module also checks whether the lab would install missing
+programs, and tests one ability by using it. Every probe is harmless, takes well under a second, and installs nothing.
 """
 
 import os
@@ -12,7 +12,7 @@ from functools import cache
 
 from landbridge.ops.doctor import Diagnosis, diagnose
 
-#: The command of `landbridge doctor` that stands for the lab.
+#: Name of the lab's command in `landbridge doctor`.
 LAB = "sandbox up, make demo (full level)"
 
 
@@ -26,11 +26,11 @@ class Ability:
 
 
 def lab() -> Ability:
-    """Check whether lab nodes can boot here after the set-up has installed packages."""
+    """Check whether lab nodes can boot on this machine once the lab has installed missing packages."""
     needs = [need for need in diagnose() if need.command == LAB]
     if not needs:
         raise LookupError(f"landbridge doctor does not know {LAB!r}")
-    reasons = [f"{need.need}: {need.found}" for need in needs if not need.met and not _installed_on_the_way(need)]
+    reasons = [f"{need.need}: {need.result}" for need in needs if not need.met and not _lab_installs(need)]
     if not reasons and (refusal := _overlay()):
         reasons.append(f"no overlay file system in a namespace: {refusal}")
     return Ability("lab", not reasons, "; ".join(reasons))
@@ -45,8 +45,19 @@ def engine() -> Ability:
     return Ability("engine", able, "" if able else str(engine))
 
 
-def _installed_on_the_way(need: Diagnosis) -> bool:
-    """The lab installs Debian packages by itself, as root."""
+def signing_helper() -> Ability:
+    """Check whether AWS's signing helper is in the cache or can be built (once, in about a minute)."""
+    from landbridge.realise import signing_helper as helper
+
+    try:
+        helper.build()
+    except helper.HelperError as error:
+        return Ability("signing helper", False, str(error))
+    return Ability("signing helper", True, "")
+
+
+def _lab_installs(need: Diagnosis) -> bool:
+    """Return true for a missing program that the lab installs itself: as root, with apt-get."""
     return need.need.startswith("program ") and os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
@@ -60,9 +71,9 @@ def _overlay() -> str:
     )
     command = [unshare, "--net", "--mount", "--pid", "--fork", "--time", "sh", "-c", script]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    if done.returncode == 0:
+    if completed.returncode == 0:
         return ""
-    return (done.stderr.strip().splitlines() or [f"unshare ended with {done.returncode}"])[-1]
+    return (completed.stderr.strip().splitlines() or [f"unshare ended with {completed.returncode}"])[-1]

@@ -1,7 +1,7 @@
 """Report of a demonstration: live progress, a summary at the end, and the same as JSON.
 
-A level (embedded or full) does its work inside `report.step(...)` and records what it made and ran; it prints nothing
-itself. Steps may run at the same time in several threads.
+A level (embedded or full) works inside `report.step(...)` and records resources and jobs; it prints nothing itself.
+Steps may run in parallel threads.
 """
 
 import json
@@ -41,7 +41,7 @@ class DemoStep:
     _show: object = None
 
     def note(self, line: str) -> None:
-        """Show a line under the step, now."""
+        """Print a line under the step at once."""
         self.notes.append(line)
         if callable(self._show):
             self._show(line)
@@ -76,7 +76,7 @@ class Reality:
 
 
 class DemoReport:
-    """Collects the demonstration's story; thread-safe."""
+    """Report of the demonstration: steps, jobs, resources and real parts; thread-safe."""
 
     def __init__(self, title: str, console: Console | None = None) -> None:
         self.title = title
@@ -86,7 +86,7 @@ class DemoReport:
         self.realities: list[Reality] = []
         self.resources: Counter[str] = Counter()
         self.next_steps: list[str] = []
-        # Into a pipe or a log rich would fold tables at 80 columns.
+        # Without a terminal, rich would wrap tables at 80 columns.
         self.console = console or Console(highlight=False, width=None if sys.stdout.isatty() else 150)
         self._began = time.monotonic()
         self._lock = threading.Lock()
@@ -107,7 +107,7 @@ class DemoReport:
 
     @contextmanager
     def step(self, name: str) -> Iterator[DemoStep]:
-        """Time a step, show its start, notes and end; an exception marks it failed and passes through."""
+        """Time a step and print its start, notes and end; an exception marks it as failed and is raised again."""
         step = DemoStep(name, began=time.monotonic() - self._began, _show=self._line)
         began = time.monotonic()
         with self._lock:
@@ -127,23 +127,23 @@ class DemoReport:
             mark = "ok  " if step.state == "done" else "FAIL"
             self._line(f"{mark} {step.seconds:6.1f} s  {name}{': ' if step.result else ''}{step.result}", indent=0)
 
-    def made(self, resources: Mapping[str, int]) -> None:
+    def add_resources(self, resources: Mapping[str, int]) -> None:
         """Count resources by kind (a Pulumi type such as `aws:ec2/vpc:Vpc`, or a plain word)."""
         with self._lock:
             self.resources.update(resources)
 
-    def ran(self, job: DemoJob) -> None:
+    def add_job(self, job: DemoJob) -> None:
         """Record a job."""
         with self._lock:
             self.jobs.append(job)
 
-    def was(self, *realities: Reality) -> None:
-        """Add a row about a part that was real or a stand-in."""
+    def add_realities(self, *realities: Reality) -> None:
+        """Add rows about parts that were real, simulated or absent."""
         with self._lock:
             self.realities.extend(realities)
 
     def seconds(self) -> float:
-        """Time since the report began."""
+        """Return the seconds since the report began."""
         return time.monotonic() - self._began
 
     def as_dict(self) -> dict[str, object]:
@@ -160,17 +160,17 @@ class DemoReport:
         }
 
     def save(self, path: Path) -> None:
-        """Write the JSON."""
+        """Write the report as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(self.as_dict(), indent=2) + "\n")
 
     def summary(self) -> None:
-        """Print the tables a person reads at the end."""
+        """Print the summary's tables and the next commands."""
         self.console.print()
         self.console.print(f"{self.title}: {self.level} level, {self.seconds():.0f} s in all", style="bold")
         for table in (_steps(self.steps), _resources(self.resources), _jobs(self.jobs), _realities(self.realities)):
             if table.row_count:
-                # A table's own title would be folded at the width of a narrow table.
+                # rich would wrap a table's title at the width of a narrow table.
                 self.console.print(f"\n{table.title}", style="bold")
                 table.title = None
                 self.console.print(table)
@@ -197,8 +197,8 @@ def _steps(steps: list[DemoStep]) -> Table:
 
 
 def _resources(resources: Counter[str]) -> Table:
-    """One row a service: fifty rows of one resource each tell a person nothing."""
-    table = _table(f"Resources made: {sum(resources.values())}", "count", "service", "kinds", right=("count",))
+    """Return a table with one row per AWS service; a row per resource would be too long."""
+    table = _table(f"Resources created: {sum(resources.values())}", "count", "service", "kinds", right=("count",))
     services: dict[str, Counter[str]] = {}
     for token, count in resources.items():
         service, _, kind = token.rpartition(":")

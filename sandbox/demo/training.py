@@ -1,4 +1,4 @@
-"""The demonstration's jobs: the digits example submitted as a researcher would, followed to its end, and looked up in MLflow."""
+"""Jobs of the demonstration: the digits example, submitted and awaited as a user, and its runs in MLflow."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits"
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One MLflow run: parameters, last metrics, tags and the paths of its artifacts' root."""
+    """One MLflow run: parameters, last metrics, tags and the URI of its artifacts."""
 
     id: str
     status: str
@@ -53,16 +53,16 @@ class Researcher:
                 self.cluster.put(self.login, f"{self.folder}/{path.name}", path.read_bytes(), self.name)
 
     def train(self, name: str, arguments: Sequence[str] = (), options: Sequence[str] = ()) -> int:
-        """`sbatch digits.sbatch` from the example's folder; returns the job's id."""
+        """Run `sbatch digits.sbatch` in the example's folder; return the job's id."""
         words = ["--job-name", name, *options, "digits.sbatch", *arguments]
         return submit(self.cluster, self.login, self.name, self.folder, words)
 
     def state(self, number: int) -> LabJob:
-        """The job as the controller sees it now."""
+        """Return the job's present state in slurmctld."""
         return job(self.cluster, self.controller, number)
 
     def finish(self, number: int) -> LabJob:
-        """Wait until the job is over, and insist that it ended well. New lines in its output are progress."""
+        """Wait until the job has ended. Raise ClusterError unless it is COMPLETED. New output counts as progress."""
 
         def observe() -> tuple[LabJob, str]:
             return self.state(number), self.output(number)
@@ -70,40 +70,42 @@ class Researcher:
         def nodes() -> str:
             return self.cluster.run(self.controller, "sinfo", "--Node", "--format=%N %T %E")
 
-        ended, _ = wait_for(f"job {number} to end", observe, lambda seen: seen[0].over, every=1, details=nodes)
+        ended, _ = wait_for(
+            f"job {number} to end", observe, lambda observation: observation[0].finished, every=1, details=nodes
+        )
         if ended.state != "COMPLETED":
-            raise ClusterError(f"job {number} is {ended.state} ({ended.reason}); it said:\n{self.output(number)}")
+            raise ClusterError(f"job {number} is {ended.state} ({ended.reason}); its output:\n{self.output(number)}")
         return ended
 
     def output(self, number: int) -> str:
-        """The last lines of the job's output file, empty when there is none yet."""
+        """Return the last 30 lines of the job's output file; empty if the file does not exist yet."""
         return self.cluster.run(
             self.login, "sh", "-c", f"tail -n 30 {self.folder}/digits-{number}.out 2>/dev/null || true", user=self.name
         )
 
     def runs(self) -> list[TrainingRun]:
-        """All of MLflow's runs, newest first, asked with the user's own credentials."""
-        experiments = self._ask("experiments/search", {"max_results": 100}).get("experiments", [])
+        """Return all runs of MLflow, newest first, queried with the user's credentials."""
+        experiments = self._query("experiments/search", {"max_results": 100}).get("experiments", [])
         ids = [experiment["experiment_id"] for experiment in experiments]
-        runs = self._ask("runs/search", {"experiment_ids": ids, "max_results": 200}).get("runs", [])
+        runs = self._query("runs/search", {"experiment_ids": ids, "max_results": 200}).get("runs", [])
         return [_run(run) for run in runs]
 
     def run_of(self, number: int) -> TrainingRun:
-        """The MLflow run of a Slurm job."""
+        """Return the MLflow run of a Slurm job. Raise ClusterError if there is none."""
         for run in self.runs():
             if run.tags.get("landbridge.job_id") == str(number):
                 return run
         raise ClusterError(f"MLflow has no run of job {number}")
 
-    def _ask(self, call: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        # The user's own ~/.mlflow/credentials, read on the login host: they never travel in a command line.
+    def _query(self, endpoint: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        # Reads the user's ~/.mlflow/credentials on the login host: credentials never appear in a command line.
         program = f"""
 import base64, configparser, json, os, sys, urllib.request
-held = configparser.ConfigParser(); held.read(os.path.expanduser("~/.mlflow/credentials"))
-mine = held["mlflow"]
-pair = mine["mlflow_tracking_username"] + ":" + mine["mlflow_tracking_password"]
+credentials = configparser.ConfigParser(); credentials.read(os.path.expanduser("~/.mlflow/credentials"))
+login = credentials["mlflow"]
+pair = login["mlflow_tracking_username"] + ":" + login["mlflow_tracking_password"]
 body = base64.b64decode("{base64.b64encode(json.dumps(body).encode()).decode()}")
-request = urllib.request.Request(os.environ["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/{call}", body)
+request = urllib.request.Request(os.environ["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/{endpoint}", body)
 request.add_header("Content-Type", "application/json")
 request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
 sys.stdout.write(urllib.request.urlopen(request, timeout=30).read().decode())

@@ -1,4 +1,4 @@
-"""Run Landbridge's commands in a step of the demonstration, as a user at a terminal does."""
+"""Runner of Landbridge's commands in a step of the demonstration, as an operator runs them in a terminal."""
 
 import json
 import subprocess
@@ -10,11 +10,11 @@ from typing import Any
 
 from sandbox.demo.report import DemoError
 
-_LAST_WORDS = 25
+_LAST_LINES = 25
 
 
 def program(name: str) -> str:
-    """The path of a program of this project's own environment."""
+    """Return the path of a program in this project's virtual environment."""
     return str(Path(sys.executable).parent / name)
 
 
@@ -37,32 +37,32 @@ def command(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-    ) as running:
-        watchdog = _Watchdog(running, timeout)
-        for line in running.stdout or ():
+    ) as process:
+        watchdog = _Watchdog(process, timeout)
+        for line in process.stdout or ():
             lines.append(line)
             if on_line:
                 on_line(line.rstrip())
-        code = running.wait()
+        code = process.wait()
         watchdog.end()
     if log:
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text("".join(lines))
     if code != 0:
-        output = "".join(lines[-_LAST_WORDS:]).rstrip()
-        late = f" (ended after {timeout:.0f} s)" if watchdog.fired else ""
-        where = f"the whole of it: {log}" if log else ""
-        raise DemoError(f"`{' '.join(words[:6])}` ended with {code}{late}:\n{output}", where)
+        output = "".join(lines[-_LAST_LINES:]).rstrip()
+        time_limit_note = f" (terminated after {timeout:.0f} s)" if watchdog.fired else ""
+        log_hint = f"the whole output: {log}" if log else ""
+        raise DemoError(f"`{' '.join(words[:6])}` ended with {code}{time_limit_note}:\n{output}", log_hint)
     return "".join(lines)
 
 
 def json_command(words: Sequence[str], **options: Any) -> Any:
-    """The same for a command whose whole output is JSON."""
+    """Run a command whose whole output is JSON; return the parsed output."""
     return json.loads(command(words, **options))
 
 
 class _Watchdog:
-    """Ends a command that outlives its time."""
+    """Timer that terminates a command after its time limit."""
 
     def __init__(self, process: "subprocess.Popen[str]", seconds: float) -> None:
         self.fired = False

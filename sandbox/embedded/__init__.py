@@ -1,1 +1,1 @@
-"""The embedded level: the demonstration on machines where no lab can run."""
+"""Embedded level: the demonstration for machines that cannot run a lab."""

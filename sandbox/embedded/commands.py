@@ -1,4 +1,4 @@
-"""`scontrol`, `sinfo` and `squeue` for the simulated Slurm: small programs that ask it over a unix socket."""
+"""`scontrol`, `sinfo` and `squeue` of the simulated Slurm: small programs that query it through a unix socket."""
 
 import json
 import socket
@@ -25,7 +25,7 @@ Answer = dict[str, Any]
 
 
 def install(folder: Path, socket: Path) -> None:
-    """Write the programs into `folder`, for a PATH."""
+    """Write the programs into `folder`, which then belongs in PATH."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in NAMES:
         path = folder / name
@@ -38,7 +38,7 @@ class CommandError(Exception):
 
 
 class Commands:
-    """Answers the commands; `slurm` is the controller, whose lock the caller holds."""
+    """Implementation of the commands for the controller `slurm`, whose lock the caller holds."""
 
     def __init__(self, slurm: Any) -> None:
         self._slurm = slurm

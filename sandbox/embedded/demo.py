@@ -1,5 +1,7 @@
-"""The embedded level: no privileges, no nodes. The check, the graph, the burst programs and the training are the real
-ones; Slurm, the machines and the tunnel are not, and the summary says so."""
+"""Embedded level of the demonstration: no privileges, no nodes.
+
+Check, resource graph, burst programs and training are real; Slurm is simulated, machines and tunnel are absent.
+The summary lists all of them."""
 
 import os
 import shutil
@@ -31,7 +33,7 @@ SIZE = 2
 
 
 def run(path: Path, report: DemoReport) -> int:
-    """Show the line end to end; 0 when every job ran where it should have and nothing is left."""
+    """Run the demonstration; return 0. Raise DemoError if a job ran at the wrong site or something remains."""
     folder = state_dir("embedded")
     with alone(folder):
         shutil.rmtree(folder)
@@ -39,7 +41,7 @@ def run(path: Path, report: DemoReport) -> int:
 
 
 def _show(path: Path, report: DemoReport, folder: Path) -> int:
-    # The emulated AWS forgets everything when it ends, so this stack's state is made anew and kept apart from the lab's.
+    # The emulated AWS loses its state when it ends, so this stack gets a new state, separate from the lab's.
     os.environ["XDG_STATE_HOME"] = str(folder / "state")
     with ExitStack() as stack:
         level = EmbeddedDemo(path, report, folder, stack)
@@ -48,7 +50,7 @@ def _show(path: Path, report: DemoReport, folder: Path) -> int:
         level.build()
         level.train()
         level.settle()
-    level.tell()
+    level.record_realities()
     return 0
 
 
@@ -68,7 +70,7 @@ class EmbeddedDemo:
     slurm: SimulatedSlurm = field(init=False)
 
     def check(self) -> None:
-        """The environment file, as `landbridge check` does it."""
+        """Check the environment file as `landbridge check` does."""
         with self.report.step("check the environment file") as step:
             loaded = load_environment(self.path)
             findings = check(loaded)
@@ -80,11 +82,11 @@ class EmbeddedDemo:
             step.result = f"{self.path.name}: {len(findings)} findings"
 
     def start(self) -> None:
-        """The servers that stand for AWS and for the mlops host."""
+        """Start the stand-ins of AWS and of the MLflow host."""
         slurm = self.folder / "slurm"
         node = f"{sys.executable} -m sandbox.embedded.node {socket_path(slurm)}"
         with self.report.step("emulated AWS") as step:
-            # The server of MLflow takes its time: it starts meanwhile, and is waited for where it is needed.
+            # MLflow's server starts slowly: it starts in parallel, and `train` waits for it.
             self.tracking = self.ending.enter_context(serving(self.folder / "mlflow"))
             options = (
                 "--launcher",
@@ -99,15 +101,15 @@ class EmbeddedDemo:
             step.result = self.cloud.endpoint
 
     def build(self) -> None:
-        """AWS, as `landbridge up` builds it."""
+        """Create the AWS resources as `landbridge up` does."""
         self.pulumi = EmbeddedStack(self.path, self.environment, self.folder / "project", self.cloud)
         with self.report.step("pulumi up" if self.pulumi.engine else "apply the graph without an engine") as step:
             self.built = self.pulumi.up(step.note)
-            self.report.made(self.built.resources)
+            self.report.add_resources(self.built.resources)
             step.result = f"{sum(self.built.resources.values())} resources"
 
     def train(self) -> None:
-        """Job 1 takes the on-prem nodes; job 2 of the same kind finds no room there and goes to AWS."""
+        """Run two equal jobs: job 1 occupies the on-prem nodes, so job 2 runs in AWS."""
         with self.report.step("MLflow") as step:
             self.tracking.wait()
             step.result = f"{self.tracking.uri}, on SQLite"
@@ -129,16 +131,16 @@ class EmbeddedDemo:
         with self.report.step("read both runs from MLflow") as step:
             runs = self.tracking.runs("digits")
             for job in (first, second):
-                self.report.ran(self._told(job))
+                self.report.add_job(self._summarize(job))
             step.result = ", ".join(
                 f"{run.tags['mlflow.runName']}: {len(run.artifacts)} checkpoints" for run in runs.values()
             )
 
     def settle(self) -> None:
-        """Idle AWS nodes are given back; then the stack is removed, and nothing may be left."""
+        """Wait until the idle AWS nodes are terminated, then destroy the stack."""
         with self.report.step("terminate idle AWS nodes") as step:
             self.slurm.wait_idle()
-            # The daemon terminates them after Slurm's SuspendProgram has asked for it; Slurm only counts its SuspendTimeout.
+            # The daemon terminates them after SuspendProgram's order; Slurm itself only waits for SuspendTimeout.
             try:
                 self.slurm.wait_for(lambda: not self._instances(), "instances still run")
             except TimeoutError as error:
@@ -150,10 +152,10 @@ class EmbeddedDemo:
         with self.report.step("pulumi destroy" if self.pulumi.engine else "delete the graph's resources") as step:
             step.result = f"{self.pulumi.destroy(step.note)} resources removed"
 
-    def tell(self) -> None:
-        """Print the real parts, and the additions of a more capable machine."""
+    def record_realities(self) -> None:
+        """Record the real parts and the additions of a more capable machine, for the summary."""
         engine = self.pulumi.engine
-        self.report.was(
+        self.report.add_realities(
             Reality("environment file, plan, checks", "real", "the product's own code", ""),
             Reality("Pulumi", "real" if engine else "simulated", f"engine {engine.version}; provider and language host are stand-ins" if engine else "the same program, its graph applied without an engine: no previews, no refresh", "Pulumi's own provider, against a real account"),
             Reality("AWS", "simulated", "moto behind a stricter API; an instance is a local process", "the lab: an instance is a machine built by the same roles"),
@@ -203,20 +205,20 @@ class EmbeddedDemo:
                 f"{job.name} is {job.state} on {', '.join(job.nodes)}:\n{job.output()[-1500:]}",
                 f"its output: {job.directory}",
             )
-        where = {
+        sites = {
             name: group.site
             for group in (*onprem_nodes(self.environment), *cloud_nodes(self.environment))
             for name in group.names
         }
-        if {where[name] for name in job.nodes} != {site}:
+        if {sites[name] for name in job.nodes} != {site}:
             raise DemoError(f"{job.name} ran on {', '.join(job.nodes)}, not at site {site}")
         return job
 
-    def _told(self, job: EmbeddedJob) -> DemoJob:
+    def _summarize(self, job: EmbeddedJob) -> DemoJob:
         run = self.tracking.runs("digits").get(str(job.id))
         if run is None or run.status != "FINISHED" or not run.artifacts:
             raise DemoError(f"MLflow does not have the whole run of {job.name}: {run}", f"its output: {job.directory}")
-        # Nodes are paid for from their allocation, which is before the job runs.
+        # The cost of nodes starts with their allocation, before the job runs.
         cost = job_cost(self.environment, job.nodes, job.ended - job.started)
         running_since = _running_since(job)
         return DemoJob(
@@ -247,4 +249,4 @@ def _nodes(group: Nodes) -> list[EmbeddedNode]:
 
 
 def _running_since(job: EmbeddedJob) -> float:
-    return max(when for when, state, _ in job.history if state == "RUNNING")
+    return max(time for time, state, _ in job.history if state == "RUNNING")

@@ -1,6 +1,6 @@
-"""Processes of the embedded demonstration that outlived it: found by a mark in their environment, never by a name.
+"""Leftover processes of the embedded demonstration, found by a variable in their environment, never by name.
 
-`python -m sandbox.embedded.leftovers` ends them; `make down` runs it after a crash.
+`python -m sandbox.embedded.leftovers` terminates them; `make down` runs it after a crash.
 """
 
 import os
@@ -14,18 +14,18 @@ from landbridge.paths import state_dir
 from sandbox.demo.report import DemoError
 from sandbox.nspawn.host.processes import Process, all_pids, end, identify
 
-#: Every process that the demonstration starts inherits this variable, with the demonstration's folder in it.
+#: Every process of the demonstration inherits this variable; its value is the demonstration's folder.
 MARK = "LANDBRIDGE_EMBEDDED"
 
 
 def find(folder: Path) -> list[Process]:
-    """Return processes of a demonstration in `folder` that still run, except the caller."""
+    """Return the running processes of a demonstration in `folder`, except the caller."""
     mark = f"{MARK}={folder}".encode()
     processes = []
     for pid in all_pids():
         try:
             variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        except OSError:  # gone, or another user's
+        except OSError:  # it has ended, or belongs to another user
             continue
         if mark in variables and pid != os.getpid() and (process := identify(pid)) is not None:
             processes.append(process)
@@ -33,7 +33,7 @@ def find(folder: Path) -> list[Process]:
 
 
 def end_all(folder: Path) -> int:
-    """End them; returns how many there were. Parents restart their children, so it looks until nothing is left."""
+    """Terminate the processes; return their number. Repeat up to five times, since parents restart their children."""
     count = 0
     for _ in range(5):
         processes = find(folder)
@@ -47,13 +47,13 @@ def end_all(folder: Path) -> int:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Run one demonstration at a time: end the processes of a crashed one, and mark those of this one."""
+    """Run one demonstration at a time: terminate processes of a crashed one, and mark those of this one."""
     folder.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("a") as lock:
         try:
             flock(lock, LOCK_EX | LOCK_NB)
         except BlockingIOError:
-            raise DemoError("an embedded demonstration is running already", "wait for it, or end it") from None
+            raise DemoError("an embedded demonstration is running already", "wait for it, or stop it") from None
         end_all(folder)
         os.environ[MARK] = str(folder)
         try:
@@ -64,7 +64,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def main() -> int:
-    """End leftover processes and print how many."""
+    """Terminate leftover processes and print their number."""
     count = end_all(state_dir("embedded"))
     if count:
         print(f"ended {count} processes that an embedded demonstration had left")

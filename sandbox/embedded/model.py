@@ -1,4 +1,4 @@
-"""Nodes and jobs of the simulated Slurm, and how Slurm's JSON shows them."""
+"""Nodes and jobs of the simulated Slurm, and their form in Slurm's JSON."""
 
 import time
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ FINISHED = ("COMPLETED", "FAILED", "CANCELLED", "NODE_FAIL", "TIMEOUT")
 
 @dataclass
 class EmbeddedNode:
-    """One node. `group` says which nodes a job may be spread over: its site, and its pool."""
+    """One node. A job runs on nodes of one `group`: the on-prem site, or a pool in AWS."""
 
     name: str
     gpus: int = 0
@@ -34,7 +34,7 @@ class EmbeddedNode:
     def many(
         cls, hosts: str, *, gpus: int = 0, cpus: int = 2, weight: int = 1, cloud: bool = False
     ) -> list["EmbeddedNode"]:
-        """Equal nodes from a host list; cloud nodes begin powered down."""
+        """Return equal nodes of a host list; cloud nodes start as POWERED_DOWN."""
         flags = {"CLOUD", "POWERED_DOWN"} if cloud else set()
         return [
             cls(name, gpus, cpus, weight, cloud, flags=set(flags), address=name, idle_since=time.monotonic())
@@ -47,8 +47,8 @@ class EmbeddedNode:
 
     @property
     def up(self) -> bool:
-        away = {"POWERED_DOWN", "POWERING_UP", "POWERING_DOWN", "NOT_RESPONDING"}
-        return self.state != "DOWN" and not self.flags & away
+        unavailable = {"POWERED_DOWN", "POWERING_UP", "POWERING_DOWN", "NOT_RESPONDING"}
+        return self.state != "DOWN" and not self.flags & unavailable
 
     @property
     def free(self) -> bool:
@@ -70,7 +70,7 @@ class EmbeddedNode:
 
 @dataclass
 class EmbeddedJob:
-    """One job. Times are seconds since the epoch, 0 while not reached; `history` has every change of state."""
+    """One job. Times are seconds since the epoch, 0 if not reached; `history` contains every change of state."""
 
     id: int
     name: str
@@ -106,7 +106,7 @@ class EmbeddedJob:
         return self.state in FINISHED
 
     def output(self, rank: int = 0) -> str:
-        """Return the output of the step on the job's node number `rank`, of all its starts."""
+        """Return the output of the step on the job's node number `rank`, including earlier starts of the job."""
         path = self.directory / f"rank-{rank}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
@@ -131,12 +131,12 @@ class EmbeddedJob:
 
 
 def groups(nodes: Iterable[EmbeddedNode], partition: str) -> list[list[EmbeddedNode]]:
-    """The sets of nodes that a job of the partition may be spread over, the preferred site first."""
-    found: dict[str, list[EmbeddedNode]] = {}
+    """Return the groups of nodes of which a job of the partition may use one, the preferred group first."""
+    nodes_by_group: dict[str, list[EmbeddedNode]] = {}
     for node in nodes:
         if {"gpu", node.group} & set(partition.split(",")):
-            found.setdefault(node.group, []).append(node)
-    return sorted(found.values(), key=lambda group: group[0].weight)
+            nodes_by_group.setdefault(node.group, []).append(node)
+    return sorted(nodes_by_group.values(), key=lambda group: group[0].weight)
 
 
 def _number(value: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A cloud node of the simulated Slurm: finds its name, registers, and stays until it is ended.
+"""Cloud node of the simulated Slurm: reads its name from IMDS, registers, and runs until it is terminated.
 
 python -m sandbox.embedded.node <slurm.sock>      with SANDBOX_INSTANCE_ADDRESS and AWS_EC2_METADATA_SERVICE_ENDPOINT
 """
@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 
 from landbridge.hostlist import expand
 
-#: The nodes of one launch call; an instance is the one at its launch index. The other names a machine started by hand.
+#: Tag with the nodes of one launch, of which an instance is the one at its launch index; and tag with the node of an
+#: instance that an operator started.
 NODES, NODE = "landbridge:nodes", "landbridge:node"
 
 
 class MetadataClient:
-    """IMDSv2. On the loopback an instance calls from 127.b.c.d, the end of its own address."""
+    """Client of IMDSv2. On the loopback, an instance with address a.b.c.d calls from 127.b.c.d."""
 
     def __init__(self, endpoint: str, address: str) -> None:
         self._host = urlsplit(endpoint).netloc
@@ -28,22 +29,22 @@ class MetadataClient:
         self._token = token
 
     def get(self, path: str) -> str | None:
-        """The value at /latest/meta-data/`path`; None when there is none (yet)."""
+        """Return the value at /latest/meta-data/`path`; None if there is none (yet)."""
         return self._call("GET", f"/latest/meta-data/{path}", {"X-aws-ec2-metadata-token": self._token})
 
     def _call(self, method: str, path: str, headers: dict[str, str]) -> str | None:
         connection = http.client.HTTPConnection(self._host, timeout=5, source_address=self._source)
         try:
             connection.request(method, path, headers=headers)
-            answer = connection.getresponse()
-            body = answer.read().decode()
-            return body if answer.status == 200 else None
+            response = connection.getresponse()
+            body = response.read().decode()
+            return body if response.status == 200 else None
         finally:
             connection.close()
 
 
-def own_name(metadata: MetadataClient) -> str | None:
-    """Return the node of this instance: from its own tag, otherwise from its launch index."""
+def node_name(metadata: MetadataClient) -> str | None:
+    """Return the node name of this instance: from its tag, otherwise from its launch index; None without either."""
     if name := metadata.get(f"tags/instance/{NODE}"):
         return name
     nodes, index = metadata.get(f"tags/instance/{NODES}"), metadata.get("ami-launch-index")
@@ -53,14 +54,14 @@ def own_name(metadata: MetadataClient) -> str | None:
 
 def main() -> int:
     metadata = MetadataClient(os.environ["AWS_EC2_METADATA_SERVICE_ENDPOINT"], os.environ["SANDBOX_INSTANCE_ADDRESS"])
-    name = own_name(metadata)
+    name = node_name(metadata)
     if name is None:
         print(f"no tag {NODES} with a node for this instance", file=sys.stderr)
         return 1
-    about = {"register": name, "address": metadata.get("local-ipv4"), "instance": metadata.get("instance-id")}
+    registration = {"register": name, "address": metadata.get("local-ipv4"), "instance": metadata.get("instance-id")}
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(sys.argv[1])
-        connection.sendall(json.dumps(about).encode() + b"\n")
+        connection.sendall(json.dumps(registration).encode() + b"\n")
         while connection.recv(4096):  # the open connection is the node's heartbeat
             pass
     return 0

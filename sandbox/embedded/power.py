@@ -1,5 +1,6 @@
-"""Running the burst programs as slurmctld does (node list last, a resume file while they run, a bare environment), and the
-daemon as systemd does."""
+"""Runner of the burst programs as slurmctld runs them, and of the daemon as systemd runs it.
+
+The programs get the node list as last argument, a resume file while they run, and an empty environment."""
 
 import json
 import subprocess
@@ -19,7 +20,7 @@ PROLOG = ("-m", "landbridge.burst.hooks.prolog_wait")
 
 
 class Programs:
-    """Starts programs in the background and calls back with their exit code."""
+    """Runner of programs in the background; calls back with their exit code."""
 
     def __init__(self, directory: Path, bin_folder: Path, environment: Mapping[str, str]) -> None:
         self._directory = directory
@@ -29,20 +30,20 @@ class Programs:
         self._lock = threading.Lock()
 
     def resume(self, nodes: Iterable[str], jobs: Sequence[tuple[EmbeddedJob, Sequence[str]]]) -> None:
-        """ResumeProgram for `nodes`; each job comes with those of its nodes that have to be started."""
+        """Run ResumeProgram for `nodes`; `jobs` are jobs with those of their nodes that have to be started."""
         names = compress(nodes)
         entries = [
             {
                 "job_id": job.id,
                 "nodes_alloc": compress(job.nodes),
-                "nodes_resume": compress(waiting),
+                "nodes_resume": compress(nodes_to_resume),
                 "partition": job.partition,
                 "oversubscribe": "NO",
                 "features": None,
                 "extra": None,
                 "reservation": None,
             }
-            for job, waiting in jobs
+            for job, nodes_to_resume in jobs
         ]
         with self._lock:
             self._count += 1
@@ -56,29 +57,33 @@ class Programs:
     def resume_fail(self, nodes: Iterable[str]) -> None:
         self._run(RESUME_FAIL, [compress(nodes)], {}, lambda _: None)
 
-    def prolog(self, job: EmbeddedJob, ended: Callable[[int], None]) -> None:
+    def prolog(self, job: EmbeddedJob, on_exit: Callable[[int], None]) -> None:
         variables = {
             "SLURM_JOB_ID": str(job.id),
             "SLURM_JOB_NODELIST": compress(job.nodes),
             "SLURM_JOB_ACCOUNT": job.account,
         }
-        self._run(PROLOG, [], variables, ended)
+        self._run(PROLOG, [], variables, on_exit)
 
     def daemon(self) -> "subprocess.Popen[bytes]":
-        """Start the controller's daemon; it is ended with everything else."""
+        """Start the burst controller's daemon; `end` terminates it."""
         return self._run(DAEMON, [], {}, lambda _: None)
 
     def end(self) -> None:
-        """End running programs and wait for them."""
+        """Terminate running programs and wait for them; kill those that do not end within a minute."""
         with self._lock:
             running = list(self._running)
         for process in running:
             process.terminate()
         for process in running:
-            process.wait(timeout=10)
+            try:
+                process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
     def _run(
-        self, program: Sequence[str], arguments: list[str], variables: Mapping[str, str], ended: Callable[[int], None]
+        self, program: Sequence[str], arguments: list[str], variables: Mapping[str, str], on_exit: Callable[[int], None]
     ) -> "subprocess.Popen[bytes]":
         with (self._directory / "programs.log").open("ab") as log:
             process = subprocess.Popen(
@@ -95,7 +100,7 @@ class Programs:
             code = process.wait()
             with self._lock:
                 self._running.discard(process)
-            ended(code)
+            on_exit(code)
 
         threading.Thread(target=wait, daemon=True).start()
         return process

@@ -1,32 +1,37 @@
-"""A small Slurm for machines where the real one cannot run: it queues jobs, powers nodes up and down through the *real*
-burst programs, and runs job scripts as local processes, one for each node.
+"""Simulated Slurm for machines that cannot run the real one.
 
-    from sandbox.embedded.slurm import Node, SimulatedSlurm
+It queues jobs, powers nodes up and down through the *real* burst programs, and runs job scripts as local processes, one
+for each node.
 
-    nodes = [*Node.many("dgx[01-02]", gpus=8), *Node.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
-    burst = {**burst_config(environment, outputs), "endpoint": cloud.endpoint, "credentials_file": str(cloud.launch_credentials)}
+    from sandbox.embedded.slurm import EmbeddedNode, SimulatedSlurm
+
+    nodes = [*EmbeddedNode.many("dgx[01-02]", gpus=8), *EmbeddedNode.many("p5-[1-4]", gpus=8, cloud=True, weight=1000)]
+    keys = str(cloud.launch_credentials)
+    burst = {**burst_config(environment, outputs), "endpoint": cloud.endpoint, "credentials_file": keys}
     with SimulatedSlurm(directory, nodes, burst_config=burst, suspend_time=5) as slurm:
         job = slurm.submit(nodes=2, script=Path("train.sh"), name="digits", account="vision", environment={...})
-        slurm.wait(job)                   # TimeoutError when nothing changes any more; the job goes on
+        slurm.wait(job)                   # TimeoutError when nothing changes any more; the job continues
         job.state                         # PENDING CONFIGURING RUNNING COMPLETED FAILED CANCELLED NODE_FAIL
-        job.nodes                         # ("p5-1", "p5-2"): where it ran last
-        job.output(rank=0)                # what the step on its first node printed
+        job.nodes                         # ("p5-1", "p5-2"): nodes of its last start
+        job.output(rank=0)                # output of the step on its first node
         slurm.wait_idle()                 # until every cloud node is powered down again
         slurm.nodes["p5-1"].state         # IDLE ALLOCATED DOWN, with .flags such as CLOUD POWERED_DOWN POWERING_UP
 
-Real parts: landbridge.burst.hooks.programs are run as Slurm runs them (node list as last argument, SLURM_RESUME_FILE naming a
-JSON file that exists only while the program runs, a bare environment), landbridge.burst.daemon.daemon runs beside it (`daemon` is its
-process; `programs.daemon()` starts another after that has ended), `scontrol`, `sinfo` and `squeue` on their PATH answer in the real
-ones' JSON. A cloud node is up when its instance says so: start the emulated AWS with `--launcher process
---process-command "<python> -m sandbox.embedded.node <directory>/slurm.sock"`; that program finds its node's name in its
-instance's tags and launch index, through the metadata service, and registers.
+Real parts: landbridge.burst.hooks.programs run as Slurm runs them: node list as last argument, SLURM_RESUME_FILE with
+the path of a JSON file that exists only while the program runs, an empty environment. landbridge.burst.daemon.daemon
+runs too (`daemon` is its process; `programs.daemon()` starts another after it has ended). `scontrol`, `sinfo` and
+`squeue` in their PATH print the JSON of the real ones. A cloud node is up once its instance has registered: start the
+emulated AWS with `--launcher process --process-command "<python> -m sandbox.embedded.node <directory>/slurm.sock"`;
+that program reads its node's name from its instance's tags and launch index, through the metadata service, and
+registers.
 
-Absent parts: no memory, cores, priorities, fairness, limits or security; a job has whole nodes. `script` is a file or
-text; it is run once for each node (as `srun` would), from the directory `workdir`, with SLURM_JOB_ID, SLURM_JOB_NAME,
+Absent parts: memory, cores, priorities, fair share, limits and security; a job gets whole nodes. `script` is a file
+or text; it runs once for each node (as with `srun`), in the directory `workdir`, with SLURM_JOB_ID, SLURM_JOB_NAME,
 SLURM_JOB_ACCOUNT, SLURM_JOB_NODELIST, SLURM_JOB_NUM_NODES, SLURM_NTASKS, SLURM_PROCID, SLURM_NODEID, SLURMD_NODENAME,
-SLURM_RESTART_COUNT and the like, LANDBRIDGE_COORDINATOR (127.0.0.1 and a free port, the same for all ranks) and `environment`.
-A job that asks for a partition gets only that partition's nodes: `gpu` (the default) has all, `onprem` those that are
-not cloud nodes, and each pool's prefix (`p5`) its own. On-prem nodes (low weight) are used first, and no job is spread over both sites.
+SLURM_RESTART_COUNT and the like, LANDBRIDGE_COORDINATOR (127.0.0.1 and a free port, the same for all ranks) and
+`environment`. A job gets only nodes of its partition: `gpu` (the default) contains all, `onprem` those that are not
+cloud nodes, and a pool's prefix (`p5`) those of the pool. On-prem nodes (low weight) are used first, and no job uses
+nodes of both sites.
 """
 
 import json
@@ -47,7 +52,7 @@ from sandbox.embedded.wire import Server, socket_path
 __all__ = ["EmbeddedJob", "EmbeddedNode", "SimulatedSlurm", "socket_path"]
 
 TICK = 0.1
-#: Seconds without a change of jobs and nodes after which a wait fails. A busy machine is slow; this is for one that is stuck.
+#: Seconds without a change of jobs and nodes after which a wait fails; long, because a busy machine is slow.
 NO_PROGRESS_SECONDS = 300
 REQUEUE_DELAY = 4.0
 
@@ -66,7 +71,10 @@ class SimulatedSlurm:
         suspend_timeout: float = 1.0,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`environment` is added to that of the burst programs; `burst_config` is the content of /etc/landbridge/burst.json."""
+        """Prepare the folder and the programs in it.
+
+        `environment`: added to that of the burst programs. `burst_config`: content of /etc/landbridge/burst.json.
+        """
         directory.mkdir(parents=True, exist_ok=True)
         self.directory, self.suspend_time, self.resume_timeout = directory.absolute(), suspend_time, resume_timeout
         self.suspend_timeout = suspend_timeout
@@ -125,7 +133,7 @@ class SimulatedSlurm:
         workdir: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> EmbeddedJob:
-        """Queue a job and return at once; ValueError when it could never run."""
+        """Queue a job and return at once. Raise ValueError if no group has enough nodes."""
         with self.lock:
             number = len(self.jobs) + 1
             directory = self.directory / f"job-{number}"
@@ -153,12 +161,12 @@ class SimulatedSlurm:
         return job
 
     def wait(self, job: EmbeddedJob) -> EmbeddedJob:
-        """Wait until the job has ended; TimeoutError when nothing changes any more, and the job goes on."""
+        """Wait until the job has ended. Raise TimeoutError when nothing changes any more; the job continues."""
         self.wait_for(lambda: job.finished, f"job {job.id} has not ended")
         return job
 
     def wait_idle(self) -> None:
-        """Wait until no job is left and every cloud node is powered down."""
+        """Wait until all jobs have ended and every cloud node is powered down."""
 
         def idle() -> bool:
             down = all("POWERED_DOWN" in node.flags for node in self.nodes.values() if node.cloud)
@@ -169,18 +177,18 @@ class SimulatedSlurm:
     def wait_for(self, condition: Callable[[], object], problem: str) -> None:
         """Wait until `condition()` is true.
 
-        TimeoutError with the problem, the state of jobs and nodes and the end of the programs' log, when that state has not
-        changed for `NO_PROGRESS_SECONDS`.
+        Raise TimeoutError when the state of jobs and nodes has not changed for `NO_PROGRESS_SECONDS`, with the problem,
+        that state and the end of the programs' log.
         """
-        last, deadline = "", 0.0
+        last_state, deadline = "", 0.0
         while not condition():
             state = self._describe()
-            if state != last:
-                last, deadline = state, time.monotonic() + NO_PROGRESS_SECONDS
+            if state != last_state:
+                last_state, deadline = state, time.monotonic() + NO_PROGRESS_SECONDS
             elif time.monotonic() > deadline:
                 log = self.directory / "programs.log"
-                end = log.read_text(errors="replace")[-3000:] if log.exists() else ""
-                raise TimeoutError(f"{problem}; no progress in {NO_PROGRESS_SECONDS} s:\n{state}\n{end}")
+                log_end = log.read_text(errors="replace")[-3000:] if log.exists() else ""
+                raise TimeoutError(f"{problem}; no progress in {NO_PROGRESS_SECONDS} s:\n{state}\n{log_end}")
             time.sleep(0.05)
 
     def _describe(self) -> str:
@@ -202,13 +210,13 @@ class SimulatedSlurm:
                 job.become("CANCELLED")
 
     def power_up(self, names: Iterable[str]) -> None:
-        """`scontrol update state=power_up`: start nodes that no job asked for."""
+        """Start nodes without a job, as `scontrol update state=power_up` does."""
         with self.lock:
             chosen = [self.nodes[name] for name in names if "POWERED_DOWN" in self.nodes[name].flags]
             self._power_up(chosen)
         self.programs.resume([node.name for node in chosen], [])
 
-    # Actions of the stand-ins of scontrol, and of nodes. The caller holds the lock.
+    # Actions of scontrol's stand-in and of nodes. The caller holds the lock.
 
     def node_down(self, node: EmbeddedNode, reason: str) -> None:
         node.state, node.reason = "DOWN", reason
@@ -247,7 +255,7 @@ class SimulatedSlurm:
                 self.programs.prolog(job, partial(self._prolog_ended, job, job.restarts))
 
     def _prolog_ended(self, job: EmbeddedJob, restarts: int, code: int) -> None:
-        """A PrologSlurmctld that fails has the job taken back."""
+        """Record the end of PrologSlurmctld; requeue the job if it failed."""
         with self.lock:
             if code == 0:
                 self._prolog_done.add((job.id, restarts))
@@ -324,7 +332,7 @@ class SimulatedSlurm:
         job.become("PENDING", reason)
 
     def _release(self, job: EmbeddedJob) -> None:
-        """End the job's processes and free its nodes; it keeps its list of nodes."""
+        """Kill the job's processes and free its nodes; the job keeps its list of nodes."""
         step = self._steps.pop(job.id, None)
         if step:
             step.kill()

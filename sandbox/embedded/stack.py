@@ -1,4 +1,4 @@
-"""Build and remove the environment's AWS half in the emulated AWS, with the Pulumi engine where there is one."""
+"""Stack of the environment in the emulated AWS, created and destroyed with the Pulumi engine if there is one."""
 
 import os
 import shutil
@@ -31,13 +31,13 @@ class BuiltStack:
 
 
 class EmbeddedStack:
-    """One environment's stack, of a copy of the project whose AWS is `cloud`."""
+    """Stack of one environment, from a copy of the project with the AWS endpoint of `cloud`."""
 
     def __init__(self, file: Path, environment: Environment, project: Path, cloud: EmulatorProcess) -> None:
-        """Copy the project to `project`: the checkout stays as it is, and a lab of the same environment may run beside it."""
+        """Copy the project to `project`: the checkout stays unchanged, also for a lab of the same environment."""
         self.cloud = cloud
         engine = find_engine()
-        #: None where there is no way to an engine: then the same graph is applied without one.
+        #: None if no engine is available: the same graph is then applied without one.
         self.engine = engine if isinstance(engine, Engine) else None
         self.file = _copy(file, environment, project, cloud.endpoint)
         loaded = load_environment(self.file)
@@ -47,33 +47,33 @@ class EmbeddedStack:
         self._applied: Applied | None = None
 
     def up(self, note: Note) -> BuiltStack:
-        """Build it; DemoError with Pulumi's words when that fails."""
+        """Create the stack. Raise DemoError with Pulumi's message if that fails."""
         with self._variables():
             if self.engine is None:
                 return self._apply()
-            done = _told(lambda tell: pulumi.up(self.environment, self.file, tell), note)
+            result = _run_with_notes(lambda on_event: pulumi.up(self.environment, self.file, on_event), note)
             outputs = pulumi.outputs(self.environment, self.file)
         if outputs is None:
             raise DemoError("the stack has no outputs")
-        return BuiltStack(outputs, Counter(step.type for step in done.steps if step.operation == "create"))
+        return BuiltStack(outputs, Counter(step.type for step in result.steps if step.operation == "create"))
 
     def destroy(self, note: Note) -> int:
-        """Remove it; returns how many resources that were."""
+        """Destroy the stack; return the number of resources."""
         with self._variables():
             if self._applied is not None:
                 return self._applied.destroy()
-            return _told(lambda tell: pulumi.destroy(self.environment, self.file, tell), note).changed
+            return _run_with_notes(lambda on_event: pulumi.destroy(self.environment, self.file, on_event), note).changed
 
     def _apply(self) -> BuiltStack:
         try:
             self._applied = apply(self.file, self.cloud.endpoint, self.environment.region)
         except ProviderError as error:
             raise DemoError(f"the emulated AWS refuses the graph: {error}") from None
-        return BuiltStack(self._applied.outputs, Counter(token for token, _, _ in self._applied.backing.made))
+        return BuiltStack(self._applied.outputs, Counter(token for token, _, _ in self._applied.backing.created))
 
     @contextmanager
     def _variables(self) -> Iterator[None]:
-        """The product finds Pulumi and AWS by the process's variables, as it would at a person's shell."""
+        """Set the process's environment variables with which Landbridge finds Pulumi and AWS, during the block."""
         before = dict(os.environ)
         os.environ.update({**self.cloud.environment(), **sandbox_variables(self.environment.name, self.engine)})
         try:
@@ -83,8 +83,10 @@ class EmbeddedStack:
             os.environ.update(before)
 
 
-def _told(run: Callable[[Callable[[Event], None]], pulumi.OperationResult], note: Note) -> pulumi.OperationResult:
-    def tell(event: Event) -> None:
+def _run_with_notes(
+    run: Callable[[Callable[[Event], None]], pulumi.OperationResult], note: Note
+) -> pulumi.OperationResult:
+    def print_event(event: Event) -> None:
         match event:
             case Message():
                 note(f"{event.severity}: {event.resource} {event.text}")
@@ -92,7 +94,7 @@ def _told(run: Callable[[Callable[[Event], None]], pulumi.OperationResult], note
                 note(f"failed: {event.operation} {event.type} {event.name}")
 
     try:
-        return run(tell)
+        return run(print_event)
     except pulumi.PulumiFailed as error:
         raise DemoError(f"pulumi {error.operation} failed: {error}") from None
 

@@ -30,7 +30,7 @@ class EmbeddedStep:
             self._processes.append(process)
 
     def poll(self) -> int | None:
-        """None while it runs; else the first exit code that is not 0. One failed rank ends the others."""
+        """Return the first exit code that is not 0, else 0; None while it runs. A failed rank terminates the others."""
         codes = [process.poll() for process in self._processes]
         failed = next((code for code in codes if code), None)
         if failed is not None:

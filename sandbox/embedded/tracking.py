@@ -19,7 +19,7 @@ from sandbox.ports import free_port
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """A run as the server tells it."""
+    """One run of the MLflow server."""
 
     id: str
     status: str
@@ -30,13 +30,13 @@ class TrackedRun:
 
 
 class Tracking:
-    """A server that may still be starting: `wait` before the first use."""
+    """MLflow server that may still be starting: call `wait` before the first use."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", uri: str, log: Path) -> None:
         self._process, self.uri, self._log = process, uri, log
 
     def wait(self, seconds: float = 600) -> None:
-        """Return when it answers; DemoError with its last words when it ended, or did not in time."""
+        """Wait until the server answers. Raise DemoError with the end of its log if it ended or is late."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -45,13 +45,13 @@ class Tracking:
             except (urllib.error.URLError, OSError):
                 ended = self._process.poll() is not None
                 if ended or time.monotonic() > deadline:
-                    words = self._log.read_text(errors="replace")[-1500:]
+                    log_end = self._log.read_text(errors="replace")[-1500:]
                     state = "ended" if ended else f"did not answer within {seconds:.0f} s"
-                    raise DemoError(f"the MLflow server {state}: {words}", f"its log: {self._log}") from None
+                    raise DemoError(f"the MLflow server {state}: {log_end}", f"its log: {self._log}") from None
             time.sleep(0.2)
 
     def runs(self, experiment: str) -> dict[str, TrackedRun]:
-        """The experiment's runs by their job's id."""
+        """Return the experiment's runs by the id of their Slurm job."""
         from mlflow import MlflowClient
 
         client = MlflowClient(self.uri)
@@ -76,7 +76,7 @@ def _tracked(client: Any, run: Any) -> TrackedRun:
 
 @contextmanager
 def serving(directory: Path) -> Iterator[Tracking]:
-    """Start a server with SQLite and artifacts in `directory`; it is ended on leaving."""
+    """Run a server with SQLite and artifacts in `directory` during the block."""
     directory.mkdir(parents=True, exist_ok=True)
     port = free_port()
     log = directory / "server.log"
@@ -104,10 +104,10 @@ def serving(directory: Path) -> Iterator[Tracking]:
 
 
 def _end_group(process: "subprocess.Popen[bytes]") -> None:
-    # The server has workers of its own: the whole session goes.
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    # The server starts worker processes: signal the whole process group.
+    for signal_number in (signal.SIGTERM, signal.SIGKILL):
         try:
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, signal_number)
         except ProcessLookupError:
             break
         try:

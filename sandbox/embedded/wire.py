@@ -1,4 +1,4 @@
-"""The unix socket of the simulated Slurm: its commands ask there, its nodes register there."""
+"""Unix socket of the simulated Slurm, for queries of its commands and registrations of its nodes."""
 
 import contextlib
 import hashlib
@@ -16,7 +16,7 @@ from sandbox.embedded.commands import Commands
 def socket_path(directory: Path, name: str = "slurm") -> Path:
     """Return the socket path of the simulated Slurm (or the burst daemon) in `directory`, also before it has started."""
     path = directory.absolute() / f"{name}.sock"
-    # A unix socket's path holds 107 characters.
+    # The path of a unix socket has at most 107 characters.
     return (
         path
         if len(str(path)) < 100
@@ -25,7 +25,7 @@ def socket_path(directory: Path, name: str = "slurm") -> Path:
 
 
 class Server(socketserver.ThreadingUnixStreamServer):
-    """Answers the stand-in commands, and keeps the connections of nodes."""
+    """Socket server: answers the stand-in commands, and holds the connections of nodes."""
 
     daemon_threads = True
 
@@ -36,7 +36,7 @@ class Server(socketserver.ThreadingUnixStreamServer):
 
 
 class Handler(socketserver.StreamRequestHandler):
-    """One connection: one command, or one node for as long as it lives."""
+    """Connection handler: for one command, or for one node until it ends."""
 
     server: Server
 
@@ -48,14 +48,14 @@ class Handler(socketserver.StreamRequestHandler):
                 answer = self.server.commands.answer(request["command"], request["arguments"])
             self.wfile.write(json.dumps(answer).encode() + b"\n")
         elif request.get("register") in self.server.slurm.nodes:
-            self._keep(request)
+            self._hold_node(request)
 
-    def _keep(self, request: Mapping[str, str]) -> None:
+    def _hold_node(self, request: Mapping[str, str]) -> None:
         slurm, node = self.server.slurm, self.server.slurm.nodes[request["register"]]
         with slurm.lock:
             slurm.registered(node, request["address"], request["instance"])
         with contextlib.suppress(OSError):
-            self.rfile.read()  # returns when the other side is gone
+            self.rfile.read()  # returns when the node has closed the connection
         with slurm.lock:
             if node.instance == request["instance"]:
                 slurm.lost(node)

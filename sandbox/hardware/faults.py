@@ -13,7 +13,7 @@ LOG = "/dev/kmsg"
 
 
 def inject(lab: Layout, node: str, **faults: Any) -> None:
-    """Make these the node's faults (the names are in programs/lab_hardware.py); without any it is sound."""
+    """Set the node's faults (names: programs/lab_hardware.py), replacing earlier ones; without any it is healthy."""
     text = shlex.quote(json.dumps(faults))
     _run(lab, node, f"mkdir -p /var/lib/lab && printf %s {text} > {FILE}")
 
@@ -25,13 +25,13 @@ def log(lab: Layout, node: str, text: str) -> None:
 
 
 def xid(lab: Layout, node: str, number: int, gpu: int = 0, text: str = "pid='<unknown>', name=<unknown>") -> None:
-    """Let the driver report an error of a GPU."""
+    """Add a driver error (Xid) of a GPU to the node's kernel log."""
     bus = json.loads(_run(lab, node, "cat /usr/local/lib/lab/hardware/machine.json"))["gpus"][gpu]["bus"]
     log(lab, node, f"NVRM: Xid (PCI:{bus[4:14].lower()}): {number}, {text}")
 
 
 def _run(lab: Layout, node: str, command: str) -> str:
-    done = nodes.exec(lab, node, [command])
-    if done.returncode != 0:
-        raise LabError(f"{node}: {command}: {done.stderr}{done.stdout}")
-    return done.stdout
+    completed = nodes.exec(lab, node, [command])
+    if completed.returncode != 0:
+        raise LabError(f"{node}: {command}: {completed.stderr}{completed.stdout}")
+    return completed.stdout

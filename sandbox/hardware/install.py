@@ -1,4 +1,4 @@
-"""Putting the stand-ins into a node's files before it boots."""
+"""Installation of the stand-ins into a node's files before it boots."""
 
 import json
 from importlib.resources import files
@@ -10,22 +10,22 @@ from sandbox.hardware.machine import describe
 FOLDER = "usr/local/lib/lab/hardware"
 _PROGRAMS = files("sandbox.hardware") / "programs"
 _UNIT = "nvidia-fabricmanager.service"
-#: tmpfiles.d: the kernel's log, which a container has none of. It starts empty at each boot, as a machine's does.
+#: tmpfiles.d: the kernel log, which a container lacks. It is empty at each boot, as on a real machine.
 KERNEL_LOG = "f /dev/kmsg 0644 root root -\n"
-#: tmpfiles.d, at boot alone: the modules in the kernel are those that were on disk then.
+#: tmpfiles.d, at boot only: the modules in the kernel are those on disk at boot.
 LOADED_DRIVER = f"C! /run/lab-driver - - - - /{FOLDER}/module\n"
 
 
 def install(root: Path, node: str, platform: str) -> None:
-    """Make the tree under `root` that of a machine of this platform."""
-    found = platforms()[platform]
-    _write(root / FOLDER / "machine.json", json.dumps(describe(node, found), indent=1))
+    """Write the stand-ins of a machine of this platform below `root`."""
+    facts = platforms()[platform]
+    _write(root / FOLDER / "machine.json", json.dumps(describe(node, facts), indent=1))
     for name in ("lab_hardware.py", "lab_mig.py", "lab_dcgm.py"):
         _copy(name, root / FOLDER / name)
     _copy("nvidia-smi", root / "usr/bin/nvidia-smi", 0o755)
-    if any(adapter.kind == "infiniband" for adapter in found.adapters):
+    if any(adapter.kind == "infiniband" for adapter in facts.adapters):
         _copy("ibstat", root / "usr/sbin/ibstat", 0o755)
-    if found.fabric_manager:
+    if facts.fabric_manager:
         _copy(_UNIT, root / "usr/lib/systemd/system" / _UNIT)
         link = root / "etc/systemd/system/multi-user.target.wants" / _UNIT
         link.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""From a platform to the description that the stand-ins on one node read. Pure."""
+"""Description of one node's hardware, computed from its platform; the stand-ins on the node read it. Pure."""
 
 import hashlib
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from landbridge.catalog import Platform
 from landbridge.catalog.hardware.mig import mig_profiles
 
-#: A release of the current branch, with the version of the driver's package.
+#: Release of the current driver branch, as in the version of the driver's package.
 DRIVER = "580.95.05"
-# A link carries a little more than its data rate: the line code is counted (26.562 GB/s for 25).
+# nvidia-smi reports a link's rate with line code: 26.562 GB/s for a data rate of 25 GB/s.
 _LINE_RATE = 1.0625
 
 
 def describe(name: str, platform: Platform) -> dict[str, Any]:
-    """The machine `name` of this platform, as plain data."""
+    """Return the description of machine `name` of this platform, as plain data."""
     return {
         "driver": DRIVER,
         "gpus": [_gpu(name, platform, index) for index in range(platform.gpus.count)],

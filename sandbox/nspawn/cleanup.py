@@ -1,7 +1,7 @@
 """Clean-up of a lab, also after its processes were killed: leftovers are found through the kernel.
 
-A lab's marks are its pid files, its network namespaces, the mounts below its folders and its control groups.
-Processes are never looked for by the name of their program.
+A lab is identified by its pid files, its network namespaces, the mounts below its folders and its control groups.
+Processes are never searched by the name of their program.
 """
 
 import os
@@ -21,8 +21,8 @@ from sandbox.nspawn.progress import Report, silent, step
 
 
 def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> None:
-    """End the lab: nodes in order, then whatever is left. With `keep_nodes` their disks stay for the next `up`."""
-    # Services first: one of them may be launching nodes, and gets the time to end those itself.
+    """Stop the lab: first services, then nodes, then leftovers. With `keep_nodes`, keep the nodes' disks."""
+    # Services first: one of them may be launching nodes, and gets time to stop them itself.
     for pid_file in lab.state.glob("*.pid"):
         processes.end(processes.read_pid_file(pid_file), grace=30)
         pid_file.unlink(missing_ok=True)
@@ -31,7 +31,7 @@ def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> N
         with step(report, f"stopping {len(running)} nodes"):
             for name in running:
                 nodes.power_cut(lab, name) if not keep_nodes else nodes.stop(lab, name)
-    _end_strays(lab)
+    _kill_leftovers(lab)
     _unmount(lab)
     network.down(lab)
     cgroups.remove(lab.name)
@@ -44,7 +44,7 @@ def down(lab: Layout, report: Report = silent, *, keep_nodes: bool = False) -> N
 
 
 def remove_caches(lab: Layout) -> None:
-    """Remove images, downloaded packages and wheels; refused while another lab of this machine may stand on them."""
+    """Remove images, downloaded packages and wheels; refuse while another lab of this machine may use them."""
     others = sorted(path.name for path in netns.FOLDER.glob(f"{DEFAULT_LAB}*") if "." not in path.name)
     if others:
         raise LabError(f"the caches are in use by {', '.join(others)}", "take those labs down first (LANDBRIDGE_LAB)")
@@ -53,7 +53,7 @@ def remove_caches(lab: Layout) -> None:
 
 
 def leftovers(lab: Layout) -> list[str]:
-    """Return what is left of the lab in the kernel: processes, namespaces, mounts, control groups."""
+    """Return the lab's leftovers in the kernel: processes, namespaces, mounts, control groups."""
     remaining = [f"process {pid} in {name}" for pid, name in netns.processes_in((lab.netns,)).items()]
     if netns.FOLDER.is_dir():
         spaces = [netns.FOLDER / lab.netns, *netns.FOLDER.glob(f"{lab.name}.*")]
@@ -63,29 +63,29 @@ def leftovers(lab: Layout) -> list[str]:
     return remaining
 
 
-def _end_strays(lab: Layout) -> None:
-    doomed = set(netns.processes_in((lab.netns,))) | cgroups.members(lab.name)
-    doomed.discard(os.getpid())
-    strays = [process for process in (processes.identify(pid) for pid in doomed) if process]
-    for process in strays:
+def _kill_leftovers(lab: Layout) -> None:
+    pids = set(netns.processes_in((lab.netns,))) | cgroups.members(lab.name)
+    pids.discard(os.getpid())
+    leftover_processes = [process for process in (processes.identify(pid) for pid in pids) if process]
+    for process in leftover_processes:
         process.signal(signal.SIGKILL)
-    for process in strays:
-        process.wait(10)
+    for process in leftover_processes:
+        process.wait(60)
 
 
 def _mounts(lab: Layout) -> list[str]:
-    """Mounts below the lab's folder, and those of image builders that are dead: their folders end in their pid."""
+    """Return mounts below the lab's folder, and those of ended image builders, whose folders end in their pid."""
     points = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
     lab_points = [point for point in points if point.startswith(f"{lab.state}/")]
     builds = [(point, Path(point).relative_to(lab.images).parts[0]) for point in points if _below(point, lab.images)]
-    return lab_points + [point for point, folder in builds if not _builds(folder)]
+    return lab_points + [point for point, folder in builds if not _is_building(folder)]
 
 
 def _below(point: str, folder: Path) -> bool:
     return point.startswith(f"{folder}/.")
 
 
-def _builds(folder: str) -> bool:
+def _is_building(folder: str) -> bool:
     pid = folder.rpartition(".")[2]
     return pid.isdigit() and processes.start_time(int(pid)) is not None
 

@@ -15,7 +15,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def find(name: str) -> Path:
-    """The environment's file: from the current folder's checkout, else from the one this code is in."""
+    """Return the path of the environment's file: in the current folder's checkout, else in this module's checkout."""
     try:
         return find_environment(name)
     except FindingsError:
@@ -26,11 +26,11 @@ def find(name: str) -> Path:
 
 
 def environment(name: str) -> Environment:
-    """The environment; a LabError when its file does not check out."""
+    """Return the environment. Raise LabError if its file has errors."""
     path = find(name)
     loaded = load_environment(path)
     if loaded.environment is None:
-        raise LabError(f"{path} has errors", f"landbridge check -s {name} tells them")
+        raise LabError(f"{path} has errors", f"landbridge check -s {name} lists them")
     return loaded.environment
 
 
@@ -47,28 +47,28 @@ def site(name: str) -> LabSite:
 
 
 def site_range(chosen: Environment) -> IPv4Network:
-    """The site's addresses. Raises LabError for an environment without a site: there is nothing for a lab to be."""
+    """Return the on-prem site's CIDR. Raise LabError if there is no on-prem site: a lab would have no hosts."""
     if chosen.onprem is None:
-        fix = "run it under the emulated AWS alone, or take an environment with onprem"
-        raise LabError(f"{chosen.name} has no site of its own that a lab could stand for", fix)
+        fix = "use the emulated AWS without a lab, or an environment with onprem"
+        raise LabError(f"{chosen.name} has no on-prem site for a lab", fix)
     return chosen.onprem.cidr
 
 
 def machines(chosen: Environment) -> tuple[Machine, ...]:
-    """Every on-prem host, service hosts first."""
+    """Return every on-prem host, service hosts first."""
     site_range(chosen)
     services = service_hosts(chosen)
-    found = []
+    hosts = []
     for host in services.names:
         address = services.addresses.get(host)
         if address is None:
             raise LabError(f"host {host} has no address", f"onprem.addresses: {{{host}: …}} in the environment file")
-        found.append(Machine(host, str(address), storage=host == services.storage, gateway=host == services.gateway))
+        hosts.append(Machine(host, str(address), storage=host == services.storage, gateway=host == services.gateway))
     for group in chosen.node_groups:
         gpus = platforms()[group.platform].gpus.count
         for index, host in enumerate(hostlist.expand(group.hosts)):
-            found.append(Machine(host, str(group.address + index), gpus=gpus, platform=group.platform))
-    return tuple(found)
+            hosts.append(Machine(host, str(group.address + index), gpus=gpus, platform=group.platform))
+    return tuple(hosts)
 
 
 def instance_gpus(instance_type: str) -> int:

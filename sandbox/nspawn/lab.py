@@ -17,7 +17,7 @@ from sandbox.nspawn.site import LabSite
 
 
 def check_host() -> None:
-    """Raise unless this machine can carry a lab at all."""
+    """Raise LabError unless this machine can run a lab: root and Linux namespaces."""
     if os.geteuid() != 0:
         raise LabError("the lab needs root", "run as root; `make demo` has a level that needs no privileges")
     for kind in ("net", "mnt", "pid", "ipc", "uts"):
@@ -26,7 +26,7 @@ def check_host() -> None:
 
 
 def prepare(lab: Layout, site: LabSite, report: Report = silent) -> packages.Cache:
-    """Host packages, the lab's key, its networks, the package cache: all that nodes and the emulated AWS stand on."""
+    """Install host packages and set up key, networks and package cache, which nodes and the emulated AWS need."""
     check_host()
     host_packages.install(report)
     with shell.explained():
@@ -39,9 +39,9 @@ def prepare(lab: Layout, site: LabSite, report: Report = silent) -> packages.Cac
 
 
 def up(lab: Layout, site: LabSite, report: Report = silent) -> list[str]:
-    """Bring up the lab: `prepare`, base image, wheelhouse, relay, nodes. Repeatable; running nodes are left alone.
+    """Bring up the lab: `prepare`, base image, wheelhouse, relay, nodes. Repeatable; running nodes stay unchanged.
 
-    Returns the nodes it booted; those that ran before are not touched.
+    Return the names of the nodes that it booted.
     """
     cache = prepare(lab, site, report)
     with shell.explained():
@@ -50,7 +50,7 @@ def up(lab: Layout, site: LabSite, report: Report = silent) -> list[str]:
         carrier.start(lab, cache, site.operators)
         for node in site.nodes:
             if nodes.exists(lab, node.name) and nodes.load(lab, node.name).platform != node.platform:
-                # Another machine stands there now; one made before nodes had a platform has no hardware to show.
+                # The host's platform has changed; a node created before nodes had a platform lacks hardware stand-ins.
                 nodes.destroy(lab, node.name)
             nodes.create(lab, node)
         image.prune(lab)

@@ -1,7 +1,7 @@
 """Paths of a lab's files and names of its kernel objects.
 
-Several labs can live on one machine: the variable LANDBRIDGE_LAB names the one in use, and the name is the prefix of
-its network namespaces and its cgroup folder. Images and caches are shared, being addressed by their content.
+Several labs can run on one machine: the variable LANDBRIDGE_LAB selects one, and its name is the prefix of its network
+namespaces and of its cgroup folder. Labs share images and caches, which are addressed by their content.
 """
 
 import os
@@ -52,11 +52,11 @@ class Layout:
 
     @property
     def netns(self) -> str:
-        """The namespace that holds the bridges and the operator's addresses."""
+        """Name of the network namespace that contains the bridges and the operator's addresses."""
         return self.name
 
     def node_netns(self, node: str) -> str:
-        """A dot separates lab and node: no node of lab `a` can carry the name of lab `a-b`."""
+        """Return the name of a node's namespace. The dot separates names of lab `a`'s nodes from lab `a-b`."""
         return f"{self.name}.{node}"
 
     def node(self, node: str) -> Path:
@@ -64,7 +64,7 @@ class Layout:
 
 
 def layout(name: str | None = None) -> Layout:
-    """The lab called `name`, else the one LANDBRIDGE_LAB names, else the default one."""
+    """Return the layout of lab `name`, else of the lab in LANDBRIDGE_LAB, else of the default lab."""
     chosen = name or os.environ.get("LANDBRIDGE_LAB") or DEFAULT_LAB
     if not re.fullmatch(r"[a-z][a-z0-9-]{0,30}", chosen):
         raise LabError(f"'{chosen}' cannot name a lab", "use a-z, 0-9 and '-', starting with a letter")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on `path` (made when absent); waits for its holder. The end of the holder's process releases it."""
+    """Hold an exclusive lock on `path` (created if absent); wait for its holder. It ends with the holder's process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

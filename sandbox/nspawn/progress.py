@@ -1,4 +1,4 @@
-"""Progress of slow steps, as a callback: the lab never prints, its callers decide where the lines go."""
+"""Progress of slow steps through a callback: the lab never prints; its callers decide where the lines are printed."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,13 +8,13 @@ Report = Callable[[str], None]
 
 
 def silent(_: str) -> None:
-    """A Report that says nothing."""
+    """Discard a line of progress."""
 
 
 @contextmanager
-def step(report: Report, what: str) -> Iterator[None]:
+def step(report: Report, description: str) -> Iterator[None]:
     """Report the start of a step and its duration at the end; a failure passes through unchanged."""
-    report(f"{what} ...")
-    begun = time.monotonic()
+    report(f"{description} ...")
+    started = time.monotonic()
     yield
-    report(f"{what}: {time.monotonic() - begun:.1f} s")
+    report(f"{description}: {time.monotonic() - started:.1f} s")

@@ -1,4 +1,4 @@
-"""The lab's state as rows, for `landbridge sandbox status` and for tests."""
+"""Status rows of the lab's nodes, for `landbridge sandbox status` and for tests."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sandbox.nspawn.machine.node import load, names
 
 @dataclass(frozen=True)
 class LabStatusRow:
-    """One node, as it is now."""
+    """Status of one node."""
 
     name: str
     running: bool
@@ -19,13 +19,17 @@ class LabStatusRow:
 
 
 def rows(lab: Layout) -> list[LabStatusRow]:
-    found = []
+    status_rows = []
     for name in names(lab):
         node = load(lab, name)
-        used = cgroups.memory(lab.name, name)
-        found.append(
+        memory_bytes = cgroups.memory(lab.name, name)
+        status_rows.append(
             LabStatusRow(
-                name, nodes.alive(lab, name), node.address, node.image, None if used is None else used // 2**20
+                name,
+                nodes.alive(lab, name),
+                node.address,
+                node.image,
+                None if memory_bytes is None else memory_bytes // 2**20,
             )
         )
-    return found
+    return status_rows

@@ -9,7 +9,7 @@ from sandbox.nspawn.network.bridges import LabBridge, LabInterface
 ONPREM = "br-onprem"
 CLOUD = "br-cloud"
 INTERNET = "br-inet"
-# The stand-in for the AWS end of the VPN, and for the router of the VPC.
+# Stand-in of AWS's end of the VPN connection and of the VPC's router.
 AWS_GATEWAY = "awsgw"
 METADATA = "169.254.169.254"
 _OPERATOR = 254
@@ -31,7 +31,7 @@ class LabSite:
 
 @dataclass(frozen=True)
 class Machine:
-    """One on-prem host as the lab needs to know it."""
+    """Facts of one on-prem host that the lab needs."""
 
     name: str
     address: str
@@ -42,7 +42,7 @@ class Machine:
 
 
 def operator_address(network: IPv4Network) -> str:
-    """The operator's place on a segment: .254 of its first /24, whatever the segment's size."""
+    """Return the operator's address on a segment: .254 of its first /24, for a segment of any size."""
     return str(network.network_address + _OPERATOR)
 
 
@@ -52,7 +52,7 @@ def plan(
     gateway_outside: IPv4Address | None,
     machines: tuple[Machine, ...],
 ) -> LabSite:
-    """Lay out the lab: on-prem machines, and where there is a link, the internet between and the AWS end of it."""
+    """Return the lab's plan: on-prem machines and, if there is a link, the internet and AWS's end of the link."""
     bridges = [
         LabBridge(ONPREM, (f"{operator_address(onprem)}/{onprem.prefixlen}",)),
         # The instance metadata service answers here, as it does next to every EC2 instance.
@@ -90,7 +90,7 @@ def plan(
 
 
 def aws_gateway(cloud: IPv4Network, internet: IPv4Network) -> LabNode:
-    """The AWS end: first address of the VPC inside, a fixed place on the internet outside."""
+    """Return the node of AWS's end: inside the VPC's first address, outside a fixed address on the internet."""
     outside = internet.network_address + _AWS_GATEWAY_OUTSIDE
     return LabNode(
         AWS_GATEWAY,
@@ -104,7 +104,7 @@ def aws_gateway(cloud: IPv4Network, internet: IPv4Network) -> LabNode:
 
 
 def instance(name: str, address: str, cloud: IPv4Network, image: str, gpus: int) -> LabNode:
-    """A cloud instance: on the VPC's segment, routed by the VPC's router, its metadata service next to it."""
+    """Return the node of a cloud instance: on the VPC's segment, with routes to the VPC's router and to IMDS."""
     return LabNode(
         name,
         (LabInterface(CLOUD, (f"{address}/{cloud.prefixlen}",)),),

@@ -1,1 +1,1 @@
-"""Pulumi without Pulumi's downloads: the engine, a language host and a provider of AWS that talks to the emulated one."""
+"""Stand-ins for Pulumi's downloads: an engine, a language host and an AWS provider for the emulated AWS."""

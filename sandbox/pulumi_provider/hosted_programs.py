@@ -1,4 +1,4 @@
-"""Programs that Pulumi starts through a language host: policy packs and component packages."""
+"""Programs that Pulumi runs through a language host: policy packs and component packages."""
 
 import subprocess
 import sys
@@ -10,36 +10,39 @@ from typing import IO, Any
 
 from pulumi.runtime.proto import language_pb2 as pb
 
-#: How Pulumi's own host starts them; everything else is run as a program.
+#: Python options of Pulumi's host by kind of plugin; other kinds are run as a program.
 _RUNNERS = {"analyzer": ("-m", "pulumi.policy")}
 _STREAMS = ("stdout", "stderr")
 
 
 def interpreter(info: Any) -> str:
-    """The Python of the folder's own environment, where its `virtualenv` is there; else the one that runs this."""
-    chosen = dict(info.options).get("virtualenv")
-    own = Path(info.root_directory, str(chosen), "bin", "python") if chosen else None
-    return str(own) if own is not None and own.exists() else sys.executable
+    """Return the Python of the folder's `virtualenv` if that exists; else the current interpreter."""
+    virtualenv = dict(info.options).get("virtualenv")
+    python = Path(info.root_directory, str(virtualenv), "bin", "python") if virtualenv else None
+    return str(python) if python is not None and python.exists() else sys.executable
 
 
 def command(request: Any) -> list[str]:
-    """Return the command of a RunPlugin request. A pack's program comes last, a plugin's before its arguments."""
+    """Return the command of a RunPlugin request.
+
+    The program of a policy pack comes last, that of a plugin before its arguments.
+    """
     python, program = [interpreter(request.info), "-u"], request.info.program_directory
     runner = _RUNNERS.get(request.kind)
     return [*python, *runner, *request.args, program] if runner else [*python, program, *request.args]
 
 
 def run(request: Any, context: Any) -> Iterator[Any]:
-    """Run it until it ends or the client disconnects, and pass on its output and its exit status."""
-    given = dict(pair.split("=", 1) for pair in request.env if "=" in pair)
-    # A session of its own: the engine interrupts its process group at the end of a run, and asks plugins to end besides.
+    """Run the program until it ends or the client disconnects; yield its output and its exit status."""
+    environment = dict(pair.split("=", 1) for pair in request.env if "=" in pair)
+    # A separate session: the engine interrupts its process group at the end of a run, and also calls Cancel of plugins.
     process = subprocess.Popen(
         command(request),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=request.pwd or None,
-        env=given or None,
+        env=environment or None,
         start_new_session=True,
     )
     if not context.add_callback(process.kill):

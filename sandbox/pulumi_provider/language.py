@@ -1,4 +1,4 @@
-"""`pulumi-language-python` for machines without Pulumi's own: runs a program in this plugin's interpreter."""
+"""Stand-in of `pulumi-language-python`: runs a program in this plugin's interpreter."""
 
 import os
 import runpy
@@ -19,7 +19,7 @@ from sandbox.pulumi_provider.plugin import serve
 
 
 class PythonHost(LanguageServer):
-    """The Automation API's own server of inline programs, given a program in a file."""
+    """Language host: the Automation API's server of inline programs, with a program in a file."""
 
     def __init__(self) -> None:
         super().__init__(lambda: None)
@@ -52,7 +52,7 @@ class PythonHost(LanguageServer):
         entry = Path(folder, request.info.entry_point or ".").resolve()
 
         def program() -> None:
-            # The Automation API's server leaves this one out; Pulumi's own host says it.
+            # The Automation API's server does not set this; Pulumi's host does.
             settings.SETTINGS.root_directory = request.info.root_directory or folder
             runpy.run_path(str(entry), run_name="__main__")
 
@@ -63,6 +63,6 @@ class PythonHost(LanguageServer):
 
 
 def main(parent: int) -> None:
-    """Run as a plugin of the engine whose process id is given."""
+    """Run as a plugin of the engine; `parent` is the engine's process id."""
     host = PythonHost()
     serve(host, language_pb2_grpc.add_LanguageRuntimeServicer_to_server, host.stopped, parent)

@@ -17,14 +17,14 @@ from sandbox.pulumi_provider.serialization import Bag
 
 
 class PartialCreation(Exception):
-    """Error: the resource exists, but not with all requested properties."""
+    """Error: the resource exists, but without some requested properties."""
 
     def __init__(self, id_: str, inputs: Bag, seen: Bag, reason: str) -> None:
         super().__init__(reason)
         self.id, self.inputs, self.seen, self.reason = id_, inputs, seen, reason
 
-    def tell(self, context: Any) -> None:
-        """End the call with the error that has the resource in it."""
+    def report(self, context: Any) -> None:
+        """End the gRPC call with the error; its details contain the resource."""
         status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=self.reason)
         properties = serialization.struct(
             {**self.inputs, **{key: value for key, value in self.seen.items() if value is not None}}
@@ -56,5 +56,5 @@ def update(resource: AwsResource, id_: str, state: Bag, inputs: Bag, changed: fr
         return resource.update(id_, state, inputs, changed)
     resource.finish(id_, inputs)
     seen = resource.read(id_, inputs) or {}
-    undone = frozenset(key for key, value in inputs.items() if key in seen and seen[key] != value)
-    return {**seen, **inputs, **(resource.update(id_, seen, inputs, undone) if undone else {})}
+    different = frozenset(key for key, value in inputs.items() if key in seen and seen[key] != value)
+    return {**seen, **inputs, **(resource.update(id_, seen, inputs, different) if different else {})}

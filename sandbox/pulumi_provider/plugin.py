@@ -1,4 +1,4 @@
-"""Life cycle of a plugin of Pulumi's engine: print the port, serve until Cancel, end with the engine."""
+"""Plugin process of Pulumi's engine: it prints its port, serves until Cancel, and ends with the engine."""
 
 import os
 import signal
@@ -11,19 +11,19 @@ from typing import Any
 import grpc
 
 WORKERS = 16
-#: A program that starts a plugin reads one line; nothing else may be on standard output before it.
+#: Function that registers a servicer with a gRPC server.
 Register = Callable[[Any, grpc.Server], None]
 
 
 def serve(servicer: Any, register: Register, stopped: threading.Event, parent: int) -> None:
-    """Serve until `stopped` is set or the process `parent`, which started this one, is gone."""
+    """Serve until `stopped` is set or the process `parent`, which started this one, has ended."""
     # The engine interrupts its whole process group at the end of a run; the plugin ends by Cancel instead.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     server = grpc.server(ThreadPoolExecutor(WORKERS), options=[("grpc.max_receive_message_length", -1)])
     register(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    print(port, flush=True)
+    print(port, flush=True)  # the engine reads the first line of standard output
     threading.Thread(target=_watch_parent, args=(stopped, parent), daemon=True).start()
     stopped.wait()
     server.stop(grace=2).wait(4)

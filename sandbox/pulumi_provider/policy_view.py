@@ -1,4 +1,4 @@
-"""Recorded graph in the form that policies read."""
+"""Conversion of a recorded graph into the resources that policies check."""
 
 from landbridge.policy import Resource
 from sandbox.pulumi_provider.checks.launch_policies import known
@@ -6,9 +6,9 @@ from sandbox.pulumi_provider.graph import Graph
 
 
 def resources(graph: Graph) -> tuple[Resource, ...]:
-    """The graph's own resources, each with its provider's defaults; values not known yet are None."""
+    """Return the graph's custom resources, each with its provider's defaults; unknown values are None."""
     providers = {key: node.inputs for key, node in graph.nodes.items() if node.type.startswith("pulumi:providers:")}
-    # A reference to a provider is its URN and its id.
+    # A reference to a provider consists of URN and id.
     return tuple(
         Resource(
             type=node.type,

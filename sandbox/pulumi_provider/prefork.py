@@ -1,7 +1,8 @@
-"""Prefork server of plugins: imports their modules once, and forks a process for each plugin.
+"""Prefork server of plugins: it imports their modules once, and forks a process for each plugin.
 
-Every operation of Pulumi starts two plugins, and most of its time would go into their imports and those of the program. Where
-the variable of sandbox.pulumi_provider.prefork_client names the socket of such a server, they start in some milliseconds.
+Every operation of Pulumi starts two plugins; most of its time would be spent on imports of the plugins and the program.
+If the variable of sandbox.pulumi_provider.prefork_client contains the socket of such a server, they start in a few
+milliseconds.
 """
 
 import array
@@ -31,7 +32,7 @@ STANDARD_FILES = 3  # input, output, errors
 
 @contextmanager
 def prefork_server(folder: Path, ahead: Sequence[str] = AHEAD) -> Iterator[Path]:
-    """A server for as long as this lasts, or as its owner does; gives its socket, in `folder`."""
+    """Run a server until the end of the block or of this process; yield the path of its socket in `folder`."""
     path, root = folder / "prefork", Path(__file__).resolve().parents[2]
     command = [sys.executable, "-m", "sandbox.pulumi_provider.prefork", str(path), *ahead]
     with Popen(command, stdin=PIPE, stdout=PIPE, cwd=root) as server:
@@ -46,7 +47,7 @@ def prefork_server(folder: Path, ahead: Sequence[str] = AHEAD) -> Iterator[Path]
 
 
 def main(path: str, *ahead: str) -> None:
-    """Serve until standard input ends. There is no thread beside this one, as copies of it would lack them."""
+    """Serve until standard input ends. The process has a single thread, because a fork copies only one thread."""
     sys.path.pop(0)  # a plugin imports installed modules, not those beside this file
     for name in ahead:
         import_module(name)
@@ -63,34 +64,34 @@ def main(path: str, *ahead: str) -> None:
             with client:
                 if os.fork() == 0:
                     server.close()
-                    _become(client)
+                    _run_plugin(client)
 
 
-def _become(client: socket.socket) -> NoReturn:
-    """This copy is the plugin now, with the files, variables and folder of the process that asked; its end ends this."""
+def _run_plugin(client: socket.socket) -> NoReturn:
+    """Run the plugin in this fork, with the client's files, environment and folder; end when the client ends."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        asked, files = _asked(client)
+        request, files = _receive_request(client)
         for number, file in enumerate(files):
             os.dup2(file, number)
             os.close(file)
         os.environ.clear()
-        os.environ.update(asked["variables"])
-        os.chdir(asked["folder"])
-        sys.argv[:] = asked["arguments"]
-        threading.Thread(target=_end_with, args=(client,), daemon=True).start()
-        import_module(asked["module"]).main(os.getppid())
+        os.environ.update(request["variables"])
+        os.chdir(request["folder"])
+        sys.argv[:] = request["arguments"]
+        threading.Thread(target=_end_with_client, args=(client,), daemon=True).start()
+        import_module(request["module"]).main(os.getppid())
     finally:
         os._exit(1)
 
 
-def _end_with(client: socket.socket) -> None:
+def _end_with_client(client: socket.socket) -> None:
     client.recv(1)
     os._exit(0)
 
 
-def _asked(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Read the message of sandbox.pulumi_provider.prefork_client: a line of JSON, and with its first bytes the files."""
+def _receive_request(client: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Read the request of sandbox.pulumi_provider.prefork_client: a line of JSON, sent with the open files."""
     files = array.array("i")
     text, control, _, _ = client.recvmsg(1 << 20, socket.CMSG_SPACE(STANDARD_FILES * files.itemsize))
     for level, kind, data in control:

@@ -1,6 +1,7 @@
-"""Client of the prefork server: the process that the engine starts, while the server's fork runs the plugin.
+"""Client of the prefork server: the engine starts this process, and a fork of the server runs the plugin.
 
-It passes its open files to the plugin, and waits. When one process ends, the other ends too. It imports only modules that load fast.
+It sends its open files to the plugin, and waits. When one process ends, the other ends too. It imports only modules
+that load fast.
 """
 
 import json
@@ -9,17 +10,17 @@ import signal
 import socket
 import sys
 
-#: Names the server's socket.
+#: Environment variable with the path of the server's socket.
 SOCKET_VARIABLE = "LANDBRIDGE_PREFORK"
-_LOOK_SECONDS = 2
+_CHECK_SECONDS = 2
 
 
 def run_in_server(module: str, parent: int) -> bool:
-    """Have a server run the plugin of that module until it ends, or the process `parent` does; False: there is no server."""
+    """Let the server run the plugin `module` until it or the process `parent` ends; return False without a server."""
     path = os.environ.get(SOCKET_VARIABLE)
     if not path:
         return False
-    asked = {"module": module, "arguments": sys.argv, "folder": os.getcwd(), "variables": dict(os.environ)}
+    request = {"module": module, "arguments": sys.argv, "folder": os.getcwd(), "variables": dict(os.environ)}
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         try:
             server.connect(path)
@@ -27,10 +28,10 @@ def run_in_server(module: str, parent: int) -> bool:
             return False
         # The engine interrupts its whole process group at the end of a run; the plugin ends by Cancel instead.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        text = json.dumps(asked).encode() + b"\n"
+        text = json.dumps(request).encode() + b"\n"
         sent = socket.send_fds(server, [text], [0, 1, 2])
         server.sendall(text[sent:])
-        server.settimeout(_LOOK_SECONDS)
+        server.settimeout(_CHECK_SECONDS)
         while os.getppid() == parent:
             try:
                 if not server.recv(1):

@@ -1,4 +1,4 @@
-"""Stand-in of `pulumi-resource-aws`: it checks inputs strictly, and makes the resources in the emulated AWS."""
+"""Stand-in of `pulumi-resource-aws`: it checks inputs strictly, and creates the resources in the emulated AWS."""
 
 import json
 import re
@@ -26,7 +26,7 @@ VERSION = re.sub(r"^[v=]+", "", pulumi_aws._utilities.get_version())
 
 
 class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
-    """The provider's protocol. The engine has the state, the emulated AWS the resources."""
+    """gRPC service of the provider. The engine stores the state, the emulated AWS the resources."""
 
     def __init__(self) -> None:
         self.stopped = threading.Event()
@@ -103,7 +103,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         seen = self._do(context, request.urn, state or inputs, lambda kind: kind.read(request.id, state or inputs))
         if seen is None:
             return pb.ReadResponse()
-        # Only inputs are compared: defaults that AWS sets are no drift.
+        # Only inputs are compared: defaults set by AWS are not drift.
         drifted = {**inputs, **{key: seen[key] for key in inputs if key in seen}}
         return pb.ReadResponse(
             id=request.id, properties=serialization.struct({**state, **seen}), inputs=serialization.struct(drifted)
@@ -116,8 +116,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
             return pb.UpdateResponse(properties=serialization.struct({**state, **inputs}))
         changed = frozenset(_changed(old_inputs, inputs))
         outputs = self._do(context, request.urn, inputs, lambda kind: update(kind, request.id, state, inputs, changed))
-        kept = {key: value for key, value in state.items() if key not in old_inputs}
-        return pb.UpdateResponse(properties=serialization.struct({**kept, **_state(inputs, outputs)}))
+        retained = {key: value for key, value in state.items() if key not in old_inputs}
+        return pb.UpdateResponse(properties=serialization.struct({**retained, **_state(inputs, outputs)}))
 
     def Delete(self, request: Any, context: Any) -> Any:
         state = serialization.plain(request.properties)
@@ -144,15 +144,15 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         return self._cloud
 
     def _do(self, context: Any, urn: str, bag: Bag, act: Any) -> Any:
-        """Act in the region that the resource itself names, else in the provider's."""
+        """Call `act` with the resource type, in the region of the resource or else of the provider."""
         return self._guarded(context, lambda: act(RESOURCE_TYPES[_token(urn)](self._connected().at(bag.get("region")))))
 
     def _guarded(self, context: Any, act: Any) -> Any:
-        """Turn an exception into the message that Pulumi prints beside the resource."""
+        """Call `act`; convert an exception into the message that Pulumi prints for the resource."""
         try:
             return act()
         except PartialCreation as error:
-            error.tell(context)
+            error.report(context)
         except ProviderError as error:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, str(error))
         except ClientError as error:
@@ -177,7 +177,7 @@ def _changed(old: Bag, new: Bag) -> set[str]:
 
 
 def _autonamed(kind: type[AwsResource], request: Any, inputs: Bag) -> Bag:
-    """Give a resource without a name one in Pulumi's own form, and keep it from then on."""
+    """Add a name in Pulumi's form to a resource without a name; a name of an earlier run is reused."""
     key = kind.autoname
     if key is None or key in inputs or f"{key}Prefix" in inputs:
         return inputs
@@ -187,7 +187,7 @@ def _autonamed(kind: type[AwsResource], request: Any, inputs: Bag) -> Bag:
 
 
 def _decoded(inputs: Bag) -> Bag:
-    """Open a provider's inputs: the SDK sends everything that is no string as JSON text."""
+    """Decode a provider's inputs: the SDK sends every value that is not a string as JSON text."""
     kinds = sdk_args.fields(pulumi_aws.ProviderArgs)
 
     def decode(key: str, value: Any) -> Any:
@@ -197,11 +197,11 @@ def _decoded(inputs: Bag) -> Bag:
         except ValueError:
             return value
 
-    # `version` is the engine's own, and says which plugin was asked for.
+    # `version` is set by the engine: the requested version of the plugin.
     return {key: decode(key, value) for key, value in inputs.items() if key not in ("version", "pluginDownloadURL")}
 
 
 def main(parent: int) -> None:
-    """Run as a plugin of the engine whose process id is given."""
+    """Run as a plugin of the engine; `parent` is the engine's process id."""
     provider = AwsProvider()
     serve(provider, provider_pb2_grpc.add_ResourceProviderServicer_to_server, provider.stopped, parent)

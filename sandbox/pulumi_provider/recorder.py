@@ -1,7 +1,7 @@
-"""Apply an environment's graph to the emulated AWS in this process, for machines that cannot have Pulumi's engine.
+"""Recorder: it applies an environment's graph to the emulated AWS in this process, for hosts without Pulumi's engine.
 
-The same program, the same checks and the same provider code as under the engine; without the engine's state
-there is no preview of a change, no refresh and no second `up`, only one application and the deletion of all resources.
+It uses the same program, checks and provider code as with the engine. Without the engine's state
+there is no preview of a change, no refresh and no second `up`, only one creation and the deletion of all resources.
 """
 
 import runpy
@@ -25,30 +25,30 @@ from sandbox.pulumi_provider.serialization import Bag
 
 @dataclass
 class EmulatedBacking:
-    """Backing that creates resources in the emulated AWS and records them, to destroy them again."""
+    """Backing that creates resources in the emulated AWS and records them for their deletion."""
 
     cloud: EmulatedAws
     tell: Callable[[str, str], None]
-    made: list[tuple[str, str, Bag]] = field(default_factory=list)
+    created: list[tuple[str, str, Bag]] = field(default_factory=list)
 
     def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
-        """Check a resource as the provider does, make it, and return its state."""
+        """Check a resource as the provider does, create it, and return its id and state."""
         check(token, name, inputs, real=True)
         id_, outputs = RESOURCE_TYPES[token](self.cloud.at(inputs.get("region"))).create(inputs)
         state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
-        self.made.append((token, id_, state))
+        self.created.append((token, id_, state))
         self.tell(token, name)
         return id_, state
 
     def invoke(self, token: str, arguments: Bag) -> Bag:
-        """Answer as the provider does."""
+        """Return the answer of a provider function."""
         return invoke(self.cloud, token, arguments)
 
     def destroy(self) -> int:
-        """Remove everything, last made first; return how much there was."""
-        count = len(self.made)
-        while self.made:
-            token, id_, state = self.made.pop()
+        """Delete all resources, the last created first; return their number."""
+        count = len(self.created)
+        while self.created:
+            token, id_, state = self.created.pop()
             RESOURCE_TYPES[token](self.cloud.at(state.get("region"))).delete(id_, state)
         return count
 
@@ -62,14 +62,14 @@ class Applied:
     backing: EmulatedBacking
 
     def destroy(self) -> int:
-        """Take it all down again."""
+        """Delete all resources; return their number."""
         return self.backing.destroy()
 
 
 def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
     """Raise ProviderError with every problem of a property bag, each with its path.
 
-    `real` where ids are an AWS's own: made-up ones have neither its length nor its pattern.
+    `real`: ids are those of an AWS; invented ids have other lengths and patterns, which are then not checked.
     """
     if token not in RESOURCE_TYPES:
         raise ProviderError(f"{name}: the sandbox has no resource type {token}")
@@ -79,7 +79,7 @@ def check(token: str, name: str, inputs: Bag, *, real: bool = False) -> None:
 
 
 def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[str, Any]]:
-    """Return the program that `pulumi up` would run for an environment file, the stack's name, and its configuration."""
+    """Return the program that `pulumi up` would run for an environment file, the stack's name and configuration."""
     entry = project_root(environment_file) / "stacks"
     stack = environment_file.name.removeprefix("Pulumi.").removesuffix(".yaml")
     config = yaml_text.load(environment_file.read_text())["config"]
@@ -87,7 +87,7 @@ def program_of(environment_file: Path) -> tuple[Callable[[], object], str, dict[
 
 
 def record_stacks(environment_file: Path, backing: Backing, *, preview: bool = False) -> dict[str, Graph]:
-    """The graph of each of the environment's stacks, by name, from the bottom up: each sees the exports of those below."""
+    """Return the graph of each stack, by name, in dependency order: a stack reads the exports of earlier stacks."""
     program, _, config = program_of(environment_file)
     environment = load_environment(environment_file).environment
     if environment is None:
@@ -102,7 +102,7 @@ def record_stacks(environment_file: Path, backing: Backing, *, preview: bool = F
 
 
 def joined(graphs: Iterable[Graph]) -> Graph:
-    """Several stacks as one graph, with every output of the environment and without the outputs from stack to stack."""
+    """Return the graphs of several stacks as one, without the outputs that only other stacks read."""
     whole = Graph()
     for graph in graphs:
         whole.nodes.update(graph.nodes)
@@ -114,7 +114,7 @@ def joined(graphs: Iterable[Graph]) -> Graph:
 def apply(
     environment_file: Path, endpoint: str, region: str, tell: Callable[[str, str], None] = lambda token, name: None
 ) -> Applied:
-    """Apply an environment to the emulated AWS; `tell` hears each resource's type and name as it is made."""
+    """Apply an environment to the emulated AWS; `tell` is called with type and name of each created resource."""
     backing = EmulatedBacking(EmulatedAws(endpoint, region), tell)
     try:
         graph = joined(record_stacks(environment_file, backing).values())

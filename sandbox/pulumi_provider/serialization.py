@@ -9,23 +9,23 @@ from pulumi.runtime import rpc
 
 Bag = dict[str, Any]
 
-#: How the engine writes files and folders: objects that carry a signature. Of old ones it sends the hash and no contents, which
-#: the SDK cannot read, so they are kept as plain data under a key of our own.
+#: The engine's form of files and folders: objects with a signature. Old ones have only the hash and no contents, which
+#: the SDK cannot read, so they are stored as plain data under a separate key.
 _SIGNATURE, _ASSET, _ARCHIVE = rpc._special_sig_key, rpc._special_asset_sig, rpc._special_archive_sig
 SIGNED = "assetSignature"
 
 
 def plain(struct: struct_pb2.Struct) -> Bag:
-    """Return a struct as a dict; whole numbers are ints, unknowns stay `Unknown`, secrets are opened."""
-    kept = struct_pb2.Struct()
-    kept.CopyFrom(struct)
-    _set_aside(kept)
-    found = _plain(rpc.deserialize_properties(kept, keep_unknowns=True))
-    return {key: value for key, value in found.items() if not key.startswith("__")}
+    """Return a struct as a dict; whole numbers are ints, unknowns stay `Unknown`, secrets are unwrapped."""
+    copy = struct_pb2.Struct()
+    copy.CopyFrom(struct)
+    _set_aside(copy)
+    properties = _plain(rpc.deserialize_properties(copy, keep_unknowns=True))
+    return {key: value for key, value in properties.items() if not key.startswith("__")}
 
 
 def _set_aside(struct: struct_pb2.Struct) -> None:
-    """Put assets and archives, wherever they are inside, under our own key."""
+    """Move the signature of assets and archives, at any depth, to the key SIGNED."""
     if _SIGNATURE in struct.fields and struct.fields[_SIGNATURE].string_value in (_ASSET, _ARCHIVE):
         struct.fields[SIGNED].string_value = struct.fields[_SIGNATURE].string_value
         del struct.fields[_SIGNATURE]
@@ -39,7 +39,7 @@ def _set_aside(struct: struct_pb2.Struct) -> None:
 
 
 def comparable(value: Any) -> Any:
-    """A value without the contents of files whose hash is known: old ones come without."""
+    """Return a value without the contents of files with a known hash: the engine sends old files without contents."""
     if isinstance(value, Mapping):
         if SIGNED in value and "hash" in value:
             return {SIGNED: value[SIGNED], "hash": value["hash"]}
@@ -60,7 +60,7 @@ def _plain(value: Any) -> Any:
 
 
 def asset(value: Any) -> Any:
-    """Texts, files and archives of them as plain data, which compares; anything else as it is."""
+    """Return assets and archives as plain data, which can be compared; other values unchanged."""
     if isinstance(value, pulumi.AssetArchive):
         return {SIGNED: _ARCHIVE, "assets": {name: asset(item) for name, item in value.assets.items()}}
     if isinstance(value, pulumi.StringAsset):
@@ -71,14 +71,14 @@ def asset(value: Any) -> Any:
 
 
 def signed(value: Any) -> Any:
-    """Plain data with assets as the SDK reads them, for answers to a program without an engine."""
+    """Return plain data with assets in the SDK's form, for answers to a program without an engine."""
     if isinstance(value, Mapping):
         return {_SIGNATURE if key == SIGNED else key: signed(item) for key, item in value.items()}
     return [signed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def struct(bag: Mapping[str, Any]) -> struct_pb2.Struct:
-    """Return a dict as a struct; None is left out, as the engine does with a property that is not there."""
+    """Return a dict as a struct; None is omitted, as the engine omits missing properties."""
     struct = struct_pb2.Struct()
     for key, value in bag.items():
         if value is not None:
@@ -97,7 +97,7 @@ def _encoded(value: Any) -> Any:
 
 
 def unknown_inside(value: Any) -> bool:
-    """Tell whether a value is, or holds, something that only the real run will know."""
+    """Return whether a value is unknown, or contains an unknown value."""
     if isinstance(value, Mapping):
         return any(map(unknown_inside, value.values()))
     if isinstance(value, list | tuple):

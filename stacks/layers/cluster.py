@@ -1,4 +1,4 @@
-"""Cluster layer: pools, file systems, services in AWS, and the guardrails that end nodes."""
+"""Cluster layer: pools, file systems, services in AWS, and guardrails."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class ClusterPlan:
             login_args(environment, images),
             guardrails_args(environment),
             tuple(pool_args(environment, pool, images) for pool in environment.aws.pools),
-            {region: region_pool_args(environment, region) for region in environment.aws.other_regions},
+            {region: region_pool_args(environment, region, images) for region in environment.aws.other_regions},
             tuple(file_system_args(environment)),
             dns_records_args(environment),
         )
@@ -59,18 +59,20 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     """Register the resources of the layer."""
     name, options = context.environment.name, context.options
     served = services.build(plan.controller, plan.login, foundation, context)
-    launches = (foundation.launch_role_name, foundation.launch_role_arn) if served is None else served.launch_role
+    launch_role = (foundation.launch_role_name, foundation.launch_role_arn) if served is None else served.launch_role
     Guardrails(
         name,
         plan.guardrails,
         account=context.account,
         region=context.environment.region,
-        launch_role_name=launches[0],
-        launch_role_arn=launches[1],
+        launch_role_name=launch_role[0],
+        launch_role_arn=launch_role[1],
+        monitored_ids=foundation.monitored_ids,
         opts=options,
     )
-    # File systems need the pools' security groups, and launch templates need the mounts: only launch templates wait.
-    mounts, are_there = pulumi.deferred_output()
+    # File systems need the pools' security groups, and launch templates need the mounts: the launch templates are
+    # created last.
+    mounts, resolve_mounts = pulumi.deferred_output()
     pools = {
         pool_args.pool: Pool(
             pool_args.name,
@@ -101,14 +103,14 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         for file_system in plan.file_systems
     }
     mount_names = dict.fromkeys(name for pool_args in plan.pools for name in pool_args.mounts)
-    are_there(pulumi.Output.from_input([file_systems[name].mounted() for name in mount_names]))
+    resolve_mounts(pulumi.Output.from_input([file_systems[name].mounted() for name in mount_names]))
     if plan.records is not None and foundation.dns_zone_id is not None:
-        aliases = {alias(key): system.made.dns_name for key, system in file_systems.items()}
+        aliases = {alias(key): system.resource.dns_name for key, system in file_systems.items()}
         DnsRecords(name, plan.records, zone_id=foundation.dns_zone_id, aliases=aliases, opts=options)
     exports = {"pools": {key: pool.exports(foundation.subnet_ids) for key, pool in pools.items()}}
-    elsewhere = _elsewhere(plan, foundation, context)
-    if elsewhere:
-        exports["region_pools"] = elsewhere
+    region_pools = _region_pools(plan, foundation, context)
+    if region_pools:
+        exports["region_pools"] = region_pools
     if file_systems:
         exports["file_systems"] = {key: system.exports() for key, system in file_systems.items()}
     if served is not None:
@@ -116,8 +118,8 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     return Cluster(pool_security_group_ids=groups), exports
 
 
-def _elsewhere(plan: ClusterPlan, foundation: Foundation, context: Context) -> Exports:
-    """Make the pools of other regions. File systems are in the home region, so these nodes mount none."""
+def _region_pools(plan: ClusterPlan, foundation: Foundation, context: Context) -> Exports:
+    """Create the pools of other regions. File systems are in the home region, so these nodes mount none."""
     return {
         region: {
             pool.pool: Pool(

@@ -13,6 +13,7 @@ from components.identity import Identity
 from components.link import Link
 from components.network import Network
 from landbridge.environment import Environment
+from landbridge.plan.aws.alarms import monitored_ids
 from landbridge.plan.aws.data_hub import DataHubArgs, data_hub_args
 from landbridge.plan.aws.identity import IdentityArgs, identity_args
 from landbridge.plan.network.dns import DnsArgs, dns_args
@@ -53,7 +54,9 @@ class FoundationPlan:
 
 @dataclass(frozen=True)
 class Foundation:
-    """Outputs of the foundation that other layers read. The keys are the plan's (zones, data classes), the values AWS's."""
+    """Outputs of the foundation that other layers read. Keys are from the plan (zones, data classes),
+    values from AWS.
+    """
 
     vpc_id: pulumi.Output[str]
     subnet_ids: Mapping[str, pulumi.Input[str]]
@@ -72,6 +75,8 @@ class Foundation:
     #: Other regions: VPCs by region, subnets by zone id (zone ids are unique over regions).
     region_vpc_ids: Mapping[str, pulumi.Output[str]]
     region_subnet_ids: Mapping[str, pulumi.Input[str]]
+    #: Ids of VPN connections and NAT gateways, and addresses of tunnels, for alarms.
+    monitored_ids: Mapping[str, pulumi.Output[str]]
 
     @classmethod
     def from_stack(cls, plan: FoundationPlan, environment: Environment) -> "Foundation":
@@ -87,10 +92,11 @@ class Foundation:
             "bucket_key_arns": classes,
             "region_vpc_ids": [region.region for region in plan.regions],
             "region_subnet_ids": [subnet.zone for region in plan.regions for subnet in region.network.private],
+            "monitored_ids": monitored_ids(environment),
         }
-        without = {"dns_zone_id"} if plan.dns is None else set()
-        without |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}
-        return from_stack(cls, keys, without, environment, "foundation")
+        absent_fields = {"dns_zone_id"} if plan.dns is None else set()
+        absent_fields |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}
+        return from_stack(cls, keys, absent_fields, environment, "foundation")
 
 
 def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
@@ -136,8 +142,8 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         exports["dns"] = dns.exports()
     if networks:
         exports["region_networks"] = {region: region_network.exports() for region, region_network in networks.items()}
-    launcher = identity.launch_role
-    built = Foundation(
+    launch_role = identity.launch_role
+    foundation = Foundation(
         vpc_id=network.vpc_id,
         subnet_ids=network.subnet_ids,
         route_table_ids=network.route_table_ids,
@@ -145,8 +151,8 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         buckets={key: bucket.bucket for key, bucket in data.buckets.items()},
         bucket_arns={key: bucket.arn for key, bucket in data.buckets.items()},
         bucket_key_arns={key: bucket_key.arn for key, bucket_key in data.keys.items()},
-        launch_role_name=launcher.name if launcher is not None else None,
-        launch_role_arn=launcher.arn if launcher is not None else None,
+        launch_role_name=launch_role.name if launch_role is not None else None,
+        launch_role_arn=launch_role.arn if launch_role is not None else None,
         node_role_arn=identity.node_role_arn,
         slurm_key_arn=identity.secret_arn,
         node_profile_arn=identity.node_profile.arn,
@@ -155,5 +161,6 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         region_subnet_ids={
             zone: id_ for region_network in networks.values() for zone, id_ in region_network.subnet_ids.items()
         },
+        monitored_ids={**({} if link is None else link.monitored_ids()), **network.monitored_ids()},
     )
-    return built, exports
+    return foundation, exports

@@ -22,26 +22,26 @@ def to_output(layer_outputs: Any) -> dict[str, Any]:
 def from_stack(
     kind: type[LayerOutputs],
     keys: Mapping[str, Sequence[str]],
-    without: Collection[str],
+    absent_fields: Collection[str],
     environment: Environment,
     layer: Layer,
 ) -> LayerOutputs:
     """Return a layer's dataclass from the output of its stack.
 
-    `keys` are the keys of its mappings by field, and `without` its fields that are None. Both come from the plan, so the set of
-    resources never depends on another stack's outputs. An output that the stack does not have yet is unknown in a preview and an
-    error with the stack's name in an update.
+    `keys` are the keys of its mappings by field, and `absent_fields` its fields that are None. Both come from the plan,
+    so the set of resources never depends on another stack's outputs. An output that the stack does not have yet is
+    unknown in a preview and an error with the stack's name in an update.
     """
     stack = stack_name(environment, layer)
-    full = "/".join((pulumi.get_organization(), pulumi.get_project(), stack))
+    qualified_name = "/".join((pulumi.get_organization(), pulumi.get_project(), stack))
     # get_output by name: the mapping of all outputs is secret if one of them is, and so would be all values read from it.
-    output = pulumi.StackReference(layer, stack_name=full).get_output(HANDOVER)
+    output = pulumi.StackReference(layer, stack_name=qualified_name).get_output(HANDOVER)
 
     def value(*path: str) -> pulumi.Output[Any]:
         return output.apply(lambda layer_outputs: _at(layer_outputs, path, stack))
 
     def field(name: str) -> Any:
-        if name in without:
+        if name in absent_fields:
             return None
         return {key: value(name, key) for key in keys[name]} if name in keys else value(name)
 
@@ -55,7 +55,7 @@ def _at(layer_outputs: Any, path: Sequence[str], stack: str) -> Any:
         return layer_outputs
     if pulumi.runtime.is_dry_run():
         return _unknown()
-    raise pulumi.RunError(f"stack {stack} has not made {'.'.join(path)} yet: bring {stack} up first")
+    raise pulumi.RunError(f"stack {stack} has not created {'.'.join(path)} yet: bring {stack} up first")
 
 
 def _unknown() -> pulumi.Output[Any]:

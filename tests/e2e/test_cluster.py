@@ -1,6 +1,6 @@
-"""The whole line, end to end: the demonstration's assertions on the cluster that the demonstration builds.
+"""End-to-end test of the whole system: assertions on the cluster that the demonstration builds.
 
-`make test` sets LANDBRIDGE_TESTS_KEEP_LAB=no where no lab stood before: then the last test takes it down.
+`make test` sets LANDBRIDGE_TESTS_KEEP_LAB=no if no lab existed before: then the last test removes the lab.
 """
 
 import json
@@ -65,7 +65,7 @@ def shown(deployment: BringUp) -> Shown:
 
 
 def cloud_states(deployment: BringUp) -> dict[str, list[str]]:
-    """Slurm's words for the state of each AWS node."""
+    """Return Slurm's state flags of each AWS node."""
     nodes = deployment.cluster.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
     return {node["name"]: node["state"] for node in nodes if node["name"].startswith("p5-")}
 
@@ -74,16 +74,16 @@ def test_job_1_ran_on_prem_and_job_2_in_aws(shown: Shown) -> None:
     assert sorted(shown.first.nodes) == ["dgx01", "dgx02"]
     assert len(shown.second.nodes) == 2
     assert all(name.startswith("p5-") for name in shown.second.nodes)
-    assert shown.second.started < shown.first.ended, "job 2 was to run while job 1 held the on-prem nodes"
+    assert shown.second.started < shown.first.ended, "job 2 must run while job 1 uses the on-prem nodes"
     assert (shown.first.restarts, shown.second.restarts) == (0, 0)
 
 
-def test_sites_speak_only_inside_the_tunnel(shown: Shown) -> None:
+def test_traffic_between_the_sites_is_only_in_the_tunnel(shown: Shown) -> None:
     assert shown.seen.dropped == 0
     assert shown.seen.packets["udp/4500 esp"] > 100
     allowed = {"udp/4500 esp", "udp/4500 ike", "udp/4500 keepalive", "udp/500", "arp"}
     others = {kind: count for kind, count in shown.seen.packets.items() if kind not in allowed}
-    # A bridge port that comes up announces its own IPv6 link address; nothing addressed to the other site may be there.
+    # A bridge port that comes up announces its own IPv6 link address; no other packet may leave the tunnel.
     assert set(others) <= {"ipv6"}, others
 
 
@@ -94,9 +94,9 @@ def test_bgp_carries_the_routes_both_ways(deployment: BringUp) -> None:
 
 
 def test_without_the_tunnel_nothing_would_leave_in_clear_text(deployment: BringUp) -> None:
-    gateway, theirs = deployment.environment.onprem.services.gateway, str(deployment.environment.aws.cidr)
+    gateway, aws_cidr = deployment.environment.onprem.services.gateway, str(deployment.environment.aws.cidr)
     refused = json.loads(deployment.cluster.run(gateway, "ip", "-json", "route", "show", "type", "unreachable"))
-    assert theirs in {route["dst"] for route in refused}
+    assert aws_cidr in {route["dst"] for route in refused}
 
 
 def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
@@ -108,22 +108,22 @@ def test_mlflow_has_both_runs_and_their_checkpoints_are_in_the_bucket(
     s3 = clients(deployment, "s3")
     for run in runs:
         assert run.params and run.metrics
-        held = [
+        keys = [
             entry["Key"]
             for bucket in s3.list_buckets()["Buckets"]
             for entry in s3.list_objects_v2(Bucket=bucket["Name"]).get("Contents", [])
             if run.id in entry["Key"]
         ]
-        assert any(key.endswith("manifest.json") for key in held), held
+        assert any(key.endswith("manifest.json") for key in keys), keys
 
 
 @pytest.mark.parametrize("partition", ["p5", "onprem"])
-def test_a_script_that_does_as_it_is_told_finds_its_first_node(
+def test_the_documented_lines_of_a_script_find_its_first_node(
     deployment: BringUp, user: Researcher, partition: str
 ) -> None:
-    word = (ROOT / "docs/how-to/submit-jobs.md").read_text().split("```bash\n")[1].split("```")[0]
+    snippet = (ROOT / "docs/how-to/submit-jobs.md").read_text().split("```bash\n")[1].split("```")[0]
     script = f"""#!/bin/bash
-{textwrap.dedent(word)}
+{textwrap.dedent(snippet)}
 srun python3 -c '
 import os, socket, time
 address, first = (os.environ["MASTER_ADDR"], 29500), os.environ["SLURM_PROCID"] == "0"
@@ -157,14 +157,14 @@ scontrol getaddrs "$SLURM_JOB_NODELIST"
     assert sorted(re.findall(r"process (\d) met the other at (\S+)", output)) == [("0", first[1]), ("1", first[1])]
 
 
-def test_idle_aws_nodes_are_given_back(deployment: BringUp, shown: Shown) -> None:
+def test_idle_aws_nodes_are_terminated(deployment: BringUp, shown: Shown) -> None:
     wait_for("every instance to end", lambda: instances(deployment), lambda running: not running, every=1)
     cloud = cloud_states(deployment)
     assert cloud and not any("DOWN" in state for state in cloud.values()), cloud
 
 
 def test_the_controller_resolves_names_of_nodes_that_are_not_started(deployment: BringUp) -> None:
-    """Slurm asks ten times, a second apart, for an unknown name, and holds slurmctld's locks meanwhile."""
+    """Slurm resolves an unknown name ten times, one second apart, and holds slurmctld's locks meanwhile."""
     absent = sorted(cloud_states(deployment))
     assert absent
     for name in absent:
@@ -200,14 +200,14 @@ def test_a_tunnel_cut_of_20_seconds_loses_no_job(deployment: BringUp, user: Rese
     network.link_down(deployment.lab, port)
     time.sleep(20)
     network.link_up(deployment.lab, port)
-    # What was on its way comes again when TCP, IKE and BGP each think it time, and MLflow's client waits two minutes for an answer.
+    # TCP, IKE and BGP retransmit after their own timers, and MLflow's client waits two minutes for an answer.
     ended = user.finish(number)
     assert ended.restarts == 0
     assert user.run_of(number).status == "FINISHED"
 
 
 @pytest.mark.skipif(
-    os.environ.get("LANDBRIDGE_TESTS_KEEP_LAB") != "no", reason="the lab stood before the tests: it is kept"
+    os.environ.get("LANDBRIDGE_TESTS_KEEP_LAB") != "no", reason="the lab existed before the tests: it is kept"
 )
 def test_down_leaves_nothing(deployment: BringUp) -> None:
     cloud = ensure_cloud(deployment.lab, deployment.environment)

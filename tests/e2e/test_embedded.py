@@ -20,14 +20,14 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> tuple["subprocess
     folder = tmp_path_factory.mktemp("embedded")
     command = [sys.executable, "-m", "sandbox.demo", "--level", "embedded", "--json", str(folder / "report.json")]
     environ = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=560)
+    completed = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=560)
     report = folder / "report.json"
-    return done, json.loads(report.read_text()) if report.exists() else {}, folder
+    return completed, json.loads(report.read_text()) if report.exists() else {}, folder
 
 
 def test_it_succeeds_and_every_step_is_done(demonstration) -> None:
-    done, report, _ = demonstration
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    completed, report, _ = demonstration
+    assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-2000:]
     assert report["level"] == "embedded"
     assert [step["state"] for step in report["steps"]] == ["done"] * len(report["steps"])
 
@@ -40,7 +40,7 @@ def test_job_1_ran_on_prem_and_job_2_in_aws(demonstration) -> None:
     assert first["gpus"] == second["gpus"] == 16
 
 
-def test_both_learned_and_are_priced(demonstration) -> None:
+def test_both_jobs_trained_a_model_and_have_a_cost(demonstration) -> None:
     _, report, _ = demonstration
     for job in report["jobs"]:
         assert job["metrics"]["test_accuracy"] > 0.85 and job["tracking_run"]
@@ -57,30 +57,30 @@ def test_the_graph_was_built_and_removed(demonstration) -> None:
     assert removed["result"].startswith(str(sum(report["resources"].values())))
 
 
-def test_what_was_simulated_is_said(demonstration) -> None:
-    done, report, _ = demonstration
+def test_the_report_lists_the_simulated_parts(demonstration) -> None:
+    completed, report, _ = demonstration
     kinds = {row["part"]: row["kind"] for row in report["realities"]}
     assert kinds["Slurm"] == "simulated" and kinds["training"] == "real"
-    assert "Real parts and stand-ins" in done.stdout and "simulated" in done.stdout
+    assert "Real parts and stand-ins" in completed.stdout and "simulated" in completed.stdout
 
 
-def test_nothing_is_left(demonstration) -> None:
+def test_no_server_or_process_remains(demonstration) -> None:
     _, report, folder = demonstration
     for address in (step["result"] for step in report["steps"] if step["name"] == "emulated AWS"):
         host, port = address.removeprefix("http://").split(":")
         with socket.socket() as probe:
             assert probe.connect_ex((host, int(port))) != 0
-    left = []
+    remaining = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if str(folder).encode() in entry.read_bytes():
-                left.append(entry.parent.name)
+                remaining.append(entry.parent.name)
         except OSError:
             continue
-    assert left == []
+    assert remaining == []
 
 
-def test_what_a_killed_one_leaves_is_found_and_ended(tmp_path: Path) -> None:
+def test_servers_of_a_killed_demonstration_are_found_and_ended(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sandbox.demo", "--level", "embedded"]
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, text=True)
@@ -92,13 +92,13 @@ def test_what_a_killed_one_leaves_is_found_and_ended(tmp_path: Path) -> None:
     process.wait()
     process.stdout.close()
     folder = tmp_path / "landbridge" / "embedded"
-    assert leftovers.find(folder), "the servers ended by themselves: this test shows nothing"
+    assert leftovers.find(folder), "the servers ended by themselves: this test proves nothing"
     words = [sys.executable, "-m", "sandbox.embedded.leftovers"]
-    done = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0 and "ended" in done.stdout
+    completed = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=300)
+    assert completed.returncode == 0 and "ended" in completed.stdout
     assert leftovers.find(folder) == []
 
 
 def test_the_checkout_is_untouched(demonstration) -> None:
-    """Pulumi appends to the stack file it is given: that has to be a copy."""
+    """Pulumi appends to its stack file: that must be a copy."""
     assert "encryptionsalt" not in (ROOT / "stacks" / "Pulumi.sandbox.yaml").read_text()

@@ -42,8 +42,10 @@ def test_an_image_is_built_once_and_instances_boot_from_it(lab: Layout) -> None:
     assert image_builder.bake(lab, environment, AMI, PLAYBOOK) is False
     cloud_node.launch(lab, "i-0aaaaaaaaaaaaaaaa", "10.60.0.5", AMI, 0)
     nodes.wait_ssh(lab, ["i-0aaaaaaaaaaaaaaaa"])
-    done = nodes.exec(lab, "i-0aaaaaaaaaaaaaaaa", ["cat /etc/cluster; command -v tree; cat /root/.ssh/authorized_keys"])
-    assert done.stdout.split()[:2] == [environment.name, "/usr/bin/tree"]
+    completed = nodes.exec(
+        lab, "i-0aaaaaaaaaaaaaaaa", ["cat /etc/cluster; command -v tree; cat /root/.ssh/authorized_keys"]
+    )
+    assert completed.stdout.split()[:2] == [environment.name, "/usr/bin/tree"]
     other = sandbox.model_copy(update={"name": f"other-{stamp}"})
     assert image_builder.bake(lab, other, AMI, PLAYBOOK) is True
     assert image.need(lab, AMI) != first
@@ -54,7 +56,7 @@ def test_an_image_is_built_once_and_instances_boot_from_it(lab: Layout) -> None:
 def test_a_playbook_that_fails_names_the_task_and_leaves_no_machine(lab: Layout, tmp_path: Path) -> None:
     environment = from_environment.environment("sandbox")
     with pytest.raises(
-        LabError, match=r"(?s)Install a package that there is not.*No package matching 'no-such-package'"
+        LabError, match=r"(?s)Install a package that does not exist.*No package matching 'no-such-package'"
     ):
         image_builder.bake(lab, environment, AMI, PLAYBOOK.with_name("broken_image.yml"))
     assert not nodes.exists(lab, image_builder.BUILDER)

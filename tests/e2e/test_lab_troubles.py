@@ -33,33 +33,33 @@ def landbridge(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 400 MiB."""
+    """Mount a file system of 400 MiB."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m", "none", tmp_path], check=True)
     yield tmp_path
     subprocess.run(["umount", tmp_path], check=True)
 
 
 @pytest.mark.lab
-def test_a_disk_too_small_for_the_image_is_said_before_it_is_filled(small_disk: Path) -> None:
+def test_a_disk_too_small_for_the_image_is_reported_before_it_is_full(small_disk: Path) -> None:
     env = {"XDG_CACHE_HOME": str(small_disk), "XDG_STATE_HOME": str(small_disk), "LANDBRIDGE_LAB": "landbridge-small"}
-    done = landbridge("up", env=env)
+    up = landbridge("up", env=env)
     down = landbridge("down", env=env)
-    assert done.returncode == 2
-    assert "MiB are free" in done.stderr and "fix:" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert up.returncode == 2
+    assert "MiB are free" in up.stderr and "fix:" in up.stderr
+    assert "Traceback" not in up.stderr
     assert down.returncode == 0, down.stderr
     assert not Path("/run/netns/landbridge-small").exists()
 
 
 @pytest.mark.lab
-def test_a_disk_that_fills_up_while_nodes_run_can_still_be_taken_down(small_disk: Path) -> None:
+def test_down_works_after_the_disk_became_full_while_nodes_run(small_disk: Path) -> None:
     env = {"XDG_STATE_HOME": str(small_disk), "LANDBRIDGE_LAB": "landbridge-full"}
     up = landbridge("up", env=env)
     try:
         full = landbridge("exec", "ctl01", "--", "dd", "if=/dev/zero", "of=/root/big", "bs=1M", env=env)
         assert "No space left on device" in full.stderr
-        again = landbridge("reset", "db01", env=env)
-        assert again.returncode == 2 and "MiB are free" in again.stderr, again.stderr
+        reset = landbridge("reset", "db01", env=env)
+        assert reset.returncode == 2 and "MiB are free" in reset.stderr, reset.stderr
     finally:
         down = landbridge("down", env=env)
     assert up.returncode == 0, up.stderr
@@ -69,7 +69,7 @@ def test_a_disk_that_fills_up_while_nodes_run_can_still_be_taken_down(small_disk
     assert str(small_disk) + "/" not in Path("/proc/mounts").read_text()
 
 
-def test_the_system_saying_that_the_disk_is_full_is_translated() -> None:
+def test_an_error_of_a_full_disk_becomes_a_lab_error() -> None:
     with pytest.raises(LabError, match="the disk is full"), shell.explained(), open("/dev/full", "w") as handle:
         handle.write("x")
     with pytest.raises(LabError, match="the disk is full"):
@@ -87,13 +87,13 @@ def open_to_all(path: Path) -> bool:
     return all(folder.stat().st_mode & 0o005 == 0o005 for folder in (path, *path.parents))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="this run has no privileges to give up")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to run as another user")
 @pytest.mark.skipif(not open_to_all(ROOT), reason="this checkout cannot be read by another user")
-def test_without_root_the_answer_is_a_sentence() -> None:
+def test_without_root_the_error_is_one_message() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.chmod(home, 0o777)
         env = {"HOME": home, "XDG_CACHE_HOME": f"{home}/cache", "XDG_STATE_HOME": f"{home}/state"}
-        done = landbridge("up", env=env, user="65534")
-    assert done.returncode == 2, done.stderr
-    assert "the lab needs root" in done.stderr
-    assert "Traceback" not in done.stderr
+        up = landbridge("up", env=env, user="65534")
+    assert up.returncode == 2, up.stderr
+    assert "the lab needs root" in up.stderr
+    assert "Traceback" not in up.stderr

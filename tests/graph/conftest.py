@@ -1,4 +1,4 @@
-"""The emulated AWS, the sandbox's environment against it, and a Pulumi home of the test's own."""
+"""Fixtures: emulated AWS, the sandbox's environment with it, and a separate Pulumi home for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +17,14 @@ SANDBOX = ROOT / "stacks" / "Pulumi.sandbox.yaml"
 
 @pytest.fixture(scope="session")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
-    """One emulated AWS for the session; a test leaves it as it found it."""
-    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as found:
-        yield found
+    """Yield one emulated AWS for the session; each test deletes the resources that it created."""
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as emulator:
+        yield emulator
 
 
 @pytest.fixture
 def environment_file(tmp_path: Path, cloud: EmulatorProcess) -> Path:
-    """A copy of the sandbox's environment under a name of its own, whose AWS is the session's."""
+    """Return a copy of the sandbox's environment with another name, whose AWS is the session's."""
     text = SANDBOX.read_text().replace("http://127.0.0.1:4580", cloud.endpoint)
     path = tmp_path / "Pulumi.graph.yaml"
     path.write_text(text)
@@ -41,23 +41,23 @@ def environment(environment_file: Path) -> Environment:
 @pytest.fixture(scope="session")
 def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Server that starts the engine's plugins without delay."""
-    with prefork_server(tmp_path_factory.mktemp("plugins")) as found:
-        yield found
+    with prefork_server(tmp_path_factory.mktemp("plugins")) as server:
+        yield server
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefork: Path) -> Engine:
-    """The engine with the stand-ins first on PATH, and its state in the test's folder."""
+    """Return the engine, with the stand-ins first on PATH and its state in the test's folder."""
     from sandbox.pulumi_provider.engine.environment import sandbox_variables
 
-    found = find_engine()
-    if not isinstance(found, Engine):
-        pytest.skip(str(found))
+    installed = find_engine()
+    if not isinstance(installed, Engine):
+        pytest.skip(str(installed))
     for name in ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv(PREFORK, str(prefork))
     monkeypatch.chdir(ROOT)
-    for name, value in sandbox_variables("graph", found).items():
+    for name, value in sandbox_variables("graph", installed).items():
         monkeypatch.setenv(name, value)
-    return found
+    return installed

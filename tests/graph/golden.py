@@ -1,6 +1,6 @@
-"""Golden summary of each shipped environment's graph: a few lines that a person reviews when they change.
+"""Golden summary of each shipped environment's graph: a few lines to review when they change.
 
-After a wanted change: python -m tests.graph.golden
+After an intended change: python -m tests.graph.golden
 """
 
 import os
@@ -22,14 +22,14 @@ SHIPPED = tuple(sorted(path.name.split(".")[1] for path in (ROOT / "stacks").glo
 
 
 def environment_of(name: str) -> Environment:
-    """A shipped environment."""
+    """Return a shipped environment."""
     loaded = load_environment(ROOT / "stacks" / f"Pulumi.{name}.yaml")
     assert loaded.environment is not None, loaded.findings
     return loaded.environment
 
 
 class In(Answering):
-    """Answers as the partition of a region does."""
+    """Stand-in of AWS in the partition of a region."""
 
     def __init__(self, region: str) -> None:
         self.partition = regions()[region].partition
@@ -43,20 +43,20 @@ class In(Answering):
 
 
 def recorded(name: str, *, preview: bool = False) -> Graph:
-    """A shipped environment's graph. The caller stands in the tree's `stacks`, as Pulumi does."""
+    """Return a shipped environment's graph. The working directory must be the checkout's `stacks`, as for Pulumi."""
     program, stack, config = program_of(ROOT / "stacks" / f"Pulumi.{name}.yaml")
     return record(program, stack=stack, config=config, backing=In(str(config["aws:region"])), preview=preview)
 
 
 def summary(name: str) -> str:
-    """Resources by type, subnets, nodes and prices: all that tells a wanted change from an unwanted one."""
+    """Return resources by type, subnets, nodes and prices, which show whether a change is intended."""
     environment = environment_of(name)
-    found = recorded(name)
-    types = Counter(node.type for node in found.nodes.values() if not node.type.startswith("pulumi:"))
+    graph = recorded(name)
+    types = Counter(node.type for node in graph.nodes.values() if not node.type.startswith("pulumi:"))
     lines = [f"{name} in {environment.region}", "", f"resources {sum(types.values())}"]
     lines += [f"  {count:>4} {token}" for token, count in sorted(types.items())]
     lines += ["", f"addresses {environment.aws.cidr}"]
-    subnets = {node.name: node.inputs["cidrBlock"] for node in found.of_type("aws:ec2/subnet:Subnet")}
+    subnets = {node.name: node.inputs["cidrBlock"] for node in graph.of_type("aws:ec2/subnet:Subnet")}
     lines += [f"  {cidr} {subnet}" for subnet, cidr in sorted(subnets.items())]
     lines += ["", "nodes"]
     for group in environment.node_groups:
@@ -66,15 +66,17 @@ def summary(name: str) -> str:
     money = spend(environment)
     lines += ["", "US dollars a month (always)"]
     for line in money.lines:
-        whose = f"{line.pool}: " if line.pool else ""
-        lines.append(f"  {line.usd_month:>12,.0f} ({line.fixed_month:,.0f}) {whose}{line.what}")
+        owner = f"{line.pool}: " if line.pool else ""
+        lines.append(f"  {line.usd_month:>12,.0f} ({line.fixed_month:,.0f}) {owner}{line.description}")
     lines.append(f"  {money.usd_month:>12,.0f} ({money.fixed_month:,.0f}) all that has a price")
-    lines += [f"  {'no price':>12} {f'{item.pool}: ' if item.pool else ''}{item.what}" for item in money.unpriced]
+    lines += [
+        f"  {'no price':>12} {f'{item.pool}: ' if item.pool else ''}{item.description}" for item in money.unpriced
+    ]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    """Write the summary of every environment anew, and drop those of environments that are gone."""
+    """Write the summary of every environment, and delete summaries without an environment."""
     os.chdir(ROOT / "stacks")
     GOLDEN.mkdir(exist_ok=True)
     for path in GOLDEN.glob("*.txt"):

@@ -1,4 +1,4 @@
-"""Roles on the hosts of a lab: Ansible run as operators run it, in the lab's network, and its answer read in one way."""
+"""Runs of Ansible roles on the hosts of a lab: in the lab's network, as operators run them, with parsed results."""
 
 import json
 import os
@@ -26,32 +26,32 @@ class Played:
     counts: Counts
 
     @property
-    def said(self) -> str:
-        """All of it on one line, because messages are folded."""
+    def one_line(self) -> str:
+        """Return the whole output on one line, because messages are folded."""
         return " ".join(self.text.split())
 
     @property
     def changed(self) -> dict[str, int]:
-        return {name: one["changed"] for name, one in self.counts.items()}
+        return {name: counts["changed"] for name, counts in self.counts.items()}
 
     def good(self) -> "Played":
-        """The same, where it succeeded; the end of what it said, where not."""
+        """Return the run; fail with the end of its output if Ansible failed."""
         assert self.code == 0, self.text[-5000:]
         return self
 
 
 def recap(text: str) -> Counts:
-    """Ansible's last lines: how many tasks were ok, changed, failed and so on, by host."""
-    found = {}
+    """Parse Ansible's last lines: the numbers of tasks that were ok, changed, failed and so on, by host."""
+    counts = {}
     for line in text.rpartition("PLAY RECAP")[2].splitlines()[1:]:
-        name, _, rest = line.partition(":")
-        if "ok=" in rest:
-            found[name.strip()] = {key: int(number) for key, number in (word.split("=") for word in rest.split())}
-    return found
+        name, _, numbers = line.partition(":")
+        if "ok=" in numbers:
+            counts[name.strip()] = {key: int(number) for key, number in (word.split("=") for word in numbers.split())}
+    return counts
 
 
 def connection(lab: Layout) -> dict[str, Any]:
-    """Variables with which Ansible gets into every host of a lab."""
+    """Return the variables with which Ansible connects to every host of a lab."""
     return {
         "ansible_user": "root",
         "ansible_python_interpreter": "/usr/bin/python3",
@@ -69,19 +69,21 @@ def play(
     fast: bool = True,
     timeout: float = 400,
 ) -> Played:
-    """Run plays (a playbook's path, its text, or its plays) on `hosts`, a static inventory or what the plan's program says.
+    """Run plays (a playbook's path, its text, or its plays) on `hosts`.
 
-    `fast`: with the sandbox's accelerator, which keeps its own connections.
+    `hosts`: a static inventory, or the output of the plan's inventory program.
+
+    `fast`: with the sandbox's accelerator, which reuses its own connections.
     """
     book = plays if isinstance(plays, Path) else folder / "playbook.yml"
     if not isinstance(plays, Path):
         book.write_text(plays if isinstance(plays, str) else json.dumps(plays))
-    told = json.dumps(hosts, default=str)
+    listing_text = json.dumps(hosts, default=str)
     listing = folder / ("hosts" if "_meta" in hosts else "hosts.json")
-    listing.write_text(f"#!/bin/sh\ncat <<'END'\n{told}\nEND\n" if "_meta" in hosts else told)
+    listing.write_text(f"#!/bin/sh\ncat <<'END'\n{listing_text}\nEND\n" if "_meta" in hosts else listing_text)
     listing.chmod(0o755)
     program = Path(sys.executable).with_name("ansible-playbook")
-    done = subprocess.run(
+    completed = subprocess.run(
         ["nsenter", f"--net={netns.FOLDER / lab.netns}", program, "-i", listing, book, *words],
         cwd=ROOT,
         env={
@@ -92,7 +94,7 @@ def play(
             "ANSIBLE_INVENTORY_ENABLED": "script" if "_meta" in hosts else "yaml",
             "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default",
             "ANSIBLE_NOCOLOR": "1",
-            # Connections are kept by address, and another lab may have the same ones.
+            # Control sockets are named by address, and another lab may have the same addresses.
             "ANSIBLE_SSH_CONTROL_PATH_DIR": str(folder / "cp"),
         },
         capture_output=True,
@@ -100,4 +102,4 @@ def play(
         timeout=timeout,
         check=False,
     )
-    return Played(done.returncode, done.stdout + done.stderr, recap(done.stdout))
+    return Played(completed.returncode, completed.stdout + completed.stderr, recap(completed.stdout))

@@ -1,4 +1,4 @@
-"""That a role needs no other: it says what it takes, and takes what it needs along itself."""
+"""Independence of roles: a role reads only its own variables and those of roles that it includes."""
 
 import re
 from pathlib import Path
@@ -13,36 +13,39 @@ _VARIABLE = re.compile(r"(?<![\w./'\"-])([a-z][a-z0-9]*(?:_[a-z0-9]+)+)(?![\w/(]
 
 
 def owner(variable: str) -> str | None:
-    """The role whose variable it is, by the longest name that begins it."""
+    """Return the role of a variable: the longest role name with which it begins."""
     return next((name for name in NAMES if variable.startswith(f"{name}_")), None)
 
 
 def expressions(text: str) -> str:
     """Return the text that Jinja reads: between braces, and after `when`, `loop`, `that` and similar keys."""
-    found = re.findall(r"{{.*?}}|{%.*?%}", text, re.DOTALL)
-    return "\n".join([*found, *re.findall(r"^\s*(?:when|until|failed_when|changed_when):(.*)$", text, re.MULTILINE)])
+    matches = re.findall(r"{{.*?}}|{%.*?%}", text, re.DOTALL)
+    return "\n".join([*matches, *re.findall(r"^\s*(?:when|until|failed_when|changed_when):(.*)$", text, re.MULTILINE)])
 
 
 def reads(role: str) -> set[str]:
-    """Variables of any role that occur in a role's own expressions, without a value for when they are not there."""
-    found: set[str] = set()
+    """Return the variables of any role that a role's expressions read without a default."""
+    variables: set[str] = set()
     for path in (ROLES / role).rglob("*"):
         if path.is_file() and path.parts[-2] in ("tasks", "handlers", "defaults", "vars", "templates"):
             text = re.sub(r"#.*", "", path.read_text(encoding="utf-8", errors="replace"))
-            found |= {one for one in _VARIABLE.findall(expressions(text)) if owner(one) is not None}
-    return found
+            variables |= {variable for variable in _VARIABLE.findall(expressions(text)) if owner(variable) is not None}
+    return variables
 
 
 def included(role: str) -> set[str]:
-    """Roles that it brings along, those of its `dependencies` among them."""
+    """Return the roles that it includes, or lists in its `dependencies`."""
     text = "".join(path.read_text() for path in (ROLES / role / "tasks").glob("*.yml"))
     named = set(re.findall(r"(?:include_role|import_role):\s*\n\s*name: (\w+)", text))
     meta = yaml_text.load((ROLES / role / "meta/main.yml").read_text())
-    return named | {str(one.get("role", one) if isinstance(one, dict) else one) for one in meta["dependencies"]}
+    return named | {
+        str(dependency.get("role", dependency) if isinstance(dependency, dict) else dependency)
+        for dependency in meta["dependencies"]
+    }
 
 
 @pytest.mark.parametrize("role", NAMES)
-def test_appliance_723_no_role_waits_for_another_that_it_does_not_bring(role: str) -> None:
-    """A role that reads another's variables works only where somebody has run that one, and nobody says so."""
-    foreign = {one for one in reads(role) if owner(one) not in {role, *included(role)}}
+def test_appliance_723_no_role_depends_on_another_that_it_does_not_include(role: str) -> None:
+    """A role that reads the variables of another works only if that one has run, without an error otherwise."""
+    foreign = {variable for variable in reads(role) if owner(variable) not in {role, *included(role)}}
     assert foreign == set()

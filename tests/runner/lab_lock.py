@@ -21,7 +21,7 @@ def lock_file() -> Path:
 
 @contextlib.contextmanager
 def held(file: Path, checkout: Path, say: Callable[[str], None]) -> Iterator[bool]:
-    """Hold the lock; wait for it as long as another checkout has it, and say which. Yield false after a stop signal."""
+    """Hold the lock; wait for it as long as another checkout has it, print which. Yield false after a stop signal."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+") as handle:
         announced = ""

@@ -1,6 +1,7 @@
-"""Control group with the smallest share of the processors, for a tier that runs behind another one.
+"""Control group with a small share of the processors, for a tier that runs behind another one.
 
-`nice` alone does not do that: where the kernel groups processes by session (`sched_autogroup_enabled`), it counts only
+The share is a quarter of the default: with a much smaller one a tier hardly proceeds while other programs keep all processors busy.
+`nice` alone does not do that: if the kernel groups processes by session (`sched_autogroup_enabled`), it counts only
 among those of the same session.
 """
 
@@ -10,19 +11,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
-#: A control group's share of the processors: file, smallest and default value, of cgroup v2 and v1.
-SHARES = (("cpu.weight", "1", "100"), ("cpu.shares", "2", "1024"))
+#: A control group's share of the processors: file, small and default value, of cgroup v2 and v1.
+SHARES = (("cpu.weight", "25", "100"), ("cpu.shares", "256", "1024"))
 
 
 @contextlib.contextmanager
 def polite(root: Path = ROOT) -> Iterator[Path | None]:
-    """Yield the `cgroup.procs` to write a process into; None where this machine allows no such group."""
+    """Yield the `cgroup.procs` to write a process into; None if this machine allows no such group."""
     group = _create(root)
     try:
         yield group / "cgroup.procs" if group else None
     finally:
         if group:
-            with contextlib.suppress(OSError):  # what is still in it keeps it
+            with contextlib.suppress(OSError):  # a process in it prevents its removal
                 group.rmdir()
 
 
@@ -57,9 +58,9 @@ def _create(root: Path) -> Path | None:
                 (tree / "cgroup.subtree_control").write_text("+cpu")
         except OSError:
             continue
-        for file, smallest, _ in SHARES:
+        for file, small, _ in SHARES:
             if (group / file).exists():
-                (group / file).write_text(smallest)
+                (group / file).write_text(small)
                 return group
         group.rmdir()
     return None

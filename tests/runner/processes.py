@@ -40,7 +40,7 @@ def _stop(number: int, _: object) -> None:
 
 
 def received_signal() -> int | None:
-    """Return the first signal that asked for an end; None without one."""
+    """Return the first signal that stopped the run; None without one."""
     return _RECEIVED[0] if _RECEIVED else None
 
 
@@ -74,7 +74,7 @@ def run(
     copier = threading.Thread(target=_copy, args=(process.stdout, log, echo), daemon=True)
     copier.start()
     status = _watched(process, progress, idle_seconds)
-    # A process that outlives pytest can hold the pipe open; the log has what came until here.
+    # A process that outlives pytest can hold the pipe open; the log has the output until then.
     copier.join(5)
     return status
 
@@ -134,7 +134,7 @@ def descendants() -> list[int]:
 
 
 def _reap_adopted() -> None:
-    # A process whose parent has ended comes to this one, and stays in /proc, ended, until its exit status is read.
+    # A process whose parent has ended becomes a child of this one, and is a zombie until its exit status is read.
     for pid, parent, state in _processes():
         if parent == os.getpid() and state == "Z" and pid not in _STARTED:
             with contextlib.suppress(ChildProcessError):
@@ -152,7 +152,7 @@ def _processes() -> list[tuple[int, int, str]]:
 
 
 def end_descendants(grace_seconds: float = 10.0) -> list[int]:
-    """End all processes below this one: SIGTERM, then SIGKILL. Return the ids of those that were there."""
+    """End all processes below this one: SIGTERM, then SIGKILL. Return the ids of the processes that existed."""
     seen = descendants()
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in descendants():

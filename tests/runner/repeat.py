@@ -15,7 +15,7 @@ def is_worthwhile(outcome: Outcome) -> bool:
 
 
 def selection(outcome: Outcome, folder: Path) -> Path:
-    """Write pytest's arguments for the repetition into a file: the tests, or their files where tests share state."""
+    """Write pytest's arguments for the repetition into a file: the tests, or their files if tests share state."""
     names = _files(outcome.failures) if outcome.tier.shares_state else list(outcome.failures)
     file = folder / f"{outcome.tier.name}-repeated.args"
     file.write_text("".join(f"{name}\n" for name in names))

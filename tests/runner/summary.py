@@ -9,6 +9,13 @@ LAST_LINES = 40
 SLOWEST_FILES = 5
 
 
+def line(outcome: Outcome) -> str:
+    """Return one line about a tier that has ended while another one runs."""
+    counts = outcome.counts
+    text = f"{outcome.tier.name}: {counts['passed']} passed, {counts['failed']} failed in {outcome.seconds:.0f} s"
+    return ", ".join([text, *([outcome.broken] if outcome.broken else []), *outcome.failures])
+
+
 def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines, failed tests last, so that a log that is cut keeps them."""
     yield f"\n{'tier':8} {'passed':>7} {'failed':>7} {'not run':>8} {'seconds':>8}"

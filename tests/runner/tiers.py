@@ -11,10 +11,10 @@ from sandbox.demo import machine
 class Tier:
     """Folder of tests, with the time in which at least one of its tests must end.
 
-    `spread` is the distribution mode of pytest-xdist: `worksteal` spreads single tests, `loadfile` whole files, where the
-    tests of a file share an expensive fixture; None runs one test after the other. `beside` names a tier that mostly
-    waits: this one runs at the same time with the smallest share of the processors. `shares_state`: tests of a file
-    depend on one another, so a failed test is repeated with its file. `uses_lab`: only one checkout at a time runs it.
+    `spread` is the distribution mode of pytest-xdist: `worksteal` spreads single tests, `loadfile` whole files, if the
+    tests of a file share an expensive fixture; None runs one test after the other. `behind`: the tier computes; it runs at
+    the same time as the others, which mostly wait, with a small share of the processors. `shares_state`: tests of a
+    file depend on one another, so a failed test is repeated with its file. `uses_lab`: only one checkout at a time runs it.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Tier:
     holds: str
     prepare: Callable[[], None] = lambda: None
     spread: str | None = None
-    beside: str = ""
+    behind: bool = False
     shares_state: bool = False
     uses_lab: bool = False
 
@@ -56,17 +56,17 @@ def _get_both() -> None:
 
 
 TIERS = (
-    Tier("unit", 15, "functions, and small programs on loopback", spread="worksteal"),
-    Tier("graph", 35, "what Pulumi is asked to make", _get_engine, spread="loadfile", beside="e2e", shares_state=True),
-    # Of the roles, a file has a lab of its own, or is the only one on the sandbox's. Of the last tier several need its ports.
+    Tier("unit", 35, "functions, and small programs on loopback", spread="worksteal", behind=True),
+    Tier("graph", 35, "resources that Pulumi creates", _get_engine, spread="loadfile", behind=True, shares_state=True),
+    # A file of the roles has a separate lab, or is the only one on the sandbox's. Several files of e2e need its ports.
     Tier(
         "roles",
         35,
-        "Ansible roles, on the lab's machines where there is a lab",
+        "Ansible roles, on the lab's machines if there is a lab",
         _get_both,
         spread="loadfile",
         shares_state=True,
         uses_lab=True,
     ),
-    Tier("e2e", 35, "the whole line, in the lab where there is one", _get_both, shares_state=True, uses_lab=True),
+    Tier("e2e", 35, "the whole system, in the lab if there is one", _get_both, shares_state=True, uses_lab=True),
 )

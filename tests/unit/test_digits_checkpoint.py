@@ -1,4 +1,4 @@
-"""The training example's checkpoints: complete and verified, or not there."""
+"""Checkpoints of the training example: complete and verified, or absent."""
 
 import json
 from pathlib import Path
@@ -16,11 +16,11 @@ def save(root: Path, *epochs: int) -> None:
         checkpoints.write(root, epoch, STATE, {"site": "onprem"})
 
 
-def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+def test_a_written_checkpoint_is_read_back(tmp_path: Path) -> None:
     save(tmp_path, 3)
-    found = checkpoints.newest(tmp_path)
-    assert found is not None and found.epoch == 3 and found.facts == {"site": "onprem"}
-    arrays = found.arrays()
+    checkpoint = checkpoints.newest(tmp_path)
+    assert checkpoint is not None and checkpoint.epoch == 3 and checkpoint.facts == {"site": "onprem"}
+    arrays = checkpoint.arrays()
     assert arrays.keys() == STATE.keys()
     np.testing.assert_array_equal(arrays["w"], STATE["w"])
 
@@ -35,8 +35,8 @@ def test_manifest_carries_size_and_digest_of_the_state(tmp_path: Path) -> None:
 
 def test_newest_is_by_number_and_not_by_name(tmp_path: Path) -> None:
     save(tmp_path, 999_999, 1_000_000, 2)
-    found = checkpoints.newest(tmp_path)
-    assert found is not None and found.epoch == 1_000_000
+    checkpoint = checkpoints.newest(tmp_path)
+    assert checkpoint is not None and checkpoint.epoch == 1_000_000
 
 
 def flip_a_byte(folder: Path) -> None:
@@ -67,16 +67,16 @@ def pretend_another_epoch(folder: Path) -> None:
         (pretend_another_epoch, "another checkpoint"),
     ],
 )
-def test_a_damaged_newest_is_reported_and_the_one_before_is_taken(tmp_path, damage, reason) -> None:
+def test_a_damaged_newest_checkpoint_is_reported_and_the_one_before_is_used(tmp_path, damage, reason) -> None:
     save(tmp_path, 1, 2)
     damage(tmp_path / "epoch-000002")
-    message: list[str] = []
-    found = checkpoints.newest(tmp_path, message.append)
-    assert found is not None and found.epoch == 1
-    assert len(message) == 1 and reason in message[0] and "epoch-000002" in message[0]
+    messages: list[str] = []
+    checkpoint = checkpoints.newest(tmp_path, messages.append)
+    assert checkpoint is not None and checkpoint.epoch == 1
+    assert len(messages) == 1 and reason in messages[0] and "epoch-000002" in messages[0]
 
 
-def test_nothing_there_is_no_checkpoint(tmp_path: Path) -> None:
+def test_a_missing_or_foreign_folder_is_no_checkpoint(tmp_path: Path) -> None:
     assert checkpoints.newest(tmp_path / "absent") is None
     (tmp_path / "epoch-x").mkdir()
     (tmp_path / "notes").write_text("")
@@ -138,8 +138,8 @@ def test_a_contradictory_environment_is_refused(variables, message) -> None:
         world.read_world(variables)
 
 
-def test_processes_listen_on_the_way_to_the_coordinator() -> None:
-    """And not where the machine's own name leads, which is 127.0.1.1 on Debian, or nowhere."""
+def test_processes_listen_on_the_address_that_reaches_the_coordinator() -> None:
+    """The machine's own name resolves to 127.0.1.1 on Debian, or not at all, and is not used."""
     import collectives
 
     assert collectives.address_towards("127.0.0.1:29500") == "127.0.0.1"

@@ -1,4 +1,4 @@
-"""The training example and MLflow: several jobs at the same time do not disturb one another."""
+"""Training example with MLflow: several jobs at the same time do not disturb one another."""
 
 import sys
 from pathlib import Path
@@ -16,11 +16,11 @@ def test_two_first_jobs_of_an_experiment_both_have_a_run_in_it(tmp_path: Path, m
     monkeypatch.setattr(sys, "path", [str(DIGITS), *sys.path])
     from tracking import Tracker
 
-    asked = MlflowClient.get_experiment_by_name
+    original = MlflowClient.get_experiment_by_name
 
     def answered_late(client: MlflowClient, name: str) -> object:
-        """The answer is from before the other job made the experiment."""
-        experiment = asked(client, name)
+        """Return the answer from before the other job created the experiment."""
+        experiment = original(client, name)
         if experiment is None:
             client.create_experiment(name)
         return experiment

@@ -1,4 +1,4 @@
-"""The training example for real: two processes on loopback, MLflow on SQLite, killed, damaged, resumed."""
+"""Training example with two real processes on loopback and MLflow on SQLite: killed, damaged, resumed."""
 
 import os
 import re
@@ -96,7 +96,7 @@ def tracked(folder: Path) -> list:
 def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp_path: Path, start) -> None:
     from mlflow import MlflowClient
 
-    # Killed without warning after the second epoch; rank 1 only is told, as when one node dies.
+    # Killed without warning after the second epoch.
     first = start("killed", "--epochs", "6", "--seconds-per-epoch-floor", "1")
     first.wait_for("epoch 2/6")
     first.wait_for("epoch 3/6")
@@ -104,7 +104,8 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp
         process.kill()
     first.wait()
 
-    # The newest checkpoint is damaged on disk: the next run must say so and take an older one.
+    # The newest checkpoint is damaged on disk: the next run must report it and use an older one. Then rank 1 alone
+    # receives SIGTERM, as when one node is stopped.
     root = tmp_path / "checkpoints" / "test"
     newest = max(root.iterdir())
     (newest / "state.npz").write_bytes(b"not an array")
@@ -116,7 +117,7 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp
     assert second.wait() == [143, 143], second.log()
     assert "passed over" in second.log() and newest.name in second.log()
 
-    # The disk is lost: MLflow's artifacts carry the run on.
+    # The disk is lost: the run continues from MLflow's artifacts.
     for path in sorted(root.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     third = start("resumed", "--epochs", "6")
@@ -125,8 +126,8 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp
 
     whole = start("whole", "--epochs", "6", "--run-name", "whole")
     assert whole.wait() == [0, 0], whole.log()
-    seen = {**losses(first.log()), **losses(second.log()), **losses(third.log())}
-    assert seen == losses(whole.log()) and sorted(seen) == [1, 2, 3, 4, 5, 6]
+    combined = {**losses(first.log()), **losses(second.log()), **losses(third.log())}
+    assert combined == losses(whole.log()) and sorted(combined) == [1, 2, 3, 4, 5, 6]
 
     client = MlflowClient(f"sqlite:///{tmp_path}/mlflow.db")
     runs = tracked(tmp_path)
@@ -140,13 +141,13 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp
     assert "epoch-000006" in names
 
 
-def test_a_process_that_fails_ends_and_does_not_wait_for_those_that_wait_for_it(tmp_path: Path, start) -> None:
+def test_a_failed_process_ends_without_waiting_for_the_others(tmp_path: Path, start) -> None:
     first = start("small", "--epochs", "1")
     assert first.wait() == [0, 0], first.log()
-    # Only the first process reads checkpoints: the other one waits for it to say where the run goes on.
+    # Only the first process reads checkpoints: the other one waits for the epoch from which to continue.
     other = start("large", "--epochs", "2", "--hidden", "32")
     assert 0 not in other.wait(), other.log()
     assert "the checkpoint is of another network" in other.log()
-    # MLflow keeps a run's parameters as they were first; that must not keep the rest from it.
+    # MLflow refuses to change a run's parameters; everything else must be recorded nevertheless.
     assert "MLflow refuses parameters" in other.log()
     assert [run.info.status for run in tracked(tmp_path)] == ["FAILED"]

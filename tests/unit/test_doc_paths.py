@@ -21,10 +21,10 @@ FOLDERS = (
 PATH = re.compile(rf"(?<![\w./~-])(?:{'|'.join(FOLDERS)})/[\w./*<>{{}}-]*[\w*>}}]")
 #: Paths of modules below landbridge/, written without it.
 SHORT = re.compile(r"(?<![\w./-])(?:burst|catalog|environment|live|plan|policy|realise|rules)/[\w/]+\.py\b")
-#: Patterns, and names of an environment or a component that a reader makes.
+#: Patterns, and names of an environment or a component that a reader creates.
 PLACEHOLDERS = re.compile(r"ENV|NAME|STACK|acme|job_logs|rack\.yaml|[*<{]")
-#: Files that a reader of a how-to page makes, files that are made at run time, and folders below the state directory.
-MADE = {
+#: Files that a reader of a how-to page creates, files of the run time, and folders below the state directory.
+CREATED = {
     "ansible/out",
     "components/job_logs.py",
     "components/multilang/job_logs.py",
@@ -37,7 +37,7 @@ MADE = {
     "landbridge/rules/owners.py",
     "tests/unit/rules/rows_owners.py",
 }
-#: Tests make checkouts and environments of their own; the changelog names paths of its time.
+#: Tests create checkouts and environments; the changelog contains former paths.
 SKIPPED = re.compile(
     r"tests/|docs/reference/glossary\.md|CHANGELOG\.md|bench/.*\.py|docs/reference/(commands|mistakes)\.md"
 )
@@ -55,7 +55,7 @@ def test_each_path_in_a_document_a_docstring_or_a_comment_exists() -> None:
 def _missing(name: str, present: set[str]) -> Iterator[str]:
     for number, line in enumerate((ROOT / name).read_text(errors="replace").splitlines(), 1):
         for path in PATH.findall(line):
-            exists = path in present or path in MADE or str(Path(name).parent / path) in present
+            exists = path in present or path in CREATED or str(Path(name).parent / path) in present
             if not exists and not PLACEHOLDERS.search(path):
                 yield f"{name}:{number}: {path} does not exist"
         for path in SHORT.findall(line):

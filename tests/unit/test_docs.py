@@ -21,7 +21,7 @@ def names() -> list[str]:
     return [str(page.relative_to(ROOT)) for page in PAGES]
 
 
-def test_reference_pages_are_what_the_code_says() -> None:
+def test_reference_pages_agree_with_the_code() -> None:
     done = subprocess.run(
         [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
@@ -29,7 +29,7 @@ def test_reference_pages_are_what_the_code_says() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names())
-def test_links_lead_somewhere(page: Path) -> None:
+def test_the_target_of_each_link_exists(page: Path) -> None:
     targets = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
     local = [target.partition("#")[0] for target in targets if "://" not in target and not target.startswith("#")]
     missing = [target for target in local if not (page.parent / target).exists()]
@@ -69,9 +69,12 @@ def test_make_targets_in_the_text_exist() -> None:
 
 def test_every_direct_dependency_has_its_line() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *(one for group in project["optional-dependencies"].values() for one in group)]
+    dependencies = [
+        *project["dependencies"],
+        *(dependency for group in project["optional-dependencies"].values() for dependency in group),
+    ]
     text = (ROOT / "docs" / "dependencies.md").read_text()
-    missing = [name for one in wanted if (name := re.split(r"[\[<>=~! ]", one)[0]) not in text]
+    missing = [name for dependency in dependencies if (name := re.split(r"[\[<>=~! ]", dependency)[0]) not in text]
     assert missing == []
 
 

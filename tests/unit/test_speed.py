@@ -17,8 +17,8 @@ from landbridge.rules import check
 
 ROOT = Path(__file__).parents[2]
 DAY = date(2026, 11, 21)
-MIB = 100
-# Each of these alone costs more than reading an environment; `check` has no use for any.
+LIMIT_MIB = 100
+# Each of these alone costs more than reading an environment; `check` needs none of them.
 GIANTS = {
     "ansible", "ansible_runner", "asyncio", "boto3", "botocore", "concurrent", "cryptography", "jax", "jinja2", "jsonschema",
     "logging", "mlflow", "moto", "multiprocessing", "numpy", "pulumi", "pulumi_aws", "requests", "rich", "ruamel", "sandbox",
@@ -51,7 +51,7 @@ def modules(*words: str) -> set[str]:
 
 
 def packages(loaded: set[str]) -> set[str]:
-    """The outermost names of modules."""
+    """Return the top-level packages of modules."""
     return {name.partition(".")[0] for name in loaded}
 
 
@@ -84,8 +84,8 @@ def test_the_resume_program_loads_little_of_the_product_and_of_python() -> None:
     code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.hooks.programs; print(*sys.modules)"
     command = [sys.executable, "-IS", "-c", code, str(ROOT)]
     loaded = set(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout.split())
-    own = {name.removeprefix("landbridge.burst.") for name in loaded if name.startswith("landbridge.burst.")}
-    assert own == {"hooks", "hooks.programs", "journal", "journal.database", "journal.paths"}
+    burst_modules = {name.removeprefix("landbridge.burst.") for name in loaded if name.startswith("landbridge.burst.")}
+    assert burst_modules == {"hooks", "hooks.programs", "journal", "journal.database", "journal.paths"}
     assert not loaded & {
         "dataclasses",
         "inspect",
@@ -98,8 +98,8 @@ def test_the_resume_program_loads_little_of_the_product_and_of_python() -> None:
     }
 
 
-def test_the_daemon_that_runs_all_day_is_small() -> None:
-    """botocore alone: no models, no tables of resources, nothing that a person's commands need."""
+def test_the_daemon_imports_no_large_package() -> None:
+    """Check that the daemon loads botocore alone: no models, no resource tables, nothing of the operator's commands."""
     code = "import sys, landbridge.burst.daemon.daemon; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
     large = {
@@ -132,13 +132,13 @@ def test_check_stays_small(pools: int, tmp_path: Path) -> None:
     path = tmp_path / "Pulumi.pools.yaml"
     path.write_text(text(pools))
     command = [str(Path(sys.executable).parent / "landbridge"), "check", "-f", str(path)]
-    # A process begins as a copy of the one that starts it, and that counts: so a small one starts it, not this one.
+    # A new process starts as a copy of its parent, and that memory counts: therefore a small process starts it.
     done = subprocess.run(
         [sys.executable, "-c", STARTER, *command], capture_output=True, text=True, timeout=300, check=True
     )
     status, peak_kib = map(int, done.stdout.split())
     assert status == 0
-    assert peak_kib / 1024 < MIB
+    assert peak_kib / 1024 < LIMIT_MIB
 
 
 def calls(act: Callable[[], object]) -> int:
@@ -157,7 +157,7 @@ def calls(act: Callable[[], object]) -> int:
     return count
 
 
-def judged(written: str) -> int:
+def calls_of_check(written: str) -> int:
     """Return the work of one `check` of a text, without files that are read once per process."""
     path = Path("stacks/Pulumi.pools.yaml")
 
@@ -168,7 +168,7 @@ def judged(written: str) -> int:
     return calls(act)
 
 
-# What one kind of mistake in every pool makes of a sound file.
+# Replacements that put one kind of mistake into every pool of a valid file.
 MISTAKES = {
     "none": ("", ""),
     "unknown key": ("max_nodes:", "max_node:"),
@@ -182,7 +182,10 @@ MISTAKES = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_twice_the_pools_are_twice_the_work(mistake: str) -> None:
     before, after = MISTAKES[mistake]
-    work = {pools: judged(text(pools).replace(before, after) if before else text(pools)) for pools in (125, 250, 500)}
+    work = {
+        pools: calls_of_check(text(pools).replace(before, after) if before else text(pools))
+        for pools in (125, 250, 500)
+    }
     assert work[250] < 2.4 * work[125], work
     assert work[500] < 2.4 * work[250], work
 
@@ -200,9 +203,9 @@ def test_the_measured_environments_are_sound(pools: int) -> None:
 HOLD = "import time; held = b'x' * (40 << 20); time.sleep(0.3)"
 
 
-def test_the_memory_of_children_counts_where_they_stay() -> None:
+def test_the_memory_of_running_children_is_counted() -> None:
     both = f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {HOLD!r}]); {HOLD}; child.wait()"
-    # In a process of its own, as the benchmark is: a large one's memory would count as its children's at their start.
+    # In a separate process, like the benchmark: a large parent's memory would count as its children's at their start.
     code = (
         "import json, pathlib, sys; from bench.measure import Contender, take_turns; command = (sys.executable, '-c', sys.argv[1]); "
         "turns = [Contender('alone', command), Contender('tree', command, tree=True)]; "

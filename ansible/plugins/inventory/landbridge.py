@@ -1,4 +1,4 @@
-"""Hosts, groups and variables from an environment file and its stack's outputs."""
+"""Inventory plugin: hosts, groups and variables from an environment file and its stack's outputs."""
 
 import json
 import os
@@ -13,12 +13,15 @@ DOCUMENTATION = r"""
 name: landbridge
 short_description: Inventory from a Landbridge environment file
 description:
-  - Takes an environment file (C(stacks/Pulumi.NAME.yaml)) as its source.
-  - Variables that come from AWS are there once the stack has outputs, which C(landbridge up) writes.
-  - All deciding is done by C(landbridge.plan.ansible.inventory); this plugin only carries its result over, with how to connect.
+  - Reads an environment file (C(stacks/Pulumi.NAME.yaml)).
+  - Variables from AWS exist once the stack has outputs, which C(landbridge up) writes.
+  - C(landbridge.plan.ansible.inventory) computes all values; this plugin passes them to Ansible and adds connection
+    variables.
 options:
   outputs:
-    description: File with the stack's outputs (as of C(pulumi stack output --json)) instead of the one that C(landbridge up) wrote.
+    description: >-
+      File with the stack's outputs, as printed by C(pulumi stack output --json), instead of the one that
+      C(landbridge up) wrote.
     env: [{name: LANDBRIDGE_OUTPUTS}]
     type: path
 author: [landbridge]
@@ -26,7 +29,7 @@ author: [landbridge]
 
 
 class InventoryModule(BaseInventoryPlugin):
-    """Accepts Pulumi.NAME.yaml; errors are the findings that `landbridge check` prints."""
+    """Inventory from Pulumi.NAME.yaml; errors are the findings that `landbridge check` prints."""
 
     NAME = "landbridge"
 
@@ -52,7 +55,7 @@ class InventoryModule(BaseInventoryPlugin):
         source = Path(os.environ.get("LANDBRIDGE_OUTPUTS") or paths.outputs_file(environment.name))
         outputs = StackOutputs.model_validate_json(source.read_text()) if source.exists() else None
         data = planned(environment, outputs)
-        self._carry(data)
+        self._add_to_inventory(data)
         for name, value in self._connection(environment, paths).items():
             self.inventory.set_variable("all", name, value)
         self.inventory.set_variable("all", "landbridge_environment", environment.name)
@@ -60,7 +63,7 @@ class InventoryModule(BaseInventoryPlugin):
         if outputs is not None:
             self.inventory.set_variable("all", "landbridge_outputs", json.loads(json.dumps(outputs.public())))
 
-    def _carry(self, data):
+    def _add_to_inventory(self, data):
         for group, content in data.items():
             if group == "_meta":
                 continue
@@ -83,14 +86,14 @@ class InventoryModule(BaseInventoryPlugin):
         from landbridge.plan.site.ssh_access import proxy_command
 
         access, proxy = service_hosts(environment).access, proxy_command(environment)
-        known = (
+        known_hosts = (
             paths.expand(access.known_hosts)
             if access.known_hosts
             else paths.state_dir(environment.name) / "known_hosts"
         )
         options = [
             "-o",
-            f"UserKnownHostsFile={known}",
+            f"UserKnownHostsFile={known_hosts}",
             "-o",
             "StrictHostKeyChecking=accept-new",
             "-o",
@@ -98,13 +101,13 @@ class InventoryModule(BaseInventoryPlugin):
         ]
         if proxy:
             options += ["-o", f"ProxyCommand={proxy}"]
-        found = {
+        variables = {
             "ansible_user": access.user,
             "ansible_port": access.port,
             "ansible_ssh_common_args": shlex.join(options),
         }
         if access.user != "root":
-            found["ansible_become"] = True
+            variables["ansible_become"] = True
         if access.private_key:
-            found["ansible_ssh_private_key_file"] = str(paths.expand(access.private_key))
-        return found
+            variables["ansible_ssh_private_key_file"] = str(paths.expand(access.private_key))
+        return variables

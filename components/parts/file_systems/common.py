@@ -18,13 +18,13 @@ class FileSystemContext:
     security_group_id: pulumi.Input[str]
     key_arn: pulumi.Input[str] | None
     #: Options of resources that hold data, and of resources without data (mount targets, associations).
-    kept: pulumi.ResourceOptions
-    own: pulumi.ResourceOptions
+    data_options: pulumi.ResourceOptions
+    child_options: pulumi.ResourceOptions
 
 
 @dataclass(frozen=True)
-class Made:
-    """File system and its mount options: `source` is what `mount` takes, `type` is after its -t."""
+class FileSystemResource:
+    """File system and the arguments of its mount: `mount -t type -o options source`."""
 
     id: pulumi.Output[str]
     dns_name: pulumi.Output[str]

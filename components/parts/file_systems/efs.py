@@ -3,39 +3,39 @@
 import pulumi
 import pulumi_aws as aws
 
-from components.parts.file_systems.common import FileSystemContext, Made
+from components.parts.file_systems.common import FileSystemContext, FileSystemResource
 from landbridge.plan.args import named
 from landbridge.plan.aws.file_system import NFS_OPTIONS, EfsSettings, FileSystemArgs
 
 
-def efs(name: str, args: FileSystemArgs, settings: EfsSettings, site: FileSystemContext) -> Made:
-    """Make the file system, and a mount target in each of its zones."""
+def efs(name: str, args: FileSystemArgs, settings: EfsSettings, context: FileSystemContext) -> FileSystemResource:
+    """Create the file system, and a mount target in each of its zones."""
     system = aws.efs.FileSystem(
         name,
         creation_token=args.name,
         encrypted=True,
-        kms_key_id=site.key_arn,
+        kms_key_id=context.key_arn,
         performance_mode=settings.performance,
         throughput_mode=settings.throughput,
         provisioned_throughput_in_mibps=settings.provisioned_mibps,
         tags=named(args.tags, args.name),
-        opts=site.kept,
+        opts=context.data_options,
     )
     aws.efs.BackupPolicy(
         name,
         file_system_id=system.id,
         backup_policy={"status": "ENABLED" if args.backup_days else "DISABLED"},
-        opts=site.own,
+        opts=context.child_options,
     )
     for zone in args.zones:
         aws.efs.MountTarget(
             f"{name}-{zone}",
             file_system_id=system.id,
-            subnet_id=site.subnet_ids[zone],
-            security_groups=[site.security_group_id],
-            opts=site.own,
+            subnet_id=context.subnet_ids[zone],
+            security_groups=[context.security_group_id],
+            opts=context.child_options,
         )
-    return Made(
+    return FileSystemResource(
         id=system.id,
         dns_name=system.dns_name,
         mount_name=None,

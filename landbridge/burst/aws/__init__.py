@@ -1,1 +1,1 @@
-"""EC2 calls of the burst controller, and the typed answers they give."""
+"""EC2 calls of the burst controller, with typed results."""

@@ -1,4 +1,5 @@
-"""EC2 clients that are small: of botocore's model of EC2 only the few operations that bursting calls stay in memory."""
+"""EC2 clients with little memory: they keep only the operations of botocore's EC2 model that the burst controller
+calls."""
 
 import gc
 import json
@@ -20,12 +21,12 @@ OPERATIONS = (
     *("RunInstances", "DescribeInstances", "TerminateInstances", "CreateTags"),
     *("DescribeVolumes", "DeleteVolume", "DescribeNetworkInterfaces", "DeleteNetworkInterface"),
 )
-#: Shapes whose parts instances_xml reads instead of botocore.
+#: Shapes whose members instances_xml reads instead of botocore.
 READ_ELSEWHERE = ("Reservation", "ReservationList")
 NOTHING: dict[str, Any] = {"type": "structure", "members": {}}
-#: Services whose addresses are kept: EC2 itself, and what credentials may be fetched from.
-SERVICES = ("ec2", "sts")
-# One attempt: botocore would repeat RunInstances where there is no capacity, which EC2 answers with HTTP 500.
+#: Services whose endpoints are kept: EC2, STS, from which credentials may be fetched, and CloudWatch.
+SERVICES = ("ec2", "sts", "monitoring")
+# One attempt: botocore would repeat RunInstances after insufficient capacity, which EC2 reports with HTTP 500.
 SETTINGS = Settings(
     retries={"mode": "standard", "total_max_attempts": 1},
     connect_timeout=3,
@@ -36,9 +37,9 @@ SETTINGS = Settings(
 
 
 def clients(
-    region: str, endpoint: str | None, credentials_file: str | None, profiles: tuple[str, ...]
+    region: str, endpoint: str | None, credentials_file: str | None, profiles: tuple[str, ...], fips: bool = False
 ) -> list["EC2Client"]:
-    """A client for each profile of the credentials file; for one that is not in it the first one's."""
+    """Return a client for each profile of the credentials file; for a missing profile the client of the first one."""
     loader = SmallLoader()
     clients_by_profile: list[EC2Client] = []
     for profile in profiles:
@@ -51,7 +52,7 @@ def clients(
             continue
         if profile in session.available_profiles:
             session.set_config_variable("profile", profile)
-        client: Any = session.create_client("ec2", region_name=region, endpoint_url=endpoint, config=SETTINGS)
+        client: Any = session.create_client("ec2", region_name=region, endpoint_url=endpoint, config=settings(fips))
         for operation in ("DescribeInstances", "RunInstances"):
             client.meta.events.register(f"before-parse.ec2.{operation}", _read)
         clients_by_profile.append(client)
@@ -59,20 +60,38 @@ def clients(
     return clients_by_profile
 
 
+def settings(fips: bool) -> Settings:
+    """Return the settings of a client, with AWS's FIPS endpoints if the environment requires them."""
+    return SETTINGS.merge(Settings(use_fips_endpoint=True)) if fips else SETTINGS
+
+
+def cloudwatch_client(region: str, endpoint: str | None, credentials_file: str | None, fips: bool = False) -> Any:
+    """Return a CloudWatch client with the launch role's credentials."""
+    loader = SmallLoader()
+    session = botocore.session.Session()
+    session.register_component("data_loader", loader)
+    if credentials_file:
+        session.set_config_variable("credentials_file", credentials_file)
+    client: Any = session.create_client("cloudwatch", region_name=region, endpoint_url=endpoint, config=settings(fips))
+    loader.forget()
+    return client
+
+
 def _read(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:
-    """Read an answer about instances before botocore does, and leave it nothing of it."""
+    """Parse a response about instances before botocore does, and replace its body by an empty one."""
     if response_dict["status_code"] < 300:
         try:
             customized_response_dict.update(read(response_dict["body"]))
         except (ExpatError, LookupError, ValueError):
-            return  # botocore says what is wrong with it
+            return  # botocore reports the error
         response_dict["body"] = b"<answer/>"
 
 
 class SmallLoader(Loader):
-    """Reads botocore's data and keeps what is used of it.
+    """Loader of botocore's data that keeps only the used part.
 
-    What is kept is a copy, made when the large original is gone: parts of the original would keep all its memory in use.
+    The part is a copy, created after the large original has been freed: parts of the original would keep its memory in
+    use.
     """
 
     def __init__(self) -> None:
@@ -97,7 +116,7 @@ class SmallLoader(Loader):
         return self._small[name,]
 
     def forget(self) -> None:
-        """Let go of everything that was read only to be made smaller."""
+        """Free the data from which only a part is kept."""
         self._cache.clear()  # type: ignore[attr-defined]
         gc.collect()
 
@@ -111,7 +130,7 @@ class SmallLoader(Loader):
 
 
 class _Undocumented(JSONFileLoader):
-    """Reads a file without its explanations: most of EC2's model is text for people."""
+    """Loader of a file without its documentation, which is most of EC2's model."""
 
     def _load_file(self, full_path: str, open_method: Callable[[str, str], BinaryIO]) -> Any:
         if not os.path.isfile(full_path):
@@ -126,26 +145,26 @@ def _undocumented(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pruned(model: dict[str, Any]) -> dict[str, Any]:
-    """A service model with our operations and the shapes they reach."""
+    """Return a service model with only OPERATIONS and the shapes that they refer to."""
     shapes, reached = {**model["shapes"], **dict.fromkeys(READ_ELSEWHERE, NOTHING)}, {}
     operations = {name: model["operations"][name] for name in OPERATIONS}
-    waiting = list(_named(operations))
-    while waiting:
-        name = waiting.pop()
+    pending = list(_shape_names(operations))
+    while pending:
+        name = pending.pop()
         if name not in reached:
             reached[name] = shapes[name]
-            waiting.extend(_named(shapes[name]))
+            pending.extend(_shape_names(shapes[name]))
     return {**model, "operations": operations, "shapes": reached}
 
 
-def _named(part: Any) -> list[str]:
-    """Names of shapes that a part of a model refers to."""
+def _shape_names(part: Any) -> list[str]:
+    """Return the names of the shapes that a part of a model refers to."""
     if isinstance(part, list):
-        return [name for item in part for name in _named(item)]
+        return [name for item in part for name in _shape_names(item)]
     if not isinstance(part, dict):
         return []
     names = [part["shape"]] if isinstance(part.get("shape"), str) else []
-    return names + [name for value in part.values() for name in _named(value)]
+    return names + [name for value in part.values() for name in _shape_names(value)]
 
 
 def _known_services(endpoints: dict[str, Any]) -> dict[str, Any]:

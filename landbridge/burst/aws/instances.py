@@ -13,7 +13,7 @@ _MARKETS: Mapping[str, Market] = {"spot": "spot", "capacity-block": "capacity-bl
 
 
 def instance_of(raw: Mapping[str, Any], region: str = "") -> CloudInstance:
-    """Return an instance of DescribeInstances. `region`: where it is not the policy's own."""
+    """Return an instance from DescribeInstances. `region`: empty for the policy's own region."""
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw.get("Tags", [])}
     return CloudInstance(
         id=raw["InstanceId"],
@@ -34,7 +34,8 @@ def instance_of(raw: Mapping[str, Any], region: str = "") -> CloudInstance:
 
 
 def node_of(tags: Mapping[str, str], index: int) -> str:
-    """Return the node of an instance: its own tag, else its position in the host list of its launch; else empty text."""
+    """Return the node of an instance: from its node tag, else from its index in the host list of its launch, else
+    empty."""
     if tags.get(NODE):
         return tags[NODE]
     nodes = _nodes(tags.get(NODES, ""))

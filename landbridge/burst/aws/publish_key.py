@@ -1,9 +1,9 @@
-"""Put the cluster's Slurm or munge key into Secrets Manager, where cloud nodes fetch it.
+"""Publication of the cluster's Slurm or munge key in Secrets Manager, from which cloud nodes fetch it.
 
     python -m landbridge.burst.aws.publish_key < /etc/munge/munge.key
 
-The key is read from stdin, never from an argument. Prints `changed` or `unchanged`. The secret itself belongs to the
-stack: one that does not exist is an error.
+The key is read from stdin, never from an argument. Prints `changed` or `unchanged`. The stack creates the secret
+itself: a missing one is an error.
 """
 
 import os
@@ -18,12 +18,16 @@ from landbridge.burst.config.config import BurstConfig, ConfigError, load
 SETTINGS = Settings(retries={"mode": "standard", "total_max_attempts": 4}, connect_timeout=3, read_timeout=20)
 
 
+def _settings(config: BurstConfig) -> Settings:
+    return SETTINGS.merge(Settings(use_fips_endpoint=True)) if config.fips_endpoints else SETTINGS
+
+
 def publish(config: BurstConfig, key: bytes) -> bool:
-    """Store `key` unless it is stored already; True when something was written."""
+    """Store `key` unless it is already stored; return whether it was written."""
     if config.credentials_file:
         os.environ.setdefault("AWS_SHARED_CREDENTIALS_FILE", config.credentials_file)
     session = boto3.session.Session(region_name=config.policy.region)
-    client = session.client("secretsmanager", endpoint_url=config.endpoint, config=SETTINGS)
+    client = session.client("secretsmanager", endpoint_url=config.endpoint, config=_settings(config))
     try:
         stored = client.get_secret_value(SecretId=config.slurm_key_secret)
         if stored.get("SecretString", "").encode() == key or stored.get("SecretBinary") == key:

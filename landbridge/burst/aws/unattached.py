@@ -1,9 +1,9 @@
-"""Volumes and network interfaces of nodes that outlived their instance: they cost, and hold addresses of a subnet.
+"""Unattached volumes and network interfaces of terminated nodes: they cost money and hold addresses of a subnet.
 
-EC2 deletes both with the instance, but for a call that was cut off half-way or an instance that AWS lost. Only what a launch of
-this cluster made is looked at, by its tags: a volume that holds anything to be kept has none of a launch. Bound:
-`orphan_seconds` and two looks, from the first look that saw it unattached; a restarted daemon counts anew.
-Placement groups are the stack's, and stay.
+EC2 deletes both with the instance, except after an interrupted call or when AWS lost an instance. Only resources that a
+launch of this cluster created are considered, by their tags: a volume with user data does not have the tags of a
+launch. Bound: `orphan_seconds` and two checks, from the first check that saw it unattached; a restarted daemon counts
+again. Placement groups belong to the stack and stay.
 """
 
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from typing import Literal, Protocol
 from landbridge.burst.model import BurstPolicy, DecisionRecord
 from landbridge.burst.model.errors import AwsError
 
-#: Seconds between two looks: what is looked for is rare, and cheap by the hour.
+#: Seconds between two checks: unattached resources are rare, and cost little in an hour.
 CHECK_INTERVAL_SECONDS = 300.0
 UnattachedKind = Literal["volume", "network-interface"]
 
 
 @dataclass(frozen=True, slots=True)
 class UnattachedResource:
-    """Volume or network interface without an instance. `launch`: the token of the launch that made it."""
+    """Volume or network interface without an instance. `launch`: the token of the launch that created it."""
 
     kind: UnattachedKind
     id: str
@@ -29,7 +29,7 @@ class UnattachedResource:
 
 
 class UnattachedPort(Protocol):
-    """EC2; every method raises AwsError when it could not do it."""
+    """Port to EC2's unattached resources; every method raises AwsError on failure."""
 
     def unattached(self) -> list[UnattachedResource]: ...
 
@@ -38,7 +38,7 @@ class UnattachedPort(Protocol):
 
 @dataclass(slots=True)
 class UnattachedCollector:
-    """Unattached resources and the time when each was first seen; in memory alone."""
+    """Collector of unattached resources with the time when each was first seen, in memory only."""
 
     looked: float = float("-inf")
     since: dict[str, float] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class UnattachedCollector:
     def sweep(
         self, source: UnattachedPort, policy: BurstPolicy, now: float
     ) -> tuple[list[DecisionRecord], list[AwsError]]:
-        """Look, and delete what is ripe: what was deleted, and what EC2 refused."""
+        """Delete the resources that are due; return records of the deleted ones, and the errors of EC2."""
         self.looked = now
         records: list[DecisionRecord] = []
         failures: list[AwsError] = []

@@ -1,6 +1,7 @@
-"""/etc/landbridge/burst.json, typed. Its keys are the fields of model.Policy by their own names, and a few of the shell's.
+"""Typed model of /etc/landbridge/burst.json. Its keys are the fields of BurstPolicy and some settings of the programs.
 
-Standard library only. Keys that begin with `//` are remarks. An unknown key is a fault: a misspelt cap must not be no cap.
+Standard library only. Keys that begin with `//` are comments. An unknown key is a fault: a misspelt budget limit must
+not mean that there is no limit.
 """
 
 import json
@@ -17,25 +18,33 @@ from landbridge.burst.model import AccountPolicy, BurstPolicy, LaunchInterface, 
 MARKETS = ("on-demand", "spot", "capacity-block")
 KINDS = ("capacity_block", "reservation", "reservation_group", "on_demand", "spot")
 INTERFACES = ("interface", "efa", "efa-only")
-_SHELL = ("endpoint", "credentials_file", "slurm_key_secret", "state_dir", "socket", "metrics", "snapshot_dir")
+_PROGRAM_KEYS = (
+    *("endpoint", "credentials_file", "certificate_validity", "slurm_key_secret"),
+    *("state_dir", "socket", "metrics", "snapshot_dir"),
+    *("heartbeat_namespace", "heartbeat_seconds", "fips_endpoints"),
+)
 
 
 class ConfigError(Exception):
-    """The file cannot be used; the text names every fault found."""
+    """Unusable configuration file; the message contains all faults."""
 
 
 @dataclass(frozen=True, slots=True)
 class BurstConfig:
-    """Settings of the burst programs that come from neither Slurm nor AWS. They hold no secret."""
+    """Settings of the burst programs that come from neither Slurm nor AWS. They contain no secret."""
 
     policy: BurstPolicy
-    endpoint: str | None = None  # of AWS, where it is not AWS's own
-    credentials_file: str | None = None  # None: the host's ordinary sources
+    endpoint: str | None = None  # of EC2; None: AWS's own
+    credentials_file: str | None = None  # None: the usual sources of the AWS SDK
+    certificate_validity: Path | None = None  # written by the role roles_anywhere; None: no certificate is used
     slurm_key_secret: str = ""
     state_dir: Path = Path(STATE_DIR)
     socket: Path = Path(SOCKET)
     metrics: str | None = METRICS
     snapshot_dir: Path | None = None  # on a pair of controllers: Slurm's shared state
+    heartbeat_namespace: str | None = None  # of the CloudWatch metric; None: no heartbeat
+    heartbeat_seconds: float = 240.0
+    fips_endpoints: bool = False  # of EC2, CloudWatch and Secrets Manager
 
     @property
     def database(self) -> Path:
@@ -48,35 +57,39 @@ class BurstConfig:
 
 def load(path: Path | None = None) -> BurstConfig:
     """Read the file (default: LANDBRIDGE_BURST_CONFIG, else /etc/landbridge/burst.json); raises ConfigError."""
-    chosen = path or Path(os.environ.get(CONFIG_VARIABLE) or CONFIG)
+    file = path or Path(os.environ.get(CONFIG_VARIABLE) or CONFIG)
     try:
-        raw = json.loads(chosen.read_text())
+        raw = json.loads(file.read_text())
     except OSError as error:
-        raise ConfigError(f"{chosen}: {error.strerror}") from error
+        raise ConfigError(f"{file}: {error.strerror}") from error
     except ValueError as error:
-        raise ConfigError(f"{chosen}: {error}") from error
+        raise ConfigError(f"{file}: {error}") from error
     try:
         return parse(raw)
     except ConfigError as error:
-        raise ConfigError(f"{chosen}: {error}") from None
+        raise ConfigError(f"{file}: {error}") from None
 
 
 def parse(raw: Any) -> BurstConfig:
-    """The configuration in `raw`; ConfigError lists all that is missing, unknown or of the wrong kind."""
+    """Return the configuration in `raw`; raise ConfigError with every missing or unknown key and every wrong type."""
     reader = ConfigReader()
-    top = reader.table(raw, "the file", (*(field.name for field in fields(BurstPolicy)), *_SHELL))
+    top = reader.table(raw, "the file", (*(field.name for field in fields(BurstPolicy)), *_PROGRAM_KEYS))
     settings: dict[str, Any] = {
-        key: reader.optional(top, key) for key in ("endpoint", "credentials_file", "slurm_key_secret")
+        key: reader.optional(top, key)
+        for key in ("endpoint", "credentials_file", "slurm_key_secret", "heartbeat_namespace")
     }
     config = BurstConfig(
         policy=_policy(reader, top),
         endpoint=settings["endpoint"],
         credentials_file=settings["credentials_file"],
+        certificate_validity=Path(text) if (text := reader.optional(top, "certificate_validity")) else None,
         slurm_key_secret=settings["slurm_key_secret"] or "",
         state_dir=Path(reader.optional(top, "state_dir") or STATE_DIR),
         socket=Path(reader.optional(top, "socket") or SOCKET),
         metrics=reader.address(top, "metrics") if "metrics" in top else METRICS,
         snapshot_dir=Path(text) if (text := reader.optional(top, "snapshot_dir")) else None,
+        heartbeat_namespace=settings["heartbeat_namespace"],
+        **reader.optional_values(top, above=("heartbeat_seconds",), switches=("fips_endpoints",)),
     )
     if reader.faults:
         raise ConfigError("; ".join(reader.faults))
@@ -84,7 +97,7 @@ def parse(raw: Any) -> BurstConfig:
 
 
 def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
-    more = reader.given(
+    optional_values = reader.optional_values(
         top,
         texts=("cost_center",),
         switches=("hard", "unpriced"),
@@ -93,11 +106,11 @@ def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
         counts=("launch_batch",),
     )
     if "operators" in top:
-        more["operators"] = frozenset(reader.words(top, "operators"))
+        optional_values["operators"] = frozenset(reader.words(top, "operators"))
     if "pool_monthly_usd" in top:
-        more["pool_monthly_usd"] = reader.amounts(top, "pool_monthly_usd")
+        optional_values["pool_monthly_usd"] = reader.amounts(top, "pool_monthly_usd")
     if "insufficient_capacity_seconds" in top:
-        more["insufficient_capacity_seconds"] = reader.range(top, "insufficient_capacity_seconds")
+        optional_values["insufficient_capacity_seconds"] = reader.range(top, "insufficient_capacity_seconds")
     policy = BurstPolicy(
         cluster=reader.text(top, "cluster"),
         region=reader.text(top, "region"),
@@ -114,7 +127,7 @@ def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
             )
             for at, table in reader.list(top, "promotions", _names(PromotionPolicy))
         ),
-        **more,
+        **optional_values,
     )
     for name in policy.pool_monthly_usd.keys() - policy.pools.keys():
         reader.faults.append(f"pool_monthly_usd.{name}: no pool has this name")
@@ -124,7 +137,7 @@ def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
 def _pool(reader: ConfigReader, name: str, raw: Mapping[str, Any]) -> PoolPolicy:
     at = f"pools.{name}."
     offerings = tuple(
-        _place(reader, where, value) for where, value in reader.list(raw, "offerings", _names(Offering), at)
+        _offering(reader, path, value) for path, value in reader.list(raw, "offerings", _names(Offering), at)
     )
     if not offerings:
         reader.faults.append(f"{at}offerings: at least one is needed")
@@ -136,12 +149,12 @@ def _pool(reader: ConfigReader, name: str, raw: Mapping[str, Any]) -> PoolPolicy
         max_nodes=reader.count(raw, "max_nodes", at),
         offerings=offerings,
         min_nodes=reader.count(raw, "min_nodes", at, 0) if "min_nodes" in raw else 0,
-        **reader.given(raw, at, numbers=("boot_seconds",), above=("resume_timeout",)),
+        **reader.optional_values(raw, at, numbers=("boot_seconds",), above=("resume_timeout",)),
     )
 
 
-def _place(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering:
-    more = reader.given(
+def _offering(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering:
+    values = reader.optional_values(
         raw,
         at,
         texts=("placement_group", "reservation", "reservation_group", "region"),
@@ -149,20 +162,20 @@ def _place(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering:
         counts=("size",),
         switches=("public_ip",),
     )
-    more["interfaces"] = tuple(
+    values["interfaces"] = tuple(
         LaunchInterface(
-            card=reader.count(interface, "card", where, 0),
-            device=reader.count(interface, "device", where, 0),
-            kind=reader.choice(interface, "kind", INTERFACES, where),
+            card=reader.count(interface, "card", path, 0),
+            device=reader.count(interface, "device", path, 0),
+            kind=reader.choice(interface, "kind", INTERFACES, path),
         )
-        for where, interface in reader.list(raw, "interfaces", _names(LaunchInterface), at)
+        for path, interface in reader.list(raw, "interfaces", _names(LaunchInterface), at)
     )
     if "security_groups" in raw:
-        more["security_groups"] = reader.words(raw, "security_groups", at)
+        values["security_groups"] = reader.words(raw, "security_groups", at)
     for key in ("key", "instance_type", "subnet", "zone", "launch_template_id", "launch_template_version"):
-        more[key] = reader.text(raw, key, at)
-    more["market"] = reader.choice(raw, "market", MARKETS, at)
-    return Offering(kind=reader.choice(raw, "kind", KINDS, at), **more)
+        values[key] = reader.text(raw, key, at)
+    values["market"] = reader.choice(raw, "market", MARKETS, at)
+    return Offering(kind=reader.choice(raw, "kind", KINDS, at), **values)
 
 
 def _account(reader: ConfigReader, name: str, raw: Mapping[str, Any]) -> AccountPolicy:
@@ -172,7 +185,7 @@ def _account(reader: ConfigReader, name: str, raw: Mapping[str, Any]) -> Account
         data_class=reader.text(raw, "data_class", at),
         aws=reader.switch(raw, "aws", at),
         regions=reader.words(raw, "regions", at) if "regions" in raw else (),
-        **reader.given(raw, at, switches=("hard",), numbers=("monthly_usd",)),
+        **reader.optional_values(raw, at, switches=("hard",), numbers=("monthly_usd",)),
     )
 
 

@@ -1,39 +1,42 @@
-"""Reads values out of JSON by their kind and collects faults, so that one run reports all of them."""
+"""Reader of typed values in JSON. It collects the faults, so that one run reports all of them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-REMARK = "//"
+COMMENT_PREFIX = "//"
 
 
 class ConfigReader:
-    """Reader of JSON tables. Each method returns a value of its type, and notes a fault where the file has another."""
+    """Reader of JSON tables. Each method returns a value of its type; if the file has another type, it adds a fault.
+
+    `at`: path of the table in the file, as the beginning of a fault.
+    """
 
     def __init__(self) -> None:
         self.faults: list[str] = []
 
-    def table(self, value: Any, where: str, known_keys: Collection[str]) -> Mapping[str, Any]:
+    def table(self, value: Any, path: str, known_keys: Collection[str]) -> Mapping[str, Any]:
         if not isinstance(value, dict):
-            self.faults.append(f"{where}: an object is expected")
+            self.faults.append(f"{path}: an object is expected")
             return {}
-        entries = {key: entry for key, entry in value.items() if not key.startswith(REMARK)}
-        self.faults += [f"{where}: '{key}' is not known" for key in entries if key not in known_keys]
+        entries = {key: entry for key, entry in value.items() if not key.startswith(COMMENT_PREFIX)}
+        self.faults += [f"{path}: '{key}' is not known" for key in entries if key not in known_keys]
         return entries
 
     def tables(
         self, table: Mapping[str, Any], key: str, known_keys: Collection[str]
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The named tables of a table of tables."""
+        """Yield name and table for each entry of a table of tables."""
         value = table.get(key)
-        names = [name for name in value if not name.startswith(REMARK)] if isinstance(value, dict) else []
+        names = [name for name in value if not name.startswith(COMMENT_PREFIX)] if isinstance(value, dict) else []
         for name, entry in self.table(value, key, names).items():
             yield name, self.table(entry, f"{key}.{name}", known_keys)
 
     def list(
         self, table: Mapping[str, Any], key: str, known_keys: Collection[str], at: str = ""
     ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The tables of a list, each with where it is (as `at` of the other methods); absent: none."""
+        """Yield the tables of a list, each with its path (`at` of the other methods); nothing if the key is absent."""
         value = table.get(key, [])
         if not isinstance(value, list):
             self.faults.append(f"{at}{key}: a list is expected")
@@ -107,14 +110,14 @@ class ConfigReader:
         return 0.0, 0.0
 
     def address(self, table: Mapping[str, Any], key: str) -> str | None:
-        """`host:port`; null is none."""
+        """Return `host:port`; None if the value is null."""
         value = self.optional(table, key)
         port = (value or "").rpartition(":")[2]
         if value and not (":" in value and port.isdigit() and int(port) < 65536):
             self.faults.append(f"{key}: '{value}' is not host:port")
         return value
 
-    def given(
+    def optional_values(
         self,
         table: Mapping[str, Any],
         at: str = "",
@@ -125,7 +128,7 @@ class ConfigReader:
         above: Iterable[str] = (),
         counts: Iterable[str] = (),
     ) -> dict[str, Any]:
-        """Those of the optional keys that the table has; null is the same as absent."""
+        """Return the optional keys that the table has, with their values; null is the same as absent."""
         kinds: tuple[tuple[Iterable[str], Callable[..., Any]], ...] = (
             (texts, self.text),
             (switches, self.switch),

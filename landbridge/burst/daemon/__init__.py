@@ -1,1 +1,1 @@
-"""Daemon of the burst controller: reconcile passes, their execution, metrics and systemd notification."""
+"""Daemon of the burst controller: reconcile passes, execution of their actions, metrics and systemd notification."""

@@ -1,9 +1,9 @@
-"""The burst controller's service: a pass every 15 seconds, when a program of Slurm's wrote an order, or when one is due.
+"""Daemon of the burst controller: a pass every 15 seconds, after an order of Slurm's programs, or when one is due.
 
     python -m landbridge.burst.daemon.daemon [--config FILE] [--once]
 
-Of a pair of controllers the one acts whose slurmctld does. SIGTERM and SIGINT end it between two actions, SIGHUP reads
-the configuration again. It may be killed at any point.
+Of a pair of controllers, the one with the active slurmctld acts. SIGTERM and SIGINT stop the daemon between two
+actions; on SIGHUP it reads the configuration again. It may be killed at any point.
 """
 
 import argparse
@@ -23,8 +23,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from botocore.exceptions import BotoCoreError
 
+from landbridge.burst.aws.heartbeat import heartbeat_of
 from landbridge.burst.aws.regions import ec2_of_regions
 from landbridge.burst.aws.unattached import UnattachedCollector
+from landbridge.burst.config.certificate import read_validity
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.daemon.metrics import Metrics, serve
 from landbridge.burst.daemon.passes import one_pass
@@ -33,6 +35,7 @@ from landbridge.burst.journal.decisions import DecisionLog
 from landbridge.burst.journal.paths import LOCK
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2View, SlurmView, State
+from landbridge.burst.model.errors import AwsError
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 
@@ -40,23 +43,23 @@ if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
 
 PASS_INTERVAL_SECONDS = 15.0
-#: Between two passes, however soon the next one is due: what Slurm and EC2 are asked has to have had time to change.
+#: Minimum time between two passes, in which the state of Slurm and EC2 can change.
 MIN_INTERVAL_SECONDS = 0.5
 #: Seconds after a pass in which no other controller may act.
 LEASE_SECONDS = 60.0
-#: How old the copy for the other controller may be where nothing is new but that this one still acts.
+#: Maximum age of the other controller's snapshot while only the lease changes.
 SNAPSHOT_INTERVAL_SECONDS = 30.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run until a signal ends it; 1 where it cannot start."""
+    """Run until a signal stops the daemon; return 1 if it cannot start."""
     parser = argparse.ArgumentParser(prog="landbridge.burst.daemon.daemon")
     parser.add_argument("--config", type=Path)
-    parser.add_argument("--once", action="store_true", help="make one pass and end")
+    parser.add_argument("--once", action="store_true", help="run one pass and exit")
     options = parser.parse_args(argv)
     try:
         config = load(options.config)
-        lock = _alone(config.state_dir / LOCK)
+        lock = _lock_host(config.state_dir / LOCK)
         daemon = Daemon(config, lambda: load(options.config))
     except (ConfigError, BotoCoreError, OSError, sqlite3.Error) as error:
         log(f"cannot start: {error}")
@@ -69,23 +72,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class Daemon:
-    """One controller on one host. It is told of everything that happens in a pass, and tells metrics, log and the other host."""
+    """Burst controller on one host. It observes its passes for metrics, log and the snapshot for the other controller."""
 
     config: BurstConfig
-    _copied: tuple[int, float]  # saves of the journal that the last copy had, and when it was made
+    _copied: tuple[int, float]  # of the last snapshot: count of journal saves, monotonic time
 
     def __init__(self, config: BurstConfig, reload: Callable[[], BurstConfig]) -> None:
         self._reload = reload
         self._stopping = self._reloading = False
-        self._acting = False
+        self._acting = self._observed = False
         self._socket: socket.socket | None = None
         self.metrics = Metrics()
-        self._sweep = UnattachedCollector(time.time())  # not before the first nodes are served
+        self._collector = UnattachedCollector(time.time())  # the first check is one interval later
         self.holder = socket.gethostname()
         self._use(config)
 
     def run(self) -> int:
-        """The loop."""
+        """Run passes until a signal stops the daemon."""
         out, self._signals = socket.socketpair()
         out.setblocking(False)
         signal.set_wakeup_fd(out.fileno(), warn_on_full_buffer=False)
@@ -97,7 +100,7 @@ class Daemon:
         log(f"started for {self.config.policy.cluster}: {', '.join(self.config.policy.pools) or 'no pool'}")
         while not self._stopping:
             if self._reloading:
-                self._read_again()
+                self._reload_config()
             due = self.turn()
             notify("WATCHDOG=1")
             if not self._stopping:
@@ -110,39 +113,53 @@ class Daemon:
         return 0
 
     def turn(self) -> float | None:
-        """One pass, where this host is the one that acts; when the next is due. Nothing that goes wrong in it ends the service."""
+        """Run one pass if this host's controller acts; return when the next is due. No error in it stops the daemon."""
         began = time.monotonic()
         due: float | None = None
+        self._observed = False
         try:
             if self._may_act():
                 policy = self.config.policy
-                due = one_pass(self._store, self._ec2, slurm, policy, time.time(), notice=self, clock=time.time)
-                if self._sweep.due(time.time()) and self.go_on():
-                    self._delete_leftovers()
+                due = one_pass(self._store, self._ec2, slurm, policy, time.time(), observer=self, clock=time.time)
+                if self._collector.due(time.time()) and self.may_continue():
+                    self._delete_unattached()
+                self._send_heartbeat()
         except (SlurmError, sqlite3.Error, OSError) as error:
             self.metrics.failed("journal" if isinstance(error, sqlite3.Error) else "host", type(error).__name__)
             log(f"pass not finished: {error}")
-        except Exception as error:  # noqa: BLE001 - nodes of other pools wait: the next pass begins from what is true then
+        except Exception as error:  # noqa: BLE001 - other pools need the next pass, which observes again
             self.metrics.failed("fault", type(error).__name__)
             log(traceback.format_exc())
+        file = self.config.certificate_validity
+        if file is not None and (validity := read_validity(file)) is not None:
+            self.metrics.certificate_ends(validity.not_after)
         self.metrics.passed(time.monotonic() - began, time.time(), self._acting)
         return due
 
-    def _delete_leftovers(self) -> None:
-        records, failures = self._sweep.sweep(self._ec2, self.config.policy, time.time())
+    def _send_heartbeat(self) -> None:
+        """Send the heartbeat if it is due, and if the pass has read Slurm and EC2."""
+        if self._heartbeat is not None and self._observed and self._heartbeat.due(time.time()):
+            try:
+                self._heartbeat.send(time.time())
+            except AwsError as error:
+                self.failed("cloudwatch", error.code)
+
+    def _delete_unattached(self) -> None:
+        records, failures = self._collector.sweep(self._ec2, self.config.policy, time.time())
         for error in failures:
             self.failed("ec2", error.code)
         if records:
             self._store.record(records)
             self.recorded(tuple(records))
 
-    # What a pass tells.
+    # PassObserver.
 
     def failed(self, side: str, code: str) -> None:
         self.metrics.failed(side, code)
         log(f"{side}: {code}")
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
+        self._observed = ec2 is not None
         self.metrics.seen(slurm, ec2, state)
 
     def recorded(self, records: tuple[DecisionRecord, ...]) -> None:
@@ -163,11 +180,11 @@ class Daemon:
         except OSError as error:
             self.failed("snapshot", str(error))
 
-    def go_on(self) -> bool:
+    def may_continue(self) -> bool:
         notify("WATCHDOG=1")
         return not self._stopping
 
-    # Who acts.
+    # The active controller of a pair.
 
     def _may_act(self) -> bool:
         """Return whether this host's slurmctld is active, and no other controller holds the lease."""
@@ -179,7 +196,7 @@ class Daemon:
             acting = False
         folder = self.config.snapshot_dir
         if acting and not self._acting and folder is not None and self._store.restore(folder):
-            log(f"went on from the other controller's journal in {folder}")
+            log(f"continues from the other controller's journal in {folder}")
         if acting:
             acting = self._store.take_lease(self.holder, time.time(), LEASE_SECONDS)
         if acting != self._acting:
@@ -187,16 +204,17 @@ class Daemon:
         self._acting = acting
         return acting
 
-    # Settings, signals, waiting.
+    # Configuration, signals, waiting.
 
     def _use(self, config: BurstConfig) -> None:
         self._ec2 = ec2_of_regions(config)
+        self._heartbeat = heartbeat_of(config)
         self._store = Store(config.database)
         self._copied = (-1, 0.0)
         self._log = DecisionLog(config.decisions)
         self.config = config
 
-    def _read_again(self) -> None:
+    def _reload_config(self) -> None:
         self._reloading = False
         before = self.config
         try:
@@ -220,7 +238,8 @@ class Daemon:
             self._stopping = True
 
     def _listen(self) -> None:
-        """The socket on which the programs say that they wrote something. Without it the daemon looks every interval."""
+        """Open the socket on which the programs report new orders. Without it the daemon sees orders at its next
+        interval."""
         path = self.config.socket
         if self._socket is not None:
             self._socket.close()
@@ -264,8 +283,8 @@ def _drain(source: socket.socket) -> None:
         return
 
 
-def _alone(path: Path) -> TextIO:
-    """Hold the file that says that a daemon runs on this host; OSError where another does."""
+def _lock_host(path: Path) -> TextIO:
+    """Lock the file that permits one daemon on this host; raise OSError if another one holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("a")
     try:
@@ -277,7 +296,7 @@ def _alone(path: Path) -> TextIO:
 
 
 def log(text: str) -> None:
-    """A line for the service's log."""
+    """Write a line to the service's log (stderr)."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Execution of one action. A failed call is an outcome, for the journal and the next pass; a defect of the controller is raised."""
+"""Execution of one action. A failed call becomes an outcome for the journal and the next pass; other errors are raised."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ from landbridge.burst.model import (
     SetAddresses,
     Terminate,
 )
-from landbridge.burst.model.errors import AwsError, ErrorKind, classify
+from landbridge.burst.model.errors import AwsError, classify
 from landbridge.burst.model.ports import Ec2Port, SlurmPort
 from landbridge.burst.slurm.slurm import SlurmError
 
@@ -25,12 +25,12 @@ T = TypeVar("T")
 R = TypeVar("R")
 #: Code of a Slurm command that failed or timed out.
 SLURM_FAILED = "SLURM"
-#: Calls at a time; as many connections as the client keeps.
+#: Parallel calls; equal to the number of connections that the client keeps.
 MAX_PARALLEL_CALLS = 4
 
 
 def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_PARALLEL_CALLS) -> ActionOutcome:
-    """Carry out `action`; a Launch's attempts and holds have to be in the journal already."""
+    """Carry out `action`. The attempts and holds of a Launch have to be in the journal already."""
     match action:
         case Launch():
             return _launch(action, ec2, workers)
@@ -43,7 +43,7 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
         case SetAddresses():
             return _slurm(lambda: slurm.set_addresses(action.addresses))
         case CommentJob():
-            return _slurm(lambda: slurm.tell(action.job, action.text, action.until))
+            return _slurm(lambda: slurm.comment(action.job, action.text, action.until))
         case Promote():
             return _slurm(lambda: slurm.promote(action.job, action.partitions))
         case PowerUp():
@@ -51,32 +51,33 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
 
 
 def reason(action: Down) -> str:
-    """A node's reason in Slurm: one short line, recognisably ours."""
+    """Return a node's reason in Slurm: one short line that starts with `landbridge:`."""
     return f"landbridge: {action.code} {' '.join(action.text.split())}"[:200].replace('"', "'").rstrip()
 
 
 def _launch(action: Launch, ec2: Ec2Port, workers: int) -> ActionOutcome:
-    """All calls of a gang. Where one is refused and the gang is a whole, what the others started is ended again.
+    """Make all calls of a launch. If one is refused and the gang is all-or-nothing, terminate the instances of the
+    others.
 
-    Where a call was only throttled or its end is not known, nothing is ended: the same calls once more, by the same
-    tokens, complete the gang, and a token whose instances were ended is spent.
+    If a call was only throttled or its result is unknown, nothing is terminated: the same calls with the same tokens
+    are repeated and complete the gang. A token whose instances were terminated cannot be used again.
     """
-    ended = run_all(lambda attempt: _run(action, attempt, ec2), action.attempts, workers)
-    failed = sorted((outcome for outcome in ended if outcome.code), key=lambda outcome: _passing(outcome.code))
-    started = {node: instance for outcome in ended for node, instance in outcome.instances.items()}
-    addresses = {node: address for outcome in ended for node, address in outcome.addresses.items()}
+    outcomes = run_all(lambda attempt: _run(action, attempt, ec2), action.attempts, workers)
+    failed = sorted((outcome for outcome in outcomes if outcome.code), key=lambda outcome: _is_transient(outcome.code))
+    started = {node: instance for outcome in outcomes for node, instance in outcome.instances.items()}
+    addresses = {node: address for outcome in outcomes for node, address in outcome.addresses.items()}
     if not failed:
         return ActionOutcome(instances=started, addresses=addresses)
     first = failed[0]
-    if action.gang.all_or_nothing and started and not _passing(first.code):
-        undone = _aws(lambda: ec2.terminate(started.values()))
-        # Where even that failed, they carry the token of an attempt that failed: the next pass ends them.
-        return ActionOutcome(first.code, first.message, started if undone.code else {})
+    if action.gang.all_or_nothing and started and not _is_transient(first.code):
+        termination = _aws(lambda: ec2.terminate(started.values()))
+        # If that failed too, the instances have the token of a failed attempt: the next pass terminates them.
+        return ActionOutcome(first.code, first.message, started if termination.code else {})
     return ActionOutcome(first.code, first.message, started, addresses)
 
 
-def _passing(code: str) -> bool:
-    return classify(code) in (ErrorKind.THROTTLE, ErrorKind.NETWORK)
+def _is_transient(code: str) -> bool:
+    return classify(code).is_transient
 
 
 def _run(action: Launch, attempt: Attempt, ec2: Ec2Port) -> ActionOutcome:
@@ -87,7 +88,7 @@ def _run(action: Launch, attempt: Attempt, ec2: Ec2Port) -> ActionOutcome:
 
 
 def run_all(work: Callable[[T], R], items: Sequence[T], workers: int) -> list[R]:
-    """`work` on every item, some at a time; in their order where that is one at a time."""
+    """Return the results of `work` for all items, computed by `workers` threads; one worker runs them in order."""
     if workers < 2 or len(items) < 2:
         return [work(item) for item in items]
     with ThreadPoolExecutor(min(workers, len(items)), thread_name_prefix="ec2") as pool:

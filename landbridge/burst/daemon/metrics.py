@@ -1,4 +1,5 @@
-"""Prometheus metrics: OpenMetrics text on a loopback port. The text is made at the end of a pass; a request costs nothing."""
+"""Prometheus metrics: OpenMetrics text on a loopback port. The text is rendered at the end of a pass, not for a
+request."""
 
 import threading
 from collections import Counter
@@ -8,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, SlurmView, State
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-#: Upper bounds in seconds: from a launch call to a node that Slurm can use, and of a pass.
+#: Upper bounds of the histograms in seconds: from a launch call to a node that Slurm can use, and of a pass.
 READY_BOUNDS = (15.0, 30.0, 60.0, 120.0, 240.0, 480.0, 960.0, 1920.0)
 PASS_BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0)
 #: While one of these is set, Slurm cannot use a node yet.
@@ -20,7 +21,7 @@ Samples = Mapping[Labels, float]
 
 
 class Histogram:
-    """Counts of values up to each bound, by labels."""
+    """Histogram: counts of values up to each bound, by labels."""
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
         self.bounds = bounds
@@ -42,7 +43,7 @@ class Histogram:
 
 
 class Metrics:
-    """Counts what passes do; `text` is what was true at the end of the last one."""
+    """Metrics of the passes; `text` is their rendering at the end of the last pass."""
 
     def __init__(self) -> None:
         self.text = "# EOF\n"
@@ -51,7 +52,7 @@ class Metrics:
         self._failures: Counter[Labels] = Counter()
         self._ready = Histogram(READY_BOUNDS)
         self._passes = Histogram(PASS_BOUNDS)
-        self._waiting: dict[str, tuple[str, float]] = {}  # node -> pool, moment of the launch call
+        self._waiting: dict[str, tuple[str, float]] = {}  # node -> pool, time of the launch call
         self._leaked_seconds = 0.0
         self._last_view: float | None = None
         self._gauges: dict[str, Samples] = {}
@@ -64,12 +65,15 @@ class Metrics:
             if outcome.code:
                 self.failed(type(action).__name__.lower(), outcome.code)
             return
-        where = (("offering", action.offering.key), ("pool", action.gang.pool))
-        self._launched[where] += len(outcome.instances)
+        labels = (("offering", action.offering.key), ("pool", action.gang.pool))
+        self._launched[labels] += len(outcome.instances)
         if outcome.code:
-            self._refused[("code", outcome.code), *where] += 1
+            self._refused[("code", outcome.code), *labels] += 1
         created_at = {node: attempt.created_at for attempt in action.attempts for node in attempt.nodes}
         self._waiting |= {node: (action.gang.pool, created_at.get(node, now)) for node in outcome.instances}
+
+    def certificate_ends(self, not_after: float) -> None:
+        self._gauges["certificate_expiry_timestamp_seconds"] = {(): not_after}
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
         for node, (pool, created_at) in list(self._waiting.items()):
@@ -79,16 +83,16 @@ class Metrics:
             elif not slurm_node.states & NOT_READY_STATES:
                 self._ready.add((("pool", pool),), max(0.0, slurm.at - created_at))
                 del self._waiting[node]
-        self._look(slurm, ec2, state)
+        self._observe(slurm, ec2, state)
 
     def passed(self, seconds: float, now: float, acting: bool) -> None:
-        """A pass is over: make the text anew."""
+        """Record the end of a pass and render the text."""
         self._passes.add((), seconds)
         self._gauges["active"] = {(): float(acting)}
         self._gauges["last_pass_timestamp_seconds"] = {(): now}
         self.text = self._render()
 
-    def _look(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
+    def _observe(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
         gauges = self._gauges
         if ec2 is not None:
             nodes = {
@@ -141,15 +145,15 @@ class Metrics:
             ),
             *((name, "gauge", GAUGES[name], samples) for name, samples in self._gauges.items()),
         ]
-        for name, kind, what, samples in families:
-            lines += _family(name, kind, what)
+        for name, kind, description, samples in families:
+            lines += _family(name, kind, description)
             suffix = "_total" if kind == "counter" else ""
             lines += [f"{PREFIX}{name}{suffix}{_labels(labels)} {value:.12g}" for labels, value in samples.items()]
-        for name, what, histogram in (
+        for name, description, histogram in (
             ("ready_seconds", "From a launch call until Slurm can use the node.", self._ready),
             ("pass_seconds", "One pass over everything.", self._passes),
         ):
-            lines += [*_family(name, "histogram", what), *histogram.lines(f"{PREFIX}{name}")]
+            lines += [*_family(name, "histogram", description), *histogram.lines(f"{PREFIX}{name}")]
         return "\n".join([*lines, "# EOF", ""])
 
 
@@ -157,6 +161,7 @@ PREFIX = "landbridge_burst_"
 GAUGES = {
     "active": "Whether this host's controller acts; the standby's does not.",
     "last_pass_timestamp_seconds": "When the last pass ended.",
+    "certificate_expiry_timestamp_seconds": "When this host's certificate for AWS ends.",
     "unowned_instances": "Instances that run without a node.",
     "instances": "Instances by pool and state.",
     "orders": "Orders of Slurm that are not carried out yet.",
@@ -169,10 +174,10 @@ GAUGES = {
 
 
 def serve(metrics: Metrics, address: str) -> ThreadingHTTPServer:
-    """Answer on `host:port` in a thread of its own, until `shutdown`."""
+    """Serve the metrics on `host:port` in a separate thread, until `shutdown`."""
 
     class Handler(BaseHTTPRequestHandler):
-        timeout = 5.0  # who connects and says nothing is let go
+        timeout = 5.0  # seconds; closes a connection without a request
 
         def do_GET(self) -> None:
             is_metrics_path = self.path in ("/metrics", "/")
@@ -192,8 +197,8 @@ def serve(metrics: Metrics, address: str) -> ThreadingHTTPServer:
     return server
 
 
-def _family(name: str, kind: str, what: str) -> list[str]:
-    return [f"# TYPE {PREFIX}{name} {kind}", f"# HELP {PREFIX}{name} {what}"]
+def _family(name: str, kind: str, description: str) -> list[str]:
+    return [f"# TYPE {PREFIX}{name} {kind}", f"# HELP {PREFIX}{name} {description}"]
 
 
 def _count(labels: Iterable[Labels]) -> Samples:

@@ -16,7 +16,7 @@ from landbridge.burst.model import (
 
 
 def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple[DecisionRecord, ...]:
-    """The record of an action's end. What went well without a launch was recorded when it was decided."""
+    """Return the record of a finished action; none for a successful one that is no launch: its decision has a record."""
     if isinstance(action, Launch):
         gang, first = action.gang, action.attempts[0]
         details = {
@@ -33,11 +33,13 @@ def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple
         )
     if not outcome.code:
         return ()
-    jobs, nodes, what = _about(action)
-    return (DecisionRecord(now, "failed", jobs, nodes, "", outcome.code, outcome.message, details={"action": what}),)
+    jobs, nodes, description = _description(action)
+    return (
+        DecisionRecord(now, "failed", jobs, nodes, "", outcome.code, outcome.message, details={"action": description}),
+    )
 
 
-def _about(action: Action) -> tuple[tuple[int, ...], tuple[str, ...], str]:
+def _description(action: Action) -> tuple[tuple[int, ...], tuple[str, ...], str]:
     name = type(action).__name__.lower()
     match action:
         case Down() | PowerUp():

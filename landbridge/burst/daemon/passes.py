@@ -1,7 +1,7 @@
 """Reconcile pass: observe EC2, Slurm and the journal, decide, write the intended actions, carry them out, write the outcomes.
 
-Nothing is lost wherever this is cut off: an intention in the journal is carried out again under the same token, and what
-is not in the journal is found in EC2 and in Slurm.
+A pass may be interrupted at any point without a loss: an action in the journal is repeated with the same token, and the
+next pass observes in EC2 and Slurm everything that is not in the journal.
 """
 
 from collections import Counter
@@ -23,18 +23,18 @@ from landbridge.burst.model import (
     SlurmView,
     State,
 )
-from landbridge.burst.model.errors import AwsError, ErrorKind, classify
+from landbridge.burst.model.errors import AwsError, classify
 from landbridge.burst.model.ports import Ec2Port, JournalPort, SlurmPort
 from landbridge.burst.reconcile.core import reconcile
 from landbridge.burst.reconcile.outcome_state import apply_outcome
 from landbridge.burst.slurm.slurm import SlurmError
 
-#: Places that one pass may try one after the other before it looks at everything else again.
+#: Offerings that one pass may try one after the other.
 MAX_ROUNDS = 16
 
 
 class PassObserver(Protocol):
-    """Observer of a pass: metrics, log, snapshot for the other controller, watchdog."""
+    """Observer of a pass, for metrics, log, the snapshot for the other controller and the watchdog."""
 
     def failed(self, side: str, code: str) -> None: ...
 
@@ -46,8 +46,8 @@ class PassObserver(Protocol):
 
     def written(self) -> None: ...
 
-    def go_on(self) -> bool:
-        """Asked between actions; False ends the pass there."""
+    def may_continue(self) -> bool:
+        """Return whether the pass may continue with the next action; False ends the pass."""
 
 
 class NullObserver:
@@ -63,7 +63,7 @@ class NullObserver:
 
     def written(self) -> None: ...
 
-    def go_on(self) -> bool:
+    def may_continue(self) -> bool:
         return True
 
 
@@ -74,22 +74,22 @@ def one_pass(
     policy: BurstPolicy,
     now: float,
     *,
-    notice: PassObserver | None = None,
+    observer: PassObserver | None = None,
     workers: int = MAX_PARALLEL_CALLS,
     clock: Callable[[], float] | None = None,
 ) -> float | None:
-    """Bring EC2 in line with Slurm; returns when the next pass is due, where that is before the usual one.
+    """Reconcile EC2 with Slurm; return the time of the next pass if it is before the usual one.
 
-    A launch that found no room is tried at the next offering at once, after another look. `workers=1` makes every call in
-    the order of the actions. `clock`: what time it is later in the pass, which may take minutes where AWS does not answer;
-    without one it stays `now`.
+    A launch with insufficient capacity is tried at the next offering at once, after another observation. `workers=1`
+    makes all calls in the order of the actions. `clock`: the current time later in the pass, which may take minutes if
+    AWS does not answer; without it the time stays `now`.
     """
-    turn = _Round(store, ec2, slurm, policy, clock or (lambda: now), notice or NullObserver(), workers)
+    reconcile_round = _Round(store, ec2, slurm, policy, clock or (lambda: now), observer or NullObserver(), workers)
     for _ in range(MAX_ROUNDS):
-        due, again = turn.run()
-        if not again:
+        due, needs_round = reconcile_round.run()
+        if not needs_round:
             return due
-    return turn.clock()
+    return reconcile_round.clock()
 
 
 @dataclass(frozen=True)
@@ -99,21 +99,22 @@ class _Round:
     slurm: SlurmPort
     policy: BurstPolicy
     clock: Callable[[], float]
-    notice: PassObserver
+    observer: PassObserver
     workers: int
 
     def run(self) -> tuple[float | None, bool]:
-        """Observe, decide and act once; return when the next pass is due, and whether to repeat at once."""
+        """Observe, decide and act once; return when the next pass is due, and whether another round has to follow at
+        once."""
         needs_pending = bool(self.policy.promotions or self.store.load().backoffs)
         cloud = self._cloud()
         try:
             slurm_view = self._slurm(cloud, needs_pending)
         except SlurmError:
-            self.notice.failed("slurm", SLURM_FAILED)
+            self.observer.failed("slurm", SLURM_FAILED)
             return None, False
         state = self.store.load()
-        self.notice.seen(slurm_view, cloud, state)
-        # Read after the journal: an order must not seem to come from the future.
+        self.observer.seen(slurm_view, cloud, state)
+        # The clock is read after the journal: no order may be later than `now`.
         decision = reconcile(slurm_view, cloud, state, self.policy, self.clock())
         launches = [action for action in decision.actions if isinstance(action, Launch)]
         unwritten = [a.token for launch in launches for a in launch.attempts if a.token not in decision.state.attempts]
@@ -121,67 +122,67 @@ class _Round:
             raise AssertionError(f"launches that the journal would not know: {', '.join(unwritten)}")
         self.store.save(state, decision.state)
         self._record(decision.records)
-        self.notice.written()
-        again = self._act(decision.actions, decision.state)
-        self.notice.written()
-        return decision.next_pass, again
+        self.observer.written()
+        needs_round = self._act(decision.actions, decision.state)
+        self.observer.written()
+        return decision.next_pass, needs_round
 
     def _cloud(self) -> Ec2View | None:
         try:
             return self.ec2.view()
         except AwsError as error:
-            self.notice.failed("ec2", error.code)
+            self.observer.failed("ec2", error.code)
             return None
 
     def _slurm(self, cloud: Ec2View | None, needs_pending: bool) -> SlurmView:
-        named = Counter(instance.node for instance in cloud.instances if instance.node) if cloud else Counter()
-        twins = sorted(node for node, count in named.items() if count > 1)
-        if twins:
-            return self.slurm.view(self.policy, needs_pending, twins)
+        counts = Counter(instance.node for instance in cloud.instances if instance.node) if cloud else Counter()
+        with_duplicates = sorted(node for node, count in counts.items() if count > 1)
+        if with_duplicates:
+            return self.slurm.view(self.policy, needs_pending, with_duplicates)
         return self.slurm.view(self.policy, needs_pending)
 
     def _act(self, actions: Iterable[Action], state: State) -> bool:
-        """Do them; whether another round now may launch what this one could not."""
-        again, addresses = False, dict[str, str]()
+        """Carry out the actions; return whether another round may launch nodes that this one could not."""
+        needs_round, addresses = False, dict[str, str]()
         for action, outcome in self._performed(tuple(actions)):
             state = self._absorb(state, action, outcome)
             if isinstance(action, Launch):
                 addresses |= outcome.addresses
-                again |= _worth_more(action, outcome)
+                needs_round |= _may_launch_elsewhere(action, outcome)
         if addresses:
-            # Once for all launches. Where it fails, the next pass does it.
+            # Once for all launches. If it fails, the next pass repeats it.
             set_addresses = SetAddresses(addresses)
             self._absorb(state, set_addresses, perform(set_addresses, self.ec2, self.slurm))
-        return again and self.notice.go_on()
+        return needs_round and self.observer.may_continue()
 
     def _absorb(self, state: State, action: Action, outcome: ActionOutcome) -> State:
-        """Write down how an action ended, before anybody hears of it."""
+        """Write the outcome of an action to the journal, before it is reported."""
         now = self.clock()
         after = apply_outcome(state, action, outcome, self.policy, now)
         self.store.save(state, after)
         self._record(outcome_records(action, outcome, now))
-        self.notice.performed(action, outcome, now)
+        self.observer.performed(action, outcome, now)
         return after
 
     def _performed(self, actions: tuple[Action, ...]) -> Iterator[tuple[Action, ActionOutcome]]:
         launches = [action for action in actions if isinstance(action, Launch)]
         if self.workers < 2 or len(launches) < 2:
             for action in actions:
-                if not self.notice.go_on():
+                if not self.observer.may_continue():
                     return
                 yield action, perform(action, self.ec2, self.slurm, self.workers)
             return
-        # The journal is written by this thread alone; a launch's own calls may take many seconds each.
+        # Only this thread writes the journal; each call of a launch may take many seconds.
         with ThreadPoolExecutor(self.workers, thread_name_prefix="launch") as pool:
             running = {pool.submit(perform, launch, self.ec2, self.slurm, self.workers): launch for launch in launches}
             try:
                 for action in actions:
                     if not isinstance(action, Launch):
                         yield action, perform(action, self.ec2, self.slurm)
-                for ended in as_completed(running):
-                    if not ended.cancelled():
-                        yield running[ended], ended.result()
-                    if not self.notice.go_on():
+                for future in as_completed(running):
+                    if not future.cancelled():
+                        yield running[future], future.result()
+                    if not self.observer.may_continue():
                         _cancel(running)
             finally:
                 _cancel(running)
@@ -189,12 +190,12 @@ class _Round:
     def _record(self, records: tuple[DecisionRecord, ...]) -> None:
         if records:
             self.store.record(records)
-            self.notice.recorded(records)
+            self.observer.recorded(records)
 
 
-def _worth_more(action: Launch, outcome: ActionOutcome) -> bool:
-    """Return whether nodes have no instance for a reason that may not hold at another offering."""
-    if outcome.code and classify(outcome.code) in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
+def _may_launch_elsewhere(action: Launch, outcome: ActionOutcome) -> bool:
+    """Return whether nodes have no instance for a reason that may not apply to another offering."""
+    if outcome.code and classify(outcome.code).is_transient:
         return False
     return any(node not in outcome.instances for node in action.gang.nodes)
 

@@ -6,7 +6,7 @@ import socket
 
 
 def notify(*words: str) -> None:
-    """Send states such as READY=1 to the socket that systemd named."""
+    """Send states such as READY=1 to systemd's notification socket."""
     path = os.environ.get("NOTIFY_SOCKET")
     if not path:
         return

@@ -1,8 +1,8 @@
 """ResumeProgram, SuspendProgram and ResumeFailProgram of Slurm.
 
-Each writes one order into the journal and ends; the daemon does what it says. They need no daemon: an order waits for it.
-Slurm keeps the resume file only while the program runs, so its text is copied before anything else. Standard library
-only, and little of it: slurmctld may start one for every few nodes.
+Each writes one order into the journal and exits; the daemon carries it out. The daemon need not run: the order waits
+for it. Slurm keeps the resume file only while the program runs, so its text is copied first. Only a small part of the
+standard library is imported: slurmctld may start one program for every few nodes.
 """
 
 import contextlib
@@ -18,26 +18,27 @@ from landbridge.burst.journal.database import connect, write_order
 from landbridge.burst.journal.paths import CONFIG, CONFIG_VARIABLE, DATABASE, SOCKET, STATE_DIR
 
 RESUME_FILE = "SLURM_RESUME_FILE"
-LOCK_TIMEOUT_SECONDS = 2.0  # seconds for a busy journal
+LOCK_TIMEOUT_SECONDS = 2.0  # for a busy journal
 
 
 def resume(argv: Sequence[str] | None = None) -> int:
-    """ResumeProgram: the nodes in the last argument are to be started."""
+    """Run as ResumeProgram: order a launch of the nodes in the last argument."""
     return main("resume", argv)
 
 
 def suspend(argv: Sequence[str] | None = None) -> int:
-    """SuspendProgram: the nodes in the last argument are to be ended."""
+    """Run as SuspendProgram: order the termination of the nodes in the last argument."""
     return main("suspend", argv)
 
 
 def resume_fail(argv: Sequence[str] | None = None) -> int:
-    """ResumeFailProgram: the nodes in the last argument did not come up in time; Slurm has put them down already."""
+    """Run as ResumeFailProgram: the nodes in the last argument did not register in time; Slurm has already set them
+    down."""
     return main("resume-fail", argv)
 
 
 def main(kind: str, argv: Sequence[str] | None = None) -> int:
-    """0 once the order is on disk; else 1, and Slurm's own time-outs and the daemon's next look at the nodes remain."""
+    """Write an order; return 0 when it is on disk, else 1: then Slurm's time-outs and the daemon's next pass apply."""
     arguments = sys.argv[1:] if argv is None else argv
     if not arguments:
         print(f"landbridge-{kind}: the node list is missing", file=sys.stderr)
@@ -52,7 +53,7 @@ def main(kind: str, argv: Sequence[str] | None = None) -> int:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        print(f"landbridge-{kind}: {database}: {error}; not written down: {arguments[-1]}", file=sys.stderr)
+        print(f"landbridge-{kind}: {database}: {error}; order not written: {arguments[-1]}", file=sys.stderr)
         return 1
     wake(daemon)
     return 0
@@ -66,12 +67,12 @@ def _resume_file() -> str | None:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError as error:
-        print(f"landbridge-resume: {path}: {error.strerror}; going by the node list alone", file=sys.stderr)
+        print(f"landbridge-resume: {path}: {error.strerror}; only the node list is used", file=sys.stderr)
         return None
 
 
 def _files() -> tuple[str, str]:
-    """The journal and the daemon's socket. A file that cannot be read does not keep an order from being written."""
+    """Return the paths of the journal and of the daemon's socket. An unreadable burst.json does not prevent an order."""
     try:
         with open(os.environ.get(CONFIG_VARIABLE) or CONFIG, "rb") as file:
             raw = json.load(file)
@@ -82,7 +83,7 @@ def _files() -> tuple[str, str]:
 
 
 def wake(path: str) -> None:
-    """Wake the daemon; without one the order waits in the journal."""
+    """Wake the daemon; if none runs, the order waits in the journal."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
         out.setblocking(False)
         with contextlib.suppress(OSError):

@@ -1,12 +1,13 @@
-"""PrologSlurmctld: ends when the nodes of a job are up, or one of them is down.
+"""PrologSlurmctld that waits until the nodes of a job are up, or one of them is down.
 
 Slurm starts a job on resumed nodes at its next 30 s tick, or when this program ends. A job whose node goes down is
-requeued by Slurm; the program has to end then too, or the job stays in Cleaning. Standard library only. Many may wait at
-once: each asks for its own nodes alone, in the way that costs slurmctld least, and the less often the longer it waits.
+requeued by Slurm; the program has to end then too, or the job stays in Cleaning. Standard library only. Many programs
+may wait at the same time: each queries only its own nodes, with the call that costs slurmctld least, and less often the
+longer it waits.
 
-No process of a job starts before this program has ended well. So a job whose data must stay does not run on a node in AWS
-that happened to be up: it waits here until the daemon has given its nodes up, and where no daemon does, Slurm is told to
-take the job back (a failing PrologSlurmctld requeues a batch job and ends an interactive one).
+No process of a job starts before this program has ended with status 0. So a job whose data must stay on-prem does not
+run on a node in AWS that is up for another job: the program waits until the daemon has set the job's nodes down. If no
+daemon does, the program fails, and Slurm requeues a batch job or ends an interactive one.
 """
 
 import contextlib
@@ -29,12 +30,12 @@ NOT_UP = frozenset(
 )
 LOST = frozenset({"DOWN", "FAIL", "INVALID_REG"})
 MAX_WAIT_SECONDS = 3600.0
-#: For how long a job that may not be in AWS waits for the daemon to give its nodes up: four of its intervals.
+#: Time for which a job that may not be in AWS waits until the daemon sets its nodes down: four intervals of the daemon.
 REFUSED_SECONDS = 60.0
 
 
 def verdict(states: Iterable[frozenset[str]]) -> str:
-    """`up` when every node is, `down` when one is lost, else `wait`."""
+    """Return `up` when every node is up, `down` when one is lost, else `wait`."""
     node_states = list(states)
     if any(state & LOST for state in node_states):
         return "down"
@@ -42,22 +43,22 @@ def verdict(states: Iterable[frozenset[str]]) -> str:
 
 
 def seconds_until_next_check(waited: float) -> float:
-    """Seconds until the next look: a fortieth of the wait so far, from a quarter of a second to two seconds."""
+    """Return the seconds until the next check: a fortieth of the wait so far plus a quarter of a second, at most two."""
     return min(2.0, 0.25 + waited / 40)
 
 
 def main() -> int:
-    """0 but for a job that may not be where it is: Slurm's own time-outs are the better judge of everything else."""
+    """Return 1 only for a job that may not run on its nodes, else 0: Slurm's own time-outs handle all other problems."""
     nodes = os.environ.get("SLURM_JOB_NODELIST", "")
     if not nodes:
-        _say("SLURM_JOB_NODELIST is not set")
+        _log("SLURM_JOB_NODELIST is not set")
         return 0
     config = _config()
-    why = config and reject_nodes_if_restricted(
+    reason = config and reject_nodes_if_restricted(
         config, nodes, os.environ.get("SLURM_JOB_ACCOUNT", ""), os.environ.get("SLURM_WCKEY", "")
     )
-    if config and why:
-        _say(f"job {os.environ.get('SLURM_JOB_ID', '?')} does not run on {nodes}: {why}")
+    if config and reason:
+        _log(f"job {os.environ.get('SLURM_JOB_ID', '?')} does not run on {nodes}: {reason}")
         wake(str(config.socket))
         return 0 if _wait(nodes, frozenset({"down"}), REFUSED_SECONDS) else 1
     _wait(nodes, frozenset({"up", "down"}), MAX_WAIT_SECONDS)
@@ -65,31 +66,33 @@ def main() -> int:
 
 
 def reject_nodes_if_restricted(config: BurstConfig, nodes: str, account: str, wckey: str = "") -> str | None:
-    """Return why a job of the account may not run on these nodes; None: it may, or none of them is in AWS."""
+    """Return the reason why a job of the account may not run on these nodes; None if it may or if none is in AWS."""
     pools = pools_of(hosts(nodes), config.policy)
     if not pools:
         return None
-    why = reject_if_restricted(config.policy, account, wckey)
-    elsewhere = (
+    reason = reject_if_restricted(config.policy, account, wckey)
+    other_regions = (
         {offering.region for pool in pools.values() for offering in pool.offerings if offering.region}
-        if why is None
+        if reason is None
         else ()
     )
-    barred = {
-        region: text for region in elsewhere if (text := reject_if_restricted(config.policy, account, wckey, region))
+    refused = {
+        region: text
+        for region in other_regions
+        if (text := reject_if_restricted(config.policy, account, wckey, region))
     }
-    return why or (barred.get(_region_of(config, frozenset(pools), frozenset(barred))) if barred else None)
+    return reason or (refused.get(_region_of(config, frozenset(pools), frozenset(refused))) if refused else None)
 
 
 def _region_of(config: BurstConfig, nodes: frozenset[str], among: frozenset[str]) -> str:
-    """The first of some regions that the journal has the last launch of one of the nodes in; empty: none of them."""
+    """Return the first region in `among` that has the last launch of one of the nodes by the journal; else empty."""
     offerings = {offering.key: offering.region for pool in config.policy.pools.values() for offering in pool.offerings}
     try:
         with contextlib.closing(Store(config.database)) as store:
             attempts = store.load().attempts.values()
     except (OSError, sqlite3.Error) as error:
-        _say(f"{config.database}: {error}")
-        return ""  # the daemon looks where its instances are, and ends what may not be
+        _log(f"{config.database}: {error}")
+        return ""  # the daemon checks the regions of its instances, and terminates those that are not permitted
     last: dict[str, str] = {}
     for attempt in sorted(attempts, key=lambda attempt: attempt.created_at):
         last.update(dict.fromkeys(nodes.intersection(attempt.instances), offerings.get(attempt.offering, "")))
@@ -101,7 +104,7 @@ def _config() -> BurstConfig | None:
     try:
         return load()
     except ConfigError as error:
-        _say(str(error))
+        _log(str(error))
         return None
 
 
@@ -114,18 +117,18 @@ def _wait(nodes: str, ends: frozenset[str], limit: float) -> bool:
                 return True
         except SlurmError as error:
             if str(error) != last_error:
-                _say(str(error))
+                _log(str(error))
             last_error = str(error)
         time.sleep(seconds_until_next_check(waited))
     return False
 
 
-def _say(text: str) -> None:
+def _log(text: str) -> None:
     print(f"landbridge-prolog-wait: {text}", file=sys.stderr)
 
 
 def states(nodes: str) -> dict[str, frozenset[str]]:
-    """States of the nodes of a host list."""
+    """Return the states of the nodes of a host list."""
     return node_states_of(run_json(["sinfo", "--json", "--all", f"--nodes={nodes}"]))
 
 

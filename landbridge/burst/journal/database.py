@@ -1,6 +1,6 @@
-"""The journal's file: SQLite in WAL mode, on disk before a commit returns.
+"""SQLite file of the journal, in WAL mode: a commit returns when the data are on disk.
 
-The programs that Slurm runs import this: nothing heavy here. What the rows mean is store.py's business.
+The programs that Slurm runs import this module, so it imports little. store.py interprets the rows.
 """
 
 import os
@@ -9,7 +9,7 @@ import time
 
 VERSION = 1
 _TABLES = (
-    # AUTOINCREMENT: an order's number is never used again, so that one dealt with is never taken for a later one.
+    # AUTOINCREMENT: an order's number is never reused, so that a completed order is not confused with a later one.
     "CREATE TABLE IF NOT EXISTS orders (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, nodes TEXT NOT NULL, resume TEXT, at REAL NOT NULL)",
     "CREATE TABLE IF NOT EXISTS facts (kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS records (id INTEGER PRIMARY KEY, at REAL NOT NULL, body TEXT NOT NULL)",
@@ -19,7 +19,8 @@ _TABLES = (
 
 
 def connect(path: str, patience: float) -> sqlite3.Connection:
-    """Open the journal, making it where there is none; sqlite3.Error where that cannot be done within `patience` seconds."""
+    """Open the journal, and create it if it does not exist; raise sqlite3.Error if that fails within `patience`
+    seconds."""
     connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
     try:
         connection.execute("PRAGMA synchronous=FULL")
@@ -36,12 +37,12 @@ def version(connection: sqlite3.Connection) -> int:
 
 
 def write_order(connection: sqlite3.Connection, kind: str, nodes: str, resume: str | None, at: float) -> None:
-    """Append one call of a program: its host list and its resume file's text as they came."""
+    """Append the order of one program call: its host list and the text of its resume file, both unchanged."""
     connection.execute("INSERT INTO orders (kind, nodes, resume, at) VALUES (?, ?, ?, ?)", (kind, nodes, resume, at))
 
 
 def _create(connection: sqlite3.Connection, path: str, deadline: float) -> None:
-    while True:  # changing the mode does not wait for another process that is making the journal too
+    while True:  # a change of the mode does not wait for another process that creates the journal too
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             break
@@ -54,7 +55,7 @@ def _create(connection: sqlite3.Connection, path: str, deadline: float) -> None:
         connection.execute(table)
     connection.execute(f"PRAGMA user_version={VERSION}")
     connection.execute("COMMIT")
-    if os.geteuid() == 0:  # made by a person's command: it belongs to whom the folder belongs to
+    if os.geteuid() == 0:  # created by an operator's command: the file gets the owner of the folder
         owner = os.stat(os.path.dirname(os.path.abspath(path)))
         for suffix in ("", "-wal", "-shm"):
             if os.path.exists(path + suffix):

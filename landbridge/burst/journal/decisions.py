@@ -1,4 +1,4 @@
-"""The decision log: one line of JSON for everything considered, rejected, done, and what it cost. For people and log shippers."""
+"""Decision log: one line of JSON for each decision record, for operators and log shippers."""
 
 import sys
 from collections.abc import Iterable
@@ -13,10 +13,13 @@ KEPT_LOG_FILES = 3
 
 
 class DecisionLog:
-    """Appends to a file; at `limit` bytes it becomes `.1`, that one `.2`, and so on. A log that cannot be written stops nothing."""
+    """Decision log in a file. Above `limit` bytes it is renamed to `.1`, the older one to `.2`, and so on.
+
+    If the log cannot be written, the lines go to stderr.
+    """
 
     def __init__(self, path: Path, limit: int = MAX_LOG_BYTES, max_entries: int = KEPT_LOG_FILES) -> None:
-        self._path, self._limit, self._kept = path, limit, max_entries
+        self._path, self._limit, self._max_files = path, limit, max_entries
 
     def write(self, records: Iterable[DecisionRecord]) -> None:
         lines = "".join(f"{line(record)}\n" for record in records)
@@ -32,14 +35,14 @@ class DecisionLog:
             print(f"{self._path}: {error.strerror}: {lines}", file=sys.stderr, end="")
 
     def _rotate(self) -> None:
-        for number in range(self._kept - 1, 0, -1):
-            old = self._path.with_name(f"{self._path.name}.{number}")
-            if old.exists():
-                old.replace(self._path.with_name(f"{self._path.name}.{number + 1}"))
+        for number in range(self._max_files - 1, 0, -1):
+            path = self._path.with_name(f"{self._path.name}.{number}")
+            if path.exists():
+                path.replace(self._path.with_name(f"{self._path.name}.{number + 1}"))
         self._path.replace(self._path.with_name(f"{self._path.name}.1"))
 
 
 def line(record: DecisionRecord) -> str:
-    """A record as people read it: its moment first, in ISO 8601."""
+    """Return a record as one line of JSON with its time first, in ISO 8601."""
     time = datetime.fromtimestamp(record.at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return text_of({"time": time, **{key: value for key, value in record_fields(record).items() if key != "at"}})

@@ -1,4 +1,4 @@
-"""State as rows of text, by kind and key, and back; a row that cannot be read is left out. Pure."""
+"""Conversion of State to rows of text, by kind and key, and back; an unreadable row is omitted. Pure."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ _READ_KEY: Mapping[str, Callable[[str], Any]] = {
 
 
 def differences(before: State, after: State) -> tuple[RowTexts, list[tuple[str, str]]]:
-    """Return the rows to write and to delete, so that a journal with `before` has `after`. Other rows are not touched."""
+    """Return the rows to write and to delete to change a journal from `before` to `after`. Other rows stay."""
     write: RowTexts = {}
     delete: list[tuple[str, str]] = []
     for kind in (*_TABLES, *_SCALARS):
@@ -75,17 +75,17 @@ def differences(before: State, after: State) -> tuple[RowTexts, list[tuple[str, 
 
 
 class RowReader:
-    """Reader of rows. It caches them: most are the same from one pass to the next."""
+    """Reader of rows with a cache: most rows are the same from one pass to the next."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], tuple[str, Any]] = {}
+        self._cache: dict[tuple[str, str], tuple[str, Any]] = {}
 
     def state(self, rows: RowTexts, orders: tuple[SlurmOrder, ...]) -> State:
         tables: dict[str, Any] = {kind: {} for kind in (*_TABLES, *_SCALARS)}
         single: dict[str, Any] = {}
         rows_by_key: dict[tuple[str, str], tuple[str, Any]] = {}
         for (kind, key), text in rows.items():
-            last = self._known.get((kind, key))
+            last = self._cache.get((kind, key))
             try:
                 value = last[1] if last and last[0] == text else _value(kind, text)
                 if kind in _SINGLE:
@@ -95,17 +95,17 @@ class RowReader:
             except (TypeError, ValueError):
                 continue  # of another version, or damaged: the next pass derives the same from Slurm and EC2
             rows_by_key[kind, key] = (text, value)
-        self._known = rows_by_key
+        self._cache = rows_by_key
         return State(orders=orders, **single, **tables)
 
 
 def record_fields(record: DecisionRecord) -> dict[str, Any]:
-    """A decision record as plain data; what is empty is left out."""
+    """Return a decision record as plain data without empty fields."""
     return {name: value for name, value in _fields(record).items() if value not in ("", (), None, {})}
 
 
 def text_of(value: Any) -> str:
-    """One line of JSON."""
+    """Return the value as one line of JSON."""
     return json.dumps(value, default=_plain)
 
 

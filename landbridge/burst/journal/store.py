@@ -1,4 +1,4 @@
-"""The journal, typed: orders of the programs, the controller's State, its lease, its records of decisions."""
+"""Typed journal: orders of the programs, the controller's State, its lease and its decision records."""
 
 import contextlib
 import json
@@ -18,24 +18,26 @@ from landbridge.hostlist import compress
 
 T = TypeVar("T")
 LOCK_TIMEOUT_SECONDS = 10.0
-KEPT_RECORDS = 100_000
+MAX_RECORDS = 100_000
 
 
 class Store:
-    """The journal in one file. A file that is missing, damaged or of another version starts empty; the old one is kept aside.
+    """SQLite journal in one file. If the file is missing, damaged or of another version, the journal starts empty; the
+    old file is renamed.
 
-    Several processes may have it open: programs and commands write rows, and `save` touches only what it changes.
+    Several processes may have it open: programs and commands write rows, and `save` writes only the rows that it
+    changes.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.saves = 0  # how often something was saved that was new
+        self.saves = 0  # count of saves with a change
         self._reader = RowReader()
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
 
     def append(self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
-        """An order, as the programs write it."""
+        """Append an order, in the form in which the programs write it."""
         names = compress(nodes)
         self._do(lambda connection: write_order(connection, kind, names, write_jobs(jobs), at))
 
@@ -43,24 +45,27 @@ class Store:
         return self._do(self._load)
 
     def save(self, before: State, after: State) -> None:
-        """Make the journal, which had `before`, have `after`: on disk when this returns, all of it or nothing."""
+        """Change the journal from `before` to `after` in one transaction that is on disk when this returns."""
         write, delete = differences(before, after)
         seqs = {order.seq for order in after.orders}
-        done = [(order.seq,) for order in before.orders if order.seq not in seqs]
-        if not (write or delete or done):
+        completed = [(order.seq,) for order in before.orders if order.seq not in seqs]
+        if not (write or delete or completed):
             return
 
         def act(connection: sqlite3.Connection) -> None:
             connection.executemany("DELETE FROM facts WHERE kind = ? AND key = ?", delete)
             rows = [(kind, key, value) for (kind, key), value in write.items()]
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
-            connection.executemany("DELETE FROM orders WHERE seq = ?", done)
+            connection.executemany("DELETE FROM orders WHERE seq = ?", completed)
 
         self._do(lambda connection: _transaction(connection, act))
         self.saves += 1
 
     def take_lease(self, holder: str, now: float, seconds: float) -> bool:
-        """Take the controller lease until `now + seconds`; return whether `holder` has it. A later end means that a clock went back."""
+        """Take the controller lease until `now + seconds`; return whether `holder` has it.
+
+        A lease of another holder with a later end is ignored: it means that a clock went back.
+        """
 
         def act(connection: sqlite3.Connection) -> bool:
             row = connection.execute("SELECT holder, until FROM lease").fetchone()
@@ -77,7 +82,7 @@ class Store:
         return (str(row[0]), float(row[1])) if row is not None else None
 
     def record(self, records: Iterable[DecisionRecord]) -> None:
-        """Keep what was decided and why, for `records`."""
+        """Add decision records for `records`; the oldest above MAX_RECORDS are deleted."""
         new_records = tuple(records)
         if not new_records:
             return
@@ -91,14 +96,14 @@ class Store:
                 last = row.lastrowid or 0
                 rows = [(job, last) for job in set(record.jobs)]
                 connection.executemany("INSERT OR IGNORE INTO record_jobs VALUES (?, ?)", rows)
-            connection.execute("DELETE FROM records WHERE id <= ?", (last - KEPT_RECORDS,))
+            connection.execute("DELETE FROM records WHERE id <= ?", (last - MAX_RECORDS,))
             if last % 1000 < len(new_records):
-                connection.execute("DELETE FROM record_jobs WHERE record <= ?", (last - KEPT_RECORDS,))
+                connection.execute("DELETE FROM record_jobs WHERE record <= ?", (last - MAX_RECORDS,))
 
         self._do(lambda connection: _transaction(connection, act))
 
     def records(self, job: int | None = None, limit: int = 100) -> tuple[DecisionRecord, ...]:
-        """The last `limit` records, of one job where it is given; the oldest first."""
+        """Return the last `limit` records, of one job if `job` is given; the oldest first."""
         query, values = "SELECT body FROM records ORDER BY id DESC LIMIT ?", (limit,)
         if job is not None:
             query = "SELECT body FROM records JOIN record_jobs ON record = id WHERE job = ? ORDER BY id DESC LIMIT ?"
@@ -107,10 +112,11 @@ class Store:
         return tuple(record for (body,) in reversed(rows) if (record := read_record(body)) is not None)
 
     def snapshot(self, folder: Path) -> None:
-        """Copy what the controller knows to `folder`, for the other controller of a pair. No database: that may be on NFS."""
+        """Copy orders, state and lease to `folder` for the other controller of a pair. As JSON: the folder may be on
+        NFS."""
         orders, rows, lease = self._do(_everything)
         text = json.dumps({"orders": orders, "facts": rows, "lease": lease})
-        # Made by this process: root may be squashed on NFS, so that no Ansible role can make the folder.
+        # Created by this process: NFS may squash root, so that no Ansible role can create the folder.
         folder.mkdir(mode=0o750, exist_ok=True)
         new = folder / f".{SNAPSHOT}.{os.getpid()}"
         with new.open("w", encoding="utf-8") as file:
@@ -120,8 +126,8 @@ class Store:
         new.replace(folder / SNAPSHOT)
 
     def restore(self, folder: Path) -> bool:
-        """Start from the other controller's snapshot where that has acted later: what it knows replaces what this journal
-        knew, its lease has to run out first, and orders of both stay."""
+        """Load the other controller's snapshot if that has acted later; return whether it was loaded. Its state
+        replaces this journal's, its lease has to expire first, and the orders of both are kept."""
         try:
             raw = json.loads((folder / SNAPSHOT).read_text())
             orders = [(str(k), str(n), r, float(at)) for k, n, r, at in raw["orders"]]
@@ -162,12 +168,12 @@ class Store:
         return _transaction(connection, act, "DEFERRED")
 
     def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
-        """`act` on the journal; a damaged one is put aside, and `act` is done on a new one."""
+        """Run `act` on the journal; rename a damaged journal, and run `act` on a new one."""
         try:
             return act(self._open())
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:
-                raise  # its subclasses: busy, full, not ours to read. That is no damage
+                raise  # its subclasses are no damage: busy, disk full, no permission
             self._set_aside()
             return act(self._open())
 
@@ -183,12 +189,12 @@ class Store:
 
     def _set_aside(self) -> None:
         self.close()
-        aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
+        path = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
         with contextlib.suppress(FileNotFoundError):
-            self.path.rename(aside)
+            self.path.rename(path)
         for suffix in ("-wal", "-shm"):
             with contextlib.suppress(FileNotFoundError):
-                self.path.with_name(self.path.name + suffix).rename(aside.with_name(aside.name + suffix))
+                self.path.with_name(self.path.name + suffix).rename(path.with_name(path.name + suffix))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,6 +1,6 @@
 """Values of the burst controller: observed Slurm and EC2, journal state and policy in; actions out. Standard library only.
 
-Timestamps are seconds since 1970 (UTC), money is US dollars. Nothing here reads a clock: `now` is always a parameter.
+Timestamps are seconds since 1970 (UTC), money is US dollars. No function reads a clock: `now` is always a parameter.
 """
 
 from landbridge.burst.model.actions import (

@@ -9,8 +9,8 @@ from landbridge.burst.model.state import Attempt, State
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """Nodes that are started together, or not at all where `all_or_nothing`. One pool; a het job of several pools is several gangs
-    with the same `job_key`, and fails as one."""
+    """Nodes of one pool that are launched together, all or none if `all_or_nothing`. A het job of several pools has
+    several gangs with the same `job_key`, which fail together."""
 
     key: str
     job_key: str
@@ -22,34 +22,37 @@ class Gang:
     restarts: tuple[int, ...] = ()
     started: float | None = None
     minutes: int | None = None
-    zones: frozenset[str] = frozenset()  # of the gang's nodes that run already; empty: any
-    types: frozenset[str] = frozenset()  # of what the pool has launched for these jobs already; empty: any
-    regions: frozenset[str] = frozenset()  # where besides the policy's own region its jobs' data may be
+    zones: frozenset[str] = frozenset()  # of the gang's running nodes; empty: any
+    types: frozenset[str] = frozenset()  # of instances that the pool has already launched for these jobs; empty: any
+    regions: frozenset[str] = frozenset()  # besides the policy's own, where its jobs' data may be
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Start a gang at one offering: journal the attempts and holds first, then make the calls, all or nothing where whole.
+    """Launch of a gang at one offering. Its attempts and holds are written to the journal before the calls are made.
 
-    More than one attempt where the gang is larger than one call takes; `tags` are those of every instance.
+    A gang that is larger than one call permits has several attempts; `tags` are those of every instance.
     """
 
     gang: Gang
     offering: Offering
     attempts: tuple[Attempt, ...]
     tags: Mapping[str, str]
-    repeated: bool = False  # the journal knows these attempts: the same calls once more
+    repeated: bool = False  # the journal has these attempts: the same calls are repeated
 
 
 @dataclass(frozen=True, slots=True)
 class Terminate:
+    """Termination of instances."""
+
     instances: tuple[str, ...]
-    why: str  # a code: see records
+    why: str  # a code of DecisionRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Down:
-    """Set nodes down with a reason that starts with `landbridge: CODE`, then power them down: their jobs are requeued."""
+    """State change of nodes to DOWN with a reason that starts with `landbridge: CODE`, then power-down. Slurm requeues
+    their jobs."""
 
     nodes: tuple[str, ...]
     code: str
@@ -58,12 +61,14 @@ class Down:
 
 @dataclass(frozen=True, slots=True)
 class SetAddresses:
+    """New addresses (NodeAddr) of nodes in Slurm."""
+
     addresses: Mapping[str, str]  # node -> IP
 
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """Move the lease of instances."""
+    """Renewal of the lease of instances."""
 
     instances: tuple[str, ...]
     until: float
@@ -71,7 +76,7 @@ class Renew:
 
 @dataclass(frozen=True, slots=True)
 class CommentJob:
-    """Write into a pending job's comment why it does not run, and do not let it start before `until` (None: at once)."""
+    """Comment of a pending job with the reason why it does not run, and its earliest start `until` (None: at once)."""
 
     job: int
     text: str
@@ -80,7 +85,7 @@ class CommentJob:
 
 @dataclass(frozen=True, slots=True)
 class Promote:
-    """Let a pending job also use the partitions that have cloud nodes."""
+    """Promotion of a pending job: it may also use the partitions that have cloud nodes."""
 
     job: int
     partitions: tuple[str, ...]
@@ -88,7 +93,7 @@ class Promote:
 
 @dataclass(frozen=True, slots=True)
 class PowerUp:
-    """Have Slurm start nodes that no job asks for, because the pool keeps so many running."""
+    """Power-up by Slurm of nodes without a job, up to the pool's `min_nodes`."""
 
     nodes: tuple[str, ...]
 
@@ -98,7 +103,7 @@ Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJob | Promote
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """One line of the decision log: what was considered, what was rejected, why, at which price."""
+    """Line of the decision log: a decision with its reason, price and rejected offerings."""
 
     at: float
     event: str  # launch, refused, exhausted, terminate, renew, breaker, promote, ...
@@ -115,19 +120,20 @@ class DecisionRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReconcileDecision:
-    """Decision of one pass. `state` is the journal after it (before any action's outcome), without the orders that it carried out."""
+    """Decision of one pass. `state` is the next journal state, before the outcome of any action and without the
+    completed orders."""
 
     actions: tuple[Action, ...]
     records: tuple[DecisionRecord, ...]
     state: State
-    next_pass: float | None = None  # earlier than the usual interval: a grace, a backoff or a wait for capacity ends
+    next_pass: float | None = None  # if before the usual interval: end of a grace time, backoff or wait for capacity
 
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
     """Outcome of an action. For a Launch: instances by node with their addresses, or the error of the first failing call."""
 
-    code: str = ""  # empty: done
+    code: str = ""  # empty: success
     message: str = ""
     instances: Mapping[str, str] = field(default_factory=dict)  # node -> id
     addresses: Mapping[str, str] = field(default_factory=dict)  # node -> IP

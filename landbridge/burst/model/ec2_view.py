@@ -8,7 +8,7 @@ Market = Literal["on-demand", "spot", "capacity-block"]
 
 @dataclass(frozen=True, slots=True)
 class CloudInstance:
-    """An instance of this cluster's pools. `node` is empty where its tags give it no name."""
+    """EC2 instance of this cluster's pools. `node` is empty if its tags contain no node name."""
 
     id: str
     node: str
@@ -23,12 +23,12 @@ class CloudInstance:
     jobs: tuple[int, ...] = ()
     account: str = ""
     lease: float | None = None  # tag landbridge:lease-expires
-    region: str = ""  # where it is not the policy's own
+    region: str = ""  # empty: the policy's own
 
 
 @dataclass(frozen=True, slots=True)
 class Ec2View:
-    """Observed EC2: all instances of the cluster's pools that are not terminated."""
+    """View of EC2: all instances of the cluster's pools that are not terminated."""
 
     at: float
     instances: tuple[CloudInstance, ...]

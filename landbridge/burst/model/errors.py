@@ -8,19 +8,28 @@ from typing import Any
 
 
 class ErrorKind(StrEnum):
-    """Reaction to a failed call.
+    """Kind of a failed call, by the reaction to it.
 
     `capacity` and `quota`: try another offering. `throttle`: repeat later. `network`: repeat, as the result of the call is
-    unknown. `configuration`: an operator has to act; also for an unknown code and for IdempotentParameterMismatch: the
-    offering has changed between a call and its repetition, so a repetition cannot help, and the instances of the first call
-    are found by their token (Ec2.run describes them first).
+    unknown. `credentials`: this host has no valid AWS credentials; repeat later, as no pool is the cause.
+    `configuration`: try another offering, and an operator has to act; also the kind of an unknown code.
+    `token`: the ClientToken cannot be used again, so the launch gets a new one. IdempotentParameterMismatch: the
+    offering has changed between a call and its repetition; the instances of the first call are found by their token
+    (Ec2.run describes them first). IdempotentInstanceTerminated: an instance of the first call has ended.
     """
 
     CAPACITY = "capacity"
     QUOTA = "quota"
+    TOKEN = "token"
     THROTTLE = "throttle"
+    CREDENTIALS = "credentials"
     CONFIGURATION = "configuration"
     NETWORK = "network"
+
+    @property
+    def is_transient(self) -> bool:
+        """Return whether the same call, with the same token, is repeated in a later pass."""
+        return self in (ErrorKind.THROTTLE, ErrorKind.NETWORK, ErrorKind.CREDENTIALS)
 
 
 @cache
@@ -49,14 +58,14 @@ def _kinds() -> tuple[dict[str, ErrorKind], tuple[tuple[str, ErrorKind], ...]]:
 
 def classify(code: str) -> ErrorKind:
     """Return the kind of an AWS error code or a botocore exception's name; an unknown one is `configuration`."""
-    exact_codes, beginnings = _kinds()
+    exact_codes, prefixes = _kinds()
     if code in exact_codes:
         return exact_codes[code]
-    return next((kind for beginning, kind in beginnings if code.startswith(beginning)), ErrorKind.CONFIGURATION)
+    return next((kind for prefix, kind in prefixes if code.startswith(prefix)), ErrorKind.CONFIGURATION)
 
 
 class AwsError(Exception):
-    """AWS call that failed, after its repetitions."""
+    """Failure of an AWS call, after its retries."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -64,5 +73,5 @@ class AwsError(Exception):
 
     @property
     def kind(self) -> ErrorKind:
-        """The reaction that the error needs."""
+        """Return the kind of the error."""
         return classify(self.code)

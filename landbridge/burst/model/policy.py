@@ -8,7 +8,8 @@ from landbridge.burst.model.ec2_view import Market
 
 @dataclass(frozen=True, slots=True)
 class LaunchInterface:
-    """One network interface of a launch. Each names the subnet itself: EC2 takes none beside interfaces, a template's included."""
+    """Network interface of a launch. Each has the subnet: with interfaces EC2 accepts no subnet of the instance or of
+    its launch template."""
 
     card: int
     device: int
@@ -30,20 +31,20 @@ class Offering:
     placement_group: str | None = None
     reservation: str | None = None
     reservation_group: str | None = None
-    usd_hour: float | None = None  # None: no price is known
+    usd_hour: float | None = None  # None: unknown
     max_price_usd: float | None = None  # spot
-    opens: float | None = None  # capacity blocks: not before
-    closes: float | None = None  # not after: nothing may be launched whose jobs would still run then
+    opens: float | None = None  # of a Capacity Block: first time of a launch
+    closes: float | None = None  # no job on its nodes may run at this time or later
     size: int | None = None  # instances in a reservation
-    interfaces: tuple[LaunchInterface, ...] = ()  # of every instance, primary first; none: a launch names its subnet
+    interfaces: tuple[LaunchInterface, ...] = ()  # of every instance, primary first; empty: the launch has the subnet
     security_groups: tuple[str, ...] = ()  # on every interface
     public_ip: bool = False  # of the primary interface
-    region: str = ""  # of AWS, where it is not the policy's own
+    region: str = ""  # AWS region; empty: the policy's own
 
 
 @dataclass(frozen=True, slots=True)
 class PoolPolicy:
-    """Equal nodes: their names are `<node_prefix><number>`."""
+    """Pool of equal nodes with the names `<node_prefix><number>`."""
 
     name: str
     node_prefix: str
@@ -60,8 +61,8 @@ class PoolPolicy:
 
 @dataclass(frozen=True, slots=True)
 class AccountPolicy:
-    """Slurm account: the data class of its jobs and their budget. `aws`: whether that data may be in AWS at all; `regions`: where
-    besides the policy's own region."""
+    """Slurm account: the data class of its jobs and their budget. `aws`: whether that data may be in AWS; `regions`:
+    the permitted regions besides the policy's own."""
 
     name: str
     data_class: str
@@ -73,7 +74,7 @@ class AccountPolicy:
 
 @dataclass(frozen=True, slots=True)
 class PromotionPolicy:
-    """Jobs of `partition` that would wait longer than `wait_seconds` on-prem may also use `partitions`."""
+    """Promotion rule: jobs of `partition` that would wait longer than `wait_seconds` on-prem may also use `partitions`."""
 
     partition: str
     partitions: tuple[str, ...]
@@ -93,22 +94,22 @@ class BurstPolicy:
     monthly_usd: float | None = None  # of the whole cluster
     hard: bool = False
     pool_monthly_usd: Mapping[str, float] = field(default_factory=dict)
-    unpriced: bool = False  # whether an offering without a known price may be used where a hard cap holds
+    unpriced: bool = False  # whether an offering without a known price may be used under a hard budget
     lease_minutes: float = 30.0  # of a node without a job; renewed while Slurm keeps it
     grace_minutes: float = 15.0  # from a job's time limit to the end of its nodes' lease
-    orphan_seconds: float = 300.0  # an instance without a node, or a node without its instance, may be that old
-    settle_seconds: float = 120.0  # an answer of a launch may be missing in descriptions for that long
+    orphan_seconds: float = 300.0  # age at which an instance without node or a node without instance is collected
+    settle_seconds: float = 120.0  # time in which DescribeInstances may not show a launched instance
     insufficient_capacity_seconds: tuple[float, float] = (120.0, 1800.0)
-    breaker_seconds: float = 600.0  # until one probe; a person can reset it earlier
+    breaker_seconds: float = 600.0  # until one probe; an operator can reset it earlier
     launch_batch: int = 500  # instances in one call
     promotions: tuple[PromotionPolicy, ...] = ()
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """The regions of nodes: the policy's own, then those of its offerings."""
+        """Return the regions of nodes: the policy's own, then those of its offerings."""
         offerings = (offering for pool in self.pools.values() for offering in pool.offerings)
         return tuple(dict.fromkeys((self.region, *(offering.region or self.region for offering in offerings))))
 
     def pool_of(self, node: str) -> PoolPolicy | None:
-        """The pool that `node` belongs to; None for a node that is not ours to launch."""
+        """Return the pool of `node`; None if it belongs to no pool of the policy."""
         return next((pool for pool in self.pools.values() if pool.owns(node)), None)

@@ -1,4 +1,4 @@
-"""Ports to EC2, Slurm and the journal: the adapters implement them, and so do the test worlds."""
+"""Ports to EC2, Slurm and the journal; the adapters and the simulated EC2 and Slurm of the tests implement them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
@@ -16,7 +16,7 @@ from landbridge.burst.model import (
 
 
 class Ec2Port(Protocol):
-    """EC2; every method raises AwsError when it could not do it."""
+    """Port to EC2; every method raises AwsError on failure."""
 
     def view(self) -> Ec2View: ...
 
@@ -30,7 +30,7 @@ class Ec2Port(Protocol):
 
 
 class SlurmPort(Protocol):
-    """Slurm; every method raises SlurmError when it could not do it."""
+    """Port to Slurm; every method raises SlurmError on failure."""
 
     def active(self) -> bool: ...
 
@@ -40,7 +40,7 @@ class SlurmPort(Protocol):
 
     def set_addresses(self, addresses: Mapping[str, str]) -> None: ...
 
-    def tell(self, job: int, text: str, until: float | None) -> None: ...
+    def comment(self, job: int, text: str, until: float | None) -> None: ...
 
     def promote(self, job: int, partitions: Sequence[str]) -> None: ...
 
@@ -48,7 +48,7 @@ class SlurmPort(Protocol):
 
 
 class JournalPort(Protocol):
-    """The journal; a method that returns has written."""
+    """Port to the journal; data are on disk when a writing method returns."""
 
     def load(self) -> State: ...
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SlurmJob:
-    """A job as squeue tells it. `nodes` are those it is allocated; `started` is when it was allocated them."""
+    """Job as reported by squeue. `nodes`: its allocated nodes; `started`: the time of the allocation."""
 
     id: int
     state: str  # PENDING, CONFIGURING, RUNNING, COMPLETING, SUSPENDED
@@ -17,7 +17,7 @@ class SlurmJob:
     wckey: str = ""
     restarts: int = 0
     started: float | None = None
-    minutes: int | None = None  # time limit; None: none
+    minutes: int | None = None  # time limit; None: unlimited
     het_job: int = 0  # the leader's id of a heterogeneous job, else 0
     array_job: int = 0
     wanted_nodes: int = 0  # of a pending job
@@ -28,17 +28,18 @@ class SlurmJob:
 
 @dataclass(frozen=True, slots=True)
 class SlurmNode:
-    """A cloud node in Slurm: its base state and flags together, such as {"IDLE", "CLOUD", "POWERED_DOWN"}."""
+    """Cloud node in Slurm. `states`: its base state and flags, such as {"IDLE", "CLOUD", "POWERED_DOWN"}."""
 
     name: str
     states: frozenset[str]
     reason: str = ""
-    address: str = ""  # NodeAddr, where it was asked for; else empty
+    address: str = ""  # NodeAddr if it was requested, else empty
 
 
 @dataclass(frozen=True, slots=True)
 class SlurmView:
-    """Slurm at one moment: the jobs that matter, and every cloud node. Taken after the Ec2View of the same pass."""
+    """View of Slurm at one time: the jobs on or for cloud nodes, and all cloud nodes. It is read after the Ec2View of
+    the same pass."""
 
     at: float
     jobs: Mapping[int, SlurmJob]

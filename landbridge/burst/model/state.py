@@ -10,7 +10,7 @@ OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
 
 @dataclass(frozen=True, slots=True)
 class SlurmOrder:
-    """Order: one call of ResumeProgram, SuspendProgram or ResumeFailProgram that is written in the journal."""
+    """Order in the journal: one call of ResumeProgram, SuspendProgram or ResumeFailProgram."""
 
     seq: int
     kind: OrderKind
@@ -21,12 +21,13 @@ class SlurmOrder:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Launch call, written before it is made. A repeated call has the same token and the same parameters."""
+    """Launch call, written to the journal before it is made. A repeated call has the same token and the same
+    parameters."""
 
     token: str
     gang: str  # Gang.key
     pool: str
-    offering: str  # Place.key
+    offering: str  # Offering.key
     nodes: tuple[str, ...]
     jobs: tuple[int, ...]
     account: str
@@ -43,9 +44,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class InsufficientCapacity:
-    """Insufficient capacity of an offering: it is not tried for `nodes` or more before `until`, longer after each of `tries`.
+    """Insufficient capacity of an offering, or another refusal by EC2: it is not tried for `nodes` or more nodes before
+    `until`. The time increases with `tries`, except after a configuration error.
 
-    EC2 refuses a gang of which it has a part, so a launch of fewer nodes is still tried.
+    EC2 refuses a gang of which it has only a part, so a launch of fewer nodes is still tried.
     """
 
     until: float
@@ -92,9 +94,10 @@ class ObservationKind(StrEnum):
     """Condition of a node or an instance that has to last for some time before the controller acts on it."""
 
     NODE_WAITS_FOR_AWS = "node-waits-for-aws"  # AWS does not answer a node's launch
-    NODE_WITHOUT_JOB = "node-without-job"  # a node powers up for a job that is gone
+    NODE_WITHOUT_JOB = "node-without-job"  # a node powers up for a job that has ended
     NODE_WITHOUT_INSTANCE = "node-without-instance"  # a node is up, and EC2 shows no instance
     NODE_DOWN = "node-down"
+    NODE_DRAINED = "node-drained"  # by a program
     INSTANCE_WITHOUT_NODE = "instance-without-node"
     INSTANCE_OLDER_THAN_JOBS = "instance-older-than-jobs"  # perhaps of an earlier power-up of its node
 
@@ -121,16 +124,16 @@ class State:
 
     orders: tuple[SlurmOrder, ...] = ()  # not carried out yet
     attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by token
-    insufficient_capacity: Mapping[str, InsufficientCapacity] = field(default_factory=dict)  # by Place.key
+    insufficient_capacity: Mapping[str, InsufficientCapacity] = field(default_factory=dict)  # by Offering.key
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)  # by pool
     holds: Mapping[str, BudgetHold] = field(default_factory=dict)  # by token
     spent: Mapping[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`
-    terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> when EC2 was asked to terminate it
-    node_addresses: Mapping[str, str] = field(default_factory=dict)  # node -> address that Slurm was given
+    terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> time of TerminateInstances
+    node_addresses: Mapping[str, str] = field(default_factory=dict)  # node -> NodeAddr set in Slurm
     first_seen: Mapping[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: Mapping[str, float] = field(default_factory=dict)  # by pool
     registration_failures: Mapping[str, RegistrationFailure] = field(default_factory=dict)  # by token
-    last_observation_at: float | None = None  # of the last pass that had anything in `first_seen`
+    last_observation_at: float | None = None  # time of the last pass with entries in `first_seen`
     throttled_until: float = 0.0

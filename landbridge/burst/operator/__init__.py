@@ -1,1 +1,1 @@
-"""Operator commands of the burst controller: status, why, doctor and edits of its state."""
+"""Operator commands of the burst controller: status, why, doctor and edits of its journal."""

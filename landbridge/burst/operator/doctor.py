@@ -1,4 +1,4 @@
-"""Checks of this host's burst controller: each dependency is tried once. Nothing is changed."""
+"""Checks of this host's burst controller: each dependency is used once. Nothing is changed."""
 
 import contextlib
 import os
@@ -15,6 +15,7 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.burst.aws.client import clients
+from landbridge.burst.config.certificate import read_validity
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.journal.database import connect
 from landbridge.burst.journal.store import Store
@@ -26,16 +27,18 @@ from landbridge.tags import CLUSTER
 from landbridge.timestamps import iso
 
 SERVICE = "landbridge-burst.service"
-#: How long ago the last pass of a daemon that lives can have ended: two intervals, and a long pass.
+#: Maximum age of the last pass of a running daemon: two intervals and a long pass.
 MAX_PASS_AGE_SECONDS = 60.0
 _PROGRAMS = {
     "ResumeProgram": "landbridge-resume",
     "SuspendProgram": "landbridge-suspend",
     "ResumeFailProgram": "landbridge-resume-fail",
 }
-_WHAT_TO_DO = {
-    ErrorKind.CONFIGURATION: "look at the credentials file and at the launch role's rights; `landbridge up` makes them anew",
-    ErrorKind.NETWORK: "look at the link and at the endpoint in burst.json",
+_FIXES = {
+    ErrorKind.CONFIGURATION: "check the permissions of the launch role, which `landbridge up` creates",
+    ErrorKind.CREDENTIALS: "on the operator's machine: `landbridge credentials status`, then `landbridge configure`; "
+    "no launch is tried until then",
+    ErrorKind.NETWORK: "check the link and the endpoint in burst.json",
 }
 
 
@@ -52,6 +55,7 @@ def diagnose(file: Path | None = None) -> list[Finding]:
         daemon,
         wake_socket,
         metrics,
+        certificate,
         aws,
         commands,
         programs,
@@ -62,18 +66,18 @@ def diagnose(file: Path | None = None) -> list[Finding]:
 def journal(config: BurstConfig, now: float) -> Iterator[Finding]:
     """Check that the journal can be written within the programs' lock time-out."""
     if not config.database.exists():
-        fix = f"systemctl start {SERVICE}; its first start makes it"
-        yield Finding("burst-journal", f"{config.database} is not there", fix=fix)
+        fix = f"systemctl start {SERVICE}; its first start creates it"
+        yield Finding("burst-journal", f"{config.database} does not exist", fix=fix)
         return
     try:
         with contextlib.closing(connect(str(config.database), 2.0)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
-        fix = f"run this as root or as Slurm's user; else look at the rights and the free room of {config.state_dir}"
+        fix = f"run this as root or as Slurm's user; or check permissions and free space of {config.state_dir}"
         yield Finding("burst-journal", f"{config.database}: {error}", fix=fix)
-    for aside in sorted(config.state_dir.glob(f"{config.database.name}.damaged-*")):
-        text = f"{aside} was damaged and put aside; the controller went on from Slurm and EC2"
+    for path in sorted(config.state_dir.glob(f"{config.database.name}.damaged-*")):
+        text = f"{path} is a damaged journal; the controller continued from Slurm and EC2 with a new one"
         fix = "look at the disk; the file may be deleted"
         yield Finding("burst-journal-damaged", text, fix=fix, severity=Severity.WARNING)
 
@@ -94,7 +98,7 @@ def daemon(config: BurstConfig, now: float) -> Iterator[Finding]:
         yield Finding("burst-daemon", f"no controller acts: the lease of {lease[0]} ended at {iso(lease[1])}", fix=fix)
     elif lease[0] != socket.gethostname():
         text = f"{lease[0]} acts; this host stands by"
-        yield Finding("burst-standby", text, fix=f"ask there: ssh {lease[0]}", severity=Severity.INFO)
+        yield Finding("burst-standby", text, fix=f"run this command there: ssh {lease[0]}", severity=Severity.INFO)
 
 
 def wake_socket(config: BurstConfig, now: float) -> Iterator[Finding]:
@@ -116,10 +120,10 @@ def metrics(config: BurstConfig, now: float) -> Iterator[Finding]:
     if config.metrics is None:
         return
     address = f"http://{config.metrics}/metrics"
-    fix = f"journalctl -u {SERVICE}; another program may have the port (burst.metrics_port)"
+    fix = f"journalctl -u {SERVICE}; another program may use the port (burst.metrics_port)"
     try:
-        with urllib.request.urlopen(address, timeout=5) as answer:
-            text = answer.read().decode()
+        with urllib.request.urlopen(address, timeout=5) as response:
+            text = response.read().decode()
     except (OSError, urllib.error.URLError, ValueError) as error:
         yield Finding("burst-metrics", f"{address}: {error}", fix=fix, severity=Severity.WARNING)
         return
@@ -127,6 +131,22 @@ def metrics(config: BurstConfig, now: float) -> Iterator[Finding]:
     if last is None or now - float(last[1]) > MAX_PASS_AGE_SECONDS:
         when = iso(float(last[1])) if last is not None else "none has ended yet"
         yield Finding("burst-pass", f"no pass has ended for {MAX_PASS_AGE_SECONDS:.0f} s: {when}", fix=fix)
+
+
+def certificate(config: BurstConfig, now: float) -> Iterator[Finding]:
+    """Check that the host's certificate for AWS exists and does not end soon."""
+    if config.certificate_validity is None:
+        return
+    fix = "on the operator's machine: `landbridge configure`, or `landbridge credentials renew`"
+    validity = read_validity(config.certificate_validity)
+    if validity is None:
+        text = f"{config.certificate_validity} cannot be read: this host has no certificate for AWS"
+        yield Finding("burst-certificate", text, fix=fix)
+    elif validity.not_after <= now:
+        yield Finding("burst-certificate", f"the certificate for AWS expired at {iso(validity.not_after)}", fix=fix)
+    elif validity.not_after - now < validity.alarm_seconds:
+        text = f"the certificate for AWS ends at {iso(validity.not_after)}"
+        yield Finding("burst-certificate", text, fix=fix, severity=Severity.WARNING)
 
 
 def aws(config: BurstConfig, now: float) -> Iterator[Finding]:
@@ -140,39 +160,39 @@ def _region(config: BurstConfig, region: str) -> Iterator[Finding]:
         client = clients(region, config.endpoint, config.credentials_file, ("default",))[0]
         cluster_filter = {"Name": f"tag:{CLUSTER}", "Values": [config.policy.cluster]}
         began = time.time()
-        answer = client.describe_instances(Filters=[cluster_filter], MaxResults=5)  # type: ignore[list-item]
+        response = client.describe_instances(Filters=[cluster_filter], MaxResults=5)  # type: ignore[list-item]
         took = time.time() - began
     except ClientError as error:
         code = str(error.response.get("Error", {}).get("Code", "Unknown"))
-        yield Finding("burst-credentials", f"EC2: {error}", fix=_WHAT_TO_DO.get(classify(code), "try again later"))
+        yield Finding("burst-credentials", f"EC2: {error}", fix=_FIXES.get(classify(code), "try again later"))
         headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
         yield from _clock(str(headers.get("date", "")), time.time(), 0.0)
         return
     except BotoCoreError as error:
         kind = classify(type(error).__name__)
-        yield Finding("burst-credentials", f"EC2: {error}", fix=_WHAT_TO_DO.get(kind, "try again later"))
+        yield Finding("burst-credentials", f"EC2: {error}", fix=_FIXES.get(kind, "try again later"))
         return
-    yield from _clock(answer["ResponseMetadata"]["HTTPHeaders"].get("date", ""), began + took / 2, took)
+    yield from _clock(response["ResponseMetadata"]["HTTPHeaders"].get("date", ""), began + took / 2, took)
 
 
-def _clock(date: str, here: float, took: float) -> Iterator[Finding]:
+def _clock(date: str, local_time: float, took: float) -> Iterator[Finding]:
     try:
         time_of_aws = parsedate_to_datetime(date).timestamp()
     except (TypeError, ValueError):
         return
     # The header has whole seconds.
-    off = max(0.0, abs(here - time_of_aws) - 1.0 - took / 2)
+    skew = max(0.0, abs(local_time - time_of_aws) - 1.0 - took / 2)
     bound, near = facts()["clock"]["refused_seconds"], facts()["clock"]["near_seconds"]
-    if off > near:
-        text = f"this host's clock is {off:.0f} s away from AWS's; AWS refuses calls from {bound} s on"
-        severity = Severity.ERROR if off >= bound else Severity.WARNING
+    if skew > near:
+        text = f"this host's clock differs by {skew:.0f} s from AWS's; AWS refuses calls from {bound} s on"
+        severity = Severity.ERROR if skew >= bound else Severity.WARNING
         yield Finding(
             "burst-clock", text, fix="chronyc tracking; leases and signatures need the time", severity=severity
         )
 
 
 def commands(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """Check that Slurm answers, and knows every pool's nodes."""
+    """Check that Slurm answers and has the nodes of all pools."""
     fix = "scontrol ping; systemctl status slurmctld"
     try:
         slurm.active()
@@ -184,15 +204,17 @@ def commands(config: BurstConfig, now: float) -> Iterator[Finding]:
         missing = pool.max_nodes - sum(pool.owns(node) for node in view.nodes)
         if missing:
             text = f"Slurm does not know {missing} of {pool.max_nodes} nodes of pool {name}"
-            yield Finding("burst-nodes", text, fix="`landbridge configure`: slurm.conf and burst.json are of two times")
+            yield Finding(
+                "burst-nodes", text, fix="run `landbridge configure`: slurm.conf and burst.json are of different runs"
+            )
 
 
 def programs(config: BurstConfig, now: float) -> Iterator[Finding]:
-    """Check that slurm.conf names the burst programs, and that they are executable."""
+    """Check that slurm.conf has the burst programs, and that they are executable."""
     try:
         text = slurm.run(["scontrol", "show", "config"])
     except SlurmError:
-        return  # said already
+        return  # `commands` reports it
     for key, name in _PROGRAMS.items():
         setting = re.search(rf"^{key}\s*=\s*(\S+)$", text, re.MULTILINE)
         path = Path(setting[1]) if setting is not None else None
@@ -200,4 +222,4 @@ def programs(config: BurstConfig, now: float) -> Iterator[Finding]:
             text_ = f"Slurm's {key} is {path or 'not set'}, not {name}"
             yield Finding("burst-programs", text_, fix="`landbridge configure` sets it; then scontrol reconfigure")
         elif not os.access(path, os.X_OK):
-            yield Finding("burst-programs", f"{path} cannot be run", fix="`landbridge configure` lays it down")
+            yield Finding("burst-programs", f"{path} cannot be run", fix="`landbridge configure` installs it")

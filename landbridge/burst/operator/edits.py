@@ -1,4 +1,4 @@
-"""Edits of the journal by an operator: single rows, beside the running daemon, which an order then wakes."""
+"""Edits of single journal rows by an operator while the daemon runs; an order then wakes the daemon."""
 
 import contextlib
 import socket
@@ -14,17 +14,17 @@ StateChange = Callable[[State], State]
 
 
 class EditError(Exception):
-    """There is nothing to change, or no such pool."""
+    """Edit that has nothing to change, or whose pool does not exist."""
 
 
 def drain(policy: BurstPolicy, pool: str, why: str) -> StateChange:
-    """Start no more nodes in a pool. Those that run stay as long as Slurm uses them."""
-    _known(policy, pool)
+    """Return the change that drains a pool: it launches no nodes. Running nodes stay as long as Slurm uses them."""
+    _require_pool(policy, pool)
     return lambda state: replace(state, drained={**state.drained, pool: why})
 
 
 def undrain(pool: str) -> StateChange:
-    """Start nodes in it again. The pool may have left the environment meanwhile."""
+    """Return the change that lets a pool launch nodes again. The pool may have been removed from the environment."""
 
     def change(state: State) -> State:
         if pool not in state.drained:
@@ -35,13 +35,13 @@ def undrain(pool: str) -> StateChange:
 
 
 def reset_breaker(policy: BurstPolicy, pool: str) -> StateChange:
-    """Forget what stopped a pool, and for how long its offerings were not to be asked."""
-    _known(policy, pool)
+    """Return the change that closes a pool's circuit breaker and clears the insufficient capacity of its offerings."""
+    _require_pool(policy, pool)
     offering_keys = {offering.key for offering in policy.pools[pool].offerings}
 
     def change(state: State) -> State:
         if pool not in state.breakers and not offering_keys & set(state.insufficient_capacity):
-            raise EditError(f"nothing stops {pool}: its breaker is closed, and no offering of it is dry")
+            raise EditError(f"nothing stops {pool}: its breaker is closed, and no offering has insufficient capacity")
         breakers = {name: breaker for name, breaker in state.breakers.items() if name != pool}
         insufficient_capacity = {
             key: shortage for key, shortage in state.insufficient_capacity.items() if key not in offering_keys
@@ -55,7 +55,7 @@ def reset_breaker(policy: BurstPolicy, pool: str) -> StateChange:
 
 
 def edit(store: Store, wake: Path, change: StateChange, record: DecisionRecord) -> State:
-    """Write the rows that change, with an order that makes the next pass look at them, and say who did it."""
+    """Write the changed rows, the record of the edit, and an order that starts a pass; return the new state."""
     before = store.load()
     after = change(before)
     store.save(before, after)
@@ -68,6 +68,6 @@ def edit(store: Store, wake: Path, change: StateChange, record: DecisionRecord) 
     return after
 
 
-def _known(policy: BurstPolicy, pool: str) -> None:
+def _require_pool(policy: BurstPolicy, pool: str) -> None:
     if pool not in policy.pools:
         raise EditError(f"no pool is called {pool}; there are {', '.join(sorted(policy.pools)) or 'none'}")

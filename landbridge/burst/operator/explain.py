@@ -9,26 +9,26 @@ from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.promote import reason_to_promote
 from landbridge.timestamps import iso
 
-#: What a person can do about each way of not being served.
+#: Advice for the user or operator, by the code of the reason why a job is not served.
 ADVICE = {
-    "CAPACITY": "wait: it is tried again; or add offerings to the pool (`capacity`), or ask for fewer nodes",
-    "QUOTA": "ask AWS for a higher quota of the type; `landbridge preflight` names it",
-    "CONFIG": "mend what the message says (launch template, rights), then `landbridge burst reset-breaker POOL`",
-    "BREAKER": "mend what stopped the pool, then `landbridge burst reset-breaker POOL`; `landbridge burst status` says what",
-    "BUDGET": "wait for the next month, raise the budget in the environment, or ask for a shorter time limit",
-    "RESIDENCY": "the data of this account stays on-prem: submit to an on-prem queue, or use an account whose data may leave",
-    "REGION": "its data may be in AWS, and not in that region: it is tried again; where it may be there, its class lists the region",
+    "CAPACITY": "wait: it is tried again; or add offerings to the pool (`capacity`), or request fewer nodes",
+    "QUOTA": "request a higher quota of the type from AWS; `landbridge preflight` reports it",
+    "CONFIG": "correct the reported error (launch template, permissions), then `landbridge burst reset-breaker POOL`",
+    "BREAKER": "correct the cause that `landbridge burst status` reports, then `landbridge burst reset-breaker POOL`",
+    "BUDGET": "wait for the next month, raise the budget in the environment, or request a shorter time limit",
+    "RESIDENCY": "the account's data stays on-prem: use an on-prem partition, or an account whose data may be in AWS",
+    "REGION": "its data may be in AWS, but not in that region: it is tried again; or add the region to its data class",
     "DRAINED": "`landbridge burst undrain POOL` lets the pool start nodes again",
-    "NETWORK": "AWS was not reached: look at the link; the job is tried again",
-    "GONE": "instances ended before they were up: look at their console output, and at the image",
-    "ORPHANED": "the instance and its node had lost each other; the job is tried again",
+    "NETWORK": "AWS was not reached, or this host has no AWS credentials: `landbridge burst doctor`; the job is tried again",
+    "GONE": "instances ended before their nodes registered: look at their console output, and at the image",
+    "ORPHANED": "the instance and its node did not belong together any more; the job is tried again",
 }
 UNKNOWN = "neither Slurm nor the journal knows this job"
 
 
 @dataclass(frozen=True, slots=True)
 class ExplanationPoint:
-    """One thing that is so, or was: `at` is empty for what is so now."""
+    """Fact of an explanation, present or past; `at` is empty for a present one."""
 
     about: str  # job, policy, hold, backoff, drained, breaker, launch, refused, offering, ...
     text: str
@@ -51,9 +51,9 @@ class JobExplanation:
 def explain_job(
     number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord], now: float
 ) -> JobExplanation:
-    """The answer. `job` is None where Slurm does not know it (any more)."""
+    """Return the explanation of a job. `job` is None if Slurm does not have it (any more)."""
     present = [*_slurm(job, policy, now), *_journal(number, state, now)]
-    past = [point for record in records for point in _told(record)]
+    past = [point for record in records for point in _points(record)]
     codes = _codes(number, job, state, policy, records)
     do = [_for_pool(ADVICE[code], record_pool(records)) for code in codes if code in ADVICE]
     is_known = job is not None or bool(present or past)
@@ -61,7 +61,7 @@ def explain_job(
 
 
 def record_pool(records: Sequence[DecisionRecord]) -> str:
-    """The pool that was spoken of last."""
+    """Return the pool of the last record that has one; `POOL` if none has."""
     return next((record.pool for record in reversed(records) if record.pool), "POOL")
 
 
@@ -72,9 +72,9 @@ def _for_pool(text: str, pool: str) -> str:
 def _slurm(job: SlurmJob | None, policy: BurstPolicy, now: float) -> Iterator[ExplanationPoint]:
     if job is None:
         return
-    where = f" on {len(job.nodes)} nodes" if job.nodes else ""
+    allocation = f" on {len(job.nodes)} nodes" if job.nodes else ""
     yield ExplanationPoint(
-        "job", f"{job.state.lower()}{where}, partition {job.partition}, account {job.account or '(none)'}"
+        "job", f"{job.state.lower()}{allocation}, partition {job.partition}, account {job.account or '(none)'}"
     )
     refusal = residency.reject_job_if_restricted(policy, job)
     if refusal is not None:
@@ -97,8 +97,10 @@ def _slurm(job: SlurmJob | None, policy: BurstPolicy, now: float) -> Iterator[Ex
 def _journal(number: int, state: State, now: float) -> Iterator[ExplanationPoint]:
     backoff = state.backoffs.get(number)
     if backoff is not None:
-        ahead = f"tried again from {iso(backoff.until)}" if backoff.until > now else "to be tried again now"
-        yield ExplanationPoint("backoff", f"{backoff.text}; {ahead} (after {backoff.tries} times)", code=backoff.code)
+        next_try = f"tried again from {iso(backoff.until)}" if backoff.until > now else "to be tried again now"
+        yield ExplanationPoint(
+            "backoff", f"{backoff.text}; {next_try} (after {backoff.tries} times)", code=backoff.code
+        )
     for attempt in state.attempts.values():
         if number not in attempt.jobs:
             continue
@@ -114,10 +116,10 @@ def _journal(number: int, state: State, now: float) -> Iterator[ExplanationPoint
             yield ExplanationPoint("hold", text, iso(hold.created_at), usd=hold.usd)
 
 
-def _told(record: DecisionRecord) -> Iterator[ExplanationPoint]:
+def _points(record: DecisionRecord) -> Iterator[ExplanationPoint]:
     nodes = f" ({len(record.nodes)} nodes of {record.pool})" if record.nodes and record.pool else ""
     yield ExplanationPoint(record.event, f"{record.text}{nodes}".strip(), iso(record.at), record.code, record.usd)
-    if record.event != "down":  # says once more what `exhausted` has said
+    if record.event != "down":  # it repeats the rejections of `exhausted`
         yield from _rejected(record.details.get("rejected"), iso(record.at))
 
 
@@ -134,7 +136,7 @@ def _rejected(rejections: Any, at: str) -> Iterator[ExplanationPoint]:
 def _codes(
     number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord]
 ) -> list[str]:
-    """Return the codes of the present obstacles."""
+    """Return the codes of the reasons why the job does not run now."""
     codes = []
     if job is not None and residency.reject_job_if_restricted(policy, job) is not None:
         codes.append("RESIDENCY")

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmNode, State
-from landbridge.burst.reconcile.node_states import is_down, is_powered_down
+from landbridge.burst.reconcile.node_states import is_down, is_powered_down, is_set_by_operator
+from landbridge.burst.reconcile.observed import token_of
 from landbridge.timestamps import iso, month_of
 
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """A node, an instance, or both. `remark` is empty where the two agree."""
+    """Status of a node, of an instance, or of both. `remark` is empty if the two agree."""
 
     node: str
     slurm: str
@@ -24,7 +25,7 @@ class NodeStatus:
 
 @dataclass(frozen=True, slots=True)
 class OfferingWithoutCapacity:
-    """An offering that is not asked before `until`."""
+    """Offering with insufficient capacity, which is not tried before `until`."""
 
     offering: str
     code: str
@@ -33,7 +34,7 @@ class OfferingWithoutCapacity:
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """Status of a pool. Money is this month's: spent, and held. `breaker`: why nothing is launched in it."""
+    """Status of a pool. `spent_usd` and `held_usd` are this month's; `breaker`: the reason why nothing is launched."""
 
     name: str
     instances: int
@@ -46,11 +47,19 @@ class PoolStatus:
     dry: tuple[OfferingWithoutCapacity, ...] = ()
 
 
-def node_statuses(instances: tuple[CloudInstance, ...], nodes: Mapping[str, SlurmNode]) -> list[NodeStatus]:
-    """Rows for every instance, and for every powered-up node without one."""
+def node_statuses(
+    instances: tuple[CloudInstance, ...], nodes: Mapping[str, SlurmNode], state: State
+) -> list[NodeStatus]:
+    """Return a row for every instance, and for every powered-up node without an instance."""
+    prices = {token: attempt.usd_hour for token, attempt in state.attempts.items()}
     named = [instance.node for instance in instances]
     rows = [
-        _row(instance, nodes.get(instance.node), named.count(instance.node) > 1)
+        _row(
+            instance,
+            nodes.get(instance.node),
+            named.count(instance.node) > 1,
+            prices.get(token_of(instance), 0.0),
+        )
         for instance in sorted(instances, key=lambda key: (key.node, key.id))
     ]
     for name, node in sorted(nodes.items()):
@@ -66,10 +75,10 @@ def pool_statuses(policy: BurstPolicy, state: State, ec2: Ec2View | None, now: f
 
 
 def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]:
-    """By account, this month: spent, and held for what runs. The empty account is of nodes without a job."""
+    """Return spent and held USD of this month by account. Nodes without a job have the empty account."""
     month, spending = month_of(now), dict[str, tuple[float, float]]()
-    for (of, account, _), usd in state.spent.items():
-        if of == month:
+    for (spent_month, account, _), usd in state.spent.items():
+        if spent_month == month:
             spent, held = spending.get(account, (0.0, 0.0))
             spending[account] = spent + usd, held
     for hold in state.holds.values():
@@ -78,7 +87,7 @@ def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]
     return dict(sorted(spending.items()))
 
 
-def _row(instance: CloudInstance, node: SlurmNode | None, twice: bool) -> NodeStatus:
+def _row(instance: CloudInstance, node: SlurmNode | None, twice: bool, usd_hour: float) -> NodeStatus:
     remark = ""
     if not instance.node:
         remark = "instance without name"
@@ -88,6 +97,9 @@ def _row(instance: CloudInstance, node: SlurmNode | None, twice: bool) -> NodeSt
         remark = "no such node in Slurm"
     elif is_powered_down(node):
         remark = "instance of a node that is powered down"
+    elif is_set_by_operator(node):
+        price = f" for {usd_hour:,.2f} USD an hour" if usd_hour else ""
+        remark = f"an operator keeps it{price}: {node.reason or 'no reason given'}"
     elif is_down(node):
         remark = f"node is down: {node.reason}" if node.reason else "node is down"
     return NodeStatus(
@@ -117,7 +129,9 @@ def _pool(pool: PoolPolicy, state: State, ec2: Ec2View | None, now: float) -> Po
         name=pool.name,
         instances=sum(instance.pool == pool.name for instance in ec2.instances) if ec2 is not None else 0,
         max_nodes=pool.max_nodes,
-        spent_usd=sum(usd for (of, _, name), usd in state.spent.items() if name == pool.name and of == month),
+        spent_usd=sum(
+            usd for (spent_month, _, name), usd in state.spent.items() if name == pool.name and spent_month == month
+        ),
         held_usd=sum(hold.usd for hold in state.holds.values() if hold.pool == pool.name),
         drained=state.drained.get(pool.name),
         breaker=f"{breaker.code}: {breaker.message}".removesuffix(": ") if breaker is not None else None,

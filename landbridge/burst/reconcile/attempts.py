@@ -1,4 +1,4 @@
-"""Launch attempts of the journal: their results as EC2 shows them, unknown instances, and finished attempts."""
+"""Launch attempts of the journal: their results by EC2's view, instances without an attempt, and finished attempts."""
 
 from dataclasses import replace
 
@@ -9,7 +9,8 @@ from landbridge.burst.reconcile.residency import data_class_of
 
 
 def account_for_instances(observed: Observed) -> State:
-    """The journal with EC2's truth in it: every living instance belongs to an attempt with a hold, and what is gone is paid."""
+    """Return the journal updated by EC2's view: every running instance has an attempt with a hold; ended ones are
+    spent."""
     if observed.ec2 is None:
         return observed.state
     alive: dict[str, list[CloudInstance]] = {}
@@ -24,25 +25,25 @@ def account_for_instances(observed: Observed) -> State:
             if token not in holds and attempt.ended is not None:
                 holds[token] = replace(hold_of(attempt, min(observed.now, attempt.created_at)), usd=attempt.hold_usd)
     state = replace(observed.state, attempts=attempts, holds=holds)
-    return settle_holds(state, _gone(state, alive, observed), observed.now)
+    return settle_holds(state, _ended_instances(state, alive, observed), observed.now)
 
 
 def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance], observed: Observed) -> Attempt | None:
-    """The attempt with the instances that EC2 shows for it; None: as it was."""
-    named = {instance.node: instance.id for instance in instances if instance.node}
+    """Return the attempt with the instances that EC2 shows for it; None if it is unchanged."""
+    by_node = {instance.node: instance.id for instance in instances if instance.node}
     nameless = {f"?{instance.id}": instance.id for instance in instances if not instance.node}
     if attempt is None:
-        return _adopted(token, instances, named | nameless, observed)
+        return _rebuilt(token, instances, by_node | nameless, observed)
     if attempt.ended is None:
-        # The answer got lost; what it would have said is seen. Where only a part is, the call is repeated to know.
-        if set(attempt.nodes) <= named.keys():
-            return replace(attempt, ended=observed.now, code="", instances=named)
+        # The response was lost. If EC2 shows all instances, the result is known; otherwise the call is repeated.
+        if set(attempt.nodes) <= by_node.keys():
+            return replace(attempt, ended=observed.now, code="", instances=by_node)
         return None
     ids = set(attempt.instances.values())
     late = [instance for instance in instances if instance.id not in ids]
     if not late:
         return None
-    more = {
+    late_by_node = {
         (instance.node if instance.node not in attempt.instances else "") or f"?{instance.id}": instance.id
         for instance in late
     }
@@ -51,23 +52,23 @@ def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance],
         * sum(max(0.0, (instance.lease or observed.now) - instance.launched) for instance in late)
         / 3600
     )
-    nothing = not attempt.instances
+    is_empty = not attempt.instances
     return replace(
         attempt,
-        instances={**attempt.instances, **more},
-        hold_usd=hold if nothing else attempt.hold_usd,
+        instances={**attempt.instances, **late_by_node},
+        hold_usd=hold if is_empty else attempt.hold_usd,
         created_at=attempt.created_at,
     )
 
 
-def _adopted(token: str, instances: list[CloudInstance], named: dict[str, str], observed: Observed) -> Attempt:
+def _rebuilt(token: str, instances: list[CloudInstance], by_node: dict[str, str], observed: Observed) -> Attempt:
     """Return an attempt rebuilt from its instances: the journal is new, or another program launched them."""
     first = instances[0]
     pool = observed.policy.pools.get(first.pool) or next(
         (observed.pools[instance.node] for instance in instances if instance.node in observed.pools), None
     )
     offering = offering_of(first, pool)
-    price = offering.usd_hour if offering else _dearest(first, observed.policy)
+    price = offering.usd_hour if offering else _highest_price(first, observed.policy)
     lease = max((instance.lease or observed.now) for instance in instances)
     created_at = min([observed.now, *(instance.launched for instance in instances)])
     return Attempt(
@@ -85,12 +86,12 @@ def _adopted(token: str, instances: list[CloudInstance], named: dict[str, str], 
         usd_hour=price or 0.0,
         data_class=data_class_of(observed.policy, first.account),
         ended=observed.now,
-        instances=named,
+        instances=by_node,
     )
 
 
 def offering_of(instance: CloudInstance, pool: PoolPolicy | None) -> Offering | None:
-    """The first of the pool's offerings that could have given this instance."""
+    """Return the first offering of the pool that could have launched this instance."""
     return next(
         (
             offering
@@ -102,53 +103,61 @@ def offering_of(instance: CloudInstance, pool: PoolPolicy | None) -> Offering | 
     )
 
 
-def _dearest(instance: CloudInstance, policy: BurstPolicy) -> float | None:
+def _highest_price(instance: CloudInstance, policy: BurstPolicy) -> float | None:
     offerings = (offering for pool in policy.pools.values() for offering in pool.offerings)
     return max(
         (offering.usd_hour or 0.0 for offering in offerings if offering.instance_type == instance.type), default=None
     )
 
 
-def _gone(state: State, alive: dict[str, list[CloudInstance]], observed: Observed) -> dict[str, dict[str, bool]]:
-    """Instances that were launched and are there no more: token -> nodes, and whether EC2 shows them ending. One that EC2 may not show yet is still there."""
+def _ended_instances(
+    state: State, alive: dict[str, list[CloudInstance]], observed: Observed
+) -> dict[str, dict[str, bool]]:
+    """Return the launched instances that do not exist any more: token -> node -> whether EC2 shows the instance ending.
+
+    An instance that EC2 may not show yet counts as existing.
+    """
     shown = {instance.id: instance.state for instance in observed.ec2.instances} if observed.ec2 else {}
-    gone: dict[str, dict[str, bool]] = {}
+    ended: dict[str, dict[str, bool]] = {}
     for token, attempt in state.attempts.items():
         if attempt.ended is None or not attempt.instances:
             continue
-        young = observed.now - attempt.ended <= observed.policy.settle_seconds
+        is_young = observed.now - attempt.ended <= observed.policy.settle_seconds
         for node, instance in attempt.instances.items():
             is_alive = shown.get(instance) in ALIVE or shown.get(instance) in ("stopping", "stopped")
-            if not is_alive and (instance in shown or not young):
-                gone.setdefault(token, {})[node] = instance in shown
-    return gone
+            if not is_alive and (instance in shown or not is_young):
+                ended.setdefault(token, {})[node] = instance in shown
+    return ended
 
 
 def is_forgettable(attempt: Attempt, observed: Observed) -> bool:
-    """Its call will not be repeated, and if it launched anything, that would be seen by now."""
+    """Return whether the attempt's call is not repeated any more, and EC2 would show its instances by now."""
     return attempt.ended is None and observed.now - attempt.created_at > observed.policy.settle_seconds
 
 
 def without_finished_attempts(state: State, observed: Observed, current: set[str]) -> State:
-    """Without attempts that nothing depends on: no instance, no job that is still there, no gang; and holds of none."""
+    """Return the state without finished attempts (no instance, no job in Slurm, no current gang) and without their
+    holds."""
     if observed.ec2 is None:
         return state
     tokens = {token_of(instance) for instance in observed.ec2.instances if instance.state in ALIVE}
-    settled = observed.policy.settle_seconds
+    settle_seconds = observed.policy.settle_seconds
 
-    def over(attempt: Attempt) -> bool:
+    def has_no_instance(attempt: Attempt) -> bool:
         if attempt.ended is None or attempt.instances or attempt.token in tokens:
             return False
-        return observed.now - attempt.ended > settled
+        return observed.now - attempt.ended > settle_seconds
 
-    held = {
+    holds = {
         token: hold
         for token, hold in state.holds.items()
-        if (attempt := state.attempts.get(token)) is not None and not over(attempt)
+        if (attempt := state.attempts.get(token)) is not None and not has_no_instance(attempt)
     }
     attempts = {
         token: attempt
         for token, attempt in state.attempts.items()
-        if not over(attempt) or attempt.gang in current or any(job in observed.slurm.jobs for job in attempt.jobs)
+        if not has_no_instance(attempt)
+        or attempt.gang in current
+        or any(job in observed.slurm.jobs for job in attempt.jobs)
     }
-    return replace(state, attempts=attempts, holds=held)
+    return replace(state, attempts=attempts, holds=holds)

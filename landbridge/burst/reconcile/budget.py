@@ -1,7 +1,7 @@
-"""Budget: holds, spending and caps. By account, pool and month.
+"""Budget: holds, spending and caps, by account, pool and month.
 
-A hold covers a launch until the leases of its instances end; it shrinks as they end, and what they really cost is spent.
-Prices are of instances, so everything is charged to the account whose launch it was, as the invoice's tags do.
+A hold covers a launch until the leases of its instances end. When an instance ends, the hold decreases and the
+instance's actual cost is spent. The account of a launch pays for its instances, as on the invoice by tags.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from landbridge.timestamps import month_of, month_start
 
 @dataclass(slots=True)
 class Ledger:
-    """Ledger of the current month: spent and held money. It grows with the decisions of a pass."""
+    """Ledger of the current month: spent and held USD. The decisions of a pass are added."""
 
     policy: BurstPolicy
     month: str
@@ -45,19 +45,20 @@ class Ledger:
         return any(hard for _, _, _, hard in self._caps(account, pool))
 
     def refusal(self, account: str, pool: str, usd: float) -> str | None:
-        """Return the hard cap that `usd` more would exceed."""
+        """Return the text of the hard cap that `usd` more would exceed; None if there is none."""
         return self._over(account, pool, usd, hard=True)
 
     def warning(self, account: str, pool: str, usd: float) -> str | None:
-        """Return the soft cap that `usd` more exceeds: it is recorded, not refused."""
+        """Return the text of the soft cap that `usd` more would exceed, which is recorded, not refused; None if there
+        is none."""
         return self._over(account, pool, usd, hard=False)
 
     def _over(self, account: str, pool: str, usd: float, *, hard: bool) -> str | None:
         if usd <= 0:
             return None
-        for what, cap, committed, is_hard in self._caps(account, pool):
+        for owner, cap, committed, is_hard in self._caps(account, pool):
             if is_hard is hard and committed + usd > cap:
-                return f"{what} has {committed:.2f} of {cap:.2f} USD committed in {self.month}; {usd:.2f} more is over"
+                return f"{owner} has {committed:.2f} of {cap:.2f} USD committed in {self.month}; {usd:.2f} more is over"
         return None
 
     def _caps(self, account: str, pool: str) -> Iterable[tuple[str, float, float, bool]]:
@@ -71,7 +72,7 @@ class Ledger:
 
 
 def hold_usd(nodes: int, usd_hour: float, now: float, lease: float) -> float:
-    """The most that `nodes` can cost until their lease ends."""
+    """Return the maximum cost of `nodes` nodes until their lease ends, in USD."""
     return nodes * usd_hour * max(0.0, lease - now) / 3600
 
 
@@ -79,14 +80,15 @@ def hold_of(attempt: Attempt, now: float) -> BudgetHold:
     return BudgetHold(attempt.account, attempt.pool, month_of(now), attempt.hold_usd, attempt.usd_hour, now)
 
 
-def settle_holds(state: State, gone: Mapping[str, Mapping[str, bool]], now: float) -> State:
-    """Spend what the instances of `gone` (token -> nodes) have cost, and hold that much less.
+def settle_holds(state: State, ended_instances: Mapping[str, Mapping[str, bool]], now: float) -> State:
+    """Return the state in which the cost of ended instances (token -> node -> seen ending) is spent and not held any
+    more.
 
-    One that is seen ending (True) has cost until now. One that EC2 does not show ended at an unknown time, at the
-    latest with its lease: what was held for it is the most that it has cost.
+    An instance that EC2 shows ending (True) has cost until now. One that EC2 does not show ended at an unknown time, at
+    the latest with its lease: its hold is the maximum of its cost.
     """
     attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)
-    for token, nodes in gone.items():
+    for token, nodes in ended_instances.items():
         attempt = attempts[token]
         remaining = {node: id for node, id in attempt.instances.items() if node not in nodes}
         hold, count = holds.get(token), len(attempt.instances)
@@ -101,13 +103,14 @@ def settle_holds(state: State, gone: Mapping[str, Mapping[str, bool]], now: floa
 
 
 def roll_over_month(state: State, now: float) -> State:
-    """At the turn of the month: what was used of older holds is that month's, the rest is this one's."""
+    """Return the state after a change of month: the used part of older holds is spent in their month, the rest is held
+    in this one."""
     month = month_of(now)
-    old = {token: hold for token, hold in state.holds.items() if hold.month < month}
-    if not old:
+    old_holds = {token: hold for token, hold in state.holds.items() if hold.month < month}
+    if not old_holds:
         return state
     holds, spent, start = dict(state.holds), dict(state.spent), month_start(month)
-    for token, hold in old.items():
+    for token, hold in old_holds.items():
         attempt = state.attempts.get(token)
         nodes = len(attempt.instances) if attempt else 0
         used = min(hold.usd, nodes * hold.usd_hour * max(0.0, start - hold.created_at) / 3600)

@@ -1,4 +1,5 @@
-"""Changes of one pass: the actions and the next journal state, collected step by step. The only mutable value here."""
+"""Changes of one pass: its actions and the next journal state, collected step by step. The only mutable value of a
+pass."""
 
 from collections.abc import Iterable, KeysView, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,8 @@ from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS
 from landbridge.burst.reconcile.observed import Observed, token_of
 from landbridge.timestamps import iso
 
-#: After a longer pause between two passes the controller was stopped or a clock jumped: observations did not last meanwhile.
+#: A longer time between two passes means that the controller was stopped or a clock jumped: it does not count for
+#: observations.
 MAX_SECONDS_BETWEEN_PASSES = 30.0
 #: Seconds until the jobs of a node that was set down are pending again, so that their comment can be written.
 REQUEUE_SECONDS = 2.0
@@ -37,7 +39,7 @@ REQUEUE_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Changes:
-    """Actions and state changes of a pass; `actions()` returns them in the order in which they are made."""
+    """Actions and state changes of a pass; `actions()` returns the actions in the order of their execution."""
 
     observed: Observed
     state: State
@@ -73,12 +75,12 @@ class Changes:
 
     @property
     def downed(self) -> KeysView[str]:
-        """Nodes that this pass sets down."""
+        """Return the nodes that this pass sets down."""
         return self.down_reasons.keys()
 
     @property
     def last_observation_at(self) -> float | None:
-        """The time of this pass, if it observed any condition that has to last."""
+        """Return the time of this pass if it observed a condition that has to last, else None."""
         return self.observed.now if self.first_seen else None
 
     def schedule_pass(self, at: float | None) -> None:
@@ -89,7 +91,7 @@ class Changes:
     def seconds_seen(self, kind: ObservationKind, subject: str, bound: float) -> float:
         """Return for how long the condition has lasted, pass after pass; request a pass when `bound` is reached.
 
-        Time without passes does not count: after an hour's pause, or a clock's jump, one observation proves nothing.
+        Time without passes does not count: one observation after a pause or a jump of the clock is not sufficient.
         """
         now, observation = self.observed.now, Observation(kind, subject)
         first = min(now, self.state.first_seen.get(observation, now) + self._seconds_without_pass)
@@ -114,12 +116,12 @@ class Changes:
 
     def terminate(self, instances: Iterable[str], code: str, text: str = "", nodes: Iterable[str] = ()) -> None:
         """Terminate instances that this pass does not terminate already."""
-        fresh = [instance for instance in instances if instance not in self.terminated]
-        if not fresh or self.observed.ec2 is None:
+        new_ids = [instance for instance in instances if instance not in self.terminated]
+        if not new_ids or self.observed.ec2 is None:
             return
-        self.terminated.update(fresh)
-        self._terminations.setdefault(code, []).extend(fresh)
-        self.record("terminate", code, text, nodes, instances=fresh)
+        self.terminated.update(new_ids)
+        self._terminations.setdefault(code, []).extend(new_ids)
+        self.record("terminate", code, text, nodes, instances=new_ids)
 
     def down(
         self,
@@ -129,34 +131,37 @@ class Changes:
         jobs: Iterable[SlurmJob] = (),
     ) -> None:
         """Set nodes down, terminate their instances, and back off their jobs with the reason."""
-        fresh = [node for node in dict.fromkeys(nodes) if node not in self.down_reasons]
-        if not fresh:
+        new_nodes = [node for node in dict.fromkeys(nodes) if node not in self.down_reasons]
+        if not new_nodes:
             return
-        self.down_reasons.update(dict.fromkeys(fresh, (code, text)))
-        self._downs.setdefault((code, text), []).extend(fresh)
-        pool = self.observed.pools[fresh[0]].name if fresh[0] in self.observed.pools else ""
+        self.down_reasons.update(dict.fromkeys(new_nodes, (code, text)))
+        self._downs.setdefault((code, text), []).extend(new_nodes)
+        pool = self.observed.pools[new_nodes[0]].name if new_nodes[0] in self.observed.pools else ""
         job_ids = sorted({job.id for job in jobs})
-        self.record("down", code, text, fresh, job_ids, pool)
+        self.record("down", code, text, new_nodes, job_ids, pool)
         for job in job_ids:
             self.back_off(job, code, text)
         self.terminate(
-            (instance.id for node in fresh for instance in self.observed.living.get(node, ())), code, text, fresh
+            (instance.id for node in new_nodes for instance in self.observed.living.get(node, ())),
+            code,
+            text,
+            new_nodes,
         )
         self.schedule_pass(self.observed.now + REQUEUE_SECONDS)
 
     def back_off(self, job: int, code: str, text: str) -> None:
-        """Do not try the job again for a time, longer after each failure, and report the reason."""
+        """Do not try the job for a time that increases with each failure, and report the reason."""
         before = self.backoffs.get(job)
         tries = before.tries if before else 0
         if before is not None and self.observed.now < before.until:
-            until = before.until  # the same failure, seen again
+            until = before.until  # the same failure, observed again
         else:
             until = self.observed.now + min(BACKOFF_SECONDS[1], BACKOFF_SECONDS[0] * 2 ** min(tries, 10))
             tries += 1
         self.backoffs[job] = Backoff(until, tries, code, text)
 
     def launch(self, launch: Launch, holds: Mapping[str, BudgetHold]) -> None:
-        """Launch, with the attempts and their budget holds in the journal first."""
+        """Add a launch, and write its attempts and their budget holds to the journal state."""
         self.launches.append(launch)
         self.attempts.update({attempt.token: attempt for attempt in launch.attempts})
         for token, hold in holds.items():
@@ -164,7 +169,8 @@ class Changes:
             self.ledger.add(hold.account, hold.pool, hold.usd)
 
     def extend(self, instance: CloudInstance, until: float) -> str | None:
-        """Hold the cost of an instance from its lease's end to `until`; return the reason if a hard cap refuses it."""
+        """Hold the cost of an instance from the end of its lease to `until`; return the reason if a hard cap refuses
+        it."""
         token = token_of(instance)
         hold = self.holds.get(token)
         if hold is None:
@@ -180,20 +186,20 @@ class Changes:
         self._renews.setdefault(until, []).append(instance)
 
     def power_up(self, nodes: Iterable[str], pool: str, offering: str) -> None:
-        """Power up nodes that no job asks for."""
+        """Add the power-up of nodes without a job."""
         names = tuple(nodes)
         self.power_ups.append(PowerUp(names))
         self.record("power-up", text=f"min_nodes of the pool; at {offering}", nodes=names, pool=pool)
 
     def actions(self) -> tuple[Action, ...]:
-        """Return the actions: first those that end cost and requeue jobs, then launches, then the others."""
+        """Return the actions: first those that stop cost and requeue jobs, then launches, then the others."""
         actions: list[Action] = [Down(tuple(nodes), *reason) for reason, nodes in self._downs.items()]
         actions += [Terminate(tuple(ids), code) for code, ids in self._terminations.items()]
         actions += [SetAddresses(dict(self.addresses))] if self.addresses else []
         actions += self.launches
         actions += self.job_comments
-        for until, renewed in sorted(self._renews.items()):
-            if ids := sorted(set(renewed) - self.terminated):
+        for until, instances in sorted(self._renews.items()):
+            if ids := sorted(set(instances) - self.terminated):
                 actions.append(Renew(tuple(ids), until))
                 self.record("renew", text=iso(until), instances=ids)
         actions += self.promotes

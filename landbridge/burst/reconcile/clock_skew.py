@@ -1,21 +1,22 @@
-"""Timestamps of a journal that a clock ahead of time has written: none may lie further in the future than it can."""
+"""Correction of journal timestamps that were written with a fast clock: none stays later than is possible."""
 
 from dataclasses import replace
 
 from landbridge.burst.model import BurstPolicy, State
 
-CLOCK_SKEW_SECONDS = 5.0  # seconds that two clocks may differ without meaning anything
+CLOCK_SKEW_SECONDS = 5.0  # tolerated difference of two clocks
 BACKOFF_SECONDS = (60.0, 1800.0)
 THROTTLE_SECONDS = 5.0
 JITTER_SHARE = 0.2
 
 
 def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
-    """Return `state` with timestamps of the future moved to the latest possible one, so that no wait is too long."""
+    """Return `state` with each timestamp limited to the latest possible one, so that no wait is too long."""
     latest = now + CLOCK_SKEW_SECONDS
+    longest_refusal = max(policy.insufficient_capacity_seconds[1] * (1 + JITTER_SHARE), policy.breaker_seconds)
     return replace(
         state,
-        # Orders are hints; one from the future would speak against every instance launched until then.
+        # Orders are hints: a future one would make every instance launched before it look old, so it is dropped.
         orders=tuple(order for order in state.orders if order.at <= latest),
         attempts={
             token: replace(
@@ -28,14 +29,16 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
             for token, attempt in state.attempts.items()
         },
         insufficient_capacity={
-            key: replace(
-                shortage, until=min(shortage.until, now + policy.insufficient_capacity_seconds[1] * (1 + JITTER_SHARE))
-            )
+            key: replace(shortage, until=min(shortage.until, now + longest_refusal))
             for key, shortage in state.insufficient_capacity.items()
         },
         breakers={
-            pool: replace(b, until=min(b.until, now + policy.breaker_seconds), since=min(b.since, now))
-            for pool, b in state.breakers.items()
+            pool: replace(
+                breaker,
+                until=min(breaker.until, now + policy.breaker_seconds),
+                since=min(breaker.since, now),
+            )
+            for pool, breaker in state.breakers.items()
         },
         holds={
             token: replace(hold, created_at=now) if hold.created_at > latest else hold

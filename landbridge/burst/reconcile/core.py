@@ -1,4 +1,4 @@
-"""Reconcile pass: a pure function from observed Slurm, EC2, journal state and policy to a decision. No clock, no calls."""
+"""Reconcile pass: pure function from observed Slurm, EC2, journal state and policy to a decision. No clock, no calls."""
 
 from dataclasses import replace
 
@@ -26,41 +26,45 @@ from landbridge.burst.reconcile.promote import promote
 from landbridge.burst.reconcile.provisioning import Provisioning
 from landbridge.timestamps import iso
 
-#: A node whose job has gone is given up after being seen so for that long.
+#: A node that powers up for a job that has ended is set down after this time.
 JOBLESS_NODE_SECONDS = 10.0
-#: An order to suspend a node that Slurm still shows as up after that long was of another life of slurmctld.
+#: A suspend order for a node that Slurm still shows as up after this time is from before a restart of slurmctld.
 SUSPEND_ORDER_EXPIRY_SECONDS = 60.0
 
 
 def reconcile(
     slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPolicy, now: float
 ) -> ReconcileDecision:
-    """Return the decision of one pass. `ec2` None: EC2 does not answer, and nothing is launched or ended."""
+    """Return the decision of one pass. `ec2` is None if EC2 does not answer: nothing is launched or terminated."""
     observed = observe(slurm, ec2, limit_to_now(state, policy, now), policy, now)
     known_state = roll_over_month(account_for_instances(observed), now)
     observed = replace(
         observed,
         state=known_state,
-        open={n: a for n, a in observed.open.items() if known_state.attempts[a.token].ended is None},
+        open={
+            node: attempt
+            for node, attempt in observed.open.items()
+            if known_state.attempts[attempt.token].ended is None
+        },
     )
     changes = Changes(observed, known_state, Ledger.of(known_state, policy, now))
     _enforce(observed, changes)
     registration.update_boot_breakers(observed, changes)
     garbage_collection.collect_garbage(observed, changes)
-    _give_up_deserted(observed, changes)
-    leases.renew_leases(observed, changes)  # what runs is paid for before what is to start
+    _set_down_jobless_nodes(observed, changes)
+    leases.renew_leases(observed, changes)  # running instances have priority over launches in the budget
     gang_starts = pending_starts(observed)
-    launching = Provisioning(observed, changes)
+    provisioning = Provisioning(observed, changes)
     for start in gang_starts:
-        launching.serve(start)
-    launching.repeat_batches()
-    launching.forget()
-    _addresses(observed, changes)
-    _tell(observed, changes)
+        provisioning.serve(start)
+    provisioning.repeat_batches()
+    provisioning.forget()
+    _set_addresses(observed, changes)
+    _comment_jobs(observed, changes)
     promote(observed, changes)
-    start_min_nodes(observed, changes, launching.used)
+    start_min_nodes(observed, changes, provisioning.used)
     actions = changes.actions()
-    current = {gang.key for start in gang_starts for gang in start.gangs}
+    current_gangs = {gang.key for start in gang_starts for gang in start.gangs}
     after = replace(
         changes.state,
         orders=_orders(observed),
@@ -74,12 +78,12 @@ def reconcile(
         registration_failures=changes.registration_failures,
         last_observation_at=changes.last_observation_at,
         insufficient_capacity={
-            key: d
-            for key, d in known_state.insufficient_capacity.items()
-            if now < d.until + 2 * policy.insufficient_capacity_seconds[1]
+            key: shortage
+            for key, shortage in known_state.insufficient_capacity.items()
+            if now < shortage.until + 2 * policy.insufficient_capacity_seconds[1]
         },
     )
-    after = without_finished_attempts(after, observed, current)
+    after = without_finished_attempts(after, observed, current_gangs)
     return ReconcileDecision(actions, tuple(changes.records), after, changes.next_pass)
 
 
@@ -92,38 +96,38 @@ def _enforce(observed: Observed, changes: Changes) -> None:
         for job in jobs:
             label = (job.account, job.wckey, region)
             if label not in verdicts:
-                verdicts[label] = _barred(observed, job, region)
-            if (why := verdicts[label]) is not None:
-                refused[start_key(job)] = why
+                verdicts[label] = _refusal(observed, job, region)
+            if (refusal := verdicts[label]) is not None:
+                refused[start_key(job)] = refusal
     if not refused:
         return
-    together: dict[str, dict[int, SlurmJob]] = {}
+    jobs_by_start: dict[str, dict[int, SlurmJob]] = {}
     for jobs in observed.jobs.values():
         for job in jobs:
             if start_key(job) in refused:
-                together.setdefault(start_key(job), {})[job.id] = job
-    for key, members in sorted(together.items()):
+                jobs_by_start.setdefault(start_key(job), {})[job.id] = job
+    for key, members in sorted(jobs_by_start.items()):
         nodes = [node for job in members.values() for node in job.nodes if node in observed.pools]
         changes.down(nodes, *refused[key], members.values())
 
 
-def _barred(observed: Observed, job: SlurmJob, region: str) -> tuple[str, str] | None:
-    """Return the code and the reason why a job may not run in AWS, or not in that region."""
-    if (why := residency.reject_job_if_restricted(observed.policy, job)) is not None:
-        return "RESIDENCY", why
-    why = residency.reject_job_if_restricted(observed.policy, job, region)
-    return None if why is None else ("REGION", why)
+def _refusal(observed: Observed, job: SlurmJob, region: str) -> tuple[str, str] | None:
+    """Return the code and the reason why a job may not run in AWS or in that region; None if it may."""
+    if (reason := residency.reject_job_if_restricted(observed.policy, job)) is not None:
+        return "RESIDENCY", reason
+    reason = residency.reject_job_if_restricted(observed.policy, job, region)
+    return None if reason is None else ("REGION", reason)
 
 
-def _give_up_deserted(observed: Observed, changes: Changes) -> None:
+def _set_down_jobless_nodes(observed: Observed, changes: Changes) -> None:
     bound = JOBLESS_NODE_SECONDS
     for node in nodes_without_job(observed):
         if changes.seconds_seen(ObservationKind.NODE_WITHOUT_JOB, node, bound) >= bound:
             changes.down([node], "GONE", f"job {observed.resumed_for[node]}, for which it was started, is gone")
 
 
-def _addresses(observed: Observed, changes: Changes) -> None:
-    """Set the address of starting nodes in Slurm: once, and again where Slurm shows another one."""
+def _set_addresses(observed: Observed, changes: Changes) -> None:
+    """Set the address of starting nodes in Slurm: once, and again if Slurm shows another one."""
     for name, instances in observed.living.items():
         instance = garbage_collection.instance_to_keep(observed, name, instances)
         if (
@@ -141,7 +145,7 @@ def _addresses(observed: Observed, changes: Changes) -> None:
             changes.addresses[name] = instance.address
 
 
-def _tell(observed: Observed, changes: Changes) -> None:
+def _comment_jobs(observed: Observed, changes: Changes) -> None:
     for number, backoff in sorted(changes.backoffs.items()):
         job = observed.slurm.jobs.get(number)
         if backoff.reported or job is None or job.state != "PENDING":
@@ -152,26 +156,26 @@ def _tell(observed: Observed, changes: Changes) -> None:
 
 
 def comment_of(backoff: Backoff) -> str:
-    """Return the comment that the job's owner reads."""
+    """Return the comment that the user reads on a pending job."""
     return f"landbridge: {backoff.code} {backoff.text}; not tried again before {iso(backoff.until)}"
 
 
 def _backoffs(changes: Changes, now: float) -> dict[int, Backoff]:
-    """Without those that are long over: their jobs have run, or are gone."""
+    """Return the backoffs without expired ones, whose jobs have run or do not exist any more."""
     return {job: backoff for job, backoff in changes.backoffs.items() if now < backoff.until + BACKOFF_SECONDS[1]}
 
 
 def _orders(observed: Observed) -> tuple[SlurmOrder, ...]:
-    """Orders that still say something that Slurm's states do not."""
+    """Return the orders with information that Slurm's node states do not have yet."""
     alive: dict[str, float] = {}
     for instance in observed.ec2.instances if observed.ec2 else ():
         if instance.state in ALIVE and instance.node:
             since = launched_at(instance, observed.state)
             alive[instance.node] = min(since, alive.get(instance.node, since))
-    return tuple(order for order in observed.state.orders if _needed(order, observed, alive))
+    return tuple(order for order in observed.state.orders if _is_needed(order, observed, alive))
 
 
-def _needed(order: SlurmOrder, observed: Observed, alive: dict[str, float]) -> bool:
+def _is_needed(order: SlurmOrder, observed: Observed, alive: dict[str, float]) -> bool:
     if order.kind == "resume":
         return any(observed.is_powering_up(node) for node in order.nodes) or (
             bool(order.nodes) and observed.slurm.at < order.at
@@ -183,7 +187,7 @@ def _needed(order: SlurmOrder, observed: Observed, alive: dict[str, float]) -> b
     for node in order.nodes:
         if alive.get(node, order.at + 1) <= order.at:
             slurm_node = observed.slurm.nodes.get(node)
-            up = slurm_node is not None and not slurm_node.states & {"POWERING_UP", "POWERING_DOWN", "POWERED_DOWN"}
-            if not (up and observed.slurm.at > order.at + SUSPEND_ORDER_EXPIRY_SECONDS):
+            is_up = slurm_node is not None and not slurm_node.states & {"POWERING_UP", "POWERING_DOWN", "POWERED_DOWN"}
+            if not (is_up and observed.slurm.at > order.at + SUSPEND_ORDER_EXPIRY_SECONDS):
                 return True
     return False

@@ -11,9 +11,10 @@ from landbridge.burst.reconcile.observed import Observed
 
 @dataclass(frozen=True, slots=True)
 class GangStart:
-    """Start that is served or refused as a whole: a job of several nodes, a het job, or a batch of independent nodes.
+    """Start of a job of several nodes, of a het job, or of a batch of independent nodes; it is served or refused as a
+    whole.
 
-    `nodes` are all that are being powered up for it; `gangs` those of them without an instance.
+    `nodes`: all its nodes that power up; `gangs`: those of them without an instance.
     """
 
     key: str
@@ -23,7 +24,7 @@ class GangStart:
     gangs: tuple[Gang, ...]
 
     def only(self, nodes: Iterable[str]) -> "GangStart":
-        """A part of a batch: these nodes and their jobs."""
+        """Return a part of a batch: these nodes and their jobs."""
         ordered_nodes = dict.fromkeys(nodes)
         jobs = tuple(job for job in self.jobs if not ordered_nodes.keys().isdisjoint(job.nodes))
         return replace(self, nodes=tuple(ordered_nodes), jobs=jobs)
@@ -47,7 +48,7 @@ def pending_starts(observed: Observed) -> list[GangStart]:
 
 
 def start_key(job: SlurmJob) -> str:
-    """One start of a job, or of all components of a het job: a requeued one is another start."""
+    """Return the key of a job's start, or of the start of all components of a het job; a requeued job has another key."""
     return f"{job.het_job or job.id}.{job.restarts}"
 
 
@@ -57,12 +58,12 @@ def _whole(observed: Observed, key: str, jobs: list[SlurmJob], claimed: dict[str
     if not missing:
         return None
     if any(claimed.get(node, key) != key for node in missing):
-        return None  # another gang starts a node that both are given: this one joins it when its zone is known
+        return None  # another gang launches a node of both: this one follows when the zone is known
     claimed.update(dict.fromkeys(missing, key))
     gangs: list[Gang] = []
     started_nodes: set[str] = set()
     for job in jobs:
-        # Components of a het job may share a node: the first one's gang starts it.
+        # Components of a het job may share a node: the gang of the first component launches it.
         new_nodes = [node for node in job.nodes if node in missing and node not in started_nodes]
         started_nodes.update(new_nodes)
         for pool in dict.fromkeys(observed.pools[node].name for node in new_nodes):
@@ -88,7 +89,7 @@ def _gang(observed: Observed, key: str, job: SlurmJob, pool: str, nodes: list[st
 
 
 def _zones(observed: Observed, job: SlurmJob) -> frozenset[str]:
-    """Zones of the job's nodes that have their instances already."""
+    """Return the zones of the job's nodes that already have instances."""
     zones: set[str] = set()
     for node in job.nodes:
         pool = observed.pools.get(node)
@@ -103,7 +104,8 @@ def _zones(observed: Observed, job: SlurmJob) -> frozenset[str]:
 
 
 def _types(observed: Observed, jobs: Iterable[SlurmJob], pool: str) -> frozenset[str]:
-    """Instance types of what the pool has launched for these very jobs already; a het job's other components have their own."""
+    """Return the types of the instances that the pool has already launched for these jobs; other het components may
+    differ."""
     types: set[str] = set()
     for job in jobs:
         for node in (name for name in job.nodes if name in observed.pools and observed.pools[name].name == pool):
@@ -115,37 +117,37 @@ def _types(observed: Observed, jobs: Iterable[SlurmJob], pool: str) -> frozenset
 
 
 def _batches(observed: Observed, jobs: list[SlurmJob], claimed: dict[str, str]) -> list[GangStart]:
-    """Jobs of one node, and nodes without a job, by pool and account: one call serves many."""
+    """Return batches of one-node jobs and of nodes without a job, by pool and account: one call launches many."""
     groups: dict[tuple[str, str, float], dict[str, list[SlurmJob]]] = {}
-    homes: dict[str, tuple[str, str, float]] = {}
+    group_keys: dict[str, tuple[str, str, float]] = {}
     for job in jobs:
         node = job.nodes[0]
         if observed.is_powering_up(node) and not observed.has(node) and node not in claimed:
             pool = observed.pools[node]
-            home = homes.setdefault(node, (pool.name, job.account, _length(pool, job)))
-            groups.setdefault(home, {}).setdefault(node, []).append(job)
+            group_key = group_keys.setdefault(node, (pool.name, job.account, _duration_key(pool, job)))
+            groups.setdefault(group_key, {}).setdefault(node, []).append(job)
     for node in observed.pools:
-        if node not in homes and node not in claimed and _warm(observed, node):
+        if node not in group_keys and node not in claimed and _powers_up_without_job(observed, node):
             groups.setdefault((observed.pools[node].name, "", 0.0), {}).setdefault(node, [])
     return [_batch(observed, pool, account, nodes) for (pool, account, _), nodes in sorted(groups.items())]
 
 
-def _length(pool: PoolPolicy, job: SlurmJob) -> float:
-    """Return a grouping key: in a pool with a closing offering, jobs of different length are launched separately."""
+def _duration_key(pool: PoolPolicy, job: SlurmJob) -> float:
+    """Return a grouping key: in a pool with a closing offering, jobs of different duration are launched separately."""
     if all(offering.closes is None for offering in pool.offerings):
         return 0.0
     return inf if job.minutes is None else float(job.minutes)
 
 
-def _warm(observed: Observed, node: str) -> bool:
-    """Return whether the node powers up without a job: not for a job of the past, and not to be powered down again."""
+def _powers_up_without_job(observed: Observed, node: str) -> bool:
+    """Return whether the node powers up without a job: not for an earlier job, and not with a pending power-down."""
     if not observed.is_powering_up(node) or observed.has(node) or node in observed.held or node in observed.resumed_for:
         return False
     return not is_asked_to_power_down(observed.slurm.nodes[node])
 
 
 def nodes_without_job(observed: Observed) -> list[str]:
-    """Nodes that were to start for a job that is not there any more, and have no instance: better not started at all."""
+    """Return the nodes that power up for a job that does not exist any more, and have no instance."""
     return [
         node
         for node in observed.resumed_for
@@ -160,14 +162,14 @@ def _batch(observed: Observed, pool: str, account: str, nodes: dict[str, list[Sl
     jobs = tuple({job.id: job for node_jobs in nodes.values() for job in node_jobs}.values())
     key = f"batch/{pool}/{account}"
     missing = tuple(node for node in nodes if node not in observed.open)
-    wanting = tuple({job.id: job for node in missing for job in nodes[node]}.values())
+    jobs_of_missing = tuple({job.id: job for node in missing for job in nodes[node]}.values())
     return GangStart(
-        key, False, jobs, tuple(nodes), (batch_gang(key, pool, account, missing, wanting),) if missing else ()
+        key, False, jobs, tuple(nodes), (batch_gang(key, pool, account, missing, jobs_of_missing),) if missing else ()
     )
 
 
 def batch_gang(key: str, pool: str, account: str, nodes: Iterable[str], jobs: Iterable[SlurmJob]) -> Gang:
-    """A gang of nodes that do not need one another; its limit is the longest of its jobs'."""
+    """Return a gang of independent nodes; its time limit is the longest one of its jobs."""
     ordered_jobs = sorted(jobs, key=lambda job: job.id)
     limits = [job.minutes for job in ordered_jobs]
     started = [job.started for job in ordered_jobs if job.started is not None]

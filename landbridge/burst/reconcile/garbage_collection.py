@@ -1,7 +1,9 @@
-"""Garbage collection: orphans, nodes without their instance and second instances of a node are ended.
+"""Garbage collection of orphans, of nodes without an instance and of duplicate instances of a node.
 
 Bound: `orphan_seconds` and one pass after Slurm, EC2 and the journal have shown the condition for the first time.
-Instances of nodes that Slurm has powered down go at once. A node that an operator has drained or set down is not touched.
+Instances of nodes that Slurm has powered down are terminated at once. A node that an operator has drained or set down
+is not changed: Slurm does not suspend it either (SuspendExcStates). A node that a program has drained or set down is
+powered down when it has no job, so that the next job gets another instance.
 """
 
 from collections.abc import Iterable
@@ -12,15 +14,16 @@ from landbridge.burst.reconcile.node_states import (
     OUR_REASON,
     is_asked_to_power_down,
     is_down,
+    is_drained,
     is_powered_down,
     is_set_by_operator,
     is_up,
 )
 from landbridge.burst.reconcile.observed import ALIVE, REBUILT_GANG, Observed
 
-#: A Down of which only the first command was run is repeated after this time.
+#: A Down action of which only the first command was executed is repeated after this time.
 DOWN_RETRY_SECONDS = 15.0
-#: Time after which a node is given up whose instance EC2 shows as ending: two passes.
+#: Time after which a node is set down whose instance EC2 shows as ending: two passes.
 TERMINATED_RECHECK_SECONDS = 15.0
 
 
@@ -32,14 +35,14 @@ def collect_garbage(observed: Observed, changes: Changes) -> None:
         stale = (instance.id for instance in observed.stale)
         changes.terminate(stale, "SUSPENDED", "of an earlier power-up of its node")
         for instance in observed.doubtful:
-            # Clocks may differ: if the instance is the node's after all, Slurm knows its address by then.
+            # Clocks may differ: if the instance belongs to the node, Slurm has its address by then.
             bound = observed.policy.orphan_seconds / 2
             if changes.seconds_seen(ObservationKind.INSTANCE_OLDER_THAN_JOBS, instance.id, bound) >= bound:
                 text = "older than the jobs that its node starts for"
                 changes.terminate([instance.id], "SUSPENDED", text, [instance.node])
         for name, instances in observed.living.items():
             if len(instances) > 1 and name not in changes.downed:
-                _end_duplicates(observed, changes, name, instances)
+                _terminate_duplicates(observed, changes, name, instances)
     without_instance = _nodes_of_ending_instances(observed)
     for name in observed.pools:
         _check_node(observed, changes, observed.slurm.nodes[name], name in without_instance)
@@ -69,7 +72,9 @@ def _check_instance(observed: Observed, changes: Changes, instance: CloudInstanc
         changes.terminate([instance.id], "SUSPENDED", "Slurm has powered its node down", [instance.node])
 
 
-def _end_duplicates(observed: Observed, changes: Changes, name: str, instances: tuple[CloudInstance, ...]) -> None:
+def _terminate_duplicates(
+    observed: Observed, changes: Changes, name: str, instances: tuple[CloudInstance, ...]
+) -> None:
     keep = instance_to_keep(observed, name, instances)
     duplicates = (instance.id for instance in instances if instance is not keep)
     changes.terminate(duplicates, "DUPLICATE", f"{keep.id} is the node's", [name])
@@ -95,7 +100,7 @@ def instance_to_keep(observed: Observed, name: str, instances: Iterable[CloudIns
 
 
 def _nodes_of_ending_instances(observed: Observed) -> set[str]:
-    """Return the nodes whose instance EC2 shows as ending, and that have no other."""
+    """Return the nodes whose instance EC2 shows as ending, and that have no other instance."""
     instances = observed.ec2.instances if observed.ec2 else ()
     nodes = {instance.node for instance in instances if instance.state not in ALIVE}
     return {node for node in nodes if not observed.has(node)}
@@ -108,15 +113,19 @@ def _check_node(observed: Observed, changes: Changes, node: SlurmNode, is_instan
         return
     jobs = observed.jobs.get(node.name, ())
     if is_down(node):
-        _end_down_node(observed, changes, node)
+        _power_down_node(observed, changes, node)
+    elif is_drained(node) and not is_asked_to_power_down(node) and node.name not in observed.held:
+        bound = observed.policy.orphan_seconds
+        if changes.seconds_seen(ObservationKind.NODE_DRAINED, node.name, bound) >= bound:
+            changes.down([node.name], "ORPHANED", node.reason.removeprefix(OUR_REASON).strip() or "it is drained")
     elif is_up(node) and observed.ec2 is not None and not observed.has(node.name):
         bound = TERMINATED_RECHECK_SECONDS if is_instance_ending else observed.policy.orphan_seconds / 2
         if changes.seconds_seen(ObservationKind.NODE_WITHOUT_INSTANCE, node.name, bound) >= bound:
             changes.down([node.name], "GONE", "its instance is not there any more", jobs)
 
 
-def _end_down_node(observed: Observed, changes: Changes, node: SlurmNode) -> None:
-    """Power down a node that is down, and not by an operator, so that it can be started again."""
+def _power_down_node(observed: Observed, changes: Changes, node: SlurmNode) -> None:
+    """Power down a node that is down for another reason than an operator's, so that it can be launched again."""
     if "POWERING_DOWN" in node.states or node.name in observed.held:
         return
     is_ours = node.reason.lower().startswith(OUR_REASON)

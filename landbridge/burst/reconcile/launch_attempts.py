@@ -1,5 +1,5 @@
-"""Attempts of one launch, written in the journal before their calls: all parameters come from the attempt, so that the same
-call can be repeated."""
+"""Attempts of one launch, written to the journal before their calls. All parameters of a call come from its attempt, so
+that the same call can be repeated."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -20,16 +20,19 @@ def attempts_for(
     offering: Offering,
     pool: PoolPolicy,
     policy: BurstPolicy,
-    before: Mapping[tuple[str, ...], int],
+    earlier_attempts: Mapping[tuple[str, ...], int],
     now: float,
 ) -> tuple[Attempt, ...]:
-    """Return one attempt for each part of `split`; `before`: earlier attempts of a part at this offering in this start."""
+    """Return one attempt for each part of `split`; `earlier_attempts`: their number by part, at this offering in this
+    start."""
     lease = gang_lease(gang, policy, pool, now)
-    # A start of a job is one occasion; for nodes without a job it is the time.
+    # The occasion is the start of the job; for nodes without a job, the time.
     occasion = f"{'.'.join(map(str, gang.restarts))}@{gang.started or 0:.0f}" if gang.jobs else f"@{now:.3f}"
     return tuple(
         Attempt(
-            token=client_token(policy.cluster, gang.jobs, occasion, nodes, offering.key, before.get(nodes, 0)),
+            token=client_token(
+                policy.cluster, gang.jobs, occasion, nodes, offering.key, earlier_attempts.get(nodes, 0)
+            ),
             gang=gang.key,
             pool=pool.name,
             offering=offering.key,
@@ -47,14 +50,14 @@ def attempts_for(
     )
 
 
-def split(nodes: Iterable[str], most: int) -> list[tuple[str, ...]]:
+def split(nodes: Iterable[str], batch_size: int) -> list[tuple[str, ...]]:
     """Return the nodes in the order of their names, in parts that fit into one call and one tag value."""
     remaining = sorted(nodes, key=_natural)
     parts: list[tuple[str, ...]] = []
     at = 0
     while at < len(remaining):
-        count = _fitting(remaining[at : at + most])
-        # An instance finds its name at its index in the tag, so the order is the tag's.
+        count = _fitting(remaining[at : at + batch_size])
+        # An instance finds its name at its index in the tag, so the order has to be that of the tag.
         parts.append(tuple(expand(compress(remaining[at : at + count]))))
         at += count
     return parts
@@ -77,7 +80,7 @@ def _fitting(nodes: list[str]) -> int:
 
 
 def tags_of(attempt: Attempt, policy: BurstPolicy) -> dict[str, str]:
-    """Return the tags of every instance of a launch. The call adds its own: landbridge:nodes and landbridge:launch."""
+    """Return the tags of every instance of a launch. The call adds landbridge:nodes and landbridge:launch."""
     tags = {
         NAME: f"{policy.cluster}-{attempt.pool}-{attempt.jobs[0] if attempt.jobs else 'warm'}"[: max_tag_value()],
         CLUSTER: policy.cluster,

@@ -1,4 +1,4 @@
-"""Nodes that run without a job: Slurm keeps those that run (SuspendExcNodes), this powers up those that are missing."""
+"""Power-up of the missing nodes of pools with `min_nodes`, which run without a job. Slurm keeps them (SuspendExcNodes)."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ _UNUSABLE_STATES = frozenset({"DOWN", "DRAIN", "FAIL", "POWERING_DOWN", "POWER_U
 
 
 def start_min_nodes(observed: Observed, changes: Changes, used: Mapping[str, int]) -> None:
-    """Power up the missing nodes of each pool, as far as an offering has them; `used` are living instances by offering."""
+    """Power up the missing nodes of each pool, as far as an offering can launch them; `used`: instances by offering."""
     if observed.ec2 is None:
         return
     for pool in observed.policy.pools.values():
@@ -55,7 +55,7 @@ def _number(node: SlurmNode) -> tuple[int, str]:
 
 
 def _runs_or_starts(node: SlurmNode) -> bool:
-    """Return whether the node is up or powers up, and will stay."""
+    """Return whether the node is up or powers up, without a pending power-down."""
     return (is_up(node) or is_powering_up(node) or "POWER_UP" in node.states) and not is_asked_to_power_down(node)
 
 

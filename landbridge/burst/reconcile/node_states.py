@@ -4,9 +4,10 @@ from landbridge.burst.model import SlurmNode
 
 _POWERED_DOWN_STATES = frozenset({"POWERING_DOWN", "POWERED_DOWN"})
 _NOT_UP_STATES = _POWERED_DOWN_STATES | {"POWERING_UP", "DOWN", "UNKNOWN", "FUTURE"}
-#: Beginning of the reason of every Down of the controller.
+#: Prefix of the reason of every Down action of the controller.
 OUR_REASON = "landbridge:"
-#: Beginnings of reasons that a program gave, not an operator: the controller's, and slurmctld's own.
+#: Prefixes of reasons that a program has set, not an operator: the controller, a health check, slurmctld or slurmd.
+#: Source: Slurm 26.05, calls of drain_nodes and set_node_down_ptr, slurm_errno.c (messages of ESLURMD codes).
 _PROGRAM_REASONS = (
     OUR_REASON,
     "not responding",
@@ -15,11 +16,18 @@ _PROGRAM_REASONS = (
     "node unexpectedly rebooted",
     "low ",  # RealMemory, TmpDisk, socket*core*thread count
     "gres/",
+    "prolog error",
+    "prolog/epilog failure",
+    "epilog error",
+    "kill task failed",
+    "duplicate jobid",
+    "batch job complete failure",
+    "reboot timed out",
 )
 
 
 def is_powered_down(node: SlurmNode) -> bool:
-    """Return whether Slurm has given up the node's instance."""
+    """Return whether Slurm has powered the node down or does it now."""
     return not _POWERED_DOWN_STATES.isdisjoint(node.states)
 
 
@@ -28,18 +36,23 @@ def is_down(node: SlurmNode) -> bool:
     return "DOWN" in node.states
 
 
+def is_drained(node: SlurmNode) -> bool:
+    """Return whether the node accepts no jobs, and runs those that it has."""
+    return bool(node.states & {"DRAIN", "FAIL"}) and is_up(node)
+
+
 def is_powering_up(node: SlurmNode) -> bool:
     """Return whether ResumeProgram was called for the node, and it has not registered yet."""
     return "POWERING_UP" in node.states and not is_powered_down(node) and not is_down(node)
 
 
 def is_up(node: SlurmNode) -> bool:
-    """Return whether Slurm takes the node for running. UNKNOWN is the state after a restart of slurmctld."""
+    """Return whether the node runs by Slurm's states. UNKNOWN, the state after a restart of slurmctld, is not up."""
     return _NOT_UP_STATES.isdisjoint(node.states)
 
 
 def is_asked_to_power_down(node: SlurmNode) -> bool:
-    """Return whether the node is powered down as soon as no job is on it."""
+    """Return whether Slurm powers the node down as soon as it has no job."""
     return "POWER_DOWN" in node.states
 
 

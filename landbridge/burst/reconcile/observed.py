@@ -27,10 +27,13 @@ REBUILT_GANG = ""  # the gang of an attempt that was rebuilt from instances
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Observed state at `now`. `living` and `stale` hold the pending and running instances of a node; stale ones are of an
-    earlier power-up, doubtful ones may be. `unseen`: launched, and EC2 may not show it yet. `open`: the result of its launch is unknown.
-    `resumed_for`: the job that ResumeProgram was last called for, by node; `held`: nodes that any job is on; `started`: nodes
-    that a job runs on, or is suspended on."""
+    """Observed state at `now`.
+
+    `living`: the pending and running instances of a node, without `stale` ones (of an earlier power-up) and `doubtful`
+    ones (perhaps of an earlier power-up). `unseen`: attempts of launched instances that EC2 may not show yet, by node.
+    `open`: attempts whose result is unknown, by node. `resumed_for`: the job of the last call of ResumeProgram, by
+    node. `held`: nodes with any job. `started`: nodes with a running or suspended job.
+    """
 
     now: float
     policy: BurstPolicy
@@ -50,7 +53,7 @@ class Observed:
     resumed_for: Mapping[str, int]
 
     def has(self, node: str) -> bool:
-        """An instance is there for the node, or surely comes into sight."""
+        """Return whether the node has an instance, shown by EC2 or launched a short time ago."""
         return node in self.living or node in self.unseen
 
     def region_of(self, node: str) -> str:
@@ -62,7 +65,10 @@ class Observed:
         return offering.region if offering is not None else ""
 
     def is_powering_up(self, node: str) -> bool:
-        """Slurm powers it up, and it is not there yet. Jobs are read after nodes: where one runs, the node has come up since."""
+        """Return whether Slurm powers the node up, and it has not registered.
+
+        Jobs are read after nodes: a node with a running job has registered in between.
+        """
         slurm_node = self.slurm.nodes.get(node)
         return slurm_node is not None and node in self.pools and is_powering_up(slurm_node) and node not in self.started
 
@@ -105,7 +111,7 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
 
 
 def pools_of(nodes: Iterable[str], policy: BurstPolicy) -> dict[str, PoolPolicy]:
-    """The pool of every node that has one; by prefix, not by asking every pool."""
+    """Return the pool of every node that has one, found by node prefix (faster than a test of all pools)."""
     prefixes: dict[str, list[PoolPolicy]] = {}
     for pool in policy.pools.values():
         prefixes.setdefault(pool.node_prefix, []).append(pool)
@@ -158,7 +164,7 @@ def _instances(
             continue
         if node is None or not is_powering_up(node) or instance.node in started:
             living.setdefault(instance.node, []).append(instance)
-        elif _left_behind(instance, state, suspended_at):
+        elif _is_stale(instance, state, suspended_at):
             stale.append(instance)
         elif _older_than_its_jobs(instance, state, jobs.get(instance.node, ())):
             doubtful.append(instance)
@@ -167,8 +173,11 @@ def _instances(
     return {node: tuple(instances) for node, instances in living.items()}, tuple(stale), tuple(doubtful)
 
 
-def _left_behind(instance: CloudInstance, state: State, suspended_at: Mapping[str, float]) -> bool:
-    """Slurm has given it up since, or it is what was left of a gang that failed. Slurm does not say when a power-up began."""
+def _is_stale(instance: CloudInstance, state: State, suspended_at: Mapping[str, float]) -> bool:
+    """Return whether Slurm has suspended the node since the launch, or the instance belongs to a failed gang.
+
+    Slurm does not report when a power-up began.
+    """
     attempt = state.attempts.get(instance.token)
     return launched_at(instance, state) <= suspended_at.get(instance.node, -1.0) or (
         attempt is not None and failed_gang(attempt)
@@ -185,25 +194,30 @@ def _older_than_its_jobs(instance: CloudInstance, state: State, jobs: Sequence[S
 
 
 def launched_at(instance: CloudInstance, state: State) -> float:
-    """Return the launch time, by this host's clock where the journal has it: orders have the same clock."""
+    """Return the launch time, by this host's clock if the journal has it: orders have the same clock."""
     attempt = state.attempts.get(instance.token)
     return attempt.created_at if attempt is not None and attempt.gang != REBUILT_GANG else instance.launched
 
 
 def _unseen(
-    state: State, shown_ids: set[str], suspended_at: Mapping[str, float], blind: bool, policy: BurstPolicy, now: float
+    state: State,
+    shown_ids: set[str],
+    suspended_at: Mapping[str, float],
+    is_blind: bool,
+    policy: BurstPolicy,
+    now: float,
 ) -> dict[str, Attempt]:
     attempts: dict[str, Attempt] = {}
     for attempt in state.attempts.values():
-        if attempt.ended is None or not (blind or now - attempt.ended <= policy.settle_seconds):
+        if attempt.ended is None or not (is_blind or now - attempt.ended <= policy.settle_seconds):
             continue
         for node, instance in () if failed_gang(attempt) else attempt.instances.items():
-            fresh = (
+            may_appear = (
                 instance not in shown_ids
                 and terminated_at(state, instance) is None
                 and attempt.created_at > suspended_at.get(node, -1.0)
             )
-            if fresh and (node not in attempts or attempts[node].created_at < attempt.created_at):
+            if may_appear and (node not in attempts or attempts[node].created_at < attempt.created_at):
                 attempts[node] = attempt
     return attempts
 
@@ -214,10 +228,11 @@ def failed_gang(attempt: Attempt) -> bool:
 
 
 def terminated_at(state: State, instance: str) -> float | None:
-    """Return when EC2 was asked to terminate the instance: it may show it running for a time."""
+    """Return the time of the instance's TerminateInstances call, after which EC2 may show it running for a while; or
+    None."""
     return state.terminated_at.get(instance)
 
 
 def token_of(instance: CloudInstance) -> str:
-    """Return the token of an instance's attempt; an untagged instance is an attempt of its own."""
+    """Return the token of an instance's attempt; an untagged instance has a separate attempt."""
     return instance.token or f"untagged:{instance.id}"

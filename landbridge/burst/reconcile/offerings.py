@@ -1,4 +1,4 @@
-"""Offering choice for a gang: the pool's offerings in their order, and the reason why each one before it was rejected."""
+"""Choice of an offering for a gang: the first suitable one in the pool's order, with the reasons for rejected ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,9 +9,12 @@ from landbridge.burst.reconcile.budget import Ledger, hold_usd
 from landbridge.burst.reconcile.leases import gang_lease
 from landbridge.timestamps import iso
 
-#: The code that is reported when no offering is left: the first of these that any offering was rejected for.
-_CODES_BY_PRIORITY = ("CAPACITY", "QUOTA", "BUDGET", "PRICE", "WINDOW", "SIZE", "ZONE", "TYPE", "REGION")
-_REPORTED_CODES = {"CAPACITY": "CAPACITY", "QUOTA": "QUOTA", "BUDGET": "BUDGET", "PRICE": "BUDGET"}
+#: Codes of rejections; if all offerings are rejected, the first one in this order is reported.
+_CODES_BY_PRIORITY = ("CAPACITY", "QUOTA", "CONFIG", "BUDGET", "PRICE", "WINDOW", "SIZE", "ZONE", "TYPE", "REGION")
+_REPORTED_CODES = {"CAPACITY": "CAPACITY", "QUOTA": "QUOTA", "CONFIG": "CONFIG", "BUDGET": "BUDGET", "PRICE": "BUDGET"}
+
+#: Codes of rejections by the kind of EC2's refusal; CAPACITY for the others.
+_REFUSALS = {ErrorKind.QUOTA: "QUOTA", ErrorKind.CONFIGURATION: "CONFIG"}
 
 #: The code and the text of a rejection.
 Rejection = tuple[str, str]
@@ -22,7 +25,7 @@ class RejectedOffering:
     """Offering that was not chosen, with the code and the reason."""
 
     offering: str
-    code: str  # CAPACITY, QUOTA, BUDGET, PRICE, WINDOW, SIZE, ZONE, TYPE, REGION
+    code: str  # CAPACITY, QUOTA, CONFIG, BUDGET, PRICE, WINDOW, SIZE, ZONE, TYPE, REGION
     why: str
     usd: float | None = None  # for one node and hour
 
@@ -40,8 +43,8 @@ class OfferingChoice:
         if not self.rejected:
             return "CAPACITY", "the pool has no offering"
         first = min(self.rejected, key=lambda rejected: _CODES_BY_PRIORITY.index(rejected.code))
-        more = f" (and {len(self.rejected) - 1} more offerings)" if len(self.rejected) > 1 else ""
-        return _REPORTED_CODES.get(first.code, "CAPACITY"), f"{first.offering}: {first.why}{more}"
+        others = f" (and {len(self.rejected) - 1} more offerings)" if len(self.rejected) > 1 else ""
+        return _REPORTED_CODES.get(first.code, "CAPACITY"), f"{first.offering}: {first.why}{others}"
 
 
 def choose(
@@ -53,9 +56,9 @@ def choose(
     used: Mapping[str, int],
     now: float,
 ) -> OfferingChoice:
-    """Return the first offering that is not rejected. A whole gang has to fit; of a batch, as many nodes as fit.
+    """Return the first offering that is not rejected. An all-or-nothing gang has to fit completely, a batch partly.
 
-    `used`: living instances by offering.
+    `used`: number of pending and running instances by offering.
     """
     rejected: list[RejectedOffering] = []
     for offering in pool.offerings:
@@ -81,7 +84,7 @@ def choose(
 def worst_case_usd(
     offering: Offering, gang: Gang, pool: PoolPolicy, policy: BurstPolicy, nodes: int, now: float
 ) -> float:
-    """Return the most that `nodes` of the gang can cost at the offering."""
+    """Return the maximum cost in USD of `nodes` nodes of the gang at the offering."""
     return hold_usd(nodes, offering.usd_hour or 0.0, now, gang_lease(gang, policy, pool, now))
 
 
@@ -109,18 +112,18 @@ def reject_if_outside_window(
 
 
 def reject_if_insufficient_capacity(offering: Offering, gang: Gang, state: State, now: float) -> Rejection | None:
-    """Reject an offering that had no capacity a short time ago for so many nodes or fewer."""
+    """Reject an offering that EC2 refused a short time ago for this number of nodes or fewer."""
     shortage = state.insufficient_capacity.get(offering.key)
     nodes = len(gang.nodes) if gang.all_or_nothing else 1
     if shortage is None or shortage.until <= now or nodes < shortage.nodes:
         return None
-    code = "QUOTA" if classify(shortage.code) is ErrorKind.QUOTA else "CAPACITY"
+    code = _REFUSALS.get(classify(shortage.code), "CAPACITY")
     least = f" for {shortage.nodes} or more nodes" if shortage.nodes > 1 else ""
     return code, f"{shortage.code}{least}, not tried again before {iso(shortage.until)}"
 
 
 def reject_if_apart_from_siblings(offering: Offering, gang: Gang) -> Rejection | None:
-    """Reject another zone or instance type than that of the job's nodes that run already."""
+    """Reject another zone or instance type than that of the job's running nodes."""
     if gang.zones and offering.zone not in gang.zones:
         return "ZONE", f"the job's other nodes are in {', '.join(sorted(gang.zones))}"
     if gang.types and offering.instance_type not in gang.types:

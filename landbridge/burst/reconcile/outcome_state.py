@@ -12,6 +12,7 @@ from landbridge.burst.model import (
     CommentJob,
     InsufficientCapacity,
     Launch,
+    Offering,
     Renew,
     SetAddresses,
     State,
@@ -19,15 +20,14 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.reconcile.clock_skew import JITTER_SHARE, THROTTLE_SECONDS
-from landbridge.burst.reconcile.observed import TOKEN_REUSED
 from landbridge.burst.reconcile.registration import BOOT_CODE
 
-#: fewer instances than asked for, and EC2 did not say why
+#: Code for a response with fewer instances than requested and without an error.
 FEWER_INSTANCES_CODE = "InsufficientInstanceCapacity"
 
 
 def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
-    """The journal after `action` has ended with `outcome`. What has failed is decided anew by the next pass."""
+    """Return the journal state after `action` with `outcome`. The next pass decides again about a failed action."""
     if isinstance(action, Launch):
         return _launch(state, action, outcome, policy, now)
     if isinstance(action, Terminate) and not outcome.code:
@@ -39,52 +39,54 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
         reported = replace(state.backoffs[action.job], reported=True)
         return replace(state, backoffs={**state.backoffs, action.job: reported})
     if isinstance(action, Renew):
-        return state  # EC2 shows what the lease is; what is held for it is held either way
+        return state  # EC2 shows the lease; the hold stays in both cases
     return state
 
 
 def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
     kind = classify(outcome.code) if outcome.code else None
-    if kind in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
+    if kind is not None and kind.is_transient:
         state = replace(state, throttled_until=_later(state, now))
     attempts, holds = dict(state.attempts), dict(state.holds)
-    complete = all(node in outcome.instances for attempt in action.attempts for node in attempt.nodes)
+    is_complete = all(node in outcome.instances for attempt in action.attempts for node in attempt.nodes)
     for launched_attempt in action.attempts:
         attempt = attempts.get(launched_attempt.token, launched_attempt)
-        got = {node: outcome.instances[node] for node in attempt.nodes if node in outcome.instances}
-        ended = _ended(attempt, got, outcome.code, kind, complete, now)
+        instances = {node: outcome.instances[node] for node in attempt.nodes if node in outcome.instances}
+        ended = _ended(attempt, instances, outcome.code, kind, is_complete, now)
         attempts[launched_attempt.token] = ended
         if ended.ended is not None and launched_attempt.token in holds:
-            # An instance that outlived the failure of its gang still costs until it is ended.
+            # An instance that remains after the failure of its gang costs money until it is terminated.
             share = len(ended.instances) / max(1, len(attempt.nodes))
             if share:
                 holds[launched_attempt.token] = replace(holds[launched_attempt.token], usd=attempt.hold_usd * share)
             else:
                 del holds[launched_attempt.token]
     state = replace(state, attempts=attempts, holds=holds)
-    if complete:
+    if is_complete:
         return _succeeded(state, action)
-    if kind in (ErrorKind.CAPACITY, ErrorKind.QUOTA) or (kind is None and not complete):
-        return _drought(state, action, outcome, policy, now)
-    if kind is ErrorKind.CONFIGURATION and outcome.code != TOKEN_REUSED:
-        return _trip(state, action, outcome, policy, now)
+    if kind in (ErrorKind.CAPACITY, ErrorKind.QUOTA) or (kind is None and not is_complete):
+        return _record_insufficient_capacity(state, action, outcome, policy, now)
+    if kind is ErrorKind.CONFIGURATION:
+        return _record_configuration_error(state, action, outcome, policy, now)
     return state
 
 
 def _ended(
-    attempt: Attempt, got: dict[str, str], code: str, kind: ErrorKind | None, complete: bool, now: float
+    attempt: Attempt, instances: dict[str, str], code: str, kind: ErrorKind | None, is_complete: bool, now: float
 ) -> Attempt:
-    """Return the attempt with its result; unchanged where the result is unknown."""
-    if complete or (got and not attempt.all_or_nothing):
-        short = len(got) < len(attempt.nodes)
-        return replace(attempt, ended=now, code=(code or FEWER_INSTANCES_CODE) if short else "", instances=got)
-    if kind in (ErrorKind.THROTTLE, ErrorKind.NETWORK):
+    """Return the attempt with its result; unchanged if the result is unknown."""
+    if is_complete or (instances and not attempt.all_or_nothing):
+        is_partial = len(instances) < len(attempt.nodes)
+        return replace(
+            attempt, ended=now, code=(code or FEWER_INSTANCES_CODE) if is_partial else "", instances=instances
+        )
+    if kind is not None and kind.is_transient:
         return attempt
-    return replace(attempt, ended=now, code=code or FEWER_INSTANCES_CODE, instances=got)
+    return replace(attempt, ended=now, code=code or FEWER_INSTANCES_CODE, instances=instances)
 
 
 def _succeeded(state: State, action: Launch) -> State:
-    """Clear the offering's and the pool's failures and the jobs' backoffs; registration of its machines is still open."""
+    """Clear the offering's and the pool's failures and the jobs' backoffs; its instances have not registered yet."""
     return replace(
         state,
         insufficient_capacity={
@@ -94,7 +96,7 @@ def _succeeded(state: State, action: Launch) -> State:
             pool: value for pool, value in state.breakers.items() if pool != action.gang.pool or value.code == BOOT_CODE
         },
         backoffs={
-            # Kept, as their instances may yet fail to boot; but there is nothing to tell any more.
+            # Kept, as the instances may still fail to boot; the jobs need no comment any more.
             job: replace(value, reported=True) if job in action.gang.jobs else value
             for job, value in state.backoffs.items()
         },
@@ -102,7 +104,9 @@ def _succeeded(state: State, action: Launch) -> State:
     )
 
 
-def _drought(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
+def _record_insufficient_capacity(
+    state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float
+) -> State:
     before = state.insufficient_capacity.get(action.offering.key)
     tries = before.tries + 1 if before else 1
     first, longest = policy.insufficient_capacity_seconds
@@ -115,7 +119,7 @@ def _drought(state: State, action: Launch, outcome: ActionOutcome, policy: Burst
 
 
 def _refused(action: Launch, outcome: ActionOutcome) -> int:
-    """For how many nodes in one call the offering had no room; of a batch it would have given one."""
+    """Return the smallest number of nodes in one call that was refused; 1 for a batch, which a single instance serves."""
     if not action.gang.all_or_nothing:
         return 1
     refused = [len(attempt.nodes) for attempt in action.attempts if not set(attempt.nodes) <= outcome.instances.keys()]
@@ -123,12 +127,42 @@ def _refused(action: Launch, outcome: ActionOutcome) -> int:
 
 
 def jitter(key: str) -> float:
-    """A factor that is the same for the same key, and spreads different ones."""
+    """Return a factor in 1 ± JITTER_SHARE that depends only on the key."""
     number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") / 0xFFFFFFFF
     return 1 - JITTER_SHARE + 2 * JITTER_SHARE * number
 
 
-def _trip(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
+def _record_configuration_error(
+    state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float
+) -> State:
+    """Do not try the offering until the time of a breaker; open the pool's breaker if EC2 has refused all its offerings.
+
+    An error can concern one market, zone or reservation only, such as a missing service-linked role for spot.
+    """
+    before = state.insufficient_capacity.get(action.offering.key)
+    refusal = InsufficientCapacity(now + policy.breaker_seconds, before.tries + 1 if before else 1, outcome.code)
+    refusals = {**state.insufficient_capacity, action.offering.key: refusal}
+    state = replace(state, insufficient_capacity=refusals)
+    offerings = policy.pools[action.gang.pool].offerings
+    is_refused = all(
+        is_misconfigured(refusals.get(offering.key), now) or _is_shut(offering, now) for offering in offerings
+    )
+    return _open_breaker(state, action, outcome, policy, now) if is_refused else state
+
+
+def is_misconfigured(refusal: InsufficientCapacity | None, now: float) -> bool:
+    """Return whether EC2 refused the offering a short time ago because of its parameters or missing permissions."""
+    return refusal is not None and now < refusal.until and classify(refusal.code) is ErrorKind.CONFIGURATION
+
+
+def _is_shut(offering: Offering, now: float) -> bool:
+    """Return whether the offering's time window has not begun or has ended."""
+    return (offering.opens is not None and now < offering.opens) or (
+        offering.closes is not None and offering.closes <= now
+    )
+
+
+def _open_breaker(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
     before = state.breakers.get(action.gang.pool)
     breaker = CircuitBreaker(
         code=outcome.code,
@@ -141,5 +175,5 @@ def _trip(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPol
 
 
 def _later(state: State, now: float) -> float:
-    """Return when the next launch may be tried; each call has had its own repetitions already."""
+    """Return when the next launch may be tried, after the retries of each call."""
     return max(state.throttled_until, now + THROTTLE_SECONDS)

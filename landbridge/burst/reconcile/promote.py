@@ -1,4 +1,5 @@
-"""Promotion: jobs that would wait too long on-prem may also use the partitions with cloud nodes: those whose data and budget allow it."""
+"""Promotion: jobs that would wait too long on-prem may also use cloud partitions, if their data class and budget permit
+it."""
 
 from landbridge.burst.model import BurstPolicy, PoolPolicy, Promote, PromotionPolicy, SlurmJob
 from landbridge.burst.reconcile import residency
@@ -9,7 +10,7 @@ from landbridge.burst.reconcile.observed import Observed
 
 
 def promote(observed: Observed, changes: Changes) -> None:
-    """Let waiting jobs in, the longest waiting first, as far as money goes."""
+    """Promote waiting jobs, the longest waiting first, as far as the budgets permit."""
     if not observed.policy.promotions:
         return
     ledger = changes.ledger.copy()
@@ -38,7 +39,7 @@ def promote(observed: Observed, changes: Changes) -> None:
 
 
 def reason_to_promote(job: SlurmJob, promotion: PromotionPolicy, now: float) -> str | None:
-    """Return why the job's wait on-prem is too long; None: it is not, as far as Slurm shows."""
+    """Return the reason why the job's wait on-prem is too long; None if it is not, by Slurm's data."""
     if job.expected_start is not None and job.expected_start > now:
         ahead = job.expected_start - now
         if ahead > promotion.wait_seconds:
@@ -52,25 +53,27 @@ def reason_to_promote(job: SlurmJob, promotion: PromotionPolicy, now: float) -> 
 def _cheapest(
     observed: Observed, changes: Changes, promotion: PromotionPolicy, job: SlurmJob
 ) -> tuple[PoolPolicy, float | None] | None:
-    """The pool of the partitions that can serve the job at the least cost, and that cost (None: not known)."""
-    named = [observed.policy.pools[name] for name in promotion.partitions if name in observed.policy.pools]
-    able = [
+    """Return the pool of the partitions that can serve the job at the lowest cost, and the cost (None: unknown)."""
+    pools_of_partitions = [
+        observed.policy.pools[name] for name in promotion.partitions if name in observed.policy.pools
+    ]
+    suitable = [
         pool
-        for pool in named or observed.policy.pools.values()
+        for pool in pools_of_partitions or observed.policy.pools.values()
         if pool.max_nodes >= job.wanted_nodes and pool.name not in changes.state.drained
     ]
-    able = [pool for pool in able if _works(pool, changes, observed.now)]
-    priced = [(pool, worst_case_usd(pool, job, observed.policy, observed.now)) for pool in able]
+    suitable = [pool for pool in suitable if _is_breaker_closed(pool, changes, observed.now)]
+    priced = [(pool, worst_case_usd(pool, job, observed.policy, observed.now)) for pool in suitable]
     return min(priced, key=lambda pair: (pair[1] is None, pair[1] or 0.0, pair[0].name), default=None)
 
 
-def _works(pool: PoolPolicy, changes: Changes, now: float) -> bool:
+def _is_breaker_closed(pool: PoolPolicy, changes: Changes, now: float) -> bool:
     breaker = changes.state.breakers.get(pool.name)
     return breaker is None or breaker.until <= now
 
 
 def worst_case_usd(pool: PoolPolicy, job: SlurmJob, policy: BurstPolicy, now: float) -> float | None:
-    """The most that the job can cost at the cheapest of the pool's offerings."""
+    """Return the maximum cost of the job in USD at the cheapest offering of the pool; None if no price is known."""
     prices = [offering.usd_hour for offering in pool.offerings if offering.usd_hour is not None]
     if not prices:
         return None

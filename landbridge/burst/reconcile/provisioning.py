@@ -17,9 +17,10 @@ from landbridge.burst.reconcile.observed import FORGOTTEN, Observed
 from landbridge.burst.reconcile.offerings import OfferingChoice, choose
 from landbridge.timestamps import iso
 
-#: A gang that is not launched by this part of ResumeTimeout is better tried again from the start.
+#: A gang that is not launched after this share of ResumeTimeout is given up, so that Slurm tries it again from the
+#: start.
 RESUME_TIMEOUT_SHARE = 0.5
-#: Instances that vanished while a node booted, for the same jobs: after that many the node is given up.
+#: Number of instances of a booting node that may vanish for the same jobs; after one more, the node is set down.
 MAX_VANISHED_INSTANCES = 2
 NO_ANSWER = "AWS did not say in time whether it launches the instances"
 RETRY_SECONDS = 5.0
@@ -27,13 +28,14 @@ RETRY_SECONDS = 5.0
 
 @dataclass(slots=True)
 class Provisioning:
-    """The launches of one pass. `used`: living instances by offering; `probing`: pools whose breaker lets one launch through."""
+    """Provisioning of one pass. `used`: number of instances by offering; `probing`: pools whose open breaker permits
+    one launch as a probe."""
 
     observed: Observed
     changes: Changes
     used: Counter[str] = field(default_factory=Counter)
     probing: set[str] = field(default_factory=set)
-    tokens_sent: set[str] = field(default_factory=set)  # tokens of open attempts that this pass calls with
+    tokens_sent: set[str] = field(default_factory=set)  # tokens of the calls of this pass
     by_gang: dict[str, list[Attempt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -43,7 +45,7 @@ class Provisioning:
                 self.used[attempt.offering] += len(attempt.nodes if attempt.ended is None else attempt.instances)
 
     def serve(self, start: GangStart) -> None:
-        """Launch, wait for, or give up everything that starts together."""
+        """Launch a start as a whole, wait for it, or give it up."""
         if not self.changes.downed.isdisjoint(start.nodes):
             self._give_up(
                 start, *next(self.changes.down_reasons[node] for node in start.nodes if node in self.changes.downed)
@@ -64,12 +66,12 @@ class Provisioning:
             for gang in start.gangs:
                 self._batch(start, gang)
 
-    # Reasons not to launch, whichever the offering.
+    # Reasons not to launch at any offering.
 
     def _refusal(self, start: GangStart) -> tuple[str, str] | None:
         for job in start.jobs:
-            if (why := residency.reject_job_if_restricted(self.observed.policy, job)) is not None:
-                return "RESIDENCY", why
+            if (reason := residency.reject_job_if_restricted(self.observed.policy, job)) is not None:
+                return "RESIDENCY", reason
         for job in start.jobs:
             backoff = self.changes.backoffs.get(job.id)
             if backoff is not None and backoff.code == "GONE" and self.observed.now < backoff.until:
@@ -80,9 +82,11 @@ class Provisioning:
                 return "DRAINED", f"pool {pool} is drained: {self.changes.state.drained[pool]}"
         for pool in pools:
             breaker = self.changes.state.breakers.get(pool)
-            if breaker is not None and (self.observed.now < breaker.until or self._probed(start, pool, breaker)):
+            if breaker is not None and (
+                self.observed.now < breaker.until or self._has_other_probe(start, pool, breaker)
+            ):
                 is_own_failure = any(
-                    attempt.code == breaker.code for gang in start.gangs for attempt in self._tried(gang)
+                    attempt.code == breaker.code for gang in start.gangs for attempt in self._attempts_of(gang)
                 )
                 words = f"{breaker.code}: {breaker.message}" if breaker.message else breaker.code
                 return (
@@ -90,29 +94,34 @@ class Provisioning:
                 )
         return None
 
-    def _probed(self, start: GangStart, pool: str, breaker: CircuitBreaker) -> bool:
-        """Another start is to show whether machines of the pool join again."""
-        attempts = [attempt for gang in start.gangs for attempt in self._tried(gang)] if start.all_or_nothing else []
+    def _has_other_probe(self, start: GangStart, pool: str, breaker: CircuitBreaker) -> bool:
+        """Return whether another start probes whether instances of the pool register again."""
+        attempts = (
+            [attempt for gang in start.gangs for attempt in self._attempts_of(gang)] if start.all_or_nothing else []
+        )
         return registration.is_probe_running(self.observed, breaker, pool) and all(
             attempt.created_at < breaker.until for attempt in attempts
         )
 
-    def _tried(self, gang: Gang) -> list[Attempt]:
+    def _attempts_of(self, gang: Gang) -> list[Attempt]:
         return self.by_gang.get(gang.key, [])
 
     def _vanished(self, start: GangStart) -> tuple[str, str] | None:
-        """An instance that was launched for a start is gone before its node came up."""
+        """Return code and text if an instance of the start ended before its node registered, else None."""
         for gang in start.gangs:
-            missing, tried = set(gang.nodes), [a for a in self._tried(gang) if a.ended is not None]
+            missing = set(gang.nodes)
+            completed = [attempt for attempt in self._attempts_of(gang) if attempt.ended is not None]
             if gang.all_or_nothing:
-                lost = sorted({node for a in tried if not a.code for node in a.nodes if node in missing})
+                lost = sorted(
+                    {node for attempt in completed if not attempt.code for node in attempt.nodes if node in missing}
+                )
             else:
-                launched = [a for a in tried if not a.code or a.instances]
-                same = [a for a in launched if set(a.jobs) & set(gang.jobs) or not gang.jobs]
+                launched = [attempt for attempt in completed if not attempt.code or attempt.instances]
+                of_jobs = [attempt for attempt in launched if set(attempt.jobs) & set(gang.jobs) or not gang.jobs]
                 recent = [
-                    a
-                    for a in same
-                    if self.observed.now - a.created_at < self.observed.policy.pools[a.pool].resume_timeout
+                    attempt
+                    for attempt in of_jobs
+                    if self.observed.now - attempt.created_at < self.observed.policy.pools[attempt.pool].resume_timeout
                 ]
                 times = Counter(node for attempt in recent for node in attempt.nodes if node in missing)
                 lost = sorted(node for node, count in times.items() if count > MAX_VANISHED_INSTANCES)
@@ -122,23 +131,23 @@ class Provisioning:
 
     def _late(self, start: GangStart) -> list[str]:
         """Return nodes whose launch was impossible or unanswered for too long."""
-        blocked = self.observed.ec2 is None or self.observed.now < self.changes.state.throttled_until
+        is_blocked = self.observed.ec2 is None or self.observed.now < self.changes.state.throttled_until
         return [
             node
             for node in start.nodes
-            if not self.observed.has(node) and (blocked or self._unanswered(node)) and self._waited_too_long(node)
+            if not self.observed.has(node) and (is_blocked or self._unanswered(node)) and self._waited_too_long(node)
         ]
 
     def _unanswered(self, node: str) -> bool:
-        """A call for it was made, and repeated for a while."""
+        """Return whether a call for the node has had no result for longer than `settle_seconds`."""
         attempt = self.observed.open.get(node)
         return attempt is not None and self.observed.now - attempt.created_at > self.observed.policy.settle_seconds
 
     def _waited_too_long(self, node: str) -> bool:
         bound = RESUME_TIMEOUT_SHARE * self.observed.pools[node].resume_timeout
-        began = [job.started for job in self.observed.jobs.get(node, ()) if job.started is not None]
+        starts = [job.started for job in self.observed.jobs.get(node, ()) if job.started is not None]
         waited = self.changes.seconds_seen(ObservationKind.NODE_WAITS_FOR_AWS, node, bound)
-        return max([waited, *(self.observed.now - start for start in began)]) > bound
+        return max([waited, *(self.observed.now - start for start in starts)]) > bound
 
     def _throttled(self) -> bool:
         until = self.changes.state.throttled_until
@@ -151,26 +160,26 @@ class Provisioning:
     # Launches.
 
     def _whole(self, start: GangStart) -> None:
-        """Launch every gang of the start, or none: offerings for all are chosen before the first call."""
+        """Launch all gangs of the start or none: the offerings of all are chosen before the first call."""
         calls: list[tuple[Gang, OfferingChoice, tuple[Attempt, ...]]] = []
-        opened: list[tuple[Gang, list[Attempt]]] = []
-        if self._unlocated(start):
+        open_attempts: list[tuple[Gang, list[Attempt]]] = []
+        if self._has_hidden_sibling(start):
             self.changes.schedule_pass(self.observed.now + RETRY_SECONDS)
             return
         ledger, used = self.changes.ledger.copy(), Counter(self.used)
         for gang in start.gangs:
-            unknown = [attempt for attempt in self._tried(gang) if attempt.ended is None]
+            unknown = [attempt for attempt in self._attempts_of(gang) if attempt.ended is None]
             if unknown:
-                opened.append((gang, unknown))
+                open_attempts.append((gang, unknown))
                 continue
             if any(node in self.observed.open for node in gang.nodes):
-                return  # another start's call for one of the nodes has not ended
+                return  # the result of another start's call for one of the nodes is unknown
             if not self._probe(gang.pool):
                 return
             pool = self.observed.policy.pools[gang.pool]
-            located_gang = self._located(gang, start.jobs)
+            gang_with_regions = self._with_regions(gang, start.jobs)
             choice = choose(
-                located_gang, pool, self.changes.state, self.observed.policy, ledger, used, self.observed.now
+                gang_with_regions, pool, self.changes.state, self.observed.policy, ledger, used, self.observed.now
             )
             if choice.offering is None:
                 self._exhausted(start, gang, choice)
@@ -180,18 +189,19 @@ class Provisioning:
                 ledger.add(gang.account, gang.pool, attempt.hold_usd)
             used[choice.offering.key] += len(gang.nodes)
             calls.append((gang, choice, attempts))
-        for gang, unknown in opened:
-            self._again(gang, unknown)
+        for gang, unknown in open_attempts:
+            self._repeat(gang, unknown)
         for gang, choice, attempts in calls:
             self._launch(gang, choice, attempts)
 
-    def _unlocated(self, start: GangStart) -> bool:
-        """Return whether EC2 does not show a sibling that is up: the others must not start in another zone meanwhile."""
+    def _has_hidden_sibling(self, start: GangStart) -> bool:
+        """Return whether EC2 does not show the instance of a sibling that is up: the others must not start in another
+        zone."""
         names = {node for job in start.jobs for node in job.nodes if node in self.observed.pools}
         return any(is_up(self.observed.slurm.nodes[name]) and not self.observed.has(name) for name in names)
 
     def _batch(self, start: GangStart, gang: Gang) -> None:
-        """As many nodes at each offering as it takes, one call for each launch; what no offering takes is given up."""
+        """Launch as many nodes at each offering as it can, with one call for each launch; give up the others."""
         observed, pool = self.observed, self.observed.policy.pools[gang.pool]
         jobs: dict[str, list[SlurmJob]] = {}
         for job in start.jobs:
@@ -203,9 +213,15 @@ class Provisioning:
             part = _part(gang, nodes, jobs)
             if not self._probe(gang.pool):
                 return
-            located_gang = self._located(part, start.jobs)
+            gang_with_regions = self._with_regions(part, start.jobs)
             choice = choose(
-                located_gang, pool, self.changes.state, observed.policy, self.changes.ledger, self.used, observed.now
+                gang_with_regions,
+                pool,
+                self.changes.state,
+                observed.policy,
+                self.changes.ledger,
+                self.used,
+                observed.now,
             )
             if choice.offering is None:
                 self._exhausted(start.only(node for part in (nodes, *parts) for node in part), part, choice)
@@ -215,8 +231,8 @@ class Provisioning:
                 part = _part(gang, nodes[: choice.room], jobs)
             self._launch(part, choice, self._attempts(part, choice, [part.nodes]))
 
-    def _located(self, gang: Gang, jobs: Iterable[SlurmJob]) -> Gang:
-        """With the other regions that its jobs' data may be in: nodes that no job waits for start at home alone."""
+    def _with_regions(self, gang: Gang, jobs: Iterable[SlurmJob]) -> Gang:
+        """Return the gang with the other regions in which its jobs' data may be; without a job, only the own region."""
         if len(self.observed.policy.regions) == 1:
             return gang
         job_ids = frozenset(gang.jobs)
@@ -226,18 +242,20 @@ class Provisioning:
 
     def _attempts(self, gang: Gang, choice: OfferingChoice, parts: Iterable[tuple[str, ...]]) -> tuple[Attempt, ...]:
         assert choice.offering is not None
-        # Of this start alone: after a journal was lost the count is the same again, and so is the token. A start that
-        # lies in the future was dated by a clock that has been set back since: everything known may be of it.
+        # Only attempts of this start count: after the loss of the journal, count and token are the same again. A start
+        # in the future has the time of a clock that was set back later: then all known attempts may belong to it.
         started = (
             gang.started if gang.started is not None and gang.started <= self.observed.now + CLOCK_SKEW_SECONDS else 0.0
         )
-        before = Counter(
+        earlier_attempts = Counter(
             attempt.nodes
-            for attempt in self._tried(gang)
+            for attempt in self._attempts_of(gang)
             if attempt.offering == choice.offering.key and attempt.jobs == gang.jobs and attempt.created_at >= started
         )
         pool = self.observed.policy.pools[gang.pool]
-        return attempts_for(gang, parts, choice.offering, pool, self.observed.policy, before, self.observed.now)
+        return attempts_for(
+            gang, parts, choice.offering, pool, self.observed.policy, earlier_attempts, self.observed.now
+        )
 
     def _launch(self, gang: Gang, choice: OfferingChoice, attempts: tuple[Attempt, ...]) -> None:
         offering = choice.offering
@@ -270,7 +288,7 @@ class Provisioning:
         self._give_up(start, code, text)
 
     def _probe(self, pool: str) -> bool:
-        """A pool whose breaker has waited long enough gets one launch to show that it works again."""
+        """Return whether the pool may launch; after the wait of an open breaker one launch is permitted as a probe."""
         if pool not in self.changes.state.breakers:
             return True
         if pool in self.probing:
@@ -281,21 +299,21 @@ class Provisioning:
 
     # Calls with an unknown result.
 
-    def _again(self, gang: Gang, opened: list[Attempt]) -> None:
-        """The same calls once more, as long as the gang is as it was; they answer with what they launched."""
-        offering = self.observed.offerings.get(opened[0].offering)
-        self.tokens_sent.update(attempt.token for attempt in opened)
-        shut = (
+    def _repeat(self, gang: Gang, open_attempts: list[Attempt]) -> None:
+        """Repeat the same calls if the gang is unchanged; they return the instances that they have launched."""
+        offering = self.observed.offerings.get(open_attempts[0].offering)
+        self.tokens_sent.update(attempt.token for attempt in open_attempts)
+        is_closed = (
             offering is not None and offering.opens is not None and self.observed.now < offering.opens
         )  # a clock was ahead
         if (
             offering is None
-            or shut
-            or not all(self.observed.is_powering_up(n) for attempt in opened for n in attempt.nodes)
+            or is_closed
+            or not all(self.observed.is_powering_up(node) for attempt in open_attempts for node in attempt.nodes)
         ):
-            self.tokens_sent.difference_update(attempt.token for attempt in opened)
+            self.tokens_sent.difference_update(attempt.token for attempt in open_attempts)
             return
-        same = [attempt for attempt in opened if attempt.offering == opened[0].offering]
+        same = [attempt for attempt in open_attempts if attempt.offering == open_attempts[0].offering]
         nodes = tuple(node for attempt in same for node in attempt.nodes)
         self.changes.launches.append(
             Launch(
@@ -305,7 +323,7 @@ class Provisioning:
         self.changes.record("repeat", text=offering.key, nodes=nodes, jobs=gang.jobs, pool=gang.pool)
 
     def repeat_batches(self) -> None:
-        """Repeat calls of batches with an unknown result, where all their nodes still power up."""
+        """Repeat calls of batches with an unknown result if all their nodes still power up."""
         if self.observed.ec2 is None or self._throttled():
             return
         for attempt in list(self.changes.attempts.values()):
@@ -314,10 +332,10 @@ class Provisioning:
             nodes = attempt.nodes
             if all(self.observed.is_powering_up(node) for node in nodes) and self.changes.downed.isdisjoint(nodes):
                 gang = batch_gang(attempt.gang, attempt.pool, attempt.account, nodes, ())
-                self._again(replace(gang, jobs=attempt.jobs), [attempt])
+                self._repeat(replace(gang, jobs=attempt.jobs), [attempt])
 
     def forget(self) -> None:
-        """Give up asking after calls that will not be repeated."""
+        """End the attempts whose calls are not repeated any more."""
         if self.observed.ec2 is None:
             return
         for token, attempt in list(self.changes.attempts.items()):

@@ -1,9 +1,10 @@
 """Registration: launches of which a node does not register with slurmctld, and the circuit breaker that they open.
 
-Each such instance costs until ResumeTimeout, and Slurm tries its job again at once. So the job is told and backed off,
-longer after each failure. After a few such launches in a row the pool's breaker opens, as it does for parameters that EC2
-refuses: an operator has to check the image, the user data or the link. When a node of a later launch registers, the
-failures are forgotten. When the breaker's time is over, one start is let through as a probe and the others wait for its end.
+Each such instance costs money until ResumeTimeout, and Slurm tries its job again at once. So the job gets a comment and
+a backoff that increases with each failure. After a few such launches in a row the pool's breaker opens, as it does for
+parameters that EC2 refuses: an operator has to check the image, the user data or the link. When a node of a later
+launch registers, the failures are deleted. When the breaker's time has expired, one start is launched as a probe and
+the others wait for its end.
 """
 
 from collections.abc import Iterator
@@ -16,23 +17,25 @@ from landbridge.burst.reconcile.observed import REBUILT_GANG, Observed
 
 #: Code of a breaker that registration failures have opened.
 BOOT_CODE = "BOOT"
-#: Beginnings of the reason that slurmctld gives a node that did not register in time.
+#: Prefixes of the reason that slurmctld sets on a node that did not register in time.
 SLURMCTLD_REASONS = ("resumetimeout", "resume timeout")
+#: Prefix of the reason that a node sets on itself when its check before slurmd has failed (role node_verify).
+REFUSED_REASON = "landbridge: image:"
 #: Launches in a row with a node that did not register, until the breaker opens.
 FAILURES_TO_OPEN_BREAKER = 3
 
 
 def update_boot_breakers(observed: Observed, changes: Changes) -> None:
     """Record registration failures, and open or close the breakers of their pools."""
-    failed: dict[str, list[tuple[Attempt, str]]] = {}
+    failed: dict[str, list[tuple[Attempt, SlurmNode]]] = {}
     last_success: dict[str, float] = {}
     for attempt in observed.state.attempts.values():
         pool = attempt.pool
         if attempt.gang == REBUILT_GANG or pool not in observed.policy.pools:
             continue
         for node in _nodes(observed, attempt):
-            if is_down(node) and node.reason.lower().startswith(SLURMCTLD_REASONS):
-                failed.setdefault(pool, []).append((attempt, node.name))
+            if is_down(node) and node.reason.lower().startswith((*SLURMCTLD_REASONS, REFUSED_REASON)):
+                failed.setdefault(pool, []).append((attempt, node))
             elif is_up(node):
                 last_success[pool] = max(attempt.created_at, last_success.get(pool, attempt.created_at))
     for pool in observed.policy.pools:
@@ -40,7 +43,7 @@ def update_boot_breakers(observed: Observed, changes: Changes) -> None:
 
 
 def is_probe_running(observed: Observed, breaker: CircuitBreaker, pool: str) -> bool:
-    """Return whether a start that the open breaker let through has not ended yet."""
+    """Return whether a start that the open breaker permitted as a probe has not ended yet."""
     return breaker.code == BOOT_CODE and any(
         attempt.pool == pool
         and attempt.created_at >= breaker.until
@@ -50,10 +53,20 @@ def is_probe_running(observed: Observed, breaker: CircuitBreaker, pool: str) -> 
 
 
 def _nodes(observed: Observed, attempt: Attempt) -> Iterator[SlurmNode]:
-    """Yield the nodes that have, or just had, an instance of the attempt."""
+    """Yield the nodes that have an instance of the attempt, or had one a short time ago.
+
+    An instance that its node has powered off is not in the attempt any more: the node's reason is the trace of it.
+    """
     for name, instance_id in attempt.instances.items():
         node = observed.slurm.nodes.get(name)
         if node is not None and all(instance.id == instance_id for instance in observed.living.get(name, ())):
+            yield node
+    for name in attempt.nodes:
+        node = observed.slurm.nodes.get(name)
+        if name in attempt.instances or node is None or not _has_refused(node) or observed.has(name):
+            continue
+        attempts = (other for other in observed.state.attempts.values() if name in other.nodes)
+        if max(attempts, key=lambda other: other.created_at) is attempt:
             yield node
 
 
@@ -61,17 +74,17 @@ def _update_pool(
     observed: Observed,
     changes: Changes,
     pool: str,
-    failed: list[tuple[Attempt, str]],
+    failed: list[tuple[Attempt, SlurmNode]],
     last_success: float | None,
 ) -> None:
     failures = {
         token: failure for token, failure in observed.state.registration_failures.items() if failure.pool == pool
     }
-    new = {attempt.token: attempt for attempt, _ in failed if attempt.token not in failures}
+    new_failures = {attempt.token: attempt for attempt, _ in failed if attempt.token not in failures}
     for attempt, node in failed:
-        if attempt.token in new:
+        if attempt.token in new_failures:
             _back_off_jobs(observed, changes, attempt, node)
-    failures |= {token: RegistrationFailure(pool, attempt.created_at) for token, attempt in new.items()}
+    failures |= {token: RegistrationFailure(pool, attempt.created_at) for token, attempt in new_failures.items()}
     since_success = sorted(
         (failure.launched_at, token)
         for token, failure in failures.items()
@@ -80,32 +93,49 @@ def _update_pool(
     latest = [token for _, token in since_success[-FAILURES_TO_OPEN_BREAKER:]]
     changes.registration_failures.update({token: failures[token] for token in latest})
     breaker = changes.state.breakers.get(pool)
-    if len(latest) >= FAILURES_TO_OPEN_BREAKER and any(token in new for token in latest):
+    if len(latest) >= FAILURES_TO_OPEN_BREAKER and any(token in new_failures for token in latest):
         nodes = sorted({node for attempt, _ in failed for node in attempt.nodes})
         text = (
             f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not register with slurmctld in time, such as"
             f" {nodes[0]}: check its console output"
         )
-        before = breaker if breaker is not None and breaker.code == BOOT_CODE else None
-        opened = CircuitBreaker(
+        refused = next((node for _, node in failed if _has_refused(node)), None)
+        if refused is not None:
+            text = (
+                f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not join, such as {refused.name}:"
+                f" {_reason(refused)}"
+            )
+        previous = breaker if breaker is not None and breaker.code == BOOT_CODE else None
+        open_breaker = CircuitBreaker(
             code=BOOT_CODE,
             message=text,
-            since=before.since if before else observed.now,
-            count=before.count + 1 if before else 1,
+            since=previous.since if previous else observed.now,
+            count=previous.count + 1 if previous else 1,
             until=observed.now + observed.policy.breaker_seconds,
         )
-        _set_breaker(changes, pool, opened)
+        _set_breaker(changes, pool, open_breaker)
         changes.record("breaker", BOOT_CODE, text, nodes, pool=pool)
     elif breaker is not None and breaker.code == BOOT_CODE and not latest:
         _set_breaker(changes, pool, None)
 
 
-def _back_off_jobs(observed: Observed, changes: Changes, attempt: Attempt, node: str) -> None:
-    """Back off the jobs that the node was started for: all of a gang, of a batch the node's own."""
-    node_job = observed.resumed_for.get(node)
+def _has_refused(node: SlurmNode) -> bool:
+    return node.reason.lower().startswith(REFUSED_REASON)
+
+
+def _reason(node: SlurmNode) -> str:
+    """Return the text of a failed registration, for a job's comment and a breaker."""
+    if _has_refused(node):
+        return f"its check before slurmd failed: {node.reason[len(REFUSED_REASON) :].strip()}"
+    return "did not register with slurmctld in time"
+
+
+def _back_off_jobs(observed: Observed, changes: Changes, attempt: Attempt, node: SlurmNode) -> None:
+    """Back off the jobs for which the node was launched: all jobs of a gang; for a batch, the node's own job."""
+    node_job = observed.resumed_for.get(node.name)
     for job in attempt.jobs:
         if attempt.all_or_nothing or job == node_job:
-            changes.back_off(job, BOOT_CODE, f"node {node} did not register with slurmctld in time")
+            changes.back_off(job, BOOT_CODE, f"node {node.name}{':' if _has_refused(node) else ''} {_reason(node)}")
     changes.schedule_pass(observed.now + REQUEUE_SECONDS)
 
 

@@ -1,1 +1,1 @@
-"""Slurm as the burst controller reads and changes it: scontrol, squeue, sacctmgr and the resume file."""
+"""Slurm adapter of the burst controller: scontrol, squeue, sinfo and the resume file."""

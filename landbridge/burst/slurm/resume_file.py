@@ -8,7 +8,7 @@ from landbridge.hostlist import HostlistError, compress, expand
 
 
 def read_jobs(text: str | None) -> dict[int, tuple[str, ...]]:
-    """Job -> its nodes to be started. Jobs that cannot be read are left out: the program's argument has their nodes."""
+    """Return the nodes to resume by job. Unreadable jobs are omitted: the program's argument has their nodes."""
     if not text:
         return {}
     try:
@@ -24,14 +24,14 @@ def read_jobs(text: str | None) -> dict[int, tuple[str, ...]]:
 
 
 def write_jobs(jobs: Mapping[int, tuple[str, ...]]) -> str | None:
-    """The same as a resume file; None for no job."""
+    """Return the jobs in the form of a resume file; None without a job."""
     if not jobs:
         return None
     return json.dumps({"jobs": [{"job_id": job, "nodes_resume": compress(nodes)} for job, nodes in jobs.items()]})
 
 
 def read_nodes(text: str) -> tuple[str, ...]:
-    """The nodes of a program's argument; none where it cannot be read."""
+    """Return the nodes of a program's argument; empty if it is unreadable."""
     try:
         return tuple(dict.fromkeys(expand(text)))
     except HostlistError:
@@ -40,7 +40,7 @@ def read_nodes(text: str) -> tuple[str, ...]:
 
 def _job(entry: Mapping[str, Any]) -> dict[int, tuple[str, ...]]:
     try:
-        # Slurm 22.05 says "nodes" where later versions say "nodes_resume".
+        # The key is "nodes" in Slurm 22.05, "nodes_resume" in later versions.
         return {int(entry["job_id"]): tuple(expand(str(entry.get("nodes_resume") or entry.get("nodes"))))}
     except (HostlistError, KeyError, TypeError, ValueError):
         return {}

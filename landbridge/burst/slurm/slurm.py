@@ -9,28 +9,36 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from landbridge.burst.model import BurstPolicy, SlurmNode, SlurmView
-from landbridge.burst.slurm.slurm_json import JOB_KEYS, active_host, job_of, keeping, node_states_of, nodes_of, words
+from landbridge.burst.slurm.slurm_json import (
+    JOB_KEYS,
+    active_host,
+    hook_that_keeps,
+    job_of,
+    node_states_of,
+    nodes_of,
+    words,
+)
 from landbridge.hostlist import compress
 
 # slurmctld starts its programs with a bare environment.
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#: Jobs that hold nodes.
+#: States of jobs that have nodes.
 STATES_WITH_NODES = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
-#: Names in one `scontrol update`: Linux takes 128 KiB in one argument, and slurmctld holds its locks for all of them.
+#: Names in one `scontrol update`: Linux permits 128 KiB in one argument, and slurmctld holds its locks for all of them.
 MAX_NAMES_PER_COMMAND = 500
-#: Nodes whose reason and address are worth asking for.
+#: States of nodes whose reason and address are queried.
 REASON_STATES = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
 
 
 class SlurmError(Exception):
-    """A Slurm command failed, timed out or said something that is not JSON."""
+    """Slurm command that failed, timed out or did not print JSON."""
 
 
 def run(command: Sequence[str], timeout: float = 15) -> str:
-    """Run a Slurm command and return what it printed."""
+    """Run a Slurm command and return its output. Raises SlurmError."""
     environment = {**os.environ, "PATH": os.environ.get("PATH") or FALLBACK_PATH}
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -41,22 +49,23 @@ def run(command: Sequence[str], timeout: float = 15) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SlurmError(f"{command[0]}: {str(error)[:500]}") from error
-    if done.returncode != 0:
-        raise SlurmError(f"{' '.join(command)[:200]}: {(done.stderr or done.stdout).strip()[:500]}")
-    return done.stdout
+    if completed.returncode != 0:
+        raise SlurmError(f"{' '.join(command)[:200]}: {(completed.stderr or completed.stdout).strip()[:500]}")
+    return completed.stdout
 
 
 def run_json(command: Sequence[str], timeout: float = 15, keep: frozenset[str] | None = None) -> dict[str, Any]:
-    """Run a Slurm command that speaks JSON; of every object in it only the keys in `keep`, where that is given."""
+    """Run a Slurm command and parse its JSON output; if `keep` is given, only these keys of each object are kept."""
     text = run(command, timeout)
     try:
-        return dict(json.loads(text, object_hook=None if keep is None else keeping(keep)))
+        return dict(json.loads(text, object_hook=None if keep is None else hook_that_keeps(keep)))
     except ValueError as error:
         raise SlurmError(f"{' '.join(command)[:200]}: not JSON: {text[:200]!r}") from error
 
 
 def view(policy: BurstPolicy, need_pending: bool = True, need_address: Iterable[str] = ()) -> SlurmView:
-    """The pools' nodes and the jobs on them. `need_address`: nodes whose address is needed, such as one with two instances."""
+    """Return the pools' nodes and the jobs on them. `need_address`: nodes whose address is needed, such as one with two
+    instances."""
     at = time.time()
     nodes = _nodes(policy, frozenset(need_address))
     up = [node.name for node in nodes.values() if "POWERED_DOWN" not in node.states]
@@ -67,24 +76,26 @@ def view(policy: BurstPolicy, need_pending: bool = True, need_address: Iterable[
 
 
 def _nodes(policy: BurstPolicy, need_address: frozenset[str]) -> dict[str, SlurmNode]:
-    named = [f"{pool.node_prefix}[1-{pool.max_nodes}]" for pool in policy.pools.values()]
-    if not named:
+    host_lists = [f"{pool.node_prefix}[1-{pool.max_nodes}]" for pool in policy.pools.values()]
+    if not host_lists:
         return {}
-    raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(named)}"], timeout=30)
+    raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(host_lists)}"], timeout=30)
     states = {name: node_states for name, node_states in node_states_of(raw).items() if policy.pool_of(name)}
-    closer = [name for name, node_states in states.items() if node_states & REASON_STATES or name in need_address]
+    names_with_details = [
+        name for name, node_states in states.items() if node_states & REASON_STATES or name in need_address
+    ]
     detailed: dict[str, SlurmNode] = {}
-    for part in _parts(sorted(closer)):
+    for part in _batches(sorted(names_with_details)):
         detailed |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))
     return {name: detailed.get(name) or SlurmNode(name, node_states) for name, node_states in states.items()}
 
 
-def _jobs(*which: str) -> list[dict[str, Any]]:
-    return list(run_json(["squeue", "--json", "--all", *which], timeout=30, keep=JOB_KEYS).get("jobs", []))
+def _jobs(*filters: str) -> list[dict[str, Any]]:
+    return list(run_json(["squeue", "--json", "--all", *filters], timeout=30, keep=JOB_KEYS).get("jobs", []))
 
 
 def node_states(nodes: Iterable[str]) -> dict[str, frozenset[str]]:
-    """State and flags of nodes, such as IDLE, CLOUD, POWERED_DOWN."""
+    """Return the state and flags of nodes, such as IDLE, CLOUD, POWERED_DOWN."""
     raw = run_json(["scontrol", "show", "node", compress(nodes), "--json"])
     return {name: node.states for name, node in nodes_of(raw).items()}
 
@@ -95,30 +106,30 @@ def active() -> bool:
 
 
 def down(nodes: Sequence[str], reason: str) -> None:
-    """Put nodes down, which requeues their jobs at once, then power them down, so that they can be tried again."""
-    for part in _parts(nodes):
-        group = compress(part)
-        run(["scontrol", "update", f"nodename={group}", "state=down", f"reason={reason}"])
-        run(["scontrol", "update", f"nodename={group}", "state=power_down_force", f"reason={reason}"])
+    """Set nodes down, which requeues their jobs at once, then power them down, so that they can be launched again."""
+    for part in _batches(nodes):
+        host_list = compress(part)
+        run(["scontrol", "update", f"nodename={host_list}", "state=down", f"reason={reason}"])
+        run(["scontrol", "update", f"nodename={host_list}", "state=power_down_force", f"reason={reason}"])
 
 
 def set_addresses(addresses: Mapping[str, str]) -> None:
-    """Set the nodes' addresses in Slurm, so that no program looks up a name that no DNS server has."""
-    for part in _parts(sorted(addresses)):
+    """Set the nodes' addresses in Slurm, so that no program resolves a name that no DNS server has."""
+    for part in _batches(sorted(addresses)):
         # Slurm pairs the two lists; a hostlist would be sorted, plain lists keep their order.
         values = ",".join(addresses[name] for name in part)
         run(["scontrol", "update", f"nodename={','.join(part)}", f"nodeaddr={values}"])
 
 
-def tell(job: int, text: str, until: float | None) -> None:
-    """Write into a pending job's comment why it waits, and keep it from starting before `until`."""
-    comment = " ".join(text.split())[:500].replace('"', "'")
+def comment(job: int, text: str, until: float | None) -> None:
+    """Set a pending job's comment to the reason of its wait, and its earliest start to `until` (None: now)."""
+    job_comment = " ".join(text.split())[:500].replace('"', "'")
     start = "now" if until is None else time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(until))
-    run(["scontrol", "update", f"jobid={job}", f"comment={comment}", f"starttime={start}"])
+    run(["scontrol", "update", f"jobid={job}", f"comment={job_comment}", f"starttime={start}"])
 
 
 def promote(job: int, partitions: Sequence[str]) -> None:
-    """Let a pending job use further partitions beside its own."""
+    """Let a pending job use further partitions in addition to its own."""
     raw = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])
     if not raw or "PENDING" not in words(raw[0].get("job_state")):
         return
@@ -129,11 +140,11 @@ def promote(job: int, partitions: Sequence[str]) -> None:
 
 
 def start(nodes: Sequence[str]) -> None:
-    """Start nodes without a job, as a person does by hand: Slurm then calls ResumeProgram for them."""
-    for part in _parts(nodes):
+    """Power up nodes without a job, as an operator does by hand: Slurm then calls ResumeProgram for them."""
+    for part in _batches(nodes):
         run(["scontrol", "update", f"nodename={compress(part)}", "state=power_up"])
 
 
-def _parts(names: Sequence[str]) -> Iterator[list[str]]:
+def _batches(names: Sequence[str]) -> Iterator[list[str]]:
     for start in range(0, len(names), MAX_NAMES_PER_COMMAND):
         yield list(names[start : start + MAX_NAMES_PER_COMMAND])

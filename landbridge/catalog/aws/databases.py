@@ -1,4 +1,4 @@
-"""RDS for MariaDB: which series there are, and what they take (databases.yaml)."""
+"""RDS for MariaDB: release series and limits (databases.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -10,20 +10,20 @@ from landbridge.catalog.files import Facts, read
 
 
 class DatabaseVersion(Facts):
-    """A series, and the day on which its standard support ends."""
+    """MariaDB release series, with the end of its standard support."""
 
     until: date
 
 
 class SecureTransport(Facts):
-    """The parameter that refuses connections without TLS, and the first series that has it."""
+    """Parameter that rejects connections without TLS, and the first series that supports it."""
 
     parameter: str
     since: str
 
 
 class DatabaseFacts(Facts):
-    """All of it. Ranges are the least and the most; `least_growth` is a share of the size there is."""
+    """Facts of databases.yaml. Ranges are minimum and maximum; `least_growth` is a share of the current size."""
 
     source: str
     as_of: date = Field(alias="date")
@@ -37,11 +37,11 @@ class DatabaseFacts(Facts):
     secure_transport: SecureTransport
 
     def family(self, version: str) -> str:
-        """The family of parameter groups that a series takes; a version may name its minor one too."""
+        """Return the parameter group family of a version; a minor version is ignored."""
         return f"{self.engine}{'.'.join(version.split('.')[:2])}"
 
 
 @cache
 def databases() -> DatabaseFacts:
-    """Read once."""
+    """Return the facts of RDS for MariaDB (cached)."""
     return read("databases", DatabaseFacts)

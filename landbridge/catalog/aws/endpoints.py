@@ -1,4 +1,4 @@
-"""VPC endpoints that a feature needs (endpoints.yaml)."""
+"""VPC endpoints of each feature (endpoints.yaml)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class EndpointFact:
 
 
 class EndpointFeature(Facts):
-    """Services and other features that one feature needs. `interface`: an interface endpoint even where a gateway
+    """Services and other features that one feature needs. `interface`: an interface endpoint even if a gateway
     endpoint exists.
     """
 
@@ -47,9 +47,9 @@ class _Endpoints(Facts):
 
     @model_validator(mode="after")
     def _needs_are_features(self) -> "_Endpoints":
-        strangers = {need for feature in self.features.values() for need in feature.needs} - set(self.features)
-        if strangers:
-            raise ValueError(f"no such features: {', '.join(sorted(strangers))}")
+        unknown_features = {need for feature in self.features.values() for need in feature.needs} - set(self.features)
+        if unknown_features:
+            raise ValueError(f"no such features: {', '.join(sorted(unknown_features))}")
         return self
 
 
@@ -59,12 +59,12 @@ def _read() -> _Endpoints:
 
 
 def endpoint_features() -> tuple[str, ...]:
-    """The features that endpoints are recorded for."""
+    """Return the features with recorded endpoints."""
     return tuple(_read().features)
 
 
 def endpoint_name(service: str, kind: Literal["gateway", "interface"], region: str) -> str:
-    """The full name of an endpoint's service in a region: `com.amazonaws.us-east-1.ec2`."""
+    """Return the full service name of an endpoint in a region: `com.amazonaws.us-east-1.ec2`."""
     facts, region_facts = _read(), regions().get(region)
     china = (
         region_facts is not None
@@ -76,16 +76,16 @@ def endpoint_name(service: str, kind: Literal["gateway", "interface"], region: s
 
 
 def endpoints_of(features: Iterable[str]) -> tuple[EndpointFact, ...]:
-    """The endpoints that these features, and what they need, take: each once, gateways first.
+    """Return the endpoints of these features and of the features that they need, without duplicates, gateways first.
 
-    A gateway and an interface of one service are two. Raises KeyError for a feature that is not recorded.
+    A gateway and an interface endpoint of one service are two endpoints. Raises KeyError for an unknown feature.
     """
     facts, endpoints = _read(), dict[tuple[str, str], EndpointFact]()
-    waiting = list(dict.fromkeys(features))
-    visited = set(waiting)
-    for name in waiting:
+    pending = list(dict.fromkeys(features))
+    visited = set(pending)
+    for name in pending:
         feature = facts.features[name]
-        waiting += [need for need in feature.needs if need not in visited]
+        pending += [need for need in feature.needs if need not in visited]
         visited.update(feature.needs)
         for service in feature.services:
             gateway = service in facts.gateways and not feature.interface

@@ -1,4 +1,4 @@
-"""Limits of budgets, and what the function that ends nodes runs on."""
+"""Limits of AWS Budgets, and runtime of the lease reaper (guardrails.yaml)."""
 
 from datetime import date
 from functools import cache
@@ -7,7 +7,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class BudgetFacts(Facts):
-    """Limits of AWS Budgets: alarms, addresses, regions, and the delay of its numbers."""
+    """Limits of AWS Budgets: alarms, addresses, regions, and the delay of its cost data."""
 
     notifications: int
     subscribers: int
@@ -25,7 +25,7 @@ class ReaperFacts(Facts):
 
 
 class GuardrailFacts(Facts):
-    """Facts of guardrails.yaml. `starts` are the actions that make an instance run."""
+    """Facts of guardrails.yaml. `starts` are the API actions that start instances."""
 
     source: str
     date: date
@@ -36,5 +36,5 @@ class GuardrailFacts(Facts):
 
 @cache
 def guardrails() -> GuardrailFacts:
-    """Read once."""
+    """Return the facts of guardrails (cached)."""
     return read("guardrails", GuardrailFacts)

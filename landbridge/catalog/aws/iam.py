@@ -1,4 +1,4 @@
-"""Words of IAM policies: services, the actions of those a node may need, condition operators and limits."""
+"""IAM policy vocabulary: services, actions of services that nodes may need, condition operators and limits."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -19,7 +19,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
 class IamLimits(Facts):
-    """Limits of roles and policies; `managed_policies_per_role` can be raised, by the quota of that code."""
+    """Limits of roles and policies; AWS raises `managed_policies_per_role` by the quota `managed_policies_quota`."""
 
     managed_policies_per_role: int
     managed_policies_quota: str
@@ -30,7 +30,7 @@ class IamLimits(Facts):
 
 
 class IamArns(Facts):
-    """Services whose ARNs name `both` region and account, the `account` alone, or `neither`."""
+    """Services whose ARNs contain `both` region and account, only the `account`, or `neither`."""
 
     both: Words
     account: Words
@@ -56,15 +56,14 @@ class IamFacts(Facts):
     reserved_paths: tuple[str, ...]
 
     def is_everything(self, resource: str) -> bool:
-        """True for `*`, and for an ARN that ends in all there is of something."""
+        """Return true for `*`, and for an ARN that matches every resource of a type."""
         return resource == "*" or (resource.count(":") >= 5 and resource.split(":", 5)[5] in self.whole_resources)
 
 
 class IamActions(Facts):
-    """Actions of one service: on an `object` or a `bucket` (S3), on `some` kind of resource, or on `none`, which is
-    `*`.
+    """Actions of one service: on an `object` or a `bucket` (S3), on `some` resource type, or on `none` (only `*`).
 
-    `arns` are the services whose resources they act on.
+    `arns` are the services on whose resources they act.
     """
 
     arns: Words
@@ -75,27 +74,27 @@ class IamActions(Facts):
     none: Words = ()
 
     def all(self) -> tuple[str, ...]:
-        """Every action."""
+        """Return all actions of the service."""
         return (*self.bucket, *self.object, *self.some, *self.none)
 
 
 class _Service(Facts):
     source: str
     date: date
-    #: None: the service's own.
+    #: None: the service itself.
     arns: Words | None = None
     actions: Mapping[str, Words]
 
 
 @cache
 def iam() -> IamFacts:
-    """Services, operators and limits."""
+    """Return services, condition operators and limits (cached)."""
     return read("iam", IamFacts)
 
 
 @cache
 def iam_actions(service: str) -> IamActions | None:
-    """The actions of a service, by its prefix in lower case; None where they are not recorded."""
+    """Return the actions of a service, by its prefix in lower case; None if they are not recorded."""
     if service not in _recorded():
         return None
     row = read(f"iam/{service}", _Service)
@@ -110,7 +109,7 @@ class _Policies(Facts):
 
 @cache
 def managed_policies() -> Mapping[str, tuple[str, ...]]:
-    """AWS's own policies by the folder they are in: `""`, `service-role/`, `job-function/`."""
+    """Return the AWS managed policies by path: `""`, `service-role/`, `job-function/`."""
     return read("iam_policies", _Policies).policies
 
 

@@ -10,16 +10,20 @@ from landbridge.catalog.files import Facts, read
 
 
 class ImageBuilderFacts(Facts):
-    """Instance types by processor, the root device of the parents that the roles know, and how long a build may take."""
+    """Instance types by processor, default parent image, supported systems, and time limit of a build.
+
+    `root_device` is that of a parent image whose own is not known."""
 
     source: str
     as_of: date = Field(alias="date")
     instances: Mapping[str, tuple[str, ...]]
     root_device: str
+    parent: str
+    systems: tuple[str, ...]
     timeout_minutes: int
 
 
 @cache
 def image_builder() -> ImageBuilderFacts:
-    """Read once."""
+    """Return the facts of EC2 Image Builder (cached)."""
     return read("image_builder", ImageBuilderFacts)

@@ -1,4 +1,4 @@
-"""AWS's public images, by the parameters that hold their ids (images.yaml)."""
+"""AWS's public images, by the parameters that contain their ids (images.yaml)."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from landbridge.catalog.aws.instances import Driver
 from landbridge.catalog.files import Facts, read
 
 Architecture = Literal["x86_64", "arm64"]
-#: Words of parameters and what processors they are for.
+#: Words in parameter names and their processor architecture.
 _ARCHITECTURES: Mapping[str, Architecture] = {
     "x86_64": "x86_64",
     "amd64": "x86_64",
@@ -22,7 +22,7 @@ _ARCHITECTURES: Mapping[str, Architecture] = {
 
 
 class PublicImage(Facts):
-    """A public image. `driver` is None for one without an accelerator's modules; `user` is who logs in first."""
+    """Public image. `driver` is None for an image without an accelerator's kernel modules; `user` is its login user."""
 
     parameter: str
     architectures: tuple[Architecture, ...]
@@ -33,7 +33,7 @@ class PublicImage(Facts):
     versions: Mapping[str, str] = {}
 
     def parameter_for(self, architecture: Architecture, kubernetes: str | None = None) -> str | None:
-        """The parameter's name; None for an architecture without the image, or where a Kubernetes version is missing."""
+        """Return the parameter's name; None without an image for it, or if a Kubernetes version is missing."""
         if architecture not in self.architectures or ("{kubernetes}" in self.parameter and kubernetes is None):
             return None
         return self.parameter.format(arch=architecture, kubernetes=kubernetes)
@@ -52,18 +52,37 @@ def _file() -> _Images:
 
 
 def images() -> Mapping[str, PublicImage]:
-    """Public images by the names that Landbridge gives them."""
+    """Return the public images by Landbridge's names."""
     return _file().images
 
 
+def public_parameter(name: str) -> str | None:
+    """Return the parameter of a public image by its name in images.yaml; None if there is none.
+
+    A name may end in an architecture, such as dlami-base-ubuntu-24.04-arm64; without it the first architecture is meant. Names
+    in an environment file have dashes instead of dots.
+    """
+    wanted = _dashed(name)
+    for key, image in images().items():
+        for position, architecture in enumerate(image.architectures):
+            base = key.removesuffix(f"-{architecture}")
+            if wanted == _dashed(f"{base}-{architecture}") or (position == 0 and wanted == _dashed(base)):
+                return image.parameter_for(architecture)
+    return None
+
+
+def _dashed(name: str) -> str:
+    return name.replace(".", "-").replace("_", "-")
+
+
 def root_device(name: str) -> str | None:
-    """The root device of an operating system, or of the one that a parameter's name speaks of; None where it is not known."""
+    """Return the root device of an operating system, or of the one in a parameter's name; None if unknown."""
     return next((device for word, device in _file().root_devices.items() if word in name), None)
 
 
 @cache
 def image_behind(parameter: str) -> PublicImage | None:
-    """AWS's image that a parameter names, where the catalogue has it."""
+    """Return the public image of a parameter; None if the catalogue does not contain it."""
     for image in images().values():
         pattern = (
             re.escape(image.parameter).replace(r"\{arch\}", "(x86_64|arm64)").replace(r"\{kubernetes\}", r"1\.\d+")
@@ -74,6 +93,6 @@ def image_behind(parameter: str) -> PublicImage | None:
 
 
 def architecture_of(parameter: str) -> Architecture | None:
-    """The processors that an image is for, as far as its parameter's name says it."""
+    """Return the processor architecture in a parameter's name; None if it contains none."""
     words = re.split(r"[/.-]", parameter)
     return next((_ARCHITECTURES[word] for word in words if word in _ARCHITECTURES), None)

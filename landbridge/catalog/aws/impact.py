@@ -55,10 +55,10 @@ class Case(Facts):
 
 
 class TypeImpact(Facts):
-    """Impact of changes of one resource type. `holds` names the data that is lost with a resource of it, None without
-    data.
+    """Impact of changes of one resource type. `holds` describes the data that is lost with such a resource; None
+    without data.
 
-    `guarded`: the data is worth a refusal of the deletion; without it, a line in the output is enough.
+    `guarded`: a deletion is refused; otherwise it is only reported.
     """
 
     noun: str
@@ -78,7 +78,7 @@ class TypeImpact(Facts):
 
 
 class ImpactFacts(Facts):
-    """The whole file."""
+    """Facts of impact.yaml."""
 
     source: str
     as_of: date = Field(alias="date")
@@ -88,7 +88,7 @@ class ImpactFacts(Facts):
     settings: frozenset[str]
 
     def of_type(self, token: str) -> TypeImpact | None:
-        """Return the row of a resource type, or None."""
+        """Return the row of a resource type; None if unknown."""
         if token in self.settings:
             in_place = Effect.IN_PLACE
             return TypeImpact(noun="setting", update=in_place, replace=in_place, delete=in_place)
@@ -97,5 +97,5 @@ class ImpactFacts(Facts):
 
 @cache
 def impact_facts() -> ImpactFacts:
-    """Read once."""
+    """Return the facts of impact (cached)."""
     return read("impact", ImpactFacts)

@@ -1,4 +1,4 @@
-"""EC2 instance types: a file a family, read when one of its types is asked for."""
+"""EC2 instance types: one file per family, read on first use."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ InterfaceType = Literal["interface", "efa", "efa-only"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9-]+")
 _ROW = {"cards", "interfaces", "gbps", "types"}
-#: Which cards should carry EFA, where not all that can should, and which an address.
+#: Cards with EFA, if not all capable cards should have it, and cards with an IP address.
 _CHOICES = ("efa_cards", "ip_cards")
 
 
@@ -29,8 +29,9 @@ _CHOICES = ("efa_cards", "ip_cards")
 class NetworkCard:
     """Network card: number of interfaces, their types, and its peak bandwidth.
 
-    `types` is what EC2 accepts on the card. `efa` and `ip`: whether the card should carry EFA, and an address where bandwidth
-    outside EFA matters; a card that shares its hardware with another may be able to and yet should not.
+    `types` are the interface types that EC2 accepts on the card. `efa` and `ip`: whether the card should have EFA, and
+    an IP address if bandwidth outside EFA matters; a card that shares hardware with another one may support more than
+    it should have.
     """
 
     index: int
@@ -42,12 +43,12 @@ class NetworkCard:
 
     @property
     def efa_only(self) -> bool:
-        """Return true when the card takes an EFA interface without an IP address."""
+        """Return true if the card supports an EFA interface without an IP address."""
         return "efa-only" in self.types
 
 
 class Ebs(Facts):
-    """EBS throughput of the instance type. `baseline_*` where the peak is a burst of at least 30 minutes a day."""
+    """EBS throughput of the instance type. `baseline_*` is set if the peak is a burst of at least 30 min per day."""
 
     gbps: float
     iops: int
@@ -56,7 +57,7 @@ class Ebs(Facts):
 
 
 class InstanceType(Facts):
-    """EC2 instance type. A value of None, or an empty one, is not known, unless its line says otherwise."""
+    """EC2 instance type. None or an empty value: not known, unless a field's comment specifies otherwise."""
 
     name: str
     source: str
@@ -66,7 +67,7 @@ class InstanceType(Facts):
     accelerators: Accelerators | None = None
     cpus: Cpus
     memory_mib: int
-    #: Local disks together; 0: none.
+    #: All local disks together; 0: none.
     nvme_gb: int
     network_gbps: float
     network_baseline_gbps: float | None = None
@@ -76,9 +77,9 @@ class InstanceType(Facts):
     nvlink_domain: int | None = None
     purchase: tuple[Purchase, ...]
     placement: tuple[Placement, ...]
-    #: Flavours of the accelerator's kernel modules that work, best first; none: no accelerator.
+    #: Supported flavours of the accelerator's kernel modules, best first; empty: no accelerator.
     driver: tuple[Driver, ...]
-    #: The UltraServer it is sold in; None: it is sold alone.
+    #: The UltraServer in which it is sold; None: it is sold alone.
     ultraserver: str | None = None
     #: Zones that offer it, by id.
     zones: Ids = ()
@@ -93,12 +94,12 @@ class InstanceType(Facts):
         ip = _indices(str(row.get("ip_cards", "")))
         efa = _indices(str(row["efa_cards"])) if "efa_cards" in row else None
         cards = sorted(
-            (card for written in row["cards"] for card in _cards(written, efa, ip)), key=lambda card: card.index
+            (card for card_row in row["cards"] for card in _cards(card_row, efa, ip)), key=lambda card: card.index
         )
         if [card.index for card in cards] != list(range(len(cards))):
             raise ValueError("cards must name every card from 0 once")
-        able = frozenset(card.index for card in cards if card.types - {"interface"})
-        if not (efa or frozenset()) <= able or not ip <= frozenset(
+        efa_capable = frozenset(card.index for card in cards if card.types - {"interface"})
+        if not (efa or frozenset()) <= efa_capable or not ip <= frozenset(
             card.index for card in cards if card.types - {"efa-only"}
         ):
             raise ValueError("efa_cards and ip_cards name cards that can carry EFA and an address")
@@ -106,21 +107,21 @@ class InstanceType(Facts):
 
     @property
     def family(self) -> str:
-        """`p5` of p5.48xlarge."""
+        """Return the family, such as `p5` of p5.48xlarge."""
         return self.name.partition(".")[0]
 
     @property
     def efa_cards(self) -> frozenset[int]:
-        """The indices of the cards that should carry EFA."""
+        """Return the indices of the cards that should have EFA."""
         return frozenset(card.index for card in self.cards if card.efa)
 
     def zones_in(self, region_zones: tuple[str, ...]) -> tuple[str, ...]:
-        """The zones of a region that are known to offer the type."""
+        """Return the zones of a region that are known to offer the type."""
         return tuple(zone for zone in region_zones if zone in self.zones)
 
 
 class Instances(Mapping[str, InstanceType]):
-    """Instance types by name. Looking one up reads its family's file alone; iterating reads all."""
+    """Mapping of instance types by name. A lookup reads only the family's file; iteration reads all files."""
 
     def __init__(self, folder: Folder | None = None) -> None:
         self._folder = folder or files.package()
@@ -129,13 +130,13 @@ class Instances(Mapping[str, InstanceType]):
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The families there are files of, sorted."""
+        """Return the families that have a file, sorted."""
         if self._families is None:
             self._families = frozenset(files.names(self._folder, "instances"))
         return tuple(sorted(self._families))
 
     def family(self, name: str) -> Mapping[str, InstanceType]:
-        """The types of one family; none for a family without a file. Raises CatalogueError for a wrong file."""
+        """Return the types of one family; empty for an unknown family. Raises CatalogueError for an invalid file."""
         if name not in self._read:
             self._read[name] = _family(self._folder, name) if name in self.families else {}
         return self._read[name]
@@ -154,7 +155,7 @@ class Instances(Mapping[str, InstanceType]):
 
 @cache
 def instances() -> Instances:
-    """The instance types of the catalogue that comes with Landbridge."""
+    """Return the instance types of Landbridge's catalogue (cached)."""
     return Instances()
 
 
@@ -164,9 +165,9 @@ def _family(folder: Folder, family: str) -> dict[str, InstanceType]:
     if not isinstance(data, dict) or not isinstance(data.get("types"), dict):
         raise CatalogueError(f"{file}.yaml: needs source, date and types")
     unknown = set(data) - {"source", "date", "defaults", "types"}
-    strangers = [name for name in data["types"] if not str(name).startswith(f"{family}.")]
-    if unknown or strangers:
-        raise CatalogueError(f"{file}.yaml: {', '.join(sorted(unknown) or strangers)} does not belong here")
+    foreign_types = [name for name in data["types"] if not str(name).startswith(f"{family}.")]
+    if unknown or foreign_types:
+        raise CatalogueError(f"{file}.yaml: {', '.join(sorted(unknown) or foreign_types)} does not belong here")
     shared = {"source": data.get("source"), "date": data.get("date"), **(data.get("defaults") or {})}
     rows = {name: {**shared, **(row or {}), "name": name} for name, row in data["types"].items()}
     return {name: files.validate(file, InstanceType, row) for name, row in rows.items()}
@@ -179,8 +180,8 @@ def _cards(row: Any, efa: frozenset[int] | None, ip: frozenset[int]) -> Iterator
     if types - {"interface", "efa", "efa-only"} or int(row["interfaces"]) < 1:
         raise ValueError("a card takes one interface or more, of the types interface, efa and efa-only")
     for index in sorted(_indices(str(row["cards"]))):
-        carries = bool(types - {"interface"}) if efa is None else index in efa
-        yield NetworkCard(index, int(row["interfaces"]), float(row["gbps"]), types, carries, index in ip)
+        has_efa = bool(types - {"interface"}) if efa is None else index in efa
+        yield NetworkCard(index, int(row["interfaces"]), float(row["gbps"]), types, has_efa, index in ip)
 
 
 def _indices(text: str) -> frozenset[int]:

@@ -17,7 +17,7 @@ class KubernetesVersion(Facts):
 
 
 class PodLimits(Facts):
-    """Pods of one node: `few` up to so many vCPUs, `many` above."""
+    """Maximum pods of one node: `few` up to `up_to_vcpus`, `many` above."""
 
     up_to_vcpus: int
     few: int
@@ -32,7 +32,7 @@ class HybridLimits(Facts):
 
 
 class Eks(Facts):
-    """All of it. `zones_without` have no room for EKS's own interfaces."""
+    """Facts of kubernetes.yaml. `zones_without`: zones in which EKS cannot place its network interfaces."""
 
     source: str
     as_of: date = Field(alias="date")
@@ -48,5 +48,5 @@ class Eks(Facts):
 
 @cache
 def eks() -> Eks:
-    """Versions, ranges, zones and pods."""
+    """Return the facts of EKS (cached)."""
     return read("kubernetes", Eks)

@@ -21,7 +21,7 @@ def _clock(text: object) -> object:
 class CapacityBlocks(Facts):
     """Capacity Blocks. Whole days up to `days`, whole multiples of `long_step_days` up to `long_days`; times are UTC.
 
-    `regions`: where blocks of a type are sold, by type; nothing is known of a type that is not there.
+    `regions`: regions that sell blocks of a type, by type; a type without an entry is not known.
     """
 
     source: str
@@ -44,7 +44,7 @@ class CapacityBlocks(Facts):
 
 
 class SpotLimits(Facts):
-    """`notice_minutes`: between the notice that a spot instance is taken back, and its end."""
+    """Spot instances. `notice_minutes`: time from the interruption notice to the interruption."""
 
     source: str
     notice_minutes: int
@@ -59,7 +59,7 @@ class UltraServer(Facts):
 
 
 class Reservations(Facts):
-    """On-demand capacity reservations: how many instances, and the least of one in the future."""
+    """On-demand capacity reservations: number of instances, and minimum vCPUs of a future-dated one."""
 
     source: str
     instances: Range
@@ -113,16 +113,18 @@ class NameRule(Facts):
     pattern: str
 
     def allows(self, name: str) -> bool:
-        """Return true when AWS accepts the name."""
+        """Return true if AWS accepts the name."""
         low, high = self.characters
         return low <= len(name) <= high and re.fullmatch(self.pattern, name) is not None
 
 
 class Names(Facts):
-    """Rules for names, by what is named."""
+    """Naming rules by resource, and the prefixes and suffixes of bucket names that S3 reserves."""
 
     source: str
     rules: Mapping[str, NameRule]
+    reserved_bucket_prefixes: tuple[str, ...]
+    reserved_bucket_suffixes: tuple[str, ...]
 
 
 class LogRetention(Facts):
@@ -133,7 +135,7 @@ class LogRetention(Facts):
 
 
 class VpcLimits(Facts):
-    """VPCs and subnets. `refused` ranges cannot be used; `used_elsewhere` are in use on hosts, by whom."""
+    """VPCs and subnets. `refused` ranges cannot be used; `used_elsewhere`: ranges used on hosts, with the program."""
 
     source: str
     prefixes: Range
@@ -151,7 +153,7 @@ class VpcLimits(Facts):
 
 
 class SecurityGroups(Facts):
-    """Rules of one group each way; and rules times groups of one interface."""
+    """Maximum rules of one group in each direction; and rules × groups of one interface."""
 
     source: str
     rules: int
@@ -159,7 +161,7 @@ class SecurityGroups(Facts):
 
 
 class Interfaces(Facts):
-    """Security groups on one interface: by default, and at the most where AWS has raised the quota; interfaces in a region."""
+    """Security groups on one interface: default and maximum after a quota increase; interfaces in a region."""
 
     source: str
     security_groups: int
@@ -176,14 +178,14 @@ class LaunchTemplateLimits(Facts):
 
 
 class BootTimes(Facts):
-    """Minutes from launch of an instance with accelerators until its registration in Slurm, quickest and slowest."""
+    """Minutes from launch of an instance with accelerators until its registration in Slurm, minimum and maximum."""
 
     source: str
     minutes: Range
 
 
 class Billing(Facts):
-    """`least_seconds`: what every start of an instance costs at least; `least_spot_usd`: the lowest highest price."""
+    """Billing of instances. `least_seconds`: minimum billed time; `least_spot_usd`: lowest permitted maximum price."""
 
     source: str
     least_seconds: int
@@ -198,7 +200,7 @@ class SlurmLimits(Facts):
 
 
 class VpnLimits(Facts):
-    """Site-to-Site VPN: what a tunnel carries and takes. MTU and MSS are those of AES-GCM without NAT traversal."""
+    """Site-to-Site VPN: bandwidth and settings of a tunnel. MTU and MSS are those of AES-GCM without NAT traversal."""
 
     source: str
     tunnel_gbps: float
@@ -221,7 +223,7 @@ class VpnLimits(Facts):
 
 
 class DirectConnectLimits(Facts):
-    """Leased lines: which ports encrypt, how much is told on them, and the shortest range for a VPN inside one."""
+    """Direct Connect: ports with MACsec, number of announced prefixes, and the prefix length of a VPN's range."""
 
     source: str
     macsec_ports: tuple[str, ...]
@@ -230,9 +232,9 @@ class DirectConnectLimits(Facts):
 
 
 class Quota(Facts):
-    """A quota by its code: what it counts (`unit`), of which families and how bought, and AWS's default.
+    """Quota: its code, what it counts (`unit`), instance families, market, and AWS's default.
 
-    `most` is as far as AWS raises it, where there is such an end.
+    `most` is the maximum to which AWS raises it; None if there is no such maximum.
     """
 
     name: str
@@ -246,14 +248,14 @@ class Quota(Facts):
 
 
 class Quotas(Facts):
-    """Every quota that a fleet or its network counts against."""
+    """Quotas of pools and their network."""
 
     source: str
     rows: tuple[Quota, ...]
 
 
 class AwsLimits(Facts):
-    """All of them."""
+    """Facts of limits.yaml."""
 
     source: str
     as_of: date = Field(alias="date")
@@ -279,17 +281,17 @@ class AwsLimits(Facts):
 
     @property
     def gp3(self) -> VolumeType:
-        """The volume type that nodes boot from."""
+        """Return the type of the nodes' root volumes."""
         return self.volumes.types["gp3"]
 
 
 @cache
 def limits() -> AwsLimits:
-    """The limits."""
+    """Return the limits of AWS (cached)."""
     return read("limits", AwsLimits)
 
 
 def quota_of(family: str, market: Literal["on_demand", "spot"]) -> Quota | None:
-    """The quota that instances of a family count against; None where that is not known (p6 as spot)."""
+    """Return the quota of a family's instances; None if it is not known (p6 as spot)."""
     rows = limits().quotas.rows
     return next((row for row in rows if row.market == market and family in row.families), None)

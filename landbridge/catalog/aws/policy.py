@@ -9,7 +9,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class PolicyFacts(Facts):
-    """`untaggable`: resource types that cannot have tags."""
+    """Facts of policy.yaml. `untaggable`: resource types that cannot have tags."""
 
     source: str
     as_of: date = Field(alias="date")
@@ -18,5 +18,5 @@ class PolicyFacts(Facts):
 
 @cache
 def policy_facts() -> PolicyFacts:
-    """Read once."""
+    """Return the catalogue's policy facts (cached)."""
     return read("policy", PolicyFacts)

@@ -1,4 +1,4 @@
-"""Dated prices in US dollars (prices.yaml). A price that is not known is None: it is never taken from elsewhere."""
+"""Dated prices in US dollars (prices.yaml). An unknown price is None, never a price of another region or date."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from datetime import date
 from functools import cache
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from landbridge.catalog.files import Facts, read
 
-What = Literal["on_demand", "spot", "capacity_block", "storage", "network", "control"]
-#: primary: the seller's own page or list. secondary: a page that quotes it. verify: no reliable source was found.
+PriceKind = Literal["on_demand", "spot", "capacity_block", "storage", "network", "control"]
+#: primary: the seller's page or price list. secondary: a page that quotes it. verify: no reliable source was found.
 Confidence = Literal["primary", "secondary", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Price in US dollars: `usd` for one `unit` in `region` (or a zone of it), on the day `as_of`."""
+    """Price in US dollars: `usd` for one `unit` in `region` (or a zone of it) on the day `as_of`."""
 
     usd: float
     unit: str
@@ -29,7 +29,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PriceRange:
-    """The lowest and the highest price seen, over the zones of a region (or in one zone, over time)."""
+    """Lowest and highest price in the zones of a region, or in one zone over time."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class PriceRange:
 
 
 class OnPremRates(Facts):
-    """Rates of an on-prem node-hour, besides the machine's price and power."""
+    """Rates of an on-prem node-hour, in addition to the machine's price and power."""
 
     network_share: float
     years: float
@@ -65,7 +65,7 @@ class PriceSource(Facts):
 class PriceRow(Facts):
     """Prices of one kind at one place and time, by name; `region` is a region, a zone's id, or several regions."""
 
-    what: What
+    kind: PriceKind = Field(alias="what")
     unit: str
     region: str | tuple[str, ...]
     source: str
@@ -73,12 +73,12 @@ class PriceRow(Facts):
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """The places these prices are of."""
+        """Return the regions or zones of these prices."""
         return (self.region,) if isinstance(self.region, str) else self.region
 
 
 class Prices(Facts):
-    """Every row, in the file's order."""
+    """Facts of prices.yaml. `rows` are in the file's order."""
 
     source: str
     date: date
@@ -88,24 +88,24 @@ class Prices(Facts):
 
     @model_validator(mode="after")
     def _sources_are_named(self) -> "Prices":
-        strangers = {row.source for row in self.rows} - set(self.sources)
-        if strangers:
-            raise ValueError(f"rows name sources that are not listed: {', '.join(sorted(strangers))}")
+        unlisted_sources = {row.source for row in self.rows} - set(self.sources)
+        if unlisted_sources:
+            raise ValueError(f"rows name sources that are not listed: {', '.join(sorted(unlisted_sources))}")
         return self
 
 
 @cache
 def prices() -> Prices:
-    """Dated prices."""
+    """Return the dated prices (cached)."""
     return read("prices", Prices)
 
 
-def price_of(what: What, name: str, region: str, on: date | None = None) -> Price | PriceRange | None:
-    """The price of `name` in `region`, or in a zone by its id: the newest, or the newest known on the day `on`.
+def price_of(kind: PriceKind, name: str, region: str, on: date | None = None) -> Price | PriceRange | None:
+    """Return the newest price of `name` in a region or zone (by id); with `on`, the newest one known on that day.
 
-    None where there is no row for that very place: a zone's price is not its region's, nor the other way round.
+    None without a row for this region or zone: prices of a zone and of its region do not replace each other.
     """
-    candidates = [price for price in _index().get((what, name, region), ()) if on is None or price.as_of <= on]
+    candidates = [price for price in _index().get((kind, name, region), ()) if on is None or price.as_of <= on]
     return max(candidates, key=lambda price: price.as_of, default=None)
 
 
@@ -119,5 +119,5 @@ def _index() -> Mapping[tuple[str, str, str], tuple[Price | PriceRange, ...]]:
             for region in row.regions:
                 common = (row.unit, region, source.date, source.title, source.confidence)
                 price = PriceRange(usd[0], usd[1], *common) if isinstance(usd, tuple) else Price(usd, *common)
-                index[row.what, name, region] = (*index.get((row.what, name, region), ()), price)
+                index[row.kind, name, region] = (*index.get((row.kind, name, region), ()), price)
     return index

@@ -1,4 +1,4 @@
-"""AWS's regions: zones, partition, and which services are there (regions.yaml)."""
+"""AWS regions: zones, partition and services (regions.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -14,10 +14,10 @@ Partition = Literal["aws", "aws-us-gov", "aws-cn"]
 
 
 class Region(Facts):
-    """AWS region. `geography`: the jurisdiction (`us`, `eu`, `uk`, ...). `services`: words of regions.yaml.
+    """AWS region. `geography`: the jurisdiction (`us`, `eu`, `uk`, ...). `services`: names in regions.yaml.
 
-    `offerings`: how finely it is recorded which instance types there are; None: it is not. `openzfs`: its deployments; None:
-    not recorded.
+    `offerings`: granularity of the recorded instance types; None: not recorded. `openzfs`: deployment types; None: not
+    recorded.
     """
 
     name: str
@@ -45,9 +45,9 @@ class _Regions(Facts):
     @classmethod
     def _services_of_each(cls, data: Any) -> Any:
         services = data["services"]
-        strangers = {name for row in services.values() for name in row["regions"]} - set(data["regions"])
-        if strangers:
-            raise ValueError(f"services in regions that are not listed: {', '.join(sorted(strangers))}")
+        unlisted_regions = {name for row in services.values() for name in row["regions"]} - set(data["regions"])
+        if unlisted_regions:
+            raise ValueError(f"services in regions that are not listed: {', '.join(sorted(unlisted_regions))}")
         facts = {
             name: {
                 **row,
@@ -65,23 +65,23 @@ def _read() -> _Regions:
 
 
 def regions() -> Mapping[str, Region]:
-    """Regions by name."""
+    """Return the regions by name."""
     return _read().regions
 
 
 def services() -> frozenset[str]:
-    """Every word for a service that the catalogue has; of any other it does not know where it is."""
+    """Return the service names with recorded regions; the regions of other services are not known."""
     return frozenset(_read().services)
 
 
 def zones(region: str) -> tuple[str, ...]:
-    """Availability zone ids of a region; none for a region that is not known."""
+    """Return the availability zone ids of a region; empty for an unknown region."""
     facts = regions().get(region)
     return facts.zones if facts else ()
 
 
 def offered(kind: InstanceType, region: str) -> bool | None:
-    """Return true when the region offers the type, None where that is not recorded. Its zones are recorded apart."""
+    """Return true if the region offers the type, or one of its zones does; None if that is not recorded."""
     if kind.zones_in(zones(region)) or region in kind.regions:
         return True
     facts = regions().get(region)

@@ -1,4 +1,4 @@
-"""Shared file systems of AWS and the options that they accept together (storage.yaml)."""
+"""Shared file systems of AWS and their valid combinations of options (storage.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -14,7 +14,7 @@ Range = tuple[int, int]
 
 
 class Ports(Facts):
-    """Ports that servers and clients must reach of each other."""
+    """Ports on which servers and clients must reach one another."""
 
     protocol: Literal["tcp", "udp"]
     first: int
@@ -24,7 +24,7 @@ class Ports(Facts):
 class LustreRow(Facts):
     """FSx for Lustre deployment and disk type: its sizes in GiB and its throughputs in MB/s per TiB.
 
-    `baseline` is the throughput of a deployment that leaves no choice; `server_gib` the storage behind one server.
+    `baseline` is the throughput of a deployment without a choice; `server_gib` is the storage of one server.
     """
 
     deployment: Lustre
@@ -36,11 +36,11 @@ class LustreRow(Facts):
     server_gib: int
 
     def has_size(self, gib: int) -> bool:
-        """Return true when a file system of `gib` is sold."""
+        """Return true if AWS offers a file system of `gib`."""
         return gib in self.sizes or (gib > self.sizes[-1] and gib % self.step == 0)
 
     def next_size(self, gib: int) -> int:
-        """The smallest size there is that is not below `gib`."""
+        """Return the smallest valid size of at least `gib`."""
         return next((size for size in self.sizes if size >= gib), -(-gib // self.step) * self.step)
 
 
@@ -54,32 +54,43 @@ class IntelligentTiering(Facts):
     cache_gib: Range
 
 
+class LustreEfaInterfaces(Facts):
+    """Number of EFA interfaces that a Lustre client uses, of an instance with several network cards and with one."""
+
+    several_cards: int
+    one_card: int
+
+
 class LustreEfa(Facts):
-    """Lustre over EFA: capacity is a multiple of the step of its throughput. Chosen at creation, never later."""
+    """Lustre over EFA: capacity is a multiple of the step of its throughput. It can only be set at creation."""
 
     source: str
     deployment: Lustre
     step_gib: Mapping[int, int]
     needs_metadata_configuration: bool
-    #: Families of instances that have EFA and cannot use it for Lustre.
+    #: Instance families with EFA that cannot use it for Lustre.
     unsupported_families: tuple[str, ...]
-    #: Operating systems whose clients can.
+    #: Operating systems whose clients support it.
     operating_systems: tuple[str, ...]
+    #: EFA interfaces of a client that LNet uses, by instance type and of other types; and the limit of all clients' interfaces.
+    client_interfaces: Mapping[str, int]
+    client_interfaces_of_others: LustreEfaInterfaces
+    connections: int
 
 
 class Repositories(Facts):
-    """Links of folders to S3."""
+    """Data repository associations of folders with S3."""
 
     most: int
     not_on: tuple[Lustre, ...]
-    #: Where the older way (import_path, export_path) does not exist.
+    #: Deployments without the earlier form (import_path, export_path).
     older_way_not_on: tuple[Lustre, ...]
     versions: tuple[str, ...]
     excludes: tuple[str, ...]
 
 
 class Backups(Facts):
-    """Automatic backups: kept for so many days (0 keeps none), and where there are none."""
+    """Automatic backups: range of the retention in days (0: no backups), and deployments without backups."""
 
     days: Range
     not_on: tuple[str, ...] = ()
@@ -87,7 +98,7 @@ class Backups(Facts):
 
 
 class DriveCache(Facts):
-    """The only choice of disks that has, and needs, a drive cache."""
+    """The only deployment and storage type that supports, and requires, a drive cache."""
 
     deployment: Lustre
     storage: str
@@ -112,12 +123,12 @@ class FsxLustreFacts(Facts):
     versions: Mapping[str, tuple[Lustre, ...]]
 
     def rows(self, deployment: str, storage: str) -> tuple[LustreRow, ...]:
-        """The rows of a deployment with these disks; none where AWS does not have the two together."""
+        """Return the rows of a deployment with a storage type; empty if AWS does not offer the combination."""
         return tuple(row for row in self.deployments if (row.deployment, row.storage) == (deployment, storage))
 
 
 class OpenZfsRow(Facts):
-    """FSx for OpenZFS deployment: throughputs in MB/s, number of zones, standby server or none."""
+    """FSx for OpenZFS deployment: throughputs in MB/s, number of zones, with or without standby server."""
 
     throughput: tuple[int, ...]
     zones: int
@@ -126,7 +137,7 @@ class OpenZfsRow(Facts):
 
 
 class FsxOpenZfsFacts(Facts):
-    """FSx for OpenZFS. `iops_per_gib` are included."""
+    """FSx for OpenZFS. `iops_per_gib` are included in the price."""
 
     ports: tuple[Ports, ...]
     capacity_gib: Range
@@ -138,7 +149,7 @@ class FsxOpenZfsFacts(Facts):
 
 
 class EfsFacts(Facts):
-    """EFS. `not_together`: modes that exclude one another."""
+    """EFS. `not_together`: pairs of modes that exclude each other."""
 
     ports: tuple[Ports, ...]
     performance: tuple[str, ...]
@@ -149,7 +160,7 @@ class EfsFacts(Facts):
 
 
 class OntapFacts(Facts):
-    """FSx for ONTAP, as far as it is only mounted."""
+    """FSx for ONTAP; Landbridge only mounts it."""
 
     ports: tuple[Ports, ...]
 
@@ -161,19 +172,19 @@ def _absolute(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class ReservedMounts(Facts):
-    """Folders over which nothing may be mounted: `folders` themselves, `tree` with all that is below."""
+    """Folders that may not be mount points: `folders` themselves, `tree` including all subfolders."""
 
     folders: Annotated[tuple[str, ...], AfterValidator(_absolute)]
     tree: Annotated[tuple[str, ...], AfterValidator(_absolute)]
 
     def reserves(self, path: str) -> bool:
-        """Return true when `path` may not be a mount point."""
+        """Return true if `path` may not be a mount point."""
         plain = "/" + path.strip("/")
         return plain in self.folders or any(plain == top or plain.startswith(f"{top}/") for top in self.tree)
 
 
 class StorageFacts(Facts):
-    """Every kind of shared file system."""
+    """Facts of storage.yaml."""
 
     source: str
     as_of: date = Field(alias="date")

@@ -1,4 +1,4 @@
-"""Thresholds that a machine must reach before it is accepted (acceptance.yaml)."""
+"""Acceptance thresholds of GPU nodes (acceptance.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -11,7 +11,7 @@ from landbridge.catalog.hardware.gpus import gpus
 
 
 class Shares(Facts):
-    """Required shares of a theoretical bound, where no measured threshold is known."""
+    """Required shares of a theoretical bound, used without a measured threshold."""
 
     nvlink: float
     fabric: float
@@ -19,14 +19,14 @@ class Shares(Facts):
 
 
 class Size(Facts):
-    """A message's length in bytes, and what share of the threshold it has to reach."""
+    """Message size in bytes, and the share of the threshold that it must reach."""
 
     bytes: int
     share: float
 
 
 class AcceptanceThreshold(Facts):
-    """All-reduce of `gpus` GPUs in one machine: bus bandwidth in GB/s, at messages of `bytes`."""
+    """All-reduce threshold of `gpus` GPUs in one node: bus bandwidth in GB/s with messages of `bytes`."""
 
     gb_s: float
     gpus: int
@@ -34,7 +34,7 @@ class AcceptanceThreshold(Facts):
 
 
 class GpuRow(Facts):
-    """Thresholds in use on a real fleet, GB/s; None: none is known."""
+    """Thresholds in use on real clusters, GB/s; None: not known."""
 
     node: AcceptanceThreshold | None = None
     host: float | None = None
@@ -42,7 +42,7 @@ class GpuRow(Facts):
 
 
 class Acceptance(Facts):
-    """The file. `sizes` go up, `pcie_lane` is GB/s of one lane by generation, `gpus` are by form."""
+    """Facts of acceptance.yaml. `sizes` are ascending, `pcie_lane`: GB/s per lane by generation, `gpus`: by model."""
 
     source: str
     date: date
@@ -53,13 +53,13 @@ class Acceptance(Facts):
 
     @model_validator(mode="after")
     def _known(self) -> "Acceptance":
-        strange = sorted(set(self.gpus) - set(gpus()))
-        if strange:
-            raise ValueError(f"gpus.yaml has no {', '.join(strange)}")
+        unknown_gpus = sorted(set(self.gpus) - set(gpus()))
+        if unknown_gpus:
+            raise ValueError(f"gpus.yaml has no {', '.join(unknown_gpus)}")
         return self
 
 
 @cache
 def acceptance() -> Acceptance:
-    """Thresholds and shares."""
+    """Return thresholds and shares (cached)."""
     return read("acceptance", Acceptance)

@@ -8,13 +8,13 @@ from landbridge.catalog.files import Facts, read
 
 
 class EngineFacts(Facts):
-    """Distributions, with their version, that have a package of an engine."""
+    """Distributions (with version) that contain a package of an engine."""
 
     carried_by: tuple[str, ...]
 
 
 class ContainerFacts(Facts):
-    """Engines by name; kinds of `srun --mpi` by the version of Slurm that Debian has."""
+    """Facts of containers.yaml: engines by name; `srun --mpi` plugins by Slurm version in Debian."""
 
     source: str
     date: date
@@ -24,5 +24,5 @@ class ContainerFacts(Facts):
 
 @cache
 def container_facts() -> ContainerFacts:
-    """The file."""
+    """Return the facts of container engines (cached)."""
     return read("containers", ContainerFacts)

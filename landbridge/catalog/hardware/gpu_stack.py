@@ -10,7 +10,7 @@ from pydantic import Field
 from landbridge.catalog.files import Facts, read
 from landbridge.catalog.hardware.gpus import Flavour
 
-#: Where a driver comes from: NVIDIA's own repository, or the distribution's archive. Never both.
+#: Source of a driver: NVIDIA's repository or the distribution's archive, never both.
 Source = Literal["nvidia", "distribution"]
 
 
@@ -24,14 +24,14 @@ class Branch(Facts):
 
 
 class UnsupportedBranch(Facts):
-    """Packages that are not to come from an archive, as apt's preferences name both."""
+    """Packages that must not come from an archive, in the terms of apt's preferences."""
 
     origin: str
     packages: tuple[str, ...]
 
 
 class DriverPackages(Facts):
-    """The driver's packages in one repository for one system; `{branch}` stands for the branch (see gpu_stack.yaml)."""
+    """Driver packages in one repository for one system; `{branch}` is replaced by the branch (see gpu_stack.yaml)."""
 
     uris: str | None = None
     key: str | None = None

@@ -1,4 +1,4 @@
-"""GPUs as they are built into machines (gpus.yaml)."""
+"""GPU models by form factor (gpus.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -11,7 +11,7 @@ Flavour = Literal["open", "proprietary"]
 
 
 class Generation(Facts):
-    """GPU architecture. `modules`: kernel module flavours that work, best first."""
+    """GPU architecture. `modules`: supported kernel module flavours, best first."""
 
     modules: tuple[Flavour, ...]
     why: str
@@ -19,26 +19,26 @@ class Generation(Facts):
 
 
 class Pcie(Facts):
-    """A slot: what a healthy GPU has trained to under load."""
+    """PCIe link of a healthy GPU under load."""
 
     generation: int
     width: int
 
 
 class NvLink(Facts):
-    """The links of one GPU; `gb_s` is one link's in one direction, in GB/s."""
+    """NVLinks of one GPU; `gb_s` is the bandwidth of one link in one direction, in GB/s."""
 
     links: int
     gb_s: float
 
     @property
     def total_gb_s(self) -> float:
-        """All links in one direction, GB/s: the bound of what one GPU can send."""
+        """Return the bandwidth of all links in one direction, GB/s: the limit for one GPU."""
         return self.links * self.gb_s
 
 
 class Gpu(Facts):
-    """GPU model in one form factor. `type` is Slurm's word; `name` nvidia-smi's; `pci` device ids of vendor 10de."""
+    """GPU model and form factor. `type`: Slurm's gres type; `name`: nvidia-smi's; `pci`: device ids of vendor 10de."""
 
     type: str
     name: str
@@ -64,7 +64,7 @@ def _file() -> _Gpus:
 
 
 def gpus() -> Mapping[str, Gpu]:
-    """GPUs by form, `h100-sxm5`."""
+    """Return the GPUs by model and form factor, such as `h100-sxm5`."""
     return _file().gpus
 
 

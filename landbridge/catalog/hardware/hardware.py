@@ -1,4 +1,4 @@
-"""Accelerators and processors, for EC2 instance types and on-prem machines alike."""
+"""Accelerators and processors of EC2 instance types and on-prem nodes."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from landbridge.catalog.files import Facts
 
 
 class Accelerators(Facts):
-    """The accelerators of one machine. `type` is Slurm's word for them; `memory_mib` is of each one."""
+    """Accelerators of one node. `type` is Slurm's gres type; `memory_mib` is per accelerator."""
 
     kind: Literal["gpu", "neuron"] = "gpu"
     count: int
@@ -15,7 +15,7 @@ class Accelerators(Facts):
 
 
 class Cpus(Facts):
-    """The processors of one machine; `cores` are all of them together."""
+    """Processors of one node; `cores` is the sum over all sockets."""
 
     sockets: int
     cores: int
@@ -24,10 +24,10 @@ class Cpus(Facts):
 
     @property
     def cores_per_socket(self) -> int:
-        """Cores of one socket."""
+        """Return the cores of one socket."""
         return self.cores // self.sockets
 
     @property
     def logical(self) -> int:
-        """Hardware threads: what EC2 calls vCPUs and Slurm CPUs."""
+        """Return the hardware threads: vCPUs in EC2, CPUs in Slurm."""
         return self.cores * self.threads

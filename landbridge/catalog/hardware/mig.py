@@ -8,7 +8,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class Slot(Facts):
-    """Placement of MIG instances of one profile: `size` memory slices from one of `starts` on."""
+    """Placement of MIG instances of one profile: `size` memory slices, beginning at one of `starts`."""
 
     size: int
     starts: tuple[int, ...]
@@ -32,7 +32,7 @@ def _file() -> _Mig:
 
 
 def mig_profiles(model: str) -> Mapping[str, Slot]:
-    """The profiles of a form of gpus.yaml by nvidia-smi's names, smallest first; empty where the GPU cannot be partitioned."""
+    """Return the MIG profiles of a GPU model by nvidia-smi's names, smallest first; empty without MIG."""
     file = _file()
     row = file.gpus.get(model)
     return {name: file.kinds[row.kinds][kind] for name, kind in row.profiles.items()} if row else {}

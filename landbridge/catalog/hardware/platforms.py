@@ -1,4 +1,4 @@
-"""Kinds of on-prem machines (platforms/*.yaml, one file a kind of chassis)."""
+"""On-prem platforms (platforms/*.yaml, one file per chassis type)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -13,7 +13,7 @@ from landbridge.catalog.hardware.hardware import Accelerators, Cpus
 
 
 class NvSwitch(Facts):
-    """The switches between a machine's GPUs; `pci`: their device id at vendor 10de, where they are devices of the host."""
+    """NVSwitches between a node's GPUs; `pci`: their device id of vendor 10de, if they are devices of the host."""
 
     generation: int
     count: int
@@ -21,7 +21,7 @@ class NvSwitch(Facts):
 
 
 class Adapters(Facts):
-    """Equal network adapters; `count` is of ports, `gbps` of each."""
+    """Equal network adapters; `count` is the number of ports, `gbps` is per port."""
 
     count: int
     gbps: int
@@ -30,7 +30,7 @@ class Adapters(Facts):
 
 
 class Disks(Facts):
-    """Equal NVMe disks; `gb` of each."""
+    """Equal NVMe disks; `gb` is per disk."""
 
     count: int
     gb: int
@@ -38,14 +38,14 @@ class Disks(Facts):
 
 
 class Domain(Facts):
-    """An NVLink domain that is wider than one machine."""
+    """NVLink domain of several nodes."""
 
     nodes: int
     gpus: int
 
 
 class Platform(Facts):
-    """On-prem machine model. Empty or None: not known, or absent."""
+    """On-prem node model. Empty or None: not known, or absent."""
 
     source: str
     date: date
@@ -58,7 +58,7 @@ class Platform(Facts):
     nvswitch: NvSwitch | None = None
     adapters: tuple[Adapters, ...] = ()
     nvme: tuple[Disks, ...] = ()
-    #: How many GPUs hang on each socket, in the order of their device files.
+    #: Number of GPUs on each socket, in the order of their device files.
     gpus_by_socket: tuple[int, ...] = ()
     domain: Domain | None = None
     power_kw: float | None
@@ -67,7 +67,7 @@ class Platform(Facts):
     @model_validator(mode="before")
     @classmethod
     def _composed(cls, row: Any) -> Any:
-        """A row names its GPUs' form; count, type and memory of the accelerators follow from it."""
+        """Replace the GPU model of a row by count, type and memory of its accelerators."""
         gpus_of_row = row.get("gpus") if isinstance(row, dict) else None
         if not isinstance(gpus_of_row, dict) or "model" not in gpus_of_row:
             return row
@@ -79,12 +79,12 @@ class Platform(Facts):
 
     @property
     def gpu(self) -> Gpu:
-        """The form its GPUs have."""
+        """Return the GPU model."""
         return gpus()[self.gpu_model]
 
     @property
     def fabric_manager(self) -> bool:
-        """Return true when nvidia-fabricmanager must run: NVSwitches that this host's own driver sees.
+        """Return true if nvidia-fabricmanager must run: the host's driver has access to NVSwitches.
 
         Source: NVIDIA Fabric Manager user guide, 2.1 (systems with NVSwitches); without it CUDA fails with error 802.
         """
@@ -92,8 +92,7 @@ class Platform(Facts):
 
     @property
     def subnet_manager(self) -> bool:
-        """Return true when the NVLink subnet manager (nvlsm) must run beside it: NVSwitches of the fourth generation
-        (NVLink 5).
+        """Return true if the NVLink subnet manager (nvlsm) must run too: NVSwitch generation 4 (NVLink 5) or later.
 
         Source: NVIDIA Fabric Manager user guide, 1.5.
         """
@@ -101,7 +100,7 @@ class Platform(Facts):
 
     @property
     def imex(self) -> bool:
-        """Return true when nvidia-imex must run: an NVLink domain that spans several machines (NVIDIA IMEX guide)."""
+        """Return true if nvidia-imex must run: an NVLink domain of several nodes (NVIDIA IMEX guide)."""
         return self.domain is not None
 
 
@@ -113,12 +112,12 @@ class _Platforms(Facts):
 
 @cache
 def platforms() -> Mapping[str, Platform]:
-    """On-prem platforms by name."""
+    """Return the on-prem platforms by name (cached)."""
     by_name: dict[str, Platform] = {}
     for name in sorted(names(package(), "platforms")):
         file = read(f"platforms/{name}", _Platforms)
         for key, row in file.platforms.items():
-            # `like` names another row of the file, whose fields hold where this row is silent.
+            # `like` refers to another row of the file, whose fields are the defaults.
             merged = {**file.platforms[row["like"]], **row} if "like" in row else row
             fields = {field: value for field, value in merged.items() if field != "like"}
             by_name[key] = Platform.model_validate({"source": file.source, "date": file.date, **fields})

@@ -13,14 +13,14 @@ Profile = Literal["gpu_node", "service"]
 
 
 class KernelSetting(Facts):
-    """A value of a sysctl key, and why it is not the distribution's."""
+    """Value of a sysctl key, and the reason to change the distribution's value."""
 
     value: int | str
     why: str
 
 
 class Limit(Facts):
-    """A line of limits.conf(5)."""
+    """Line of limits.conf(5)."""
 
     domain: str
     type: Literal["-", "hard", "soft"]
@@ -30,7 +30,7 @@ class Limit(Facts):
 
 
 class TuningProfile(Facts):
-    """Kernel settings of hosts of one purpose; a setting that is absent stays as the distribution has it."""
+    """Kernel settings of hosts of one purpose; an absent setting keeps the distribution's value."""
 
     transparent_huge_pages: Literal["always", "madvise", "never"] | None = None
     governor: str | None = None
@@ -47,5 +47,5 @@ class _Tuning(Facts):
 
 @cache
 def tuning_profiles() -> Mapping[Profile, TuningProfile]:
-    """The profiles by name."""
+    """Return the profiles by name (cached)."""
     return read("tuning", _Tuning).profiles

@@ -1,14 +1,16 @@
-"""Actions for the NVIDIA driver's errors (Xid) (xids.yaml)."""
+"""Actions for errors of the NVIDIA driver (Xid) (xids.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from typing import Literal
 
+from pydantic import Field
+
 from landbridge.catalog.files import Facts, read
 
 Action = Literal["application", "reset", "reboot", "repair", "driver"]
-#: The actions that take a node out of service, the gravest first.
+#: Actions that require a drain of the node, most severe first.
 DRAINING: tuple[Action, ...] = ("repair", "reboot", "reset")
 
 
@@ -16,11 +18,11 @@ class Xid(Facts):
     """NVIDIA Xid; `action` is the immediate action of NVIDIA's catalogue."""
 
     action: Action
-    what: str
+    description: str = Field(alias="what")
 
     @property
     def drains(self) -> bool:
-        """Return true when no further job may start on the machine before an operator has acted."""
+        """Return true if no further job may start on the node before an operator has acted."""
         return self.action in DRAINING
 
 
@@ -32,5 +34,5 @@ class _Xids(Facts):
 
 @cache
 def xids() -> Mapping[int, Xid]:
-    """Errors by number. One that is absent changes nothing."""
+    """Return the errors by number (cached). An error without an entry requires no action."""
     return read("xids", _Xids).xids

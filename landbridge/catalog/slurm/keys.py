@@ -1,4 +1,4 @@
-"""Keys of Slurm's files (slurm_keys.yaml)."""
+"""Keys of Slurm's configuration files (slurm_keys.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -18,9 +18,9 @@ _Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
 class SlurmKeys(Facts):
-    """Keys by file, and of a partition's line. `gone`: what took the place of those there are no more.
+    """Keys by file, and of a partition's line. `removed`: replacement of keys that no longer exist.
 
-    `choices`: the words that a key takes, in lower case; of a key that is not there, they are not recorded.
+    `choices`: permitted values of a key, in lower case; for a key without an entry they are not recorded.
     """
 
     source: str
@@ -28,11 +28,11 @@ class SlurmKeys(Facts):
     slurm_conf: _Words
     partition: _Words
     cgroup_conf: _Words
-    gone: Mapping[str, str]
+    removed: Mapping[str, str] = Field(alias="gone")
     choices: Mapping[str, tuple[str, ...]]
 
 
 @cache
 def slurm_keys() -> SlurmKeys:
-    """The keys."""
+    """Return the keys (cached)."""
     return read("slurm_keys", SlurmKeys)

@@ -1,4 +1,4 @@
-"""Parameters of slurm.conf that a daemon reads at its start alone (slurm_restarts.yaml)."""
+"""Parameters of slurm.conf that a daemon reads only at start (slurm_restarts.yaml)."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -27,5 +27,5 @@ class _SlurmRestarts(Facts):
 
 @cache
 def slurm_restarts() -> Mapping[str, SlurmRestart]:
-    """Parameters by name; any other is applied by `scontrol reconfigure`, from Slurm 23.11 on."""
+    """Return the parameters by name; since Slurm 23.11 `scontrol reconfigure` applies all others."""
     return read("slurm_restarts", _SlurmRestarts).parameters

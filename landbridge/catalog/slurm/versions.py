@@ -8,7 +8,7 @@ from landbridge.catalog.files import Facts, read
 
 
 class SlurmRelease(Facts):
-    """Features of a Slurm version. `debian_release`: empty is Debian 13 itself, None means that no Debian release has
+    """Features of a Slurm version. `debian_release`: empty for Debian 13 itself, None if no Debian release contains
     it.
     """
 
@@ -25,8 +25,9 @@ class SlurmRelease(Facts):
 
 
 class SlurmArchive(Facts):
-    """Debian's: where in an archive the packages are, who signs it, and the source packages that come from a release for Slurm."""
+    """Debian archive of Slurm: operating systems that can use it, components, keyring, and the source packages that are taken from that release."""
 
+    systems: tuple[str, ...]
     components: str
     keyring: str
     packages: tuple[str, ...]
@@ -41,11 +42,11 @@ class _Slurm(Facts):
 
 @cache
 def slurm_releases() -> Mapping[str, SlurmRelease]:
-    """Slurm versions by their `yy.mm`."""
+    """Return the Slurm versions by `yy.mm`."""
     return read("slurm", _Slurm).versions
 
 
 @cache
 def slurm_archive() -> SlurmArchive:
-    """Return the facts that packages of every version with a `debian_release` share."""
+    """Return the common facts of all versions with a `debian_release`."""
     return read("slurm", _Slurm).archive

@@ -1,6 +1,6 @@
 """Group `landbridge burst`: state and decisions of the controller, orders of the operator, and a simulation.
 
-All but `simulate` run where burst.json and the journal are: on the controller.
+All except `simulate` run on the controller, which has burst.json and the journal.
 """
 
 import typer

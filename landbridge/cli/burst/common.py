@@ -1,4 +1,4 @@
-"""Shared parts of the commands on the controller: settings, journal, and messages for their failures."""
+"""Shared code of the commands on the controller: settings, journal and error messages."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ PoolName = Annotated[str, typer.Argument(metavar="POOL", help="A pool of the env
 
 @contextmanager
 def controller(file: Path | None) -> Iterator[tuple["BurstConfig", "Store"]]:
-    """Return the controller's settings and journal; the program ends with status 2 when they cannot be read."""
+    """Yield the controller's settings and journal; exit with status 2 if they cannot be read."""
     from landbridge.burst.config.config import ConfigError, load
     from landbridge.burst.journal.store import Store
     from landbridge.burst.model.errors import AwsError
@@ -33,7 +33,9 @@ def controller(file: Path | None) -> Iterator[tuple["BurstConfig", "Store"]]:
     try:
         config = load(file)
         if not config.database.exists():
-            raise EditError(f"{config.database}: there is no journal; does landbridge-burst.service run on this host?")
+            raise EditError(
+                f"{config.database}: the journal does not exist; does landbridge-burst.service run on this host?"
+            )
         store = Store(config.database)
         try:
             yield config, store

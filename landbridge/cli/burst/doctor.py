@@ -1,4 +1,4 @@
-"""Command `landbridge burst doctor`: test whether the controller on this host can work."""
+"""Command `landbridge burst doctor`: test the burst controller of this host."""
 
 import typer
 
@@ -12,7 +12,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Test settings, journal, daemon, AWS, clock and Slurm of the controller. Exit status 1 when one test fails.
+    """Test the controller. It reads settings, journal, daemon, AWS, clock and Slurm. Exit status 1 if a test fails.
 
     Example: sudo landbridge burst doctor
     """

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def drain(pool: PoolName, why: Why = "by an operator", config: ConfigFile = None) -> None:
-    """Start no more nodes in a pool; jobs on running nodes go on, and jobs that need new ones are told why.
+    """Launch no further nodes in a pool. Jobs on running nodes continue, and pending jobs show the reason.
 
     Example: landbridge burst drain p5 --why "image is being replaced"
     """
@@ -32,20 +32,20 @@ def drain(pool: PoolName, why: Why = "by an operator", config: ConfigFile = None
 
     with controller(config) as (burst_config, store):
         _write(burst_config, store, edits.drain(burst_config.policy, pool, why), "drain", pool, why)
-    typer.echo(f"{pool}: no node is started any more; its running nodes stay as long as Slurm uses them")
+    typer.echo(f"{pool}: no further node is launched; running nodes stay as long as Slurm uses them")
 
 
 def undrain(pool: PoolName, config: ConfigFile = None) -> None:
-    """Start nodes in a drained pool again. Example: landbridge burst undrain p5"""
+    """Launch nodes in a drained pool again. Example: landbridge burst undrain p5"""
     from landbridge.burst.operator import edits
 
     with controller(config) as (burst_config, store):
         _write(burst_config, store, edits.undrain(pool), "undrain", pool, "")
-    typer.echo(f"{pool}: nodes are started again")
+    typer.echo(f"{pool}: nodes are launched again")
 
 
 def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
-    """Let a pool launch again whose circuit breaker is open; forget insufficient capacity of its offerings too.
+    """Close the circuit breaker of a pool. Also clears the insufficient capacity of its offerings.
 
     Example: landbridge burst reset-breaker p5
     """
@@ -53,7 +53,7 @@ def reset_breaker(pool: PoolName, config: ConfigFile = None) -> None:
 
     with controller(config) as (burst_config, store):
         _write(burst_config, store, edits.reset_breaker(burst_config.policy, pool), "reset-breaker", pool, "")
-    typer.echo(f"{pool}: the next pass may launch in it, at any of its offerings")
+    typer.echo(f"{pool}: the next reconcile pass may launch nodes in all its offerings")
 
 
 def _write(config: "BurstConfig", store: "Store", change: "StateChange", event: str, pool: str, text: str) -> None:

@@ -11,7 +11,7 @@ from landbridge.cli.burst.common import ConfigFile, Form, controller
 from landbridge.cli.common import Format, print_json
 
 if TYPE_CHECKING:
-    from landbridge.burst.model import DecisionRecord, SlurmJob
+    from landbridge.burst.model import DecisionRecord, Ec2View, SlurmJob
     from landbridge.burst.operator.status import NodeStatus, PoolStatus
 
 JobNumber = Annotated[int, typer.Argument(metavar="JOB", help="The job's number.")]
@@ -32,21 +32,27 @@ def register(app: typer.Typer) -> None:
 
 
 def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Show instances in AWS beside the state of their nodes in Slurm, with pools and budgets.
+    """Show instances with their nodes, pools and budgets.
 
-    Ends with 1 where the two disagree. Example: landbridge burst status
+    Exit status 1 if the two disagree, a node is down or kept by an operator, or EC2 does not answer. Example: landbridge
+    burst status
     """
     from landbridge.burst.aws.regions import ec2_of_regions
-    from landbridge.burst.operator import status as answer
+    from landbridge.burst.model.errors import AwsError
+    from landbridge.burst.operator import status as status_report
     from landbridge.burst.slurm import slurm
 
+    failure = ""
     with controller(config) as (burst_config, store):
-        ec2 = ec2_of_regions(burst_config).view()
+        try:
+            ec2: Ec2View | None = ec2_of_regions(burst_config).view()
+        except AwsError as error:
+            ec2, failure = None, f"EC2 does not answer, and nothing is launched: {error} (landbridge burst doctor)"
         view = slurm.view(burst_config.policy, need_pending=False)
         state, lease, now = store.load(), store.lease(), time.time()
-    rows = answer.node_statuses(ec2.instances, view.nodes)
-    pools = answer.pool_statuses(burst_config.policy, state, ec2, now)
-    money = answer.account_spending(state, now)
+    rows = status_report.node_statuses(ec2.instances, view.nodes, state) if ec2 is not None else []
+    pools = status_report.pool_statuses(burst_config.policy, state, ec2, now)
+    money = status_report.account_spending(state, now)
     if form is Format.JSON:
         print_json(
             {
@@ -55,21 +61,24 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
                 "pools": [asdict(pool) for pool in pools],
                 "accounts": {name: {"spent_usd": spent, "held_usd": held} for name, (spent, held) in money.items()},
                 "orders": len(state.orders),
+                "failure": failure or None,
             }
         )
     else:
-        _status(rows, pools)
+        if failure:
+            typer.echo(failure)
+        _status(rows, pools, complete=not failure)
         for name, (spent, held) in money.items():
             typer.echo(f"account {name or '(no job)'}: {spent:,.2f} USD spent this month, {held:,.2f} held")
         if lease is None or lease[1] < now:
             typer.echo("no controller acts now: landbridge burst doctor")
-    raise typer.Exit(1 if any(row.remark for row in rows) else 0)
+    raise typer.Exit(1 if failure or any(row.remark for row in rows) else 0)
 
 
 def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Explain why a job runs or does not run in AWS: data class, offerings tried, budget, and the fix.
+    """Explain why a job runs or does not run in AWS. Prints data class, offerings tried, budget, and the fix.
 
-    Exits with 1 for an unknown job. Example: landbridge burst why 4711
+    Exit status 1 for an unknown job. Example: landbridge burst why 4711
     """
     from landbridge.burst.operator.explain import explain_job
 
@@ -103,8 +112,8 @@ def history(
 
     start = moment(since, datetime.now(UTC))
     with controller(config) as (_, store):
-        everything = store.records(job, 100_000 if pool or since else limit)
-    records = [one for one in everything if one.at >= start and pool in (None, one.pool)][-limit:]
+        all_records = store.records(job, 100_000 if pool or since else limit)
+    records = [record for record in all_records if record.at >= start and pool in (None, record.pool)][-limit:]
     if form is Format.JSON:
         print_json([record_fields(record) for record in records])
         return
@@ -113,7 +122,7 @@ def history(
 
 
 def moment(text: str | None, now: datetime) -> float:
-    """Parse `--since` into seconds since 1970."""
+    """Parse `--since` to a Unix timestamp."""
     if text is None:
         return 0.0
     if text[:-1].isdigit() and text[-1] in _UNITS:
@@ -126,7 +135,7 @@ def moment(text: str | None, now: datetime) -> float:
 
 
 def _job(number: int) -> "SlurmJob | None":
-    """Return the job from Slurm, which forgets jobs some minutes after their end."""
+    """Return the job from Slurm; None for an unknown job (Slurm deletes jobs some minutes after their end)."""
     from landbridge.burst.slurm.slurm import SlurmError, run_json
     from landbridge.burst.slurm.slurm_json import job_of
 
@@ -139,13 +148,13 @@ def _job(number: int) -> "SlurmJob | None":
     return job_of(raw[0]) if raw else None
 
 
-def _status(rows: "list[NodeStatus]", pools: "list[PoolStatus]") -> None:
-    if not rows:
+def _status(rows: "list[NodeStatus]", pools: "list[PoolStatus]", *, complete: bool) -> None:
+    if complete and not rows:
         typer.echo("no instance runs, and no cloud node is up")
     for row in rows:
-        where = f"{row.instance or '-':20} {row.state or '-':9} {row.address or '-':15}"
+        instance_text = f"{row.instance or '-':20} {row.state or '-':9} {row.address or '-':15}"
         jobs = ",".join(map(str, row.jobs)) or "-"
-        typer.echo(f"{row.node or '-':12} {where} job {jobs:6} {row.slurm}  {row.remark}".rstrip())
+        typer.echo(f"{row.node or '-':12} {instance_text} job {jobs:6} {row.slurm}  {row.remark}".rstrip())
     for pool in pools:
         words = f"pool {pool.name}: {pool.instances} of {pool.max_nodes} instances"
         typer.echo(f"{words}, {pool.spent_usd:,.2f} USD spent this month, {pool.held_usd:,.2f} held")
@@ -154,7 +163,7 @@ def _status(rows: "list[NodeStatus]", pools: "list[PoolStatus]") -> None:
         if pool.breaker is not None:
             typer.echo(f"  stopped until {pool.breaker_until}: {pool.breaker}")
         for dry in pool.dry:
-            typer.echo(f"  {dry.offering} is not asked before {dry.until}: {dry.code}")
+            typer.echo(f"  {dry.offering} is not tried again before {dry.until}: {dry.code}")
 
 
 def _line(record: "DecisionRecord") -> str:

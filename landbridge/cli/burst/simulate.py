@@ -1,5 +1,5 @@
-"""Command `landbridge burst simulate`: replay a job history against an environment. Runs on any machine and makes no
-call.
+"""Command `landbridge burst simulate`: replay a job history against an environment. Runs on any machine without network
+access.
 """
 
 import gc
@@ -50,9 +50,9 @@ def simulate(
     picture: Picture = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Replay a queue of jobs against an environment, with and without bursting: waits, GPU hours, spend, refusals.
+    """Replay a recorded job queue, with and without bursting. Prints waits, GPU hours, spend and refusals.
 
-    The environment's own budgets, data classes and capacity decide, as they do on the controller. Example:
+    Budgets, data classes and capacity of the environment apply, as on the controller. Example:
     landbridge burst simulate jobs.csv -s hybrid --picture jobs.svg
     """
     from landbridge.simulation.mapping import AccountMapping, simulated_jobs
@@ -60,7 +60,7 @@ def simulate(
     from landbridge.simulation.scenario import scenario_of
     from landbridge.simulation.trace import TraceError, read
 
-    # Nothing here is thrown away that refers to itself, and looking for that would take a fifth of the time.
+    # The replay creates no garbage with reference cycles, and the search for it would take a fifth of the time.
     gc.disable()
     environment = require(stack, file)
     scenario = scenario_of(environment, None if wait is None else 60 * wait)
@@ -92,17 +92,17 @@ def _played(scenario: "Scenario", tasks: "Sequence[SimulatedJob]") -> tuple["Sim
     from landbridge.simulation.replay import replay
     from landbridge.simulation.worker_process import start_replay_without_bursting
 
-    alone = start_replay_without_bursting(scenario, tasks)
+    result_without_bursting = start_replay_without_bursting(scenario, tasks)
     if not sys.stderr.isatty():
         bursting = replay(scenario, tasks)
-        return alone(), bursting
+        return result_without_bursting(), bursting
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bars:
         bar = bars.add_task("replaying", total=len(tasks))
         bursting = replay(scenario, tasks, progress=lambda done: bars.update(bar, completed=done))
-    return alone(), bursting
+    return result_without_bursting(), bursting
 
 
 def _text(simulation: "SimulationReport") -> None:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from landbridge.catalog import InstanceType, NetworkCard, Region
-    from landbridge.catalog.aws.prices import What
+    from landbridge.catalog.aws.prices import PriceKind
 
 
 def described_type(kind: "InstanceType") -> dict[str, Any]:
-    """Return all facts of a type; an unknown fact is left out."""
+    """Return all facts of a type; unknown facts are omitted."""
     accelerators, cpus, ebs = kind.accelerators, kind.cpus, kind.ebs
     facts: dict[str, Any] = {
         "type": kind.name,
@@ -60,7 +60,7 @@ def _baseline(gbps: float | None) -> str:
 
 
 def _runs(cards: tuple["NetworkCard", ...]) -> list[list["NetworkCard"]]:
-    """Return runs of equal neighbours that differ only in their index."""
+    """Return runs of consecutive cards that differ only in their index."""
     runs: list[list[NetworkCard]] = []
     for card in cards:
         if runs and _alike(runs[-1][-1]) == _alike(card):
@@ -79,8 +79,8 @@ def _card(run: list["NetworkCard"]) -> str:
     place = f"{first.index}" if first is last else f"{first.index}-{last.index}"
     ip = [str(card.index) for card in run if card.ip]
     addresses = "" if not ip else ", address" if len(ip) == len(run) else f", addresses on {','.join(ip)}"
-    what = f"{first.interfaces} interfaces, {first.gbps:g} Gbps, {' '.join(sorted(first.types))}"
-    return f"{place}: {what}{', carries EFA' if first.efa else ''}{addresses}"
+    description = f"{first.interfaces} interfaces, {first.gbps:g} Gbps, {' '.join(sorted(first.types))}"
+    return f"{place}: {description}{', carries EFA' if first.efa else ''}{addresses}"
 
 
 def _offered(kind: "InstanceType") -> list[str]:
@@ -96,14 +96,14 @@ def _prices(name: str) -> list[str]:
     from landbridge.catalog import Price, price_of, prices
 
     lines = []
-    places: dict[tuple[What, str], date] = {}
+    places: dict[tuple[PriceKind, str], date] = {}
     for row in prices().rows:
         if name in row.usd:
-            places.update({(row.what, region): date.min for region in row.regions})
-    for what, region in places:
-        price = price_of(what, name, region)
+            places.update({(row.kind, region): date.min for region in row.regions})
+    for kind, region in places:
+        price = price_of(kind, name, region)
         if price is not None:
             usd = f"{price.usd:g}" if isinstance(price, Price) else f"{price.low:g} to {price.high:g}"
             doubt = "" if price.confidence == "primary" else f", {price.confidence}"
-            lines.append(f"{what} {region}: ${usd} per {price.unit}, {price.as_of}{doubt}")
+            lines.append(f"{kind} {region}: ${usd} per {price.unit}, {price.as_of}{doubt}")
     return lines

@@ -1,4 +1,4 @@
-"""Progress of a configuration run: the current task on a terminal, one line for each change elsewhere."""
+"""Progress of a configuration run: current task on a terminal, otherwise one line for each change."""
 
 from collections import Counter
 from types import TracebackType
@@ -16,7 +16,7 @@ _STYLES = {"changed": "yellow", "failed": "bold red", "unreachable": "bold red"}
 
 
 class ConfigureDisplay:
-    """Show events while the block runs; of unchanged tasks only the name appears, for as long as they run."""
+    """Context manager that shows events; an unchanged task appears only by name while it runs."""
 
     def __init__(self, environment: str, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True, highlight=False, soft_wrap=True)
@@ -77,7 +77,7 @@ class ConfigureDisplay:
         self._progress.update(self._bar, description=f"{task.name}  ({counts})" if counts else task.name)
 
     def _print(self, tasks: "Sequence[TaskStarted]") -> None:
-        """Print one line for a task that changed hosts, with these hosts, when one of them has gone on."""
+        """Print one line for each task that changed hosts, with these hosts, when one of them starts another task."""
         from landbridge.hostlist import compress
 
         for task in tasks:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def print_differences(differences: "Iterable[Difference]", form: Format, *, show_known: bool = False) -> int:
-    """Print differences and return the exit status: 1 where there is one that differences.yaml does not explain."""
+    """Print differences and return the exit status: 1 if differences.yaml does not explain one of them."""
     from landbridge.catalog.differences import explanation
 
     explained = [(difference, explanation(difference)) for difference in differences]
@@ -28,8 +28,8 @@ def print_differences(differences: "Iterable[Difference]", form: Format, *, show
     new = sum(why is None for _, why in explained)
     if form is Format.TEXT:
         hidden = len(explained) - len(shown)
-        more = f", and {hidden} that are known (--known shows them)" if hidden else ""
-        typer.echo(f"{new or 'no'} difference{'s' * (new != 1)}{more}", err=True)
+        hidden_text = f", and {hidden} that are known (--known shows them)" if hidden else ""
+        typer.echo(f"{new or 'no'} difference{'s' * (new != 1)}{hidden_text}", err=True)
     return 1 if new else 0
 
 

@@ -1,4 +1,4 @@
-"""Printer for findings with their source lines, as a compiler prints them."""
+"""Printer of findings with their source lines, in the style of a compiler."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ _WIDTH = 100
 def print_with_lines(findings: Iterable[Finding], path: Path | None) -> None:
     """Print findings on standard error, each with its source line and a mark under its column; colours on a terminal.
 
-    `path` None, or a file that cannot be read: without lines.
+    Without source lines if `path` is None or unreadable.
     """
     lines = _lines(path)
     coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
@@ -28,9 +28,9 @@ def _block(finding: Finding, lines: Sequence[str], coloured: bool) -> list[str]:
         return f"\x1b[{code}m{text}\x1b[0m" if coloured else text
 
     colour = _COLOURS[finding.severity]
-    where = ":".join(str(part) for part in (_short(finding.file), finding.line, finding.column) if part is not None)
+    position = ":".join(str(part) for part in (_short(finding.file), finding.line, finding.column) if part is not None)
     severity = paint(finding.severity.value, colour)
-    block = [f"{where + ': ' if where else ''}{severity}: {finding.message} {paint(f'[{finding.rule}]', _DIM)}"]
+    block = [f"{position + ': ' if position else ''}{severity}: {finding.message} {paint(f'[{finding.rule}]', _DIM)}"]
     if finding.line is not None and 0 < finding.line <= len(lines):
         text, column = _window(lines[finding.line - 1], (finding.column or 1) - 1)
         number = f"{finding.line:>5} | "
@@ -42,7 +42,7 @@ def _block(finding: Finding, lines: Sequence[str], coloured: bool) -> list[str]:
 
 
 def _window(line: str, column: int) -> tuple[str, int]:
-    """Return the part of a line around a column, without characters that would move the mark or the terminal."""
+    """Return the part of a line around a column, with unprintable characters replaced by spaces."""
     plain = "".join(char if char.isprintable() else " " for char in line)
     if len(plain) <= _WIDTH:
         return plain, min(column, len(plain))
@@ -60,8 +60,8 @@ def _lines(path: Path | None) -> list[str]:
 
 
 def _short(file: str | None) -> str | None:
-    """Return a path relative to the current folder where that is shorter."""
+    """Return a path relative to the current folder if it is inside it."""
     if file is None:
         return None
-    path, here = Path(file), Path.cwd()
-    return str(path.relative_to(here)) if path.is_absolute() and path.is_relative_to(here) else file
+    path, folder = Path(file), Path.cwd()
+    return str(path.relative_to(folder)) if path.is_absolute() and path.is_relative_to(folder) else file

@@ -1,4 +1,4 @@
-"""Output of `landbridge impact`: a section for each rank, the worst first, with the action under each line."""
+"""Output of `landbridge impact`: a section for each effect, worst first, with the action under each line."""
 
 from typing import TYPE_CHECKING
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from landbridge.ops.impact import ImpactReport
 
 _STYLES = {"data_loss": "bold red", "replace": "red", "stop_pool": "magenta", "drain": "yellow", "in_place": "cyan"}
-#: Ranks whose single steps are not printed.
+#: Effects whose single steps are not printed.
 _COUNTED = ("none",)
 
 
 def print_report(impact_report: "ImpactReport", console: Console | None = None) -> None:
-    """Print it on standard error, where progress and questions are too."""
+    """Print the report on standard error, like progress and prompts."""
     from landbridge.catalog.aws.impact import impact_facts
     from landbridge.ops.impact import by_effect
 
@@ -31,7 +31,7 @@ def print_report(impact_report: "ImpactReport", console: Console | None = None) 
         for impact in impacts:
             guarded = " (protected: Pulumi refuses)" if impact.protected else ""
             console.print(Text(f"  {impact.operation:8} {impact.name:28} {impact.why}{guarded}"))
-            # One advice for many equal steps is enough.
+            # Print the same action only once for consecutive steps.
             if impact.first != heading:
                 console.print(Text(f"           {impact.first}", style="green"))
             heading = impact.first

@@ -1,4 +1,4 @@
-"""Progress of a preflight on a terminal: the current check and the number of checks left. On standard error."""
+"""Progress of a preflight on standard error of a terminal: current check and number of checks."""
 
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 class PreflightDisplay:
-    """Progress bar while the block runs, where `shown`; no output otherwise."""
+    """Context manager with a progress bar if `shown`; no output otherwise."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
@@ -20,7 +20,7 @@ class PreflightDisplay:
 
             columns = (BarColumn(bar_width=30), TextColumn("{task.description}"), TimeElapsedColumn())
             self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._progress.add_task("asking AWS", total=None)
+            self._task = self._progress.add_task("querying AWS", total=None)
             self._progress.start()
         return self
 
@@ -31,6 +31,6 @@ class PreflightDisplay:
             self._progress.stop()
 
     def __call__(self, check: "PreflightCheck", done: int, total: int) -> None:
-        """Count a check that has ended."""
+        """Count a completed check."""
         if self._shown:
-            self._progress.update(self._task, completed=done, total=total, description=f"looked at {check.looks_at}")
+            self._progress.update(self._task, completed=done, total=total, description=f"checked {check.looks_at}")

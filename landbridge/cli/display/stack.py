@@ -1,4 +1,4 @@
-"""Progress of a Pulumi operation: a bar on a terminal, one line for each change elsewhere. On standard error."""
+"""Progress of a Pulumi operation on standard error: a bar on a terminal, otherwise one line for each change."""
 
 import time
 from types import TracebackType
@@ -14,9 +14,7 @@ _STYLES = {"create": "green", "update": "yellow", "delete": "red", "replace": "m
 
 
 class StackDisplay:
-    """Show events while the block runs. Unchanged resources are not shown; with `quiet` single changes are not shown
-    either.
-    """
+    """Context manager that shows events. Unchanged resources are not shown; with `quiet` no single changes either."""
 
     def __init__(
         self, operation: str, environment: str, console: Console | None = None, *, quiet: bool = False

@@ -1,1 +1,1 @@
-"""Environment keys of the AWS half."""
+"""Environment keys under `aws`."""

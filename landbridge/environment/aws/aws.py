@@ -1,4 +1,4 @@
-"""The AWS half: one VPC and the pools of GPU instances that come and go in it."""
+"""Environment key `aws`: one VPC and its pools of GPU instances."""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Network
@@ -8,9 +8,9 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws.cloud_services import CloudServices
 from landbridge.environment.aws.guardrails import GuardrailsSettings
-from landbridge.environment.aws.iam import IamSettings, Ingress
-from landbridge.environment.aws.images import ImageSource
-from landbridge.environment.aws.network import ExistingVpc, Kubernetes, Logs
+from landbridge.environment.aws.iam import Egress, IamSettings, Ingress
+from landbridge.environment.aws.images import ImageSource, NodeChecks
+from landbridge.environment.aws.network import EndpointPolicy, ExistingVpc, Kubernetes, Logs
 from landbridge.environment.aws.other_regions import OtherRegion
 from landbridge.environment.aws.pool import NicPolicy, PoolSettings
 from landbridge.environment.base import Model, Region, Text, Url, Word, Zone
@@ -21,7 +21,7 @@ __all__ = ["Aws", "Endpoints", "NicPolicy", "PoolSettings"]
 
 
 class Endpoints(Model):
-    """Endpoints other than AWS's own, as each place reaches them: a proxy, private endpoints, or an emulated AWS."""
+    """AWS endpoints for the operator, the site and the nodes in AWS: a proxy, private endpoints, or an emulated AWS."""
 
     operator: Url | None = None
     onprem: Url | None = None
@@ -29,7 +29,7 @@ class Endpoints(Model):
 
     @property
     def are_public(self) -> bool:
-        """Return true where the operator uses AWS's own endpoints: prices and dangers of the public AWS hold."""
+        """Return true if the operator uses AWS's own endpoints: then public AWS prices and risks apply."""
         return self.operator is None
 
 
@@ -38,43 +38,57 @@ class Aws(Model):
 
     cidr: IPv4Network
     secondary_cidrs: tuple[IPv4Network, ...] = Field(
-        default=(), description="more ranges of the VPC, for pods and growth"
+        default=(), description="secondary CIDR blocks of the VPC, for pods and growth"
     )
-    vpc: ExistingVpc | None = Field(default=None, description="none: Landbridge makes one")
+    vpc: ExistingVpc | None = Field(default=None, description="an existing VPC; none: Landbridge creates one")
     subnets: Mapping[Zone, IPv4Network] = Field(
-        default={}, description="of the nodes, by zone; none named: an eighth of cidr for each zone"
+        default={}, description="CIDR block of the nodes' subnet, by zone; empty: an eighth of cidr for each zone"
     )
     nat: Literal["none", "single", "per_zone"] = Field(
-        default="none", description="S3 needs none, and traffic through it costs"
+        default="none", description="NAT gateways; S3 needs none, and AWS bills traffic through them"
     )
     vpc_endpoints: Literal["derived", "gateway"] | None = Field(
         default=None,
-        description="derived: every service that this environment uses; gateway: S3 alone, free; none: derived where nat is none",
+        description="derived: for every service that this environment uses; gateway: S3 only, free; "
+        "none: derived if nat is none",
     )
+    endpoint_policy: EndpointPolicy = EndpointPolicy()
     account: Annotated[str, StringConstraints(pattern=r"^\d{12}$")] | None = Field(
         default=None, description="the only AWS account that `landbridge up` may touch"
     )
     endpoints: Endpoints = Endpoints()
     pools: tuple[PoolSettings, ...] = ()
     other_regions: Mapping[Region, OtherRegion] = Field(
-        default={}, description="where pools may start nodes when their own region has none, by region"
+        default={}, description="regions where pools may launch nodes when the environment's own region has no capacity"
     )
-    images: Mapping[Word, ImageSource] = Field(default={}, description="images by name, for pools")
+    images: Mapping[Word, ImageSource] = Field(default={}, description="node images by name, for pools")
+    node_checks: NodeChecks = NodeChecks()
     services: CloudServices | None = Field(
-        default=None, description="controller, login and database in AWS, for an environment without a site of its own"
+        default=None,
+        description="controller, login and database hosts in AWS, for an environment without an on-prem site",
     )
-    ingress: tuple[Ingress, ...] = Field(default=(), description="none: only the on-prem site reaches the nodes")
+    ingress: tuple[Ingress, ...] = Field(
+        default=(), description="further sources that may reach the nodes; empty: only the on-prem site"
+    )
+    egress: tuple[Egress, ...] = Field(
+        default=(),
+        description="further destinations of the nodes; empty: the cluster's services on their ports, and HTTPS anywhere",
+    )
     iam: IamSettings = IamSettings()
     guardrails: GuardrailsSettings = GuardrailsSettings()
     kubernetes: Kubernetes | None = None
     logs: Logs = Logs()
     quotas: Mapping[QuotaCode, int] = Field(
-        default={}, description="of the account, as last seen; none: only `landbridge preflight` knows"
+        default={},
+        description="last known quotas of the account by quota code; empty: only `landbridge preflight` checks them",
     )
     protect: bool = Field(
-        default=True, description="buckets, keys and secrets outlive `landbridge destroy`; false: it leaves nothing"
+        default=True, description="`landbridge destroy` keeps buckets, keys and secrets; false: it deletes them too"
     )
     lease_minutes: int = Field(
-        default=30, ge=5, le=1440, description="an instance whose lease is not renewed terminates itself"
+        default=30,
+        ge=5,
+        le=1440,
+        description="lease of a node in minutes; an instance whose lease is not renewed terminates itself",
     )
-    tags: Mapping[Text, Text] = Field(default={}, description="on everything, besides Landbridge's own")
+    tags: Mapping[Text, Text] = Field(default={}, description="tags on every resource, in addition to Landbridge's own")

@@ -14,15 +14,14 @@ ResourceGroupArn = Annotated[
     str, StringConstraints(pattern=r"^arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:\d{12}:group/.+$")
 ]
 Count = Annotated[int, Field(ge=1, le=1024)]
-SpotAllocation = Literal["price_capacity_optimized", "capacity_optimized", "lowest_price"]
 
-_EVERY_ZONE = "none named: every zone of the region that offers the type"
-_SAME_TYPE = "an equivalent type for this capacity; none: the pool's own"
-_COUNT = "instances in it, as bought; none: known to AWS only, and `landbridge preflight` compares"
+_EVERY_ZONE = "empty: every zone of the region that offers the type"
+_SAME_TYPE = "an equivalent instance type for this capacity; none: the pool's type"
+_COUNT = "number of reserved instances; none: only `landbridge preflight` reads it from AWS"
 
 
 class OnDemand(Model):
-    """Paid by the second, started when there is room."""
+    """On-demand instances: billed by the second, launched when EC2 has capacity."""
 
     kind: Literal["on_demand"]
     zones: tuple[Zone, ...] = Field(default=(), description=_EVERY_ZONE)
@@ -30,37 +29,34 @@ class OnDemand(Model):
 
 
 class Spot(Model):
-    """Spare capacity, taken back with two minutes' notice."""
+    """Spot instances: spare capacity that EC2 interrupts with two minutes' notice."""
 
     kind: Literal["spot"]
     zones: tuple[Zone, ...] = Field(default=(), description=_EVERY_ZONE)
     instance: Text | None = Field(default=None, description=_SAME_TYPE)
     max_price_usd: Usd | None = Field(
-        default=None, gt=0, description="per instance and hour; none: up to the on-demand price"
-    )
-    allocation: SpotAllocation = Field(
-        default="price_capacity_optimized", description="the cheapest pool alone is the one taken back first"
+        default=None, gt=0, description="maximum price in USD per instance and hour; none: the on-demand price"
     )
 
 
 class Reservation(Model):
-    """An on-demand capacity reservation: `targeted` launches name it, `open` ones fall into it."""
+    """On-demand capacity reservation: `targeted` launches specify its id, `open` ones use it automatically."""
 
     kind: Literal["reservation"]
     reservation: ReservationId
     zone: Zone
     instance: Text | None = Field(default=None, description=_SAME_TYPE)
     match: Literal["targeted", "open"] = Field(
-        default="targeted", description="an open match may be used up by other launches"
+        default="targeted", description="other launches may use up a reservation with an open match"
     )
     count: Count | None = Field(default=None, description=_COUNT)
     placement_group: Text | None = Field(
-        default=None, description="the group it was made in: only launches into that group find it"
+        default=None, description="placement group of the reservation: only launches into that group can use it"
     )
 
 
 class ReservationGroup(Model):
-    """Several reservations behind one service-linked resource group."""
+    """Several reservations in one service-linked resource group."""
 
     kind: Literal["reservation_group"]
     group: ResourceGroupArn
@@ -70,7 +66,7 @@ class ReservationGroup(Model):
 
 
 class CapacityBlock(Model):
-    """Instances bought in advance for a window; the whole window is billed, whatever runs."""
+    """Capacity Block: instances bought in advance for a period; the whole period is billed, used or not."""
 
     kind: Literal["capacity_block"]
     reservation: ReservationId
@@ -78,7 +74,9 @@ class CapacityBlock(Model):
     instance: Text | None = Field(default=None, description=_SAME_TYPE)
     count: Count | None = Field(default=None, description=_COUNT)
     starts: datetime | None = None
-    ends: datetime | None = Field(default=None, description="AWS starts to reclaim 30 minutes before")
+    ends: datetime | None = Field(
+        default=None, description="end of the block; AWS starts to terminate its instances 30 minutes earlier"
+    )
 
 
 AnyCapacity = OnDemand | Spot | Reservation | ReservationGroup | CapacityBlock
@@ -86,7 +84,7 @@ Capacity = Annotated[AnyCapacity, Field(discriminator="kind")]
 
 
 def capacity_zones(capacity: AnyCapacity) -> tuple[str, ...]:
-    """The availability zone ids this capacity names; empty means every zone that offers the type."""
+    """Return the availability zone ids of this capacity; empty: every zone that offers the type."""
     match capacity:
         case Reservation() | CapacityBlock():
             return (capacity.zone,)

@@ -1,4 +1,4 @@
-"""The cluster's services in AWS, for an environment that has no site of its own: start in the cloud, add metal later."""
+"""Environment key `aws.services`: the cluster's services in AWS, for an environment without an on-prem site."""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Address
@@ -11,7 +11,7 @@ from landbridge.environment.base import HostName, Model, Text, Zone
 from landbridge.environment.onprem.onprem import Access, PackageSources
 
 DatabaseClass = Annotated[str, StringConstraints(pattern=r"^db\.[a-z0-9]+\.[a-z0-9]+$")]
-#: One line of authorized_keys: what ssh-keygen writes into a file *.pub.
+#: One line of authorized_keys, as ssh-keygen writes it into a file *.pub.
 PublicKey = Annotated[str, StringConstraints(pattern=r"^(ssh|ecdsa|sk)-\S+ [A-Za-z0-9+/=]+( [ -~]*)?$")]
 DnsSuffix = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]{1,200}$")]
 
@@ -19,40 +19,70 @@ DnsSuffix = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]{1,200}$")]
 class ControllerHost(Model):
     """The host of slurmctld, slurmdbd, the burst controller and MLflow."""
 
-    instance: Text = Field(default="m7i.large", description="enough for a few hundred nodes and a job a second")
-    root_volume_gib: int = Field(default=30, ge=8, le=16_384, description="encrypted gp3; holds nothing worth keeping")
+    instance: Text = Field(
+        default="m7i.large",
+        description="instance type; the default is enough for a few hundred nodes and one job per second",
+    )
+    root_volume_gib: int = Field(
+        default=30, ge=8, le=16_384, description="encrypted gp3; holds no data that must be kept"
+    )
     volume_gib: int = Field(
-        default=50, ge=1, le=16_384, description="Slurm's state and MLflow's database; it outlives the instance"
+        default=50,
+        ge=1,
+        le=16_384,
+        description="volume with Slurm's state and MLflow's database; it is kept when the instance is replaced",
     )
 
 
 class LoginHosts(Model):
     """Login hosts in AWS, where users log in and submit jobs."""
 
-    instance: Text = Field(default="m7i.large", description="for editing and submitting, not for computing")
-    count: int = Field(default=1, ge=0, le=8, description="login01 and so on; 0: people log in at the controller")
-    root_volume_gib: int = Field(default=50, ge=8, le=16_384, description="encrypted gp3; homes are elsewhere")
+    instance: Text = Field(
+        default="m7i.large", description="instance type; for editing and submitting jobs, not for computing"
+    )
+    count: int = Field(
+        default=1, ge=0, le=8, description="number of login hosts: login01 and so on; 0: users log in at the controller"
+    )
+    root_volume_gib: int = Field(
+        default=50, ge=8, le=16_384, description="encrypted gp3; home directories are not on it"
+    )
 
 
 class AccountingDatabaseSettings(Model):
-    """RDS for MariaDB under slurmdbd: who ran what, and who may."""
+    """RDS for MariaDB, the accounting database of slurmdbd."""
 
-    instance: DatabaseClass = Field(default="db.t4g.medium", description="accounting is small; memory is its cache")
+    instance: DatabaseClass = Field(
+        default="db.t4g.medium",
+        description="instance class; the accounting database is small, and the memory is its cache",
+    )
     version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")] = Field(
-        default="11.4", description="of MariaDB: its long-term series; minor versions follow by themselves"
+        default="11.4", description="of MariaDB, a long-term series; AWS upgrades minor versions automatically"
     )
-    storage_gib: int = Field(default=20, ge=20, le=6144, description="gp3's least; it may grow, and never shrinks")
+    storage_gib: int = Field(
+        default=20, ge=20, le=6144, description="at least 20 with gp3; it may grow but never shrink"
+    )
     multi_az: bool = Field(
-        default=False, description="a standby in a second zone; twice the price, and Slurm survives an hour without it"
+        default=False,
+        description="a standby in a second zone, at twice the price; Slurm works for an hour without its database",
     )
-    backup_days: int = Field(default=14, ge=1, le=35, description="any second of them can be brought back")
+    backup_days: int = Field(
+        default=14,
+        ge=1,
+        le=35,
+        description="retention of automated backups in days; the database can be restored to any second of them",
+    )
+    apply_immediately: bool = Field(
+        default=False,
+        description="for one `landbridge up`: makes changes of version and class at once and allows a new series; "
+        "false: RDS makes them in the maintenance window, and refuses a new series",
+    )
 
 
 class CloudAccess(Access):
-    """SSH access of the operator to the services: through Systems Manager, so that no port is open."""
+    """SSH access of the operator to the service hosts, through Systems Manager, so that no port is open."""
 
-    user: Text = Field(default="admin", description="the image's own; Debian's is admin, Ubuntu's ubuntu")
-    public_keys: tuple[PublicKey, ...] = Field(default=(), description="who may log in as that user")
+    user: Text = Field(default="admin", description="login user of the image: admin on Debian, ubuntu on Ubuntu")
+    public_keys: tuple[PublicKey, ...] = Field(default=(), description="public SSH keys that may log in as that user")
     proxy_command: Text | None = Field(default=None, description="none: a session of Systems Manager")
 
 
@@ -61,19 +91,19 @@ class CloudServices(Model):
     in one zone.
     """
 
-    zone: Zone = Field(description="where the hosts and their state are; moving them later takes a restore")
+    zone: Zone = Field(description="zone of the hosts and their volumes; a later move requires a restore")
     standby_zone: Zone | None = Field(
-        default=None, description="RDS wants addresses in two zones; none: the next one of the region"
+        default=None, description="second zone of RDS's subnet group; none: the next zone of the region"
     )
     image: ImageId | None = Field(
         default=None,
-        description="ami-…, or a name of aws.images; none: Debian 13 as `landbridge lock` has written it down",
+        description="ami-…, or a name of aws.images; none: the Debian 13 image of the image lock (`landbridge lock`)",
     )
     controller: ControllerHost = ControllerHost()
     login: LoginHosts = LoginHosts()
     database: AccountingDatabaseSettings = AccountingDatabaseSettings()
     addresses: Mapping[HostName, IPv4Address] = Field(
-        default={}, description="of ctl01, login01, ...; none named: from the first ones of the zone's subnet"
+        default={}, description="addresses of ctl01, login01, ...; empty: the first free addresses of the zone's subnet"
     )
     domain: DnsSuffix = Field(default="cluster.internal", description="DNS suffix")
     access: CloudAccess = CloudAccess()

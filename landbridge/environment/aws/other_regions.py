@@ -1,4 +1,4 @@
-"""More regions of AWS: where a pool's nodes may start when nothing of its own region is to be had."""
+"""Environment key `aws.other_regions`: regions for a pool's nodes when its own region has no capacity."""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Network
@@ -12,25 +12,27 @@ from landbridge.environment.base import Asn, Model, Word, Zone
 
 
 class RegionPool(Model):
-    """Capacity of one of aws.pools in another region. Its nodes are the pool's own: the same names, sizes and disks."""
+    """Capacity of a pool in another region. Its nodes keep the pool's names, sizes and volumes."""
 
     capacity: Annotated[tuple[Capacity, ...], Field(min_length=1)] = Field(
-        description="tried in this order, after everything at home"
+        description="tried in this order, after all capacity of the environment's own region"
     )
     image: ImageId | None = Field(
-        default=None, description="none: the pool's, by its name there; an ami-… is of one region alone"
+        default=None,
+        description="none: the pool's image name, resolved in that region; an ami-… exists in one region only",
     )
 
 
 class OtherRegion(Model):
-    """A VPC in another region, reached through the environment's link by way of its own region."""
+    """VPC in another region, connected to the environment's own region by a region link."""
 
     cidr: IPv4Network
     subnets: Mapping[Zone, IPv4Network] = Field(
-        default={}, description="of the nodes, by zone; none named: an eighth of cidr for each zone"
+        default={}, description="CIDR block of the nodes' subnet, by zone; empty: an eighth of cidr for each zone"
     )
     nat: Literal["single", "per_zone"] = Field(
-        default="single", description="the way to buckets, keys and secrets, which are in the environment's own region"
+        default="single",
+        description="NAT gateways, for access to buckets, keys and secrets in the environment's own region",
     )
-    asn: Asn = Field(default=64_513, description="of the transit gateway there; no session is held with it")
+    asn: Asn = Field(default=64_513, description="ASN of the transit gateway in that region; no BGP session uses it")
     pools: Annotated[Mapping[Word, RegionPool], Field(min_length=1)]

@@ -1,4 +1,4 @@
-"""A pool: equal instances in AWS that come and go as Slurm asks for them."""
+"""Environment key `aws.pools`: equal EC2 instances that Slurm resumes and suspends."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ SecurityGroupId = Annotated[str, StringConstraints(pattern=r"^sg-[0-9a-f]{8,17}$
 
 
 class Interface(Model):
-    """Network interface of a launch, for a layout by hand."""
+    """Network interface of a launch template, for an explicit layout."""
 
     card: Annotated[int, Field(ge=0, le=63)]
     device: Annotated[int, Field(ge=0, le=63)]
@@ -24,53 +24,80 @@ class Interface(Model):
 
 
 class PoolSettings(Model):
-    """Equal instances behind one launch template; their Slurm nodes are `<name>-[1-max_nodes]`."""
+    """Pool of equal instances with one launch template; its Slurm nodes are `<name>-[1-max_nodes]`."""
 
     name: Word
     instance: Text
     min_nodes: int = Field(
-        default=0, ge=0, le=1024, description="kept running, busy or not; a Capacity Block needs all of it"
+        default=0,
+        ge=0,
+        le=1024,
+        description="number of nodes that always run; for a Capacity Block all of its instances",
     )
     max_nodes: Annotated[int, Field(ge=1, le=1024)]
     capacity: Annotated[tuple[Capacity, ...], Field(min_length=1)] = Field(
-        default=(OnDemand(kind="on_demand"),), description="tried in this order; on-demand needs no purchase in advance"
+        default=(OnDemand(kind="on_demand"),),
+        description="tried in this order; on-demand requires no purchase in advance",
     )
     placement: Placement | None = Field(
-        default=None, description="none: a cluster group where the capacity allows one, so that EFA has short ways"
+        default=None,
+        description="strategy of the placement group; none: cluster if the capacity permits it, for low EFA latency",
     )
-    placement_group: Text | None = Field(default=None, description="one of yours; none: Landbridge makes its own")
+    placement_group: Text | None = Field(
+        default=None, description="an existing placement group; none: Landbridge creates one"
+    )
     image: ImageId | None = Field(
         default=None,
-        description="ami-…, or a name of aws.images; none: the newest that node_image.yml has built for this cluster",
+        description="ami-…, or a name of aws.images; required for a pool whose nodes run Slurm",
     )
     driver: Literal["auto", "open", "proprietary"] = Field(
-        default="auto", description="NVIDIA's kernel modules; auto: open where the GPUs work with them"
+        default="auto", description="NVIDIA's kernel modules; auto: open if the GPUs support them"
     )
-    suspend_after: int = Field(default=600, ge=1, le=86_400, description="idle seconds before a node is given back")
+    suspend_after: int = Field(
+        default=600, ge=1, le=86_400, description="idle time in seconds before a node is suspended"
+    )
     resume_timeout: int = Field(
-        default=1200, ge=60, le=7200, description="seconds to boot: GPU nodes take 4 to 10 minutes"
+        default=1200,
+        ge=60,
+        le=7200,
+        description="time limit in seconds from launch to registration; GPU nodes need 4 to 10 minutes",
     )
-    nics: NicPolicy = Field(default="ip_optimised", description="one IP address a node, EFA on every card that has it")
+    nics: NicPolicy = Field(
+        default="ip_optimised",
+        description="network interfaces; ip_optimised: one IP address per node, EFA on every card that supports it",
+    )
     interfaces: tuple[Interface, ...] = Field(
-        default=(), description="by hand, instead of what `nics` lays out; none named: as `nics` says"
+        default=(), description="explicit network interfaces; empty: the layout of `nics`"
     )
-    efa: bool | None = Field(default=None, description="none: wherever the type has it")
-    public_ip: bool = Field(default=False, description="nodes are reached through the link")
+    efa: bool | None = Field(default=None, description="none: on if the instance type supports EFA")
+    public_ip: bool = Field(
+        default=False,
+        description="public IP address for each node; not needed, because nodes are reached through the link",
+    )
     security_groups: tuple[SecurityGroupId, ...] = Field(
-        default=(), description="of yours, on every interface besides the pool's"
+        default=(), description="existing security groups on every interface, in addition to the pool's"
     )
-    root_device: Literal["/dev/xvda", "/dev/sda1"] = Field(
-        "/dev/xvda", description="the image's; Ubuntu's is /dev/sda1"
+    root_device: Literal["/dev/xvda", "/dev/sda1"] | None = Field(
+        default=None,
+        description="root device name of the image; none: that of the operating system of a name of aws.images, else /dev/xvda",
     )
     root_volume_gib: int = Field(default=200, ge=8, le=65_536, description="encrypted gp3")
-    root_volume_iops: int = Field(default=3000, ge=1, description="3000 are included")
+    root_volume_iops: int = Field(default=3000, ge=1, description="IOPS; 3000 are included in the price")
     root_volume_throughput: int = Field(
-        default=250, ge=1, description="MiB/s; 125 are included, and the whole image is read at every boot"
+        default=250, ge=1, description="MiB/s; 125 are included in the price; a boot reads the whole image"
     )
     local_scratch: AbsolutePath | None = Field(
-        default=None, description="where the instance's own NVMe is mounted, for jobs' folders; none: it is left alone"
+        default=None,
+        description="mount point of the instance store volumes (NVMe), for jobs' temporary folders; none: not mounted",
     )
-    imds_hop_limit: int = Field(default=1, ge=1, le=64, description="1: containers cannot reach the node's credentials")
-    detailed_monitoring: bool = Field(default=False, description="CloudWatch every minute; billed per metric")
-    features: tuple[Word, ...] = Field(default=(), description="more words for `sbatch --constraint`")
-    tags: Mapping[Text, Text] = Field(default={}, description="on this pool's instances, besides the environment's")
+    imds_hop_limit: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="hop limit of instance metadata; 1: containers cannot read the node's credentials",
+    )
+    detailed_monitoring: bool = Field(default=False, description="CloudWatch metrics every minute; billed per metric")
+    features: tuple[Word, ...] = Field(default=(), description="additional Slurm features, for `sbatch --constraint`")
+    tags: Mapping[Text, Text] = Field(
+        default={}, description="tags on this pool's instances, in addition to the environment's"
+    )

@@ -1,4 +1,4 @@
-"""SageMaker beside the cluster: training jobs on the same data, and a registry of models."""
+"""Environment key `mlops.sagemaker`: training jobs on the cluster's data, and a model registry."""
 
 from typing import Annotated
 
@@ -8,11 +8,12 @@ from landbridge.environment.base import Model, Word
 
 
 class SageMakerSettings(Model):
-    """A role for training jobs that stay inside the VPC, and groups of model versions. No domain, no notebooks."""
+    """SageMaker: a role for training jobs inside the VPC, and model package groups. No domain, no notebooks."""
 
     data_classes: tuple[Word, ...] = Field(
-        default=(), description="whose buckets training jobs use; none: every class that may be in AWS"
+        default=(),
+        description="data classes whose buckets training jobs may use; empty: every class that may be in AWS",
     )
     model_groups: Annotated[tuple[Word, ...], Field(max_length=100)] = Field(
-        default=("models",), description="groups of the model registry; each is named <environment>-<group>"
+        default=("models",), description="model package groups; each is named <environment>-<group>"
     )

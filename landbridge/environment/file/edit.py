@@ -1,4 +1,4 @@
-"""Single values of an environment file's text, replaced where they stand, so that comments and layout stay."""
+"""Replacement of single values in an environment file's text; comments and layout are unchanged."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"[\w.+-]+")
 
 
 def replaced(source: Source, line: str, start: int, old: Any, new: Any, path: DataPath) -> str:
-    """The line with the value `old`, which begins at the offset `start`, replaced. Raises FindingsError (edit-value)."""
+    """Return the line with the value `old` at offset `start` replaced by `new`. Raises FindingsError (edit-value)."""
     tail = line[start:]
     quoted_text = _QUOTED.match(tail)
     if quoted_text:
@@ -23,12 +23,12 @@ def replaced(source: Source, line: str, start: int, old: Any, new: Any, path: Da
     number = _NUMBER.match(tail)
     if number and not isinstance(old, str):
         return line[:start] + plain(new) + tail[number.end() :]
-    what = "this value is written in a way that cannot be replaced"
-    raise refused(source, "edit-value", what, path, "change it by hand")
+    message = "this value is written in a way that cannot be replaced"
+    raise refused(source, "edit-value", message, path, "change it by hand")
 
 
 def plain(value: Any) -> str:
-    """A value as YAML, quoted only where it must be, wherever it stands."""
+    """Return a value as YAML, quoted only if necessary."""
     text = str(value)
     try:
         same = yaml_text.load(f"[{text}]") == [value]
@@ -38,10 +38,10 @@ def plain(value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes; what does not print is escaped, for YAML holds no such character."""
+    """Return a text in quotes; unprintable characters are escaped, because YAML does not permit them."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def refused(source: Source, rule: str, message: str, path: DataPath, fix: str) -> FindingsError:
-    """Return the error for a text that cannot be changed as asked, with its place."""
+    """Return the error for a text that cannot be changed as requested, with its position."""
     return FindingsError([Finding(rule, message, path, fix).at(source.file, *source.locate(path))])

@@ -1,4 +1,4 @@
-"""An environment written out with every default, as a stack's file that loads to the same environment."""
+"""Expanded environment file: every default is written out, and it loads to the same environment."""
 
 import json
 import re
@@ -10,18 +10,18 @@ from pydantic import BaseModel
 from landbridge.environment.file.load import KEY, Loaded
 from landbridge.environment.model import Environment
 
-# Text that every YAML reader, whatever its version, takes for text without quotes.
+# Text that YAML 1.1 and 1.2 read as a string without quotes.
 _PLAIN = re.compile(r"[A-Za-z~/][A-Za-z0-9_./@~%+-]*(:[A-Za-z0-9_./-]+)*|\d+\.\d+\.\d+\.\d+(/\d+)?")
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "~"})
-# What YAML does not let stand as it is, or takes for the end of a line.
+# Characters that YAML forbids unescaped or reads as a line break.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _LINE_CHARACTERS = 100
 
 
 def expanded(loaded: Loaded) -> str:
-    """The whole file with every default in its place, each marked with what it is for or why it was chosen.
+    """Return the whole file with every default, each marked with its description.
 
-    Everything beside the environment (region, encrypted keys) is kept. Raises ValueError for a file with errors.
+    The other keys (region, encrypted keys) are kept. Raises ValueError for a file with errors.
     """
     if loaded.environment is None:
         raise ValueError(f"{loaded.path} has errors")
@@ -31,11 +31,12 @@ def expanded(loaded: Loaded) -> str:
 
 
 def _mapping(data: Mapping[str, Any] | BaseModel, indent: str, *, inherited: bool) -> Iterator[str]:
-    """`inherited`: the part as a whole is a default, so the file has no key of it."""
+    """Yield the lines of a mapping; `inherited`: the whole section is a default and has no key in the file."""
     for key, value, default, why in _items(data, inherited=inherited):
         comment = f"  # default{f': {why}' if why else ''}" if default and not isinstance(value, BaseModel) else ""
         flow = _flow(value)
-        if flow is not None and len(flow) <= _LINE_CHARACTERS:
+        is_scalar = not isinstance(value, (Mapping, BaseModel, tuple, list))
+        if flow is not None and (is_scalar or len(flow) <= _LINE_CHARACTERS):
             yield f"{indent}{_scalar(key)}: {flow}{comment}"
             continue
         yield f"{indent}{_scalar(key)}:{comment}"
@@ -60,10 +61,10 @@ def _sequence(items: tuple[Any, ...] | list[Any], indent: str, *, inherited: boo
 
 
 def _items(data: Mapping[str, Any] | BaseModel, *, inherited: bool) -> Iterator[tuple[str, Any, bool, str | None]]:
-    """Yield key, value, whether it is a default, and the reason of the default."""
+    """Yield key, value, whether it is a default, and the field's description."""
     if isinstance(data, BaseModel):
         for name, field in type(data).model_fields.items():
-            # An environment's name is its file's, and its region has a key of its own. A kind is never a default.
+            # The name comes from the file name, and the region is a separate key. A kind is never a default.
             if not (isinstance(data, Environment) and name in ("name", "region")):
                 default = name != "kind" and (inherited or name not in data.model_fields_set)
                 yield name, getattr(data, name), default, field.description
@@ -73,7 +74,7 @@ def _items(data: Mapping[str, Any] | BaseModel, *, inherited: bool) -> Iterator[
 
 
 def _flow(value: Any) -> str | None:
-    """A value that fits on its key's line: a scalar, or a list or mapping of scalars."""
+    """Return the text of a value that fits on its key's line: a scalar, or a list or mapping of scalars."""
     if isinstance(value, BaseModel) or (isinstance(value, Mapping) and len(value) > 1):
         return None
     if isinstance(value, Mapping):
@@ -94,7 +95,7 @@ def _scalar(value: Any) -> str:
         return str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)
     plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS
-    # JSON's text is YAML's double-quoted text.
+    # A JSON string is a double-quoted YAML string.
     return (
         text
         if plain

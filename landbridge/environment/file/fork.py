@@ -1,4 +1,4 @@
-"""Fork an environment file: replace the values that differ in the text, so that comments stay."""
+"""Fork of an environment file: different values are replaced in the text; comments are unchanged."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ _REGION: DataPath = ("config", "aws:region")
 _OWN_CIDR, _AWS_CIDR = (*ROOT, "onprem", "cidr"), (*ROOT, "aws", "cidr")
 _ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
 _ZONE = re.compile(r"[a-z]{3,5}\d-az\d+")
-# Belongs to the stack whose file it was: another stack gets its own.
+# Keys of the original stack only: another stack gets new ones.
 _STACK_KEYS = re.compile(r"^(?:encryptionsalt|encryptedkey|secretsprovider):.*\n?", re.MULTILINE)
 _INVITATION = re.compile(r"^# Fork it with: .*$", re.MULTILINE)
 
@@ -43,7 +43,7 @@ class Begun:
     keys: str
 
     def ends(self, text: str) -> str:
-        """The text of an environment file, with the stack's own keys of before."""
+        """Return the text of an environment file with the stack's existing keys appended."""
         return f"{text.rstrip()}\n{self.keys}" if self.keys else text
 
 
@@ -57,10 +57,10 @@ def begun(text: str) -> Begun | None:
 
 
 def fork(text: str, target: Wanted, origin: str) -> str:
-    """The text of a new environment file. `origin` is the name of the one whose text is given.
+    """Return the text of a new environment file. `text` is that of the environment `origin`.
 
-    Addresses and ranges inside a range that moves move with it. Zones of another region are chosen among those that offer
-    every type that was to run in the old ones. Raises FindingsError where something does not fit, or holds secrets.
+    Addresses and ranges inside a changed range are moved with it. Zones of another region are chosen among those that
+    offer every instance type of the old zones. Raises FindingsError if a value does not fit, or for encrypted keys.
     """
     text = _STACK_KEYS.sub("", text)
     source = read(text, f"Pulumi.{origin}.yaml")
@@ -76,7 +76,7 @@ def fork(text: str, target: Wanted, origin: str) -> str:
 
 
 def _named(target: Wanted) -> dict[DataPath, Any]:
-    """Yield the values that are replaced one by one."""
+    """Return the single values to replace, by path."""
     changes: dict[DataPath, Any] = {
         (*ROOT, "owner"): target.owner,
         (*ROOT, "cost_center"): target.cost_center,
@@ -90,7 +90,7 @@ def _named(target: Wanted) -> dict[DataPath, Any]:
 
 
 def _moved(source: Source, values: Mapping[DataPath, Any], target: Wanted) -> dict[DataPath, Any]:
-    """Every text with an address of a range that moves, with the address at its place in the new range."""
+    """Return each text with an address of a changed range, with the address at the same offset in the new range."""
     ranges: list[tuple[IPv4Network, IPv4Network]] = []
     for path, new in ((_OWN_CIDR, target.onprem_cidr), (_AWS_CIDR, target.aws_cidr)):
         if new is not None and isinstance(values.get(path), str):
@@ -120,7 +120,7 @@ def _shift(source: Source, text: str, ranges: list[tuple[IPv4Network, IPv4Networ
 
 
 def _zones(source: Source, values: Mapping[DataPath, Any], target: Wanted) -> dict[DataPath, Any]:
-    """A zone of the new region for each zone that the file names."""
+    """Return a zone of the new region for each zone in the file."""
     if target.region is None or target.region == values.get(_REGION):
         return {}
     if target.region not in regions():
@@ -135,16 +135,16 @@ def _zones(source: Source, values: Mapping[DataPath, Any], target: Wanted) -> di
         free = [zone for zone in offered if zone not in chosen.values()] or list(offered)
         if not free:
             path = next(path for path, other in named.items() if other == zone)
-            what = f"no zone of {target.region} is known to offer {', '.join(sorted(types))}"
+            message = f"no zone of {target.region} is known to offer {', '.join(sorted(types))}"
             raise refused(
-                source, "fork-region", what, path, "fork in another region, and change types and zones by hand"
+                source, "fork-region", message, path, "fork in another region, and change types and zones by hand"
             )
         chosen[zone] = free[0]
     return {path: chosen[zone] for path, zone in named.items()}
 
 
 def _type_at(values: Mapping[DataPath, Any], path: DataPath) -> str | None:
-    """The instance type that a zone is named for: the capacity's own, else the pool's; None outside pools."""
+    """Return the instance type of a zone's capacity, else of its pool; None outside pools."""
     for end in range(len(path), 0, -1):
         kind = values.get((*path[:end], "instance"))
         if kind is not None:
@@ -159,7 +159,7 @@ def _written(source: Source, text: str, values: Mapping[DataPath, Any], edits: M
         if path in values:
             places[source.places[path].value] = (path, value)
     missing = [(path, value) for path, value in edits.items() if path not in values]
-    # From the end, so that what comes before keeps its place.
+    # From the end, so that the earlier positions stay valid.
     for (line, column), (path, value) in sorted(places.items(), reverse=True):
         lines[line - 1] = replaced(source, lines[line - 1], column - 1, values[path], value, path)
     for path, value in sorted(missing, key=lambda entry: source.locate(entry[0]), reverse=True):
@@ -168,12 +168,12 @@ def _written(source: Source, text: str, values: Mapping[DataPath, Any], edits: M
 
 
 def _insert(source: Source, lines: list[str], path: DataPath, value: Any) -> None:
-    """Put a key that the file leaves out on a line of its own under its parent, which is written over several lines."""
+    """Insert a missing key on a new line under its parent, which must span several lines."""
     parent = source.places.get(path[:-1])
     first = next((place for other, place in source.places.items() if other[:-1] == path[:-1] and place.key), None)
     if parent is None or parent.key is None or first is None or first.key is None or first.key[0] == parent.key[0]:
-        what = f"{path[-1]} is not in the file, and there is no line to put it after"
-        raise refused(source, "fork-value", what, path, "write it into the file by hand")
+        message = f"{path[-1]} is not in the file, and there is no line to put it after"
+        raise refused(source, "fork-value", message, path, "write it into the file by hand")
     lines[first.key[0] - 1 : first.key[0] - 1] = [f"{' ' * (first.key[1] - 1)}{path[-1]}: {plain(value)}\n"]
 
 

@@ -1,11 +1,19 @@
-"""Formats of texts in words, so that a message shows an example and not a regular expression."""
+"""Descriptions of text formats: a message shows an example instead of a regular expression."""
 
-#: By pattern, as the models have it. A test finds the ones that are missing.
+#: By pattern of the models. A test reports missing ones.
 FORMS: dict[str, str] = {
     r"^[^\x00-\x1f]*$": "text on one line",
     r"^[a-z_][a-z0-9_.-]{0,31}$": "a Unix name, such as vision or j.doe: small letters, digits, _ . -",
     r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$": "a short name, such as p5 or big-data: small letters, digits, dashes; 32 at most",
     r"^\d{12}$": 'an account number of 12 digits, in quotes: "123456789012"',
+    r"^(newest|\d\d\.\d\d\.\d+)$": "a release of Slurm, such as 26.05.5, or newest",
+    r"^[0-9a-f]{64}$": "a SHA-256 checksum, such as 1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f",
+    r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$": "a bucket's name, such as acme-packages",
+    r"^(awskms|azurekeyvault|gcpkms|hashivault)://[^\s]+$": "a secrets provider of Pulumi, such as awskms://alias/state?region=us-east-1",
+    r"^(local|(s3|gs|azblob|https)://[^\s]+)$": "local, or a backend of Pulumi such as s3://bucket?region=us-east-1",
+    r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/[A-Za-z0-9/_-]+$": (
+        "a KMS key's ARN, such as arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    ),
     r"^cr-[0-9a-f]{8,17}$": "a reservation's id, such as cr-0123456789abcdef0",
     r"^[a-z]{3,5}[0-9]-az[0-9]+$": "a zone's id, such as use1-az4 (its name, us-east-1a, is another zone in every account)",
     r"^/[A-Za-z0-9._/-]*$": "an absolute path, such as /scratch",
@@ -48,9 +56,9 @@ FORMS: dict[str, str] = {
     r"^\d+\.\d+$": 'a version of two numbers, in quotes: "11.4"',
     r"^(ssh|ecdsa|sk)-\S+ [A-Za-z0-9+/=]+( [ -~]*)?$": "a public key, such as ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 alice; ssh-keygen writes it into a file *.pub",
     r"^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,62}$": "a domain of two labels or more, such as gpu.example.org",
-    r"^(\d+:)?\d+(\.\d+)+(-\d+)?$": "a package's version as apt has it, such as 1:4.5.1-1",
+    r"^(\d+:)?\d+(\.\d+)+(-\d+)?$": "a package's version as apt shows it, such as 1:4.5.1-1",
     r"^[a-z][a-z0-9_]{1,15}$": "a device's name, such as mlx5_0",
-    r"^[1-7]g\.\d{1,3}gb$": "a MIG profile as nvidia-smi calls it, such as 1g.10gb",
+    r"^[1-7]g\.\d{1,3}gb$": "a MIG profile as nvidia-smi shows it, such as 1g.10gb",
     r"^\d{1,2}(-\d{1,2})?(,\d{1,2}(-\d{1,2})?)*$": 'numbers of GPUs, in quotes: "0-3" or "0,2"',
     r"^[a-z0-9.-]+(:\d{1,5})?(/[a-z0-9._/-]+)?$": "a registry, such as nvcr.io or cache01:5000/nvcr",
     r"^[a-z0-9.-]+(:\d{1,5})?(/[a-z0-9._-]+)+@sha256:[0-9a-f]{64}$": (
@@ -63,5 +71,5 @@ FORMS: dict[str, str] = {
 
 
 def in_words(pattern: str) -> str | None:
-    """Return the format that this pattern stands for, in words; None where there is no text for it."""
+    """Return the description of a pattern; None if there is none."""
     return FORMS.get(pattern)

@@ -1,4 +1,4 @@
-"""Environment files: finding them, and loading them with every finding located."""
+"""Environment files: search for them, and load them with the position of each finding."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from landbridge.findings import DataPath, Finding, FindingsError, did_you_mean, 
 
 ROOT: DataPath = ("config", "landbridge:environment")
 KEY = "landbridge:environment"
-#: How Pulumi's engine writes a moment that bears no quotes in the stack's file: Go's time, printed.
+#: A timestamp that has no quotes in the stack file, as Pulumi's engine prints it: Go's Time.String.
 #: Source: Go, package time, Time.String; found with Pulumi 3.259.
 _PRINTED = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?) ([+-]\d\d)(\d\d) \S+")
 _TOP = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environment")
@@ -22,11 +22,11 @@ _TOP = ("config", "secretsprovider", "encryptedkey", "encryptionsalt", "environm
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Loaded environment file: its environment, its findings and the lines of its values.
+    """Loaded environment file: its environment, its findings and the positions of its values.
 
-    `environment` is None as soon as there is an error. `partial` holds what parses, for rules over the rest; what it
-    says about repaired paths means nothing, which `reliable` tells. `secure_keys` are the file's encrypted keys. `lock` is
-    the image lock beside the file, where there is one.
+    `environment` is None if there is an error. `partial` is the environment with invalid values repaired, so that rules
+    run; `reliable` is false for findings about repaired paths. `secure_keys` are the file's encrypted keys. `lock` is
+    the image lock beside the file, if it exists.
     """
 
     path: Path
@@ -39,21 +39,21 @@ class Loaded:
     lock: ImageLock | None = None
 
     def locate(self, path: DataPath) -> tuple[int, int]:
-        """Line and column of a path inside the environment, or of its nearest ancestor in the file."""
+        """Return line and column of a path in the environment, or of its nearest ancestor in the file."""
         return self.source.locate((*ROOT, *path))
 
     def reliable(self, finding: Finding) -> bool:
-        """False when the finding concerns a value that is not what the file says."""
-        # A rule that looked at a whole part did not see what was repaired inside it.
+        """Return false if the finding concerns a value that was repaired, so that it differs from the file."""
+        # A rule over a whole section did not see the values that were repaired in it.
         related = (self.outcome.original(path) for path in finding.related)
-        at = self.outcome.original(finding.path)
-        return not (self.outcome.is_tainted(at) or any(self.outcome.touches(path) for path in related))
+        original_path = self.outcome.original(finding.path)
+        return not (self.outcome.is_tainted(original_path) or any(self.outcome.touches(path) for path in related))
 
     def place(self, finding: Finding) -> Finding:
-        """A rule's finding, with paths and places of the file."""
+        """Return a rule's finding with paths and positions of the file."""
         path = self.outcome.original(finding.path)
         located = self.source.locate(_in_file(path))
-        # What a rule says of every item of a list, a reader finds at the list.
+        # A finding about every item of a list is placed at the list.
         others = (other[: other.index("*")] if "*" in other else other for other in finding.related)
         related = tuple(dict.fromkeys(self.outcome.original(other) for other in others))
         moved = Finding(finding.rule, finding.message, path, finding.fix, finding.severity, related)
@@ -61,14 +61,14 @@ class Loaded:
 
 
 def find_environment(name: str, root: Path | None = None) -> Path:
-    """`stacks/Pulumi.<name>.yaml` beside the nearest Pulumi.yaml upward from `root` (default: here).
+    """Return `stacks/Pulumi.<name>.yaml` beside the nearest Pulumi.yaml at or above `root` (default: working folder).
 
-    Raises FindingsError with one finding when there is none.
+    Raises FindingsError with one finding if there is none.
     """
     start = (root or Path.cwd()).resolve()
     project = next((folder for folder in (start, *start.parents) if (folder / "Pulumi.yaml").is_file()), None)
     if project is None:
-        # A checkout without Pulumi.yaml is still one when it has the stacks.
+        # A checkout without Pulumi.yaml is valid if it has the folder stacks.
         project = next((folder for folder in (start, *start.parents) if (folder / "stacks").is_dir()), None)
     if project is None:
         message = f"there is neither a Pulumi.yaml nor a folder stacks in {start} or above it"
@@ -83,7 +83,7 @@ def find_environment(name: str, root: Path | None = None) -> Path:
 
 
 def load_environment(path: Path) -> Loaded:
-    """Load an environment file. Never raises for what is in the file; an unreadable file is a finding too."""
+    """Load an environment file. Content never raises; an unreadable file is a finding too."""
     path = Path(path)
     try:
         text = path.read_bytes()
@@ -100,7 +100,7 @@ def load_environment(path: Path) -> Loaded:
 
 
 def load_text(text: str | bytes, path: Path) -> Loaded:
-    """As load_environment, for text that is at hand; `path` gives the name and is not read."""
+    """Load an environment from text; `path` gives its name and is not read."""
     source = read(text, str(path))
     findings = list(source.findings)
     outcome, secure = ValidationOutcome(), frozenset[str]()
@@ -108,8 +108,8 @@ def load_text(text: str | bytes, path: Path) -> Loaded:
         if not findings:
             findings.append(_located(source, Finding("missing-key", "the file is empty", (), "start with config:")))
     else:
-        body, region, secure, more = _unwrap(source.data)
-        findings += [_located(source, finding) for finding in more]
+        body, region, secure, file_findings = _unwrap(source.data)
+        findings += [_located(source, finding) for finding in file_findings]
         if body is not None:
             outcome = validate({**body, "name": _name(path), "region": region or "us-east-1"})
             if region is None:
@@ -124,25 +124,25 @@ def load_text(text: str | bytes, path: Path) -> Loaded:
 
 
 def environment_from_config(name: str, region: str, raw: Mapping[str, Any]) -> Environment:
-    """The environment from a stack's configuration as Pulumi hands it over; FindingsError carries everything wrong."""
-    outcome = validate({**_moments(raw), "name": name, "region": region})
+    """Return the environment of a stack's configuration as Pulumi passes it. Raises FindingsError with all findings."""
+    outcome = validate({**_with_iso_timestamps(raw), "name": name, "region": region})
     if outcome.findings or outcome.environment is None:
         raise FindingsError(in_order(outcome.findings))
     return outcome.environment
 
 
-def _moments(value: Any) -> Any:
-    """The same data, with moments as the file has them."""
+def _with_iso_timestamps(value: Any) -> Any:
+    """Return the same data with timestamps as written in the file."""
     if isinstance(value, Mapping):
-        return {key: _moments(item) for key, item in value.items()}
+        return {key: _with_iso_timestamps(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_moments(item) for item in value]
+        return [_with_iso_timestamps(item) for item in value]
     match = _PRINTED.fullmatch(value) if isinstance(value, str) else None
     return value if match is None else f"{match[1]}T{match[2]}{match[3]}:{match[4]}"
 
 
 def _unwrap(data: Any) -> tuple[dict[str, Any] | None, str | None, frozenset[str], list[Finding]]:
-    """The environment's own data, its region, the names of secure keys, and what is wrong around them."""
+    """Return the environment's data, its region, the names of secure keys, and findings about the other keys."""
     findings: list[Finding] = []
     if not isinstance(data, dict):
         return None, None, frozenset(), [Finding("wrong-type", "the file must be a mapping that starts with config:")]
@@ -165,7 +165,7 @@ def _unwrap(data: Any) -> tuple[dict[str, Any] | None, str | None, frozenset[str
     if body is None:
         near = did_you_mean(KEY, [k for k in config if k not in secure])
         fix = (
-            f'is "{near}" meant?'
+            f'did you mean "{near}"?'
             if near
             else f"add {KEY}: with at least owner, aws, and either onprem and link or aws.services"
         )

@@ -1,7 +1,7 @@
-"""The image lock: which image each name stands for, written down once by `landbridge lock` and committed.
+"""Image lock: the AMI of each image name, written by `landbridge lock` and committed.
 
-A public parameter such as `.../latest/ami-id` names another image every few weeks. Resolved at every `up` it would replace
-launch templates without a change in the file; resolved once, the second `up` finds nothing to do.
+A public parameter such as `.../latest/ami-id` resolves to another image every few weeks. Resolved at every `up`, it
+would replace launch templates without a change in the file; resolved once, a second `up` changes nothing.
 """
 
 import json
@@ -28,19 +28,21 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n",
 
 
 class LockedImage(Model):
-    """Image as AWS described it when its name was resolved. A fact that AWS does not publish is absent."""
+    """Image as AWS described it when its name was resolved. Facts that AWS does not publish are absent."""
 
     ami: Annotated[str, StringConstraints(pattern=r"^ami-[0-9a-f]{8,17}$")]
-    parameter: Text | None = Field(default=None, description="none: an image that was built here")
-    source: Text | None = Field(default=None, description="of a built one: the digest of the roles it was built with")
-    version: int | None = Field(default=None, ge=1, description="of the parameter")
+    parameter: Text | None = Field(
+        default=None, description="parameter that was resolved; none: a node image that Landbridge built"
+    )
+    source: Text | None = Field(default=None, description="digest of the roles with which a node image was built")
+    version: int | None = Field(default=None, ge=1, description="version of the parameter")
     region: Text
     architecture: Literal["x86_64", "arm64"]
     root_device: Text
-    root_gib: int | None = Field(default=None, ge=1, description="the least a root volume may have")
+    root_gib: int | None = Field(default=None, ge=1, description="minimum size of a root volume")
     name: Text | None = None
     created: date | None = None
-    deprecated: date | None = Field(default=None, description="from then on AWS no longer lists it")
+    deprecated: date | None = Field(default=None, description="date from which AWS no longer lists it")
     driver: Text | None = None
     cuda: Text | None = None
     efa: Text | None = None
@@ -49,17 +51,17 @@ class LockedImage(Model):
 
 @dataclass(frozen=True, slots=True)
 class ImageLock:
-    """Locked images by name, in the order of their names."""
+    """Locked images by name."""
 
     images: Mapping[str, LockedImage]
 
     @property
     def amis(self) -> dict[str, str]:
-        """Image ids by name: what the plan needs."""
+        """Return the AMI ids by image name, for the plan."""
         return {name: image.ami for name, image in self.images.items()}
 
     def text(self, environment: str) -> str:
-        """The lock's file: stable, one image after the other by name, so that a difference shows what has changed."""
+        """Return the text of the lock file, sorted by image name, so that its diff shows the changes."""
         parts = [HEAD.format(name=environment)]
         for name in sorted(self.images):
             data = self.images[name].model_dump(mode="json", exclude_none=True)
@@ -79,9 +81,9 @@ def lock_path(environment_file: Path) -> Path:
 
 
 def read_lock(path: Path, region: str | None = None) -> tuple[ImageLock | None, tuple[Finding, ...]]:
-    """The lock in `path`, None where there is no file or nothing in it can be used, and what is wrong with it.
+    """Return the lock in `path` and its findings; the lock is None if the file is absent or invalid.
 
-    Findings are placed in the lock's own file. With `region`, an image of another one is an error: ids are regional.
+    Findings have positions in the lock file. With `region`, an image of another region is an error: ids are regional.
     Never raises.
     """
     try:
@@ -108,11 +110,14 @@ def read_lock(path: Path, region: str | None = None) -> tuple[ImageLock | None, 
             images[name] = LockedImage.model_validate_json(json.dumps(row))
         except ValidationError as error:
             for fault in error.errors(include_url=False):
-                where: DataPath = (name, *fault["loc"])
-                findings.append(_at(source, where, f"{path_text(where)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"))
+                location: DataPath = (name, *fault["loc"])
+                message = f"{path_text(location)}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+                findings.append(_at(source, location, message))
             continue
-        if region is not None and images[name].region != region:
-            message = f"{name} was resolved in {images[name].region}, and this environment is in {region}"
+        # An image's copy in another region has that region in its name.
+        expected = name.partition("@")[2] or region
+        if expected is not None and images[name].region != expected:
+            message = f"{name} was resolved in {images[name].region}, and this environment is in {expected}"
             findings.append(_at(source, (name, "region"), message))
     return (None if findings else ImageLock(images)), tuple(findings)
 
@@ -123,7 +128,7 @@ def _at(source: Source, path: DataPath, message: str) -> Finding:
 
 
 def _scalar(value: object) -> str:
-    """A value in YAML: bare where every reader takes it for text, else in quotes (13.0 and 2026-11-21 are text too)."""
+    """Return a value in YAML, quoted unless every parser reads it as text (13.0 and 2026-11-21 are text)."""
     text = str(value)
     bare = isinstance(value, int) or (_BARE.fullmatch(text) and text.casefold() not in _WORDS)
     return text if bare else json.dumps(text, ensure_ascii=False)

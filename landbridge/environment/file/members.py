@@ -1,7 +1,7 @@
-"""Add nodes to an environment file and remove them: only the text of these nodes changes.
+"""Addition and removal of nodes in an environment file: only the text of these nodes changes.
 
-What was written is read again, and held against what it should say: a file that is laid out in a way which this does not
-know is refused with what to write by hand, and never half changed.
+The new text is parsed again and compared with the expected data: a file with an unsupported layout is rejected with a
+hint for a manual change, and never partly changed.
 """
 
 import re
@@ -20,14 +20,14 @@ from landbridge.findings import DataPath, FindingsError
 
 NODES: DataPath = (*ROOT, "onprem", "nodes")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
-#: What nodes of one kind share, beside what is asked for.
+#: Keys that a new group copies from a group of the same platform.
 _SHARED = ("features", "local_scratch", "hardware")
 Group = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """Nodes that join. None: as the nodes of the same name have it, and the address that follows theirs."""
+    """Nodes to add. None: platform and rack of the nodes with the same name stem, and the address after theirs."""
 
     names: tuple[str, ...]
     address: IPv4Address | None = None
@@ -36,30 +36,31 @@ class Joining:
 
 
 def with_nodes(text: str, file: str, joining: Joining) -> str:
-    """The text with the nodes in it: in the group that they continue, else as a group of their own.
+    """Return the text with the nodes added: to the group that they continue, else as a new group.
 
-    Raises FindingsError for names that are there, for an address or a platform that nothing gives, and for a layout that
-    cannot be changed here.
+    Raises FindingsError for existing names, for an address or platform that cannot be derived, and for a layout that
+    cannot be changed automatically.
     """
     source, groups = _read(text, file)
     names_in_file = {name for group in groups for name in _names(group)}
     present = [name for name in joining.names if name in names_in_file]
     if present:
-        what = f"{', '.join(present)} {'is' if len(present) == 1 else 'are'} in the file already"
-        raise refused(source, "node-known", what, NODES, "landbridge node list shows what Slurm thinks of it")
+        message = f"{', '.join(present)} {'is' if len(present) == 1 else 'are'} in the file already"
+        raise refused(source, "node-known", message, NODES, "landbridge node list shows its state in Slurm")
     at = _like(groups, joining.names[0])
     model = groups[at] if at is not None else {}
     if at is not None and _continues(model, joining):
         written = _written([*_names(model), *joining.names])
         changed = _set(source, text.splitlines(keepends=True), (*NODES, at), {"hosts": written})
         return _checked(source, changed, [*groups[:at], {**model, "hosts": written}, *groups[at + 1 :]])
-    return _as_a_group(source, text, groups, _group(source, model, joining))
+    new = _group(source, model, joining) | _common_system(groups)
+    return _as_a_group(source, text, groups, new)
 
 
 def without_nodes(text: str, file: str, names: Sequence[str]) -> str:
-    """The text without these nodes; every other node keeps its address, so that a group may become two.
+    """Return the text without these nodes; every other node keeps its address, so that a group may become two.
 
-    Raises FindingsError for a name that is not there, for the last node of all, and for a layout that cannot be changed here.
+    Raises FindingsError for an unknown name, for the last node, and for a layout that cannot be changed automatically.
     """
     for name in names:
         text = _without(text, file, name)
@@ -67,7 +68,7 @@ def without_nodes(text: str, file: str, names: Sequence[str]) -> str:
 
 
 def node_addresses(text: str, file: str) -> dict[str, str]:
-    """Every node's address by its name, in the file's order."""
+    """Return the address of each node by name, in the file's order."""
     _, groups = _read(text, file)
     return {
         name: str(IPv4Address(group["address"]) + offset)
@@ -89,19 +90,19 @@ def _read(text: str, file: str) -> tuple[Source, list[Group]]:
             IPv4Address(group["address"])
             hostlist.expand(group["hosts"])
         except (AddressValueError, hostlist.HostlistError, TypeError, KeyError):
-            path, fix = (*NODES, index), "landbridge check says what is wrong with it"
+            path, fix = (*NODES, index), "run landbridge check for its findings"
             raise refused(source, "edit-group", "this group of nodes cannot be read", path, fix) from None
     return source, groups
 
 
 def _like(groups: Sequence[Group], name: str) -> int | None:
-    """The last group with nodes of the same name but for the number."""
+    """Return the index of the last group whose node names have the same stem."""
     stem = _stem(name)
     return next((at for at in reversed(range(len(groups))) if stem == _stem(_names(groups[at])[-1])), None)
 
 
 def _continues(group: Group, joining: Joining) -> bool:
-    """Return true when the nodes are the next ones of a range of equal machines."""
+    """Return true if the nodes continue the group's names and addresses, with the same platform and rack."""
     names = _names(group)
     row = [names[-1], *joining.names]
     if any(_next(name) != other for name, other in pairwise(row)):
@@ -112,14 +113,14 @@ def _continues(group: Group, joining: Joining) -> bool:
 
 
 def _group(source: Source, model: Group, joining: Joining) -> Group:
-    """The nodes as a group of their own."""
+    """Return the nodes as a new group."""
     platform = joining.platform or model.get("platform")
     if platform is None:
-        what = f"nothing says which machines {', '.join(joining.names)} are"
-        raise refused(source, "node-platform", what, NODES, "say it: --platform dgx-h100")
+        message = f"the platform of {', '.join(joining.names)} is not known"
+        raise refused(source, "node-platform", message, NODES, "give it: --platform dgx-h100")
     if joining.address is None:
-        what = f"{joining.names[0]} does not follow the nodes that are there, so nothing says its address"
-        raise refused(source, "node-address", what, NODES, "say it: --address 10.20.1.40")
+        message = f"{joining.names[0]} does not follow the existing nodes, so its address is not known"
+        raise refused(source, "node-address", message, NODES, "give it: --address 10.20.1.40")
     group: Group = {"hosts": _written(joining.names), "platform": platform, "address": str(joining.address)}
     rack = joining.rack or model.get("rack")
     if rack is not None:
@@ -129,12 +130,18 @@ def _group(source: Source, model: Group, joining: Joining) -> Group:
     return group
 
 
+def _common_system(groups: Sequence[Group]) -> Group:
+    """Return the operating system if all groups have the same one; empty for the default one."""
+    systems = {group.get("os") for group in groups}
+    return {"os": system} if len(systems) == 1 and (system := systems.pop()) is not None else {}
+
+
 def _as_a_group(source: Source, text: str, groups: Sequence[Group], group: Group) -> str:
     line = f"- {_flow(group)}"
     lines = text.splitlines(keepends=True)
     if not groups:
-        what = "no node is in the file yet, so there is no line to put this one after"
-        raise refused(source, "edit-layout", what, NODES, f"write it under onprem.nodes: {line}")
+        message = "no node is in the file yet, so there is no line to put this one after"
+        raise refused(source, "edit-layout", message, NODES, f"write it under onprem.nodes: {line}")
     _, last, indent = _span(source, lines, len(groups) - 1, line)
     lines[last:last] = [f"{indent}{line}\n"]
     return _checked(source, "".join(lines), [*groups, group])
@@ -144,7 +151,7 @@ def _without(text: str, file: str, name: str) -> str:
     source, groups = _read(text, file)
     at = next((index for index, group in enumerate(groups) if name in _names(group)), None)
     if at is None:
-        fix = "landbridge show prints what the file says"
+        fix = "landbridge show prints the nodes of the file"
         raise refused(source, "node-unknown", f"no node of the file is called {name}", NODES, fix)
     group, path = groups[at], (*NODES, at)
     names = _names(group)
@@ -158,8 +165,8 @@ def _without(text: str, file: str, name: str) -> str:
         parts.append({**group, "hosts": _written(after), "address": address})
     lines = text.splitlines(keepends=True)
     if len(groups) == 1 and not parts:
-        what = f"{name} is the last node; a file without nodes is another kind of site"
-        raise refused(source, "node-last", what, path, "change onprem.nodes by hand")
+        message = f"{name} is the last node; a file without nodes is another kind of site"
+        raise refused(source, "node-last", message, path, "change onprem.nodes by hand")
     first, last, _ = _span(source, lines, at, "the group by hand, in two lines") if len(parts) != 1 else (0, 0, "")
     changed = text
     if len(parts) == 1:
@@ -167,7 +174,7 @@ def _without(text: str, file: str, name: str) -> str:
     elif not parts:
         changed = "".join(lines[: first - 1] + lines[last:])
     else:
-        # The second half is the group's own lines once more, with what differs in them.
+        # The second half is a copy of the group's lines with its hosts and address.
         second = _set(source, list(lines), path, parts[1]).splitlines(keepends=True)[first - 1 : last]
         start = _set(source, list(lines), path, parts[0]).splitlines(keepends=True)
         changed = "".join(start[:last] + second + start[last:])
@@ -175,7 +182,7 @@ def _without(text: str, file: str, name: str) -> str:
 
 
 def _set(source: Source, lines: list[str], path: DataPath, values: Group) -> str:
-    """The text with the group's hosts and address as in `values`, from the end, so that what comes before keeps its place."""
+    """Return the text with the group's hosts and address of `values`; last one first, so that positions stay valid."""
     present: Any = source.data
     for part in path:
         present = present[part]
@@ -187,28 +194,28 @@ def _set(source: Source, lines: list[str], path: DataPath, values: Group) -> str
 
 
 def _span(source: Source, lines: Sequence[str], index: int, by_hand: str) -> tuple[int, int, str]:
-    """First and last line of an item of the list, from 1, and what indents its dash. Raises FindingsError for `[{…}, {…}]`."""
+    """Return first and last line of a list item, from 1, and its indent. Raises FindingsError for `[{…}, {…}]`."""
     path = (*NODES, index)
     line, column = source.places[path].value
     before = lines[line - 1][: column - 1]
     if not re.fullmatch(r"\s*-\s+", before):
-        what = "the nodes are not written one after another, each behind a dash"
-        raise refused(source, "edit-layout", what, path, f"write {by_hand}")
+        message = "the nodes are not written one after another, each behind a dash"
+        raise refused(source, "edit-layout", message, path, f"write {by_hand}")
     inside = [place for other, place in source.places.items() if other[: len(path)] == path]
     ends = [at[0] for place in inside for at in (place.key, place.value) if at is not None]
     return line, max(ends), before[: before.index("-")]
 
 
 def _checked(source: Source, text: str, expected: Sequence[Group]) -> str:
-    """The text, once it is known to say what is wanted and to differ in nothing else."""
+    """Return the text if it parses to the expected nodes and no other value differs. Raises FindingsError otherwise."""
     data: Any = deepcopy(source.data)
     holder = data
     for part in NODES[:-1]:
         holder = holder[part]
     holder[NODES[-1]] = list(expected)
     if read(text, source.file).data != data:
-        what = "the nodes are written in a way that cannot be changed here"
-        raise refused(source, "edit-layout", what, NODES, "change the file by hand; nothing has been written")
+        message = "the nodes are written in a way that cannot be changed here"
+        raise refused(source, "edit-layout", message, NODES, "change the file by hand; nothing has been written")
     return text
 
 
@@ -225,7 +232,7 @@ def _names(group: Group) -> list[str]:
 
 
 def _written(names: Sequence[str]) -> str:
-    """The shortest list that keeps the order, which is that of the addresses."""
+    """Return the shortest host list with the same order, which is that of the addresses."""
     short = hostlist.compress(names)
     return short if hostlist.expand(short) == list(names) else ",".join(names)
 

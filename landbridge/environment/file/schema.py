@@ -1,4 +1,4 @@
-"""A JSON Schema of environment files, for editors that complete and check YAML while it is written."""
+"""JSON Schema of environment files, with which editors complete and check YAML."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,27 +10,27 @@ from landbridge.catalog import instances, platforms, regions
 from landbridge.environment.file.load import KEY
 from landbridge.environment.model import Environment
 
-#: Where the shipped schema stands, seen from the environment files.
+#: Path of the shipped schema, relative to the environment files.
 FILE_NAME = "environment.schema.json"
 MODELINE = f"# yaml-language-server: $schema={FILE_NAME}"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _OCTET = r"(25[0-5]|2[0-4]\d|1?\d?\d)"
 _ADDRESS = rf"{_OCTET}(\.{_OCTET}){{3}}"
-#: Python's formats that JSON Schema has no word for.
+#: Patterns for pydantic formats that JSON Schema does not define.
 _PATTERNS = {"ipv4network": rf"^{_ADDRESS}/(3[0-2]|[12]?\d)$", "ipv4": rf"^{_ADDRESS}$"}
-#: Filled from the file's name and its `aws:region`; they are no keys of the environment.
+#: Fields that come from the file's name and `aws:region`, not from keys of the environment.
 _NOT_KEYS = ("name", "region")
 
 
 class _Generator(GenerateJsonSchema):
-    """As pydantic writes it, with titles left out: they repeat the keys."""
+    """Pydantic's schema generator without titles of fields, which repeat the keys."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema of a whole stack file. Every file that loads without a finding about its shape is valid by it."""
+    """Return the schema of a whole stack file. Every file that loads without a finding about its form is valid."""
     schema = Environment.model_json_schema(schema_generator=_Generator)
     definitions = schema.pop("$defs", {})
     for key in _NOT_KEYS:
@@ -39,7 +39,7 @@ def json_schema() -> dict[str, Any]:
     for node in (schema, *definitions.values()):
         _tidy(node)
         for variant in _variants(node):
-            # A choice needs its word, also where one of the variants would have it by default.
+            # `kind` is required, also if one of the variants has a default for it.
             required = definitions[variant].setdefault("required", [])
             definitions[variant]["required"] = sorted({*required, "kind"})
     _offer(definitions["PoolSettings"]["properties"]["instance"], instances())
@@ -67,7 +67,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _tidy(node: Any) -> None:
-    """Drop titles, and give formats a pattern that every validator knows."""
+    """Remove titles, and replace formats with patterns that every validator supports."""
     if isinstance(node, list):
         for item in node:
             _tidy(item)
@@ -82,7 +82,7 @@ def _tidy(node: Any) -> None:
 
 
 def _variants(node: Any) -> Iterator[str]:
-    """The names of the definitions that a `kind` chooses between, anywhere in a node."""
+    """Yield the names of the definitions between which a `kind` selects, anywhere in a node."""
     if isinstance(node, dict):
         for reference in node.get("discriminator", {}).get("mapping", {}).values():
             yield reference.rsplit("/", 1)[-1]

@@ -1,6 +1,4 @@
-"""Keys and values that may stand at a path of an environment: the model there, its keys, and the spelling of its
-choices.
-"""
+"""Model, keys and choices at a path of an environment."""
 
 import types
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,12 +13,12 @@ Data = Any
 
 
 def model_at(root: type[BaseModel], data: Data, path: DataPath) -> type[BaseModel] | None:
-    """The model that describes the mapping at `path`, choosing between variants by the data's `kind`."""
+    """Return the model of the mapping at `path`; variants are selected by the data's `kind`."""
     return _chosen(_annotation_at(root, data, path), _data_at(data, path))
 
 
 def choices_at(root: type[BaseModel], data: Data, path: DataPath) -> tuple[str, ...]:
-    """The fixed words allowed at `path`, or none where it is free."""
+    """Return the values that are permitted at `path`; empty if it is not a choice."""
     if path and path[-1] == "kind":
         annotation = _annotation_at(root, data, path[:-1])
         kinds = [get_args(model.model_fields["kind"].annotation) for model in _models(annotation)]
@@ -30,10 +28,9 @@ def choices_at(root: type[BaseModel], data: Data, path: DataPath) -> tuple[str, 
 
 
 def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[tuple[str, ...], bool]:
-    """Return other paths where a key of this name belongs, as users write them (`aws.pools[]`), the ones inside
-    `near` first.
+    """Return the other paths with a key of this name, as users write them (`aws.pools[]`), those inside `near` first.
 
-    And whether it belongs to another variant of what is at `near` itself.
+    The second value is true if the key belongs to another variant of the section at `near`.
     """
     here = "".join("[]" if isinstance(part, int) else f".{part}" for part in near).removeprefix(".")
     places = _places(root).get(key, ())
@@ -43,7 +40,7 @@ def places_of(root: type[BaseModel], key: str, near: DataPath) -> tuple[tuple[st
 
 
 def _fits(place: str, here: str) -> bool:
-    """Return true when a path of the model, with `<name>` for any key, is the one of these keys."""
+    """Return true if a path of the model, with `<name>` for any key, matches these keys."""
     parts, keys = place.split("."), here.split(".")
     same = len(parts) == len(keys)
     return same and all(a == b or a == "<name>" for a, b in zip(parts, keys, strict=True))
@@ -68,7 +65,7 @@ def _places(root: type[BaseModel]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _inside(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel], str]]:
-    """The models in an annotation, each with `[]` for a list's items and `.<name>` for a mapping's."""
+    """Yield the models in an annotation, each with `[]` for items of a list and `.<name>` for those of a mapping."""
     for part in _flat(annotation):
         if isinstance(part, type) and issubclass(part, BaseModel):
             yield part, suffix
@@ -79,14 +76,14 @@ def _inside(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel]
 
 
 def data_path(data: Data, location: Sequence[str | int]) -> tuple[DataPath, DataPath]:
-    """Split a pydantic location into the path that exists in `data` and what is left of it.
+    """Split a pydantic location into the path that exists in `data` and the remainder.
 
-    Variant names that pydantic puts in between are dropped; what is left is a missing key, or empty.
+    Variant names that pydantic inserts are removed; the remainder is a missing key, or empty.
     """
     path: list[str | int] = []
     entered = True
     for index, part in enumerate(location):
-        # First of all comes the variant: a `reservation` has a key of that name too.
+        # Check for the variant first: a `reservation` has a key of that name too.
         if entered and isinstance(data, Mapping) and data.get("kind") == part:
             entered = False
             continue
@@ -99,7 +96,7 @@ def data_path(data: Data, location: Sequence[str | int]) -> tuple[DataPath, Data
 
 
 def value_at(data: Data, path: DataPath) -> Any:
-    """The value at a path that is there."""
+    """Return the value at an existing path."""
     for part in path:
         data = data[part]
     return data
@@ -140,7 +137,7 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _flat(annotation: Any) -> list[Any]:
-    """Every alternative of an annotation, with Annotated and Optional taken off."""
+    """Return the alternatives of an annotation, without Annotated and Optional."""
     if get_origin(annotation) is Annotated:
         return _flat(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):

@@ -1,4 +1,4 @@
-"""YAML to plain data that remembers where everything stood."""
+"""YAML parser that returns plain data with the position of each value."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from landbridge.findings import DataPath, Finding
 from landbridge.yaml_text import STANDARD, BadYaml, Mapping, Node, Scalar, Sequence, compose, value_of
 
-# A person's file is far smaller; an alias bomb is not.
+# Limits against alias bombs; real files are far smaller.
 MAX_VALUES = 200_000
 MAX_DEPTH = 60
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
-    """Line and column of a key and of its value, from 1. A list's items and the root have no key."""
+    """Line and column of a key and of its value, from 1. List items and the root have no key."""
 
     key: tuple[int, int] | None
     value: tuple[int, int]
@@ -22,7 +22,7 @@ class SourcePosition:
 
 @dataclass(slots=True)
 class Source:
-    """Plain data, the place of every path in it, and what was wrong with the text itself."""
+    """Plain data of a YAML text, the position of each path in it, and findings about the text."""
 
     file: str
     data: Any = None
@@ -31,9 +31,9 @@ class Source:
     _values: int = 0
 
     def locate(self, path: DataPath, *, key: bool = False) -> tuple[int, int]:
-        """Line and column of `path`, or of its nearest ancestor that is in the file.
+        """Return line and column of `path`, or of its nearest ancestor that is in the file.
 
-        A scalar is found at its value, a list or a mapping at its key; `key=True` asks for the key always.
+        The position of a scalar is that of its value, else that of its key; with `key=True` always the key.
         """
         while path not in self.places:
             if not path:
@@ -43,12 +43,12 @@ class Source:
         return place.key if place.key and (key or not place.is_scalar) else place.value
 
     def report(self, rule: str, message: str, path: DataPath, place: tuple[int, int], fix: str | None = None) -> None:
-        """Add a finding at a place that is no path's."""
+        """Add a finding at an explicit position."""
         self.findings.append(Finding(rule, message, path, fix).at(self.file, *place))
 
 
 def read(text: str | bytes, file: str) -> Source:
-    """Parse `text`. Never raises: what cannot be read becomes a finding with line and column, and `data` None."""
+    """Parse `text`. Never raises: invalid text gives a finding with line and column, and `data` is None."""
     source = Source(file)
     try:
         node = compose(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
@@ -69,7 +69,7 @@ def read(text: str | bytes, file: str) -> Source:
 
 
 class _EndlessError(Exception):
-    """More values than any environment has; `place` is where reading gave up."""
+    """Too many values or levels; `place` is the position where parsing stopped."""
 
     def __init__(self, place: tuple[int, int]) -> None:
         self.place = place
@@ -120,7 +120,7 @@ def _mapping(source: Source, node: Mapping, path: DataPath, above: tuple[int, ..
 
 
 def _scalar(source: Source, node: Scalar, path: DataPath) -> Any:
-    """A scalar's meaning; an unknown tag is a finding."""
+    """Return the value of a scalar; an unknown tag is a finding."""
     value = value_of(node)
     if not node.tag.startswith(STANDARD):
         source.report("wrong-type", f"the tag {node.tag} is not supported", path, _place(node), "remove the tag")
@@ -132,5 +132,5 @@ def _place(node: Node) -> tuple[int, int]:
 
 
 def _clean(text: str) -> str:
-    """Text without lone surrogates, which no other program could read back."""
+    """Return the text without lone surrogates, which other programs cannot read."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

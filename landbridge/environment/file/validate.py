@@ -1,7 +1,7 @@
-"""Data to a typed environment: every finding of the whole tree at once, and an environment of the parts that parse.
+"""Validation of data to a typed environment: all findings at once, and an environment of the valid values.
 
-A wrong part is repaired (dropped for its default, or replaced by a harmless stand-in) and its path remembered as
-tainted, so that rules over the rest still run; what a rule says about a tainted path is never shown.
+An invalid value is repaired (replaced by its default or by a harmless placeholder) and its path is recorded as tainted,
+so that rules still run; findings of rules about a tainted path are not shown.
 """
 
 import json
@@ -19,7 +19,7 @@ from landbridge.environment.file.wording import shape_finding
 from landbridge.environment.model import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, path_text
 
-# Values for required keys that are missing or wrong; `*` is any key or position.
+# Placeholders for required keys that are missing or invalid; `*` is any key or position.
 STAND_INS: dict[DataPath, Any] = {
     ("name",): "unnamed",
     ("region",): "us-east-1",
@@ -42,6 +42,13 @@ STAND_INS: dict[DataPath, Any] = {
     ("scheduler", "accounts", "*", "data_class"): "internal",
     ("budget", "accounts", "*", "monthly_usd"): 0,
 }
+#: Fixes for keys that a former version had, by model and key.
+REMOVED_KEYS: dict[tuple[str, str], str] = {
+    (
+        "Spot",
+        "allocation",
+    ): "remove it: a launch asks for one type in one zone, and the order of capacities in the file decides"
+}
 _MAX_REPAIR_ROUNDS = 60
 
 
@@ -54,11 +61,11 @@ class ValidationOutcome:
     tainted: set[DataPath] = field(default_factory=set)
     _dropped: dict[DataPath, list[int]] = field(default_factory=dict)
     _renamed: dict[DataPath, str] = field(default_factory=dict)
-    #: How many paths were tainted when these were made, the paths with one part as `*`, and all their beginnings.
+    #: Number of tainted paths at the time of indexing, these paths with one part as `*`, and all their prefixes.
     _index: tuple[int, set[DataPath], set[DataPath]] = field(default_factory=lambda: (0, set(), set()))
 
     def original(self, path: DataPath) -> DataPath:
-        """The path in the file of a path in the repaired data."""
+        """Return the path in the file of a path in the repaired data."""
         original_path: DataPath = ()
         for part in path:
             if isinstance(part, int):
@@ -70,14 +77,14 @@ class ValidationOutcome:
         return original_path
 
     def is_tainted(self, path: DataPath) -> bool:
-        """True when the path, or a part it belongs to, was repaired."""
+        """Return true if the path or one of its ancestors was repaired."""
         return any(path[:length] in self.tainted for length in range(len(path) + 1))
 
     def touches(self, path: DataPath) -> bool:
-        """True when the path, a part it belongs to, or something inside it was repaired.
+        """Return true if the path, one of its ancestors or one of its descendants was repaired.
 
-        One part of the path may be `*`, any key or position: `("aws", "pools", "*", "name")` is every pool's name, and
-        with an empty part at the end, `("aws", "pools", "*", "")`, every pool as a whole.
+        One part of the path may be `*`, any key or position: `("aws", "pools", "*", "name")` is the name of each pool,
+        and with an empty last part, `("aws", "pools", "*", "")` is each pool as a whole.
         """
         if self._index[0] != len(self.tainted):
             tainted = {path for taint in self.tainted for path in _starred(taint)}
@@ -91,19 +98,19 @@ class ValidationOutcome:
 
 
 def _starred(path: DataPath) -> Iterator[DataPath]:
-    """A path, and the same with any one of its parts as `*`."""
+    """Yield a path, and the same path with each one of its parts as `*`."""
     yield path
     for index in range(len(path)):
         yield (*path[:index], "*", *path[index + 1 :])
 
 
 def validate(data: Mapping[str, Any]) -> ValidationOutcome:
-    """Validate plain data (as YAML or JSON gives it) with `name` and `region` already in it. Never raises."""
+    """Validate plain data (from YAML or JSON) that contains `name` and `region`. Never raises."""
     outcome = ValidationOutcome()
     work: dict[str, Any] = deepcopy(dict(data))
     for _ in range(_MAX_REPAIR_ROUNDS):
         try:
-            # JSON is the strict mode in which text may become an address and a list a tuple, and nothing else changes.
+            # In strict mode only JSON input permits text for addresses and lists for tuples.
             outcome.environment = Environment.model_validate_json(json.dumps(work, default=str))
             return outcome
         except ValidationError as problem:
@@ -113,10 +120,10 @@ def validate(data: Mapping[str, Any]) -> ValidationOutcome:
 
 
 def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[ErrorDetails]) -> bool:
-    """Report and repair. False when a part without a stand-in is missing at the top."""
+    """Report and repair all errors. Return false if a top-level section without a placeholder is missing."""
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
     others = [error for error in errors if error["type"] != "extra_forbidden"]
-    # Misspelt keys first: with the right name back, what is below them is checked, and nothing seems to be missing.
+    # Misspelt keys first: with the name corrected, their content is checked and no key appears to be missing.
     if unknown:
         for error in unknown:
             _repair_unknown(outcome, work, error["loc"])
@@ -128,19 +135,19 @@ def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[E
         places.setdefault(here, []).append((error, unresolved))
     above = {path[:length] for path in places for length in range(len(path))}
     for path, place in places.items():
-        # A list is not "too short" when it is its wrong items that do not count.
+        # A list is not "too short" if only its invalid items are missing.
         spoilt = path in above or outcome.original(path) in outcome._dropped
         if not (spoilt and place[0][0]["type"] == "too_short"):
             outcome.findings.append(shape_finding(work, path, outcome.original(path), [error for error, _ in place]))
-    # From the back, so that dropping an item of a list does not move the ones still to be repaired.
-    gone: set[DataPath] = set()
+    # From the end, so that removing an item of a list does not move those still to be repaired.
+    repaired_paths: set[DataPath] = set()
     for path in sorted(places, key=_sort_key, reverse=True):
-        if any(path[:length] in gone for length in range(len(path) + 1)):
+        if any(path[:length] in repaired_paths for length in range(len(path) + 1)):
             continue
         repaired = _repair(outcome, work, path)
         if repaired is None:
             return False
-        gone.add(repaired)
+        repaired_paths.add(repaired)
     return True
 
 
@@ -156,34 +163,37 @@ def _repair_unknown(outcome: ValidationOutcome, work: dict[str, Any], location: 
     holder = value_at(work, parent)
     model = model_at(Environment, work, parent)
     fields = list(model.model_fields) if model else []
-    meant = did_you_mean(key, [name for name in fields if name not in holder])
-    near = meant or did_you_mean(key, fields)
-    home, another_kind = places_of(Environment, key, parent)
-    if another_kind:
+    correct_key = did_you_mean(key, [name for name in fields if name not in holder])
+    near = correct_key or did_you_mean(key, fields)
+    other_places, is_other_variant = places_of(Environment, key, parent)
+    removed = REMOVED_KEYS.get((model.__name__ if model else "", key))
+    if removed is not None:
+        fix, correct_key = removed, None
+    elif is_other_variant:
         fix = f"it is a key of another kind of {path_text(parent)}; change kind:, or remove it"
-    elif home and not get_close_matches(key, fields, n=1, cutoff=0.8):
-        fix = f"it is a key of {' and '.join(home[:3])}"
+    elif other_places and not get_close_matches(key, fields, n=1, cutoff=0.8):
+        fix = f"it is a key of {' and '.join(other_places[:3])}"
     else:
         fix = f'did you mean "{near}"?' if near else f"known here: {', '.join(fields)}" if fields else "remove it"
-    where = f" in {path_text(parent)}" if parent else ""
+    location_text = f" in {path_text(parent)}" if parent else ""
     original = outcome.original(path)
-    outcome.findings.append(Finding("unknown-key", f'unknown key "{key}"{where}', original, fix))
+    outcome.findings.append(Finding("unknown-key", f'unknown key "{key}"{location_text}', original, fix))
     value = holder.pop(key)
-    if meant:
-        holder[meant] = value
-        outcome._renamed[(*outcome.original(parent), meant)] = str(original[-1])
+    if correct_key:
+        holder[correct_key] = value
+        outcome._renamed[(*outcome.original(parent), correct_key)] = str(original[-1])
 
 
 def _repair(outcome: ValidationOutcome, work: dict[str, Any], path: DataPath) -> DataPath | None:
-    """Make the value at `path` valid: drop it for its default, put a stand-in, or drop what it belongs to.
+    """Make the value at `path` valid: remove it (its default applies), replace it, or remove its parent.
 
-    Returns the path that was dropped or replaced, None when nothing is left to be dropped.
+    Return the path that was removed or replaced; None if no parent remains.
     """
     while path:
         outcome.tainted.add(outcome.original(path))
         parent, key = path[:-1], path[-1]
         holder = value_at(work, parent)
-        # A list of a fixed length may lack the item; then it is the list that is wrong.
+        # A list of fixed length may lack the item; then the list itself is invalid.
         if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
             original = outcome.original(path)[-1]
             outcome._dropped.setdefault(outcome.original(parent), []).append(cast(int, original))

@@ -1,4 +1,4 @@
-"""Messages for values of the wrong type or format, in the words of the environment file."""
+"""Messages for values of the wrong type or format, with terms of the environment file."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def shape_finding(work: Any, path: DataPath, original: DataPath, errors: list[Er
     error = errors[0]
     kind, context = error["type"], error.get("ctx", {})
     name = path_text(original) or "the environment"
-    got = _shown(error["input"])
+    shown_value = _shown(error["input"])
     types = sorted({_TYPES[base] for e in errors if (base := _base_type(e["type"])) in _TYPES})
     if kind == "missing":
         return Finding("missing-key", f"{name} is missing", original, "add it; it has no default")
@@ -37,10 +37,10 @@ def shape_finding(work: Any, path: DataPath, original: DataPath, errors: list[Er
     if "fix" in context:
         return Finding(kind, f"{name}: {error['msg']}", original, str(context["fix"]))
     if types:
-        message = f"{name} must be {' or '.join(types)}, not {got}"
+        message = f"{name} must be {' or '.join(types)}, not {shown_value}"
         return Finding("wrong-type", message, original, _other_type(types, error["input"]))
     if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"):
-        return Finding("out-of-range", f"{name} is {got}; {_bound(error)}", original)
+        return Finding("out-of-range", f"{name} is {shown_value}; {_bound(error)}", original)
     if kind in ("too_short", "too_long"):
         least = kind == "too_short"
         bound = f"at least {context['min_length']}" if least else f"at most {context['max_length']}"
@@ -49,14 +49,16 @@ def shape_finding(work: Any, path: DataPath, original: DataPath, errors: list[Er
         return Finding("out-of-range", f"{name}: {_plain(error['msg'])}", original)
     if kind == "string_pattern_mismatch":
         pattern = str(context.get("pattern"))
-        wanted_form = in_words(pattern)
-        message = f"{name}: {got} is not {wanted_form or f'of the form {pattern}'}"
+        expected_form = in_words(pattern)
+        message = f"{name}: {shown_value} is not {expected_form or f'of the form {pattern}'}"
         return Finding("wrong-format", message, original)
     if "/" in str(error["input"]) and (around := _network_around(str(error["input"]))):
-        message = f"{name}: {got} is an address inside a range, not the range itself"
+        message = f"{name}: {shown_value} is an address inside a range, not the range itself"
         return Finding("wrong-format", message, original, f"the range is {around}")
     if isinstance(context.get("error"), (AddressValueError, NetmaskValueError)):
-        return Finding("wrong-format", f"{name}: {got} is no IPv4 address or range", original, str(context["error"]))
+        return Finding(
+            "wrong-format", f"{name}: {shown_value} is no IPv4 address or range", original, str(context["error"])
+        )
     return Finding("wrong-format", f"{name}: {_plain(error['msg'])}", original)
 
 
@@ -65,7 +67,7 @@ def _base_type(kind: str) -> str:
 
 
 def _other_type(types: list[str], value: object) -> str | None:
-    """Return the right spelling of a value of the wrong type, where it can be guessed."""
+    """Return the correct spelling of a value of the wrong type; None if it cannot be guessed."""
     if "text" in types and _is_plain(value):
         return f'write it in quotes: "{value}"'
     if not isinstance(value, str):
@@ -104,7 +106,7 @@ def _bound(error: ErrorDetails) -> str:
 
 
 def _network_around(text: str) -> str | None:
-    """The range of an address written with a prefix length, where that is all that is wrong."""
+    """Return the network of an address with a prefix length; None if the text is invalid otherwise."""
     try:
         return str(IPv4Network(text, strict=False))
     except ValueError:

@@ -1,1 +1,1 @@
-"""Environment keys of the organisation's own site."""
+"""Environment keys of the on-prem site."""

@@ -1,4 +1,4 @@
-"""Containers of jobs: with what they run, where their images come from, and where nodes keep them."""
+"""Environment key `containers`: container engines, image sources and image storage on nodes."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -14,22 +14,23 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=20_000, strip_wh
 
 
 class Mirror(Model):
-    """A cache of a registry, near the nodes."""
+    """Pull-through cache of a registry."""
 
-    location: Registry = Field(description="its host, port and path: cache01:5000/nvcr")
-    insecure: bool = Field(default=False, description="plain HTTP; images named by digest are checked all the same")
-    fallback: bool = Field(
-        default=True, description="whether the registry itself is asked where the cache has no answer"
-    )
+    location: Registry = Field(description="host, port and path of the cache, such as cache01:5000/nvcr")
+    insecure: bool = Field(default=False, description="plain HTTP; images with a digest are verified anyway")
+    fallback: bool = Field(default=True, description="query the registry itself if the cache does not answer")
 
 
 class PackageSource(Model):
-    """A signed repository of the site's own, for engines that no distribution carries."""
+    """Signed package repository of the site, for engines that the distribution does not contain."""
 
     uris: Url
     suites: Text = "./"
-    components: Text | None = Field(default=None, description="none: a flat repository, whose suite ends with a slash")
-    key: Key = Field(description="the repository's public key, as gpg --armor --export writes it")
+    components: Text | None = Field(
+        default=None,
+        description="components of an apt repository; none: a flat repository, whose suite ends with a slash",
+    )
+    key: Key = Field(description="public key of the repository, as gpg --armor --export writes it")
 
 
 class Containers(Model):
@@ -37,15 +38,16 @@ class Containers(Model):
 
     engines: tuple[Engine, ...] = Field(
         default=("podman",),
-        description="podman comes with every distribution; apptainer from EPEL and Ubuntu's PPA; enroot (with pyxis) from packages",
+        description="podman is in every distribution; apptainer: EPEL, Ubuntu's PPA; enroot (with pyxis): `packages`",
     )
     packages: PackageSource | None = Field(
-        default=None, description="where apptainer, enroot and pyxis come from; none: what the distribution has"
+        default=None, description="repository of apptainer, enroot and pyxis; none: the distribution's packages"
     )
     folder: AbsolutePath | None = Field(
-        default=None, description="for unpacked images; none: on the node's local_scratch, or else /var/lib/landbridge"
+        default=None,
+        description="folder of unpacked images; none: on the node's local_scratch, else /var/lib/landbridge",
     )
-    mirrors: Mapping[Registry, Mirror] = Field(default={}, description="caches, by the registry that images name")
+    mirrors: Mapping[Registry, Mirror] = Field(default={}, description="caches, by registry of the image names")
     images: Mapping[Word, Image] = Field(
-        default={}, description="images that the site has chosen, by digest: nvcr.io/nvidia/pytorch@sha256:..."
+        default={}, description="images for all users, by digest, such as nvcr.io/nvidia/pytorch@sha256:..."
     )

@@ -1,4 +1,4 @@
-"""NVIDIA's driver on the organisation's own machines."""
+"""Environment key `onprem.driver`: the NVIDIA driver of on-prem nodes."""
 
 from typing import Annotated, Literal
 
@@ -10,34 +10,37 @@ Release = Annotated[str, StringConstraints(pattern=r"^\d{3}\.\d+(\.\d+)?$")]
 
 
 class Driver(Model):
-    """NVIDIA driver of GPU nodes: branch, source, and when a node may be restarted for it."""
+    """NVIDIA driver of GPU nodes: branch, source and restart policy."""
 
     install: bool = Field(
-        default=True, description="false: the machines' own system brings it, and only its branch is checked"
+        default=True, description="false: the operating system contains the driver, and only its branch is checked"
     )
     branch: Annotated[str, StringConstraints(pattern=r"^\d{3}$")] | None = Field(
-        default=None, description="none: the long-term branch of the catalogue"
+        default=None, description="driver branch; none: the long-term branch of the catalogue"
     )
     version: Release | None = Field(
-        default=None, description="the release, for every node the same; none: the catalogue's of the branch"
+        default=None, description="driver release of all nodes; none: the branch's release in the catalogue"
     )
     modules: Literal["auto", "open", "proprietary"] = Field(
-        default="auto", description="flavour of the kernel modules; auto: the best that the platform's GPUs work with"
+        default="auto", description="flavour of the kernel modules; auto: the best one that the platform's GPUs support"
     )
     repository: Literal["nvidia", "distribution"] = Field(
-        default="nvidia", description="where all of it comes from; distribution: Canonical's -server packages"
+        default="nvidia", description="source of the packages; distribution: Canonical's -server packages"
     )
-    mirror: Url | None = Field(default=None, description="a copy of NVIDIA's repository, for sites without a way out")
+    mirror: Url | None = Field(
+        default=None, description="mirror of NVIDIA's repository, for sites without internet access"
+    )
     secure_boot: Literal["off", "signed", "mok"] = Field(
         default="off",
-        description="what lets the modules load: nothing has to, the distribution's signature, or a key of the machine's owner",
+        description="signature of the modules; signed: the distribution's; mok: with a machine owner key",
     )
     reboot: Literal["never", "unloaded", "drained"] = Field(
         default="unloaded",
-        description="restart for a driver never, while none is at work, or also (drained first) to replace one that is",
+        description="reboot of a node for a driver; unloaded: only if no driver is loaded; "
+        "drained: also to replace a loaded driver, after a drain",
     )
 
     @property
     def branch_of_version(self) -> str | None:
-        """The branch that the named release is of."""
+        """Return the branch of `version`; None if not set."""
         return self.version.partition(".")[0] if self.version else None

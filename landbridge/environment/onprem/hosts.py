@@ -12,14 +12,14 @@ from landbridge.environment.base import Model, Text, UserName
 ServerName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+$")]
 KernelKey = Annotated[str, StringConstraints(pattern=r"^(fs|kernel|net|user|vm)(\.[A-Za-z0-9_/-]+)+$")]
 LdapUri = Annotated[str, StringConstraints(pattern=r"^ldaps?://[a-z0-9.-]+(:\d{1,5})?$")]
-#: A group of the inventory has underscores, a host dashes.
+#: Names of inventory groups contain underscores, host names contain dashes.
 GroupOrHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$")]
 
 
 class FirewallRuleSettings(Model):
-    """Firewall rule for a site's own services: monitoring, backups, browsers that open MLflow."""
+    """Firewall rule for a site's other services, such as monitoring, backups or access to MLflow."""
 
-    at: GroupOrHost = Field(description="a group of the inventory, such as slurm_node or mlflow, or one host")
+    at: GroupOrHost = Field(description="destination: an inventory group such as slurm_node or mlflow, or one host")
     source: IPv4Network
     protocol: Literal["tcp", "udp"] = "tcp"
     ports: PortRange
@@ -27,14 +27,14 @@ class FirewallRuleSettings(Model):
 
 
 class Firewall(Model):
-    """nftables on every on-prem host, from the ports that its services are planned to have."""
+    """nftables firewall on every on-prem host; the plan gives the ports of its services."""
 
     mode: Literal["enforce", "log", "off"] = Field(
         default="enforce",
-        description="log refuses nothing and writes down what it would; in AWS security groups do this",
+        description="log: log packets instead of dropping them; in AWS security groups are used instead",
     )
     operators: tuple[IPv4Network, ...] = Field(
-        default=(), description="where ssh may come from, besides the site's login hosts; none: from anywhere"
+        default=(), description="source ranges for SSH, besides the site's login hosts; empty: any source"
     )
     rules: tuple[FirewallRuleSettings, ...] = Field(default=(), description="more firewall rules, each with its reason")
 
@@ -42,69 +42,80 @@ class Firewall(Model):
 class Ssh(Model):
     """SSH login of users and operators."""
 
-    passwords: bool = Field(default=False, description="false: keys alone, at every host")
+    passwords: bool = Field(default=False, description="permit passwords on every host; false: only keys")
     root: Literal["no", "keys"] = Field(
-        default="no", description="keys: root may log in with a key; the operators' own login is never removed"
+        default="no", description="keys: root may log in with a key; the operator's login is never removed"
     )
     nodes: Literal["jobs", "open"] = Field(
         default="jobs",
-        description="jobs: users get into a GPU node only while they have a job there, and into that job (pam_slurm_adopt)",
+        description="jobs: users may log in to a GPU node only while they have a job on it; the session becomes "
+        "part of that job (pam_slurm_adopt)",
     )
     nodes_without_job: tuple[UserName, ...] = Field(
         default=(),
-        description="groups whose members get into GPU nodes whenever they want, besides who operates the site",
+        description="Unix groups whose members may log in to GPU nodes without a job, in addition to the operators",
     )
 
 
 class Tuning(Model):
     """Kernel settings. The profiles are in the catalogue (tuning.yaml), with the reason of each setting."""
 
-    enabled: bool = Field(default=True, description="false: kernels stay as the distribution has them")
+    enabled: bool = Field(default=True, description="false: the distribution's kernel settings are unchanged")
     kernel: Mapping[KernelKey, int | str | None] = Field(
         default={},
-        description="keys of sysctl on GPU nodes, on top of the profile; null leaves one to the distribution",
+        description="sysctl keys of GPU nodes, in addition to the profile; null: the distribution's value",
     )
     huge_pages: int = Field(
-        default=0, ge=0, le=1_000_000, description="of 2 MiB on each GPU node; what is set aside is no job's memory"
+        default=0,
+        ge=0,
+        le=1_000_000,
+        description="number of 2 MiB pages on each GPU node; Slurm subtracts them from jobs' memory",
     )
     transparent_huge_pages: Literal["always", "madvise", "never"] | None = Field(
-        default=None, description="on GPU nodes; none: as the profile says"
+        default=None, description="on GPU nodes; none: the profile's value"
     )
 
 
 class Directory(Model):
-    """People who are in an LDAP directory: sssd asks it on every host, and sees its numbers."""
+    """User accounts of an LDAP directory, read by sssd on every host with the directory's uids and gids."""
 
     uris: Annotated[tuple[LdapUri, ...], Field(min_length=1)] = Field(
-        description="ldaps://…, or ldap://… with STARTTLS; the first that answers is asked"
+        description="ldaps://…, or ldap://… with STARTTLS; the first server that answers is used"
     )
-    base: Text = Field(description="such as dc=example,dc=org")
+    base: Text = Field(description="search base, such as dc=example,dc=org")
     members: Literal["names", "entries"] = Field(
-        default="names", description="how groups name theirs: login names (RFC 2307) or entries (RFC 2307bis)"
+        default="names", description="members of groups: login names (RFC 2307) or entries (RFC 2307bis)"
     )
     bind_dn: Text | None = Field(
-        default=None, description="as whom sssd asks, with the password in the secrets folder's file directory-password"
+        default=None,
+        description="bind DN of sssd; its password is in the file directory-password of the secrets folder",
     )
-    ca_certificate: str | None = Field(default=None, description="PEM; none: an authority that the hosts trust anyway")
-    groups: tuple[UserName, ...] = Field(default=(), description="who may log in; none: everybody in the directory")
+    ca_certificate: str | None = Field(
+        default=None, description="CA certificate in PEM; none: a CA that the hosts trust by default"
+    )
+    groups: tuple[UserName, ...] = Field(
+        default=(), description="groups whose members may log in; empty: all users of the directory"
+    )
     key_attribute: Text | None = Field(
-        default="sshPublicKey", description="where people's public keys are; null: not there"
+        default="sshPublicKey", description="attribute with users' SSH public keys; null: no keys in the directory"
     )
-    min_uid: int = Field(default=1000, ge=1, le=2_000_000_000, description="what is below is the hosts' own")
+    min_uid: int = Field(
+        default=1000, ge=1, le=2_000_000_000, description="lowest uid from the directory; lower ones are local accounts"
+    )
 
 
 class Hosts(Model):
-    """The base of every host, on metal and, where it is not a network's business, in AWS."""
+    """Operating system settings of every host, on-prem and in AWS; the firewall only on-prem."""
 
     hardening: bool = Field(default=True, description="false: firewall, sshd and updates are managed by other means")
     firewall: Firewall = Firewall()
     ssh: Ssh = Ssh()
     time_servers: tuple[ServerName, ...] = Field(
-        default=(), description="whom chrony asks; none: hosts keep time as their distribution does"
+        default=(), description="NTP servers of chrony; empty: the distribution's settings"
     )
     security_updates: Literal["services", "all", "none"] = Field(
         default="services",
-        description="installed by themselves, without kernel, driver and Slurm, on hosts without GPUs, on all, or on none",
+        description="automatic security updates, except of kernel, driver and Slurm; services: on hosts without GPUs",
     )
     tuning: Tuning = Tuning()
-    directory: Directory | None = Field(default=None, description="none: people are those of `users` alone")
+    directory: Directory | None = Field(default=None, description="LDAP directory; none: only the accounts of `users`")

@@ -1,4 +1,4 @@
-"""GPUs in parts: what a group of nodes is partitioned into (Multi-Instance GPU)."""
+"""Environment key `mig`: Multi-Instance GPU partitions of a node group."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -12,9 +12,9 @@ GpuNumbers = Annotated[str, StringConstraints(pattern=r"^\d{1,2}(-\d{1,2})?(,\d{
 
 
 class MigPart(Model):
-    """GPUs that are cut alike: how many instances of which profile each is cut into. GPUs that no part names stay whole."""
+    """GPUs with the same MIG layout: number of GPU instances by profile. GPUs without an entry are not partitioned."""
 
-    gpus: GpuNumbers | None = Field(default=None, description="which of a node's, counted from 0; none: all of them")
+    gpus: GpuNumbers | None = Field(default=None, description="GPU numbers of a node, from 0; none: all GPUs")
     instances: Mapping[Profile, Annotated[int, Field(ge=1, le=7)]] = Field(
-        min_length=1, description="how many of each profile that one GPU has, such as 1g.10gb: 7"
+        min_length=1, description="number of GPU instances on each GPU by profile, such as 1g.10gb: 7"
     )

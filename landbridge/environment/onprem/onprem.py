@@ -1,8 +1,8 @@
-"""The organisation's own site: its GPU nodes, the hosts that serve them, and how the operator reaches them."""
+"""Environment key `onprem`: GPU nodes, service hosts and access of the operator."""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -11,73 +11,87 @@ from landbridge.environment.onprem.driver import Driver
 from landbridge.environment.onprem.gpu_tools import GpuTools
 from landbridge.environment.onprem.mig import MigPart
 
+#: Operating systems of GPU nodes, as in landbridge/catalog/published.yaml.
+OperatingSystem = Literal["debian-12", "debian-13", "ubuntu-24.04"]
+
 
 class Hardware(Model):
-    """Hardware of a site's machines that differs from their platform's catalogue entry."""
+    """Hardware of on-prem nodes that differs from their platform's catalogue entry."""
 
     sockets: int | None = Field(default=None, ge=1, le=16)
     cores_per_socket: int | None = Field(default=None, ge=1, le=512)
     threads_per_core: int | None = Field(default=None, ge=1, le=8)
     memory_mib: int | None = Field(default=None, ge=1024)
     reserved_cores: int | None = Field(
-        default=None, ge=0, le=512, description="cores that no job gets; none: one of each socket of 32 cores and more"
+        default=None,
+        ge=0,
+        le=512,
+        description="cores that are reserved for the system; none: one per socket with 32 cores or more",
     )
     reserved_memory_mib: int | None = Field(
-        default=None, ge=0, description="memory that no job gets; none: a 64th, 16 GiB at most"
+        default=None,
+        ge=0,
+        description="memory that is reserved for the system; none: 1/64 of the memory, at most 16 GiB",
     )
     gpu_cores: int | None = Field(
         default=None,
         ge=0,
         le=512,
-        description="cores beside each GPU that only jobs with a GPU get, where it is known on which socket each GPU is; "
-        "none: the GPU's share, 0: jobs without one may take them all",
+        description="cores per GPU that only jobs with a GPU may use, if the socket of each GPU is known; "
+        "none: an equal share of the socket's cores; 0: jobs without a GPU may use all cores",
     )
 
 
 class NodeGroup(Model):
-    """Equal machines in a row: `address` is the first one's, the others count up from it."""
+    """Group of equal nodes with consecutive addresses: `address` is that of the first one."""
 
     hosts: HostRange
     platform: Text
     address: IPv4Address
+    os: OperatingSystem = Field(
+        default="debian-13",
+        description="operating system of the hosts, which decides on the packages that exist; DGX OS 7 is ubuntu-24.04",
+    )
     rack: Word = Field(default="rack1", description="nodes of one rack share a switch in Slurm's topology")
-    features: tuple[Word, ...] = Field(default=(), description="more words for `sbatch --constraint`")
+    features: tuple[Word, ...] = Field(default=(), description="additional Slurm features, for `sbatch --constraint`")
     local_scratch: AbsolutePath | None = Field(
         default=None,
-        description="where the nodes' unused NVMe is mounted as one, for jobs' own folders; none: it is left alone",
+        description="mount point of one file system on the nodes' unused NVMe drives, for jobs' temporary folders; "
+        "none: not used",
     )
     mig: tuple[MigPart, ...] = Field(
-        default=(), description="GPUs that are partitioned, for many small jobs; none: all are whole"
+        default=(), description="GPUs that are partitioned, for many small jobs; empty: no GPU is partitioned"
     )
-    hardware: Hardware = Field(default=Hardware(), description="empty: as the platform's data sheet says")
+    hardware: Hardware = Field(default=Hardware(), description="differences to the platform's data sheet")
 
 
 class SiteServices(Model):
     """Hosts by service. One host may run several services."""
 
     controller: Annotated[tuple[HostName, ...], Field(min_length=1, max_length=2)] = Field(
-        default=("ctl01",), description="slurmctld and the burst controller; a second one takes over"
+        default=("ctl01",), description="hosts of slurmctld and the burst controller; a second host is the backup"
     )
     database: HostName = Field(default="db01", description="MariaDB and slurmdbd")
     login: Annotated[tuple[HostName, ...], Field(min_length=1)] = Field(
-        default=("login01",), description="where users log in"
+        default=("login01",), description="hosts where users log in"
     )
-    storage: HostName = Field(default="nfs01", description="exports home directories")
+    storage: HostName = Field(default="nfs01", description="NFS server of the home directories")
     gateway: HostName = Field(default="gw01", description="this site's end of the link to AWS")
     mlops: HostName = Field(default="mlops01", description="MLflow and its database")
 
     def hosts(self) -> tuple[str, ...]:
-        """Every service host once, in the order above."""
+        """Return the service hosts without duplicates, in the order of the fields."""
         named = [*self.controller, self.database, *self.login, self.storage, self.gateway, self.mlops]
         return tuple(dict.fromkeys(named))
 
 
 class ControllerState(Model):
-    """A folder of a filer that Landbridge does not configure, for Slurm's queue. In it, one named after the environment
-    belongs to the number 64030 (slurm)."""
+    """NFS export for slurmctld's state, on a server that Landbridge does not configure. Its subfolder with the
+    environment's name must belong to uid 64030 (slurm).
+    """
 
     host: Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+$")] = Field(
-        description="who exports it, by name or address; not a controller"
+        description="NFS server, by name or address; not a controller"
     )
     export: AbsolutePath
     options: Annotated[str, StringConstraints(pattern=r"^[a-z0-9=,_.:-]*$")] = "vers=4.2,hard,nosuid,nodev,noexec"
@@ -86,12 +100,12 @@ class ControllerState(Model):
 class Access(Model):
     """SSH access of the operator to the hosts."""
 
-    user: Text = Field(default="ansible", description="not root: privileges are asked for with sudo")
+    user: Text = Field(default="ansible", description="login user; not root, because tasks use sudo")
     port: Port = 22
-    private_key: Text | None = Field(default=None, description="none: the keys that ssh would try by itself")
-    proxy_command: Text | None = Field(default=None, description="ssh's ProxyCommand, for hosts behind something")
+    private_key: Text | None = Field(default=None, description="file of the private key; none: the default keys of ssh")
+    proxy_command: Text | None = Field(default=None, description="ssh's ProxyCommand, for hosts behind a jump host")
     known_hosts: Text | None = Field(
-        default=None, description="none: the environment's own file, filled at first contact"
+        default=None, description="known_hosts file; none: a file of the environment, filled at the first connection"
     )
 
 
@@ -99,7 +113,7 @@ class PackageSources(Model):
     """Package sources of hosts without internet access; without a value the distribution's own sources are used."""
 
     apt_proxy: Url | None = None
-    python_find_links: Url | None = Field(default=None, description="a folder of wheels, instead of an index")
+    python_find_links: Url | None = Field(default=None, description="folder of wheels, instead of a package index")
 
 
 class OnPrem(Model):
@@ -113,14 +127,21 @@ class OnPrem(Model):
     services: SiteServices = SiteServices()
     controller_state: ControllerState | None = Field(
         default=None,
-        description="where Slurm's queue is kept; none: a pair's on the storage host, one controller's on its own disk",
+        description="slurmctld's state folder; none: on the storage host for two controllers, else on the controller",
     )
-    addresses: Mapping[HostName, IPv4Address] = Field(default={}, description="of the service hosts")
+    addresses: Mapping[HostName, IPv4Address] = Field(default={}, description="addresses of the service hosts")
     container_cidrs: Mapping[Word, IPv4Network] = Field(
         default={"docker": IPv4Network("172.17.0.0/16")},
-        description="ranges that container engines and pods use on the nodes; a site that overlaps them is unreachable",
+        description="ranges that container engines and pods use on the nodes; they must not overlap the site",
     )
     access: Access = Access()
+    aws_credentials: Literal["files", "host"] | None = Field(
+        default=None,
+        description="source of the services' AWS credentials. files: AWS credentials files in the operator's secrets "
+        "folder; host: sources of the hosts themselves; none: IAM Roles Anywhere (aws.iam.anywhere)",
+    )
     packages: PackageSources = PackageSources()
     driver: Driver = Field(default=Driver(), description="NVIDIA's driver on the GPU nodes")
-    gpu_tools: GpuTools = Field(default=GpuTools(), description="what is beside the driver: DCGM, containers, RDMA")
+    gpu_tools: GpuTools = Field(
+        default=GpuTools(), description="GPU software besides the driver: DCGM, containers, RDMA"
+    )

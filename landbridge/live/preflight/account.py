@@ -9,27 +9,27 @@ from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 from landbridge.plan.network.subnets import used_zones
 
-#: Where a partition's accounts can always ask. Source: IAM User Guide, "Regions and endpoints" (STS).
+#: The region of each partition that is always enabled. Source: IAM User Guide, "Regions and endpoints" (STS).
 _HOME = {"aws": "us-east-1", "aws-us-gov": "us-gov-west-1", "aws-cn": "cn-north-1"}
 _OPEN = ("opted-in", "opt-in-not-required")
 
 
 def home(region: str) -> str:
-    """Return a region of the same partition that is open to every account."""
+    """Return a region of the same partition that is enabled in every account."""
     known = regions().get(region)
     return _HOME[known.partition if known is not None else "aws"]
 
 
 @check("the account", "sts:GetCallerIdentity")
 def account(scene: Scene) -> Iterator[Finding]:
-    """The credentials belong to the account that the environment names.
+    """The credentials belong to the account in `aws.account`.
 
-    The commonest way to lose a day is the right file with the wrong profile: everything is built, in another account.
+    With the wrong profile everything is built in another account.
     Source: AWS STS API reference, GetCallerIdentity.
     """
-    wanted = scene.environment.aws.account
-    if wanted is not None and scene.account is not None and wanted != scene.account:
-        message = f"these credentials are of account {scene.account}, and the environment is for {wanted}"
+    expected = scene.environment.aws.account
+    if expected is not None and scene.account is not None and expected != scene.account:
+        message = f"these credentials are of account {scene.account}, and the environment is for {expected}"
         yield error("live-account", message, ("aws", "account"), "use the profile of that account (AWS_PROFILE)")
 
 
@@ -37,18 +37,19 @@ def account(scene: Scene) -> Iterator[Finding]:
 def region(scene: Scene) -> Iterator[Finding]:
     """The region is enabled for the account.
 
-    Regions since 2019 are closed until somebody opts in; calls to a closed one fail as if the keys were wrong.
+    Regions since 2019 are disabled until the account opts in; calls to a disabled region fail as with wrong
+    credentials.
     Source: EC2 API reference, DescribeRegions (OptInStatus); Account Management reference, "Enable or disable Regions".
     """
     name = scene.environment.region
     try:
-        answer = scene.aws.ask("ec2", "describe_regions", region=home(name), RegionNames=[name], AllRegions=True)
+        response = scene.aws.ask("ec2", "describe_regions", region=home(name), RegionNames=[name], AllRegions=True)
     except AwsRefusal as refused:
         if refused.kind is not RefusalKind.ANSWER:
             raise
         yield error("live-region", f"AWS has no region {name}: {refused.message}", ("region",))
         return
-    status = answer["Regions"][0].get("OptInStatus", "opt-in-not-required")
+    status = response["Regions"][0].get("OptInStatus", "opt-in-not-required")
     if status not in _OPEN:
         message = f"the region {name} is not enabled for this account ({status})"
         yield error("live-region", message, ("region",), f"aws account enable-region --region-name {name}")
@@ -56,25 +57,29 @@ def region(scene: Scene) -> Iterator[Finding]:
 
 @check("availability zones", "ec2:DescribeAvailabilityZones")
 def zone(scene: Scene) -> Iterator[Finding]:
-    """Every zone in use is one of the account's, and open.
+    """Every zone in use exists for the account and is opted in to.
 
-    Names such as us-east-1a mean another place in every account, ids do not; some zones are closed to new accounts.
+    A name such as us-east-1a is a different zone in each account, an id is not; some zones are closed to new accounts.
     Source: EC2 API reference, DescribeAvailabilityZones (State, OptInStatus).
     """
-    answer = scene.aws.ask("ec2", "describe_availability_zones", AllAvailabilityZones=True)
-    found = {
+    response = scene.aws.ask("ec2", "describe_availability_zones", AllAvailabilityZones=True)
+    zones_by_id = {
         availability_zone["ZoneId"]: availability_zone
-        for availability_zone in answer["AvailabilityZones"]
+        for availability_zone in response["AvailabilityZones"]
         if "ZoneId" in availability_zone
     }
-    where = {name: one.at("zones" if one.terms.kind in ("on_demand", "spot", "reservation_group") else "zone")
-             for one in scene.bought() for name in one.terms.zones}  # fmt: skip
+    paths = {name: bought.at("zones" if bought.terms.kind in ("on_demand", "spot", "reservation_group") else "zone")
+             for bought in scene.bought() for name in bought.terms.zones}  # fmt: skip
     for name in used_zones(scene.environment):
-        path = where.get(name, ("aws", "pools"))
-        if name not in found:
-            yield error("live-zone", f"this account has no zone {name}", path, f"it has {', '.join(sorted(found))}")
-        elif found[name].get("OptInStatus", "opt-in-not-required") not in _OPEN:
+        path = paths.get(name, ("aws", "pools"))
+        if name not in zones_by_id:
+            yield error(
+                "live-zone", f"this account has no zone {name}", path, f"it has {', '.join(sorted(zones_by_id))}"
+            )
+        elif zones_by_id[name].get("OptInStatus", "opt-in-not-required") not in _OPEN:
             yield error("live-zone", f"the zone {name} is not opted in to", path, "opt in to its zone group first")
-        elif found[name].get("State", "available") != "available":
-            told = "; ".join(message["Message"] for message in found[name].get("Messages") or ())
-            yield warning("live-zone", f"the zone {name} is {found[name]['State']}{f': {told}' if told else ''}", path)
+        elif zones_by_id[name].get("State", "available") != "available":
+            reasons = "; ".join(message["Message"] for message in zones_by_id[name].get("Messages") or ())
+            yield warning(
+                "live-zone", f"the zone {name} is {zones_by_id[name]['State']}{f': {reasons}' if reasons else ''}", path
+            )

@@ -1,4 +1,4 @@
-"""Checks of the KMS key that encrypts the nodes' disks, where the account has chosen one."""
+"""Checks of the KMS key that encrypts the nodes' disks, if the account has chosen one."""
 
 from collections.abc import Iterator
 
@@ -12,8 +12,8 @@ from landbridge.live.preflight.scene import Scene, error, info
 def disk_key(scene: Scene) -> Iterator[Finding]:
     """The account's default key for volumes is usable.
 
-    Nodes' disks are encrypted with it. With a disabled key instances end right after their start, with
-    Client.InternalError and no other word.
+    Nodes' disks are encrypted with it. With a disabled key, instances terminate right after their start, and the only
+    reason that EC2 reports is Client.InternalError.
     Source: EBS User Guide, "EBS encryption" (default key); EC2 User Guide, "Instance terminates immediately".
     """
     if not scene.environment.aws.pools:
@@ -31,7 +31,7 @@ def disk_key(scene: Scene) -> Iterator[Finding]:
         )
         return
     if key_metadata["KeyState"] != "Enabled":
-        message = f"the default key for volumes, {key}, is {key_metadata['KeyState']}: nodes would end right after their start"
+        message = f"the default key for volumes, {key}, is {key_metadata['KeyState']}: nodes would terminate right after their start"
         yield error("live-disk-key", message, ("aws", "pools"), f"aws kms enable-key --key-id {key}")
     elif key_metadata.get("KeyManager") == "CUSTOMER":
         message = (

@@ -13,45 +13,45 @@ CONNECTION: DataPath = ("link", "connection")
 _PORTS = {"1g": "1Gbps", "10g": "10Gbps", "100g": "100Gbps", "400g": "400Gbps"}
 
 
-@check("the leased line", "directconnect:DescribeConnections", "directconnect:DescribeLags")
+@check("the Direct Connect connection", "directconnect:DescribeConnections", "directconnect:DescribeLags")
 def line(scene: Scene) -> Iterator[Finding]:
-    """The connection is up, as fast as the file says, and with MACsec it carries nothing that is not encrypted.
+    """The connection is available, has the bandwidth in the file, and with MACsec carries encrypted traffic only.
 
-    A connection that only should encrypt carries clear text as soon as the two sides' keys differ.
+    In the mode should_encrypt a connection carries clear text as soon as the keys of its two ends differ.
     Source: Direct Connect API Reference, Connection; Direct Connect User Guide, "MACsec encryption modes".
     """
     link = scene.environment.link
     if not isinstance(link, DirectConnectSettings):
         return
     try:
-        found = _connection(scene, link.connection)
+        connection = _connection(scene, link.connection)
     except AwsRefusal as refused:
         if refused.kind is not RefusalKind.ANSWER:
             raise
-        found = None
-    if found is None:
+        connection = None
+    if connection is None:
         message = f"there is no connection {link.connection} in {scene.environment.region} for this account"
-        yield error("live-line", message, CONNECTION, "a connection is seen in its own location's region alone")
+        yield error("live-line", message, CONNECTION, "AWS shows a connection only in the region of its location")
         return
-    state = found.get("connectionState") or found.get("lagState")
+    state = connection.get("connectionState") or connection.get("lagState")
     if state != "available":
-        yield error("live-line", f"{link.connection} is {state}", CONNECTION, "wait, or ask the person that ordered it")
-    bandwidth = found.get("bandwidth") or found.get("connectionsBandwidth")
+        yield error("live-line", f"{link.connection} is {state}", CONNECTION, "wait, or ask who ordered the connection")
+    bandwidth = connection.get("bandwidth") or connection.get("connectionsBandwidth")
     if link.port is not None and bandwidth != _PORTS[link.port]:
-        yield warning("live-line", f"{link.connection} has {bandwidth}", ("link", "port"), "write what it has")
-    if link.encryption == "macsec" and found.get("encryptionMode") != "must_encrypt":
-        mode = found.get("encryptionMode") or "no MACsec"
+        yield warning("live-line", f"{link.connection} has {bandwidth}", ("link", "port"), "write its actual bandwidth")
+    if link.encryption == "macsec" and connection.get("encryptionMode") != "must_encrypt":
+        mode = connection.get("encryptionMode") or "no MACsec"
         fix = f"aws directconnect update-connection --connection-id {link.connection} --encryption-mode must_encrypt"
         yield error("live-line", f"{link.connection} has {mode}, not must_encrypt", ("link", "encryption"), fix)
-    elif link.encryption == "macsec" and found.get("portEncryptionStatus", "Encryption Up") != "Encryption Up":
-        message = f"{link.connection} does not encrypt: {found['portEncryptionStatus']}"
+    elif link.encryption == "macsec" and connection.get("portEncryptionStatus", "Encryption Up") != "Encryption Up":
+        message = f"{link.connection} does not encrypt: {connection['portEncryptionStatus']}"
         yield error("live-line", message, ("link", "encryption"), "give both sides the same MACsec key")
 
 
-def _connection(scene: Scene, id_: str) -> Any:
+def _connection(scene: Scene, connection_id: str) -> Any:
     """Return the connection, or the link aggregation group, from AWS. Raises AwsRefusal."""
-    if id_.startswith("dxlag-"):
-        found = scene.aws.ask("directconnect", "describe_lags", lagId=id_)["lags"]
+    if connection_id.startswith("dxlag-"):
+        connections = scene.aws.ask("directconnect", "describe_lags", lagId=connection_id)["lags"]
     else:
-        found = scene.aws.ask("directconnect", "describe_connections", connectionId=id_)["connections"]
-    return next(iter(found), None)
+        connections = scene.aws.ask("directconnect", "describe_connections", connectionId=connection_id)["connections"]
+    return next(iter(connections), None)

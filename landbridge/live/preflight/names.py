@@ -1,4 +1,4 @@
-"""Checks of names that have to be free when `up` builds: bucket names are global, and deleted secrets keep theirs."""
+"""Checks of names that must be free for `up`: bucket names are global, and deleted secrets keep their names."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,11 +16,11 @@ _FOREIGN = ("403", "Forbidden", "AccessDenied", "301", "PermanentRedirect")
 
 @check("names of the hub's buckets", "s3:ListBucket", "s3:GetBucketTagging")
 def bucket(scene: Scene) -> Iterator[Finding]:
-    """The hub's bucket names are free, or the buckets are this environment's already.
+    """The names of the data hub's buckets are free, or the buckets belong to this environment.
 
-    The names end in the account's number, so that they hardly ever clash; a bucket left over from an environment of the
-    same name does.
-    Source: S3 API reference, HeadBucket (404: free; 403: somebody else's); S3 User Guide, "Bucket naming rules".
+    The names end in the account's number. A bucket that remains from an earlier environment of the same name has the
+    same name.
+    Source: S3 API reference, HeadBucket (404: free; 403: another account's); S3 User Guide, "Bucket naming rules".
     """
     if scene.account is None:
         return
@@ -32,38 +32,38 @@ def bucket(scene: Scene) -> Iterator[Finding]:
             if refused.code in _FREE:
                 continue
             if refused.code in _FOREIGN:
-                # Also what a caller without s3:ListBucket gets for a bucket of the account's own.
+                # S3 answers the same to a caller without s3:ListBucket for a bucket of this account.
                 message = f"the bucket {name} belongs to another account, or these credentials may not read it"
                 yield warning(
-                    "live-bucket", message, path, "grant s3:ListBucket on it, or name the environment otherwise"
+                    "live-bucket", message, path, "grant s3:ListBucket on it, or give the environment another name"
                 )
                 continue
             raise
         if not _ours(scene, name):
-            message = f"there is a bucket {name} already, which is not this environment's"
-            yield error("live-bucket", message, path, "empty and delete it, or name the environment otherwise")
+            message = f"there is a bucket {name} already, which does not belong to this environment"
+            yield error("live-bucket", message, path, "empty and delete it, or give the environment another name")
 
 
 @check("the name of the key's secret", "secretsmanager:DescribeSecret")
 def secret(scene: Scene) -> Iterator[Finding]:
-    """No secret of the same name waits for its deletion.
+    """No secret of the same name is scheduled for deletion.
 
-    A deleted secret keeps its name for 7 to 30 days, and `up` fails after `destroy` on the same day.
+    A deleted secret keeps its name for 7 to 30 days: an `up` on the day of a `destroy` would fail.
     Source: Secrets Manager User Guide, "Delete a secret".
     """
     name = identity_args(scene.environment).secret_name
     try:
-        found = scene.aws.ask("secretsmanager", "describe_secret", SecretId=name)
+        existing = scene.aws.ask("secretsmanager", "describe_secret", SecretId=name)
     except AwsRefusal as refused:
         if refused.kind is not RefusalKind.ANSWER:
             raise
         return
-    if found.get("DeletedDate") is not None:
-        message = f"the secret {name} is to be deleted, and keeps its name until then"
+    if existing.get("DeletedDate") is not None:
+        message = f"the secret {name} is scheduled for deletion, and keeps its name until then"
         fix = f"aws secretsmanager delete-secret --secret-id {name} --force-delete-without-recovery"
         yield error("live-secret", message, (), fix)
-    elif not scene.is_mine(found.get("Tags")):
-        yield error("live-secret", f"there is a secret {name} already, which is not this environment's", ())
+    elif not scene.is_mine(existing.get("Tags")):
+        yield error("live-secret", f"there is a secret {name} already, which does not belong to this environment", ())
 
 
 def _ours(scene: Scene, name: str) -> bool:

@@ -16,25 +16,25 @@ VPC: DataPath = ("aws", "vpc")
 
 
 def subnets(scene: Scene, vpc: ExistingVpc) -> dict[str, Any]:
-    """Return the file's subnets from AWS by id, without those that do not exist. Raises AwsRefusal."""
-    found: dict[str, Any] = {}
-    for one in vpc.subnets.values():
-        # One by one: a single unknown id would spoil the answer for all.
+    """Return the description of each subnet in the file that exists, by id. Raises AwsRefusal."""
+    descriptions: dict[str, Any] = {}
+    for subnet in vpc.subnets.values():
+        # One call for each subnet: one unknown id makes the whole call fail.
         try:
-            answer = scene.aws.ask("ec2", "describe_subnets", SubnetIds=[one.id])
+            response = scene.aws.ask("ec2", "describe_subnets", SubnetIds=[subnet.id])
         except AwsRefusal as refused:
             if refused.kind is not RefusalKind.ANSWER:
                 raise
             continue
-        found |= {subnet["SubnetId"]: subnet for subnet in answer["Subnets"]}
-    return found
+        descriptions |= {description["SubnetId"]: description for description in response["Subnets"]}
+    return descriptions
 
 
 @check("the VPC", "ec2:DescribeVpcs", "ec2:DescribeVpcAttribute")
 def vpc(scene: Scene) -> Iterator[Finding]:
-    """The VPC exists, has the ranges the file gives it, and resolves names as the file says.
+    """The VPC exists and has the CIDR ranges and the DNS attributes in the file.
 
-    Private endpoints and file systems are found by name: without both DNS attributes the nodes see nothing of them.
+    Nodes find VPC endpoints and file systems by name, which needs both DNS attributes.
     Source: VPC User Guide, "DNS attributes in your VPC"; EC2 API reference, DescribeVpcs, DescribeVpcAttribute.
     """
     existing = scene.environment.aws.vpc
@@ -50,12 +50,12 @@ def vpc(scene: Scene) -> Iterator[Finding]:
         return
     blocks = [b for b in vpc.get("CidrBlockAssociationSet") or () if b["CidrBlockState"]["State"] == "associated"]
     ranges = {block["CidrBlock"] for block in blocks} | {vpc["CidrBlock"]}
-    wanted: list[tuple[str, DataPath]] = [(str(scene.environment.aws.cidr), ("aws", "cidr"))]
-    wanted += [
+    expected: list[tuple[str, DataPath]] = [(str(scene.environment.aws.cidr), ("aws", "cidr"))]
+    expected += [
         (str(cidr), ("aws", "secondary_cidrs", index))
         for index, cidr in enumerate(scene.environment.aws.secondary_cidrs)
     ]
-    for cidr, path in wanted:
+    for cidr, path in expected:
         if cidr not in ranges:
             yield error(
                 "live-vpc", f"{existing.id} has no range {cidr}", path, f"its ranges: {', '.join(sorted(ranges))}"
@@ -71,17 +71,17 @@ def vpc(scene: Scene) -> Iterator[Finding]:
 
 @check("the subnets", "ec2:DescribeSubnets")
 def subnet(scene: Scene) -> Iterator[Finding]:
-    """Every subnet exists, in the VPC, in the zone and with the range that the file says.
+    """Every subnet exists, in the VPC, the zone and with the CIDR range in the file.
 
     Source: EC2 API reference, DescribeSubnets.
     """
     existing = scene.environment.aws.vpc
     if existing is None:
         return
-    found = subnets(scene, existing)
+    descriptions = subnets(scene, existing)
     for zone, subnet in existing.subnets.items():
         path: DataPath = (*VPC, "subnets", zone)
-        actual = found.get(subnet.id)
+        actual = descriptions.get(subnet.id)
         if actual is None:
             message = f"there is no subnet {subnet.id} in {scene.environment.region}"
             yield error("live-subnet", message, (*path, "id"))
@@ -101,24 +101,24 @@ def subnet(scene: Scene) -> Iterator[Finding]:
 
 @check("free addresses", "ec2:DescribeSubnets", "ec2:DescribeInstances")
 def free_address(scene: Scene) -> Iterator[Finding]:
-    """The subnets have as many free addresses as the environment needs, besides what others use of them.
+    """The subnets have as many free addresses as the environment needs, besides those that others use.
 
-    Source: EC2 API reference, DescribeSubnets (AvailableIpAddressCount); the need is `ip_budget`'s.
+    Source: EC2 API reference, DescribeSubnets (AvailableIpAddressCount); the need is computed by `ip_budget`.
     """
     existing = scene.environment.aws.vpc
     if existing is None:
         return
-    found = subnets(scene, existing)
+    descriptions = subnets(scene, existing)
     budgets = {plan.zone: plan for plan in ip_budget(scene.environment) if plan.tier == "private"}
     for zone, subnet in existing.subnets.items():
-        actual, plan = found.get(subnet.id), budgets.get(zone)
+        actual, plan = descriptions.get(subnet.id), budgets.get(zone)
         if actual is None or plan is None:
             continue
-        free = actual["AvailableIpAddressCount"] + _own(scene, subnet.id)
+        free = actual["AvailableIpAddressCount"] + _own_addresses(scene, subnet.id)
         if free < plan.needed:
             pools = ", ".join(f"{name} {count}" for name, count in plan.per_pool.items())
             message = (
-                f"{subnet.id} has {free} addresses left, and {plan.needed} are needed ({pools or 'endpoints, storage'})"
+                f"{subnet.id} has {free} free addresses, and {plan.needed} are needed ({pools or 'endpoints, storage'})"
             )
             fix = "fewer max_nodes, nics: ip_optimised (one address a node), or a larger subnet"
             yield error("live-free-address", message, (*VPC, "subnets", zone, "cidr"), fix)
@@ -126,11 +126,11 @@ def free_address(scene: Scene) -> Iterator[Finding]:
 
 @check("routes of the subnets", "ec2:DescribeRouteTables")
 def route(scene: Scene) -> Iterator[Finding]:
-    """`public` says whether a subnet's route table leads to an internet gateway.
+    """`public` of a subnet is true if its route table has a route to an internet gateway, else false.
 
-    Nodes have no public address: in a public subnet they reach nothing outside, and a NAT gateway elsewhere does nothing
-    for them.
-    Source: VPC User Guide, "Route tables" (a subnet without a table of its own uses the main one).
+    Nodes have no public address: in a public subnet they cannot reach the internet, and do not use a NAT gateway of
+    another subnet.
+    Source: VPC User Guide, "Route tables" (a subnet without an associated table uses the main one).
     """
     existing = scene.environment.aws.vpc
     if existing is None:
@@ -140,7 +140,7 @@ def route(scene: Scene) -> Iterator[Finding]:
     if not tables:
         return
     for zone, subnet in existing.subnets.items():
-        public = any(str(way.get("GatewayId", "")).startswith("igw-") for way in _routes(tables, subnet.id))
+        public = any(str(entry.get("GatewayId", "")).startswith("igw-") for entry in _routes(tables, subnet.id))
         path: DataPath = (*VPC, "subnets", zone, "public")
         if subnet.public and not public:
             yield error("live-route", f"{subnet.id} has no route to an internet gateway", path, "write public: false")
@@ -154,22 +154,28 @@ def route(scene: Scene) -> Iterator[Finding]:
 
 @check("endpoints in the VPC", "ec2:DescribeVpcEndpoints")
 def endpoint(scene: Scene) -> Iterator[Finding]:
-    """No endpoint that Landbridge makes is there already.
+    """No VPC endpoint that Landbridge creates exists already.
 
-    A second one of a service cannot have the private name, and `up` fails half-way with a conflicting DNS domain.
+    A second endpoint of a service cannot have the private DNS name, and `up` fails with a conflicting DNS domain.
     Source: VPC User Guide (AWS PrivateLink), "Private DNS names for endpoints".
     """
     existing = scene.environment.aws.vpc
     if existing is None:
         return
     filters = [{"Name": "vpc-id", "Values": [existing.id]}]
-    found = scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
-    theirs = {one["ServiceName"]: one for one in found if not scene.is_mine(one.get("Tags"))}
+    endpoints = scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+    foreign_endpoints = {
+        endpoint["ServiceName"]: endpoint for endpoint in endpoints if not scene.is_mine(endpoint.get("Tags"))
+    }
     for endpoint_service in endpoint_services(scene.environment):
         name = f"com.amazonaws.{scene.environment.region}.{endpoint_service.service}"
-        if endpoint_service.kind == "interface" and name in theirs and theirs[name].get("PrivateDnsEnabled"):
-            message = f"{existing.id} has an endpoint of {endpoint_service.service} with the private name: {theirs[name]['VpcEndpointId']}"
-            fix = "vpc_endpoints: gateway, where what is there serves the nodes"
+        if (
+            endpoint_service.kind == "interface"
+            and name in foreign_endpoints
+            and foreign_endpoints[name].get("PrivateDnsEnabled")
+        ):
+            message = f"{existing.id} has an endpoint of {endpoint_service.service} with the private name: {foreign_endpoints[name]['VpcEndpointId']}"
+            fix = "vpc_endpoints: gateway, if the existing endpoint serves the nodes"
             yield error("live-endpoint", message, ("aws", "vpc_endpoints"), fix)
 
 
@@ -177,29 +183,31 @@ def endpoint(scene: Scene) -> Iterator[Finding]:
 def way_out(scene: Scene) -> Iterator[Finding]:
     """Nodes reach the AWS services they need: over a default route, or over an endpoint in the VPC.
 
-    A node that cannot read Slurm's key never joins: it boots, is paid for, and is given up after resume_timeout.
-    Source: VPC User Guide (AWS PrivateLink), "Access AWS services"; which services is the plan's (endpoints.yaml).
+    A node that cannot read Slurm's key never registers: it boots, is billed, and is terminated after resume_timeout.
+    Source: VPC User Guide (AWS PrivateLink), "Access AWS services"; the services are those of the plan
+    (endpoints.yaml).
     """
     existing = scene.environment.aws.vpc
     if existing is None:
         return
     filters = [{"Name": "vpc-id", "Values": [existing.id]}]
     tables = scene.aws.all("ec2", "describe_route_tables", "RouteTables", Filters=filters)
-    there = {
-        one["ServiceName"] for one in scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+    existing_services = {
+        endpoint["ServiceName"]
+        for endpoint in scene.aws.all("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
     }
     planned = {endpoint_service.service for endpoint_service in endpoint_services(scene.environment)}
     prefix = f"com.amazonaws.{scene.environment.region}."
     missing = [
-        one.service
-        for one in needed(scene.environment)
-        if one.service not in planned and f"{prefix}{one.service}" not in there
+        endpoint_service.service
+        for endpoint_service in needed(scene.environment)
+        if endpoint_service.service not in planned and f"{prefix}{endpoint_service.service}" not in existing_services
     ]
-    for zone, one in existing.subnets.items() if missing and tables else ():
-        if not any(way.get("DestinationCidrBlock") == "0.0.0.0/0" for way in _routes(tables, one.id)):
+    for zone, subnet in existing.subnets.items() if missing and tables else ():
+        if not any(route.get("DestinationCidrBlock") == "0.0.0.0/0" for route in _routes(tables, subnet.id)):
             names = ", ".join(dict.fromkeys(missing))
-            message = f"{one.id} has no default route, and {existing.id} no endpoint of {names}"
-            fix = "vpc_endpoints: derived makes them, or give the subnet a route to a NAT gateway"
+            message = f"{subnet.id} has no default route, and {existing.id} no endpoint of {names}"
+            fix = "vpc_endpoints: derived creates them, or give the subnet a route to a NAT gateway"
             yield warning("live-way-out", message, (*VPC, "subnets", zone), fix)
 
 
@@ -215,8 +223,8 @@ def _routes(tables: Any, subnet_id: str) -> Iterator[Any]:
         yield from table.get("Routes") or ()
 
 
-def _own(scene: Scene, subnet_id: str) -> int:
-    """Return the number of addresses that nodes of this environment hold: they are part of the need, not besides it."""
+def _own_addresses(scene: Scene, subnet_id: str) -> int:
+    """Return the number of addresses of this environment's nodes, which are part of its need."""
     filters = [
         *scene.mine(),
         {"Name": "subnet-id", "Values": [subnet_id]},

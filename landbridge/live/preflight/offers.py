@@ -1,4 +1,4 @@
-"""Checks of AWS's offerings of the types, and of present spot prices."""
+"""Checks of EC2's instance type offerings and of current spot prices."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -30,13 +30,14 @@ def offered(scene: Scene) -> dict[str, set[str]]:
 def offering(scene: Scene) -> Iterator[Finding]:
     """Every zone that a capacity may use offers its instance type.
 
-    The catalogue knows the offerings of its date; AWS knows today's. A launch in another zone fails as Unsupported.
+    The catalogue has the offerings of its date, AWS has the current ones. A launch in another zone fails as
+    Unsupported.
     Source: EC2 API reference, DescribeInstanceTypeOfferings (availability-zone-id).
     """
     zones = offered(scene)
     for bought in scene.bought():
         zone_ids = zones.get(bought.terms.instance, set())
-        named = capacity_zones(bought.capacity)
+        has_fixed_zones = capacity_zones(bought.capacity)
         if not zone_ids:
             message = f"{scene.environment.region} offers no {bought.terms.instance} to this account"
             yield error("live-offering", message, _type_at(bought), "choose a type or a region that has it")
@@ -45,19 +46,19 @@ def offering(scene: Scene) -> Iterator[Finding]:
             if zone in zone_ids:
                 continue
             fix = f"{bought.terms.instance} is in {', '.join(sorted(zone_ids))}"
-            if named:
+            if has_fixed_zones:
                 path = bought.at("zone") if "zone" in type(bought.capacity).model_fields else bought.at("zones", index)
                 yield error("live-offering", f"{zone} does not offer {bought.terms.instance}", path, fix)
             else:
-                message = f"{zone} no longer offers {bought.terms.instance}, which the catalogue says it does"
+                message = f"{zone} no longer offers {bought.terms.instance}, but the catalogue contains this offering"
                 yield warning("live-offering", message, _type_at(bought), f"{fix}; run landbridge catalog refresh")
 
 
 @check("spot prices", "ec2:DescribeSpotPriceHistory")
 def spot_price(scene: Scene) -> Iterator[Finding]:
-    """A limit on the spot price lies above what spot capacity costs now, and there is spot capacity at all.
+    """max_price_usd is above the current spot price, and the type has a spot price.
 
-    Below it nothing is ever launched, and nothing says why. Prices move: this is a warning.
+    Below the spot price EC2 launches no instance, and reports no reason. A warning, because prices change.
     Source: EC2 User Guide, "Spot Instance pricing history"; EC2 API reference, DescribeSpotPriceHistory.
     """
     for bought in scene.bought():
@@ -74,19 +75,25 @@ def spot_price(scene: Scene) -> Iterator[Finding]:
         prices = {
             item.get("AvailabilityZoneId", item["AvailabilityZone"]): float(item["SpotPrice"]) for item in history
         }
-        here = {zone: prices[zone] for zone in bought.terms.zones if zone in prices}
-        if not here:
-            message = f"{bought.terms.instance} has no spot price in {', '.join(bought.terms.zones) or 'any zone'}: none is sold"
+        zone_prices = {zone: prices[zone] for zone in bought.terms.zones if zone in prices}
+        if not zone_prices:
+            message = f"{bought.terms.instance} has no spot price in {', '.join(bought.terms.zones) or 'any zone'}: it is not sold as spot"
             yield warning("live-spot-price", message, bought.at("kind"), "on_demand, a reservation or a capacity_block")
             continue
-        most = bought.terms.market.max_price_usd
-        dear = {zone: price for zone, price in here.items() if most is not None and price > most}
-        price_texts = ", ".join(f"{zone} {price:.2f}" for zone, price in sorted(dear.items()))
-        if dear and len(dear) == len(here):
-            message = f"{bought.terms.instance} costs more than {most} USD/h as spot in every zone now: {price_texts}"
+        max_price = bought.terms.market.max_price_usd
+        above_limit = {
+            zone: price for zone, price in zone_prices.items() if max_price is not None and price > max_price
+        }
+        price_texts = ", ".join(f"{zone} {price:.2f}" for zone, price in sorted(above_limit.items()))
+        if above_limit and len(above_limit) == len(zone_prices):
+            message = (
+                f"{bought.terms.instance} costs more than {max_price} USD/h as spot in every zone now: {price_texts}"
+            )
             yield warning("live-spot-price", message, bought.at("max_price_usd"), "raise it, or leave it out")
-        elif dear:
-            yield info("live-spot-price", f"above {most} USD/h as spot now: {price_texts}", bought.at("max_price_usd"))
+        elif above_limit:
+            yield info(
+                "live-spot-price", f"above {max_price} USD/h as spot now: {price_texts}", bought.at("max_price_usd")
+            )
 
 
 def _type_at(bought: Bought) -> tuple[str | int, ...]:

@@ -1,4 +1,4 @@
-"""Checks of the account's own placement groups."""
+"""Checks of existing placement groups in the file."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from landbridge.live.preflight.scene import Scene, error
 
 @check("placement groups", "ec2:DescribePlacementGroups")
 def placement_group(scene: Scene) -> Iterator[Finding]:
-    """A placement group that the file names exists, with the strategy that the pool wants.
+    """A placement group in the file exists and has the pool's strategy.
 
     Source: EC2 User Guide, "Placement groups"; EC2 API reference, DescribePlacementGroups.
     """
@@ -32,9 +32,7 @@ def placement_group(scene: Scene) -> Iterator[Finding]:
             yield error("live-placement-group", message, path, fix)
             continue
         if bought.terms.placement is not None and group["Strategy"] != bought.terms.placement:
-            message = (
-                f"the placement group {name} is a {group['Strategy']} group, and {bought.terms.placement} is wanted"
-            )
+            message = f"the placement group {name} is a {group['Strategy']} group, and the pool has placement {bought.terms.placement}"
             yield error("live-placement-group", message, path, f"write placement: {group['Strategy']}")
         if group["State"] != "available":
             yield error("live-placement-group", f"the placement group {name} is {group['State']}", path)

@@ -15,7 +15,7 @@ PREFIX = "live-"
 class PreflightCheck:
     """Preflight check. `looks_at` is its subject in words, `needs` are the IAM actions that it uses.
 
-    Its findings carry its `name`; `why` is its docstring without the line that names the source.
+    Its findings carry its `name`; `why` is its docstring without the line of the source.
     """
 
     name: str
@@ -37,11 +37,11 @@ CHECKS: dict[str, PreflightCheck] = {}
 def check(looks_at: str, *needs: str) -> Callable[[Function], Function]:
     """Register a function of the scene as `live-<its name>`.
 
-    It yields findings of that name; a Refused that leaves it ends this check alone. Its docstring: a first line that says
-    what must hold, then why, and a last line `Source: ...`.
+    It yields findings of that name. An AwsRefusal that it raises stops this check only. Its docstring: the requirement
+    in the first line, then the reason, and a last line `Source: ...`.
     """
 
-    def put(function: Function) -> Function:
+    def register(function: Function) -> Function:
         name = PREFIX + function.__name__.replace("_", "-")
         text, _, source = (inspect.getdoc(function) or "").partition("Source:")
         paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
@@ -49,4 +49,4 @@ def check(looks_at: str, *needs: str) -> Callable[[Function], Function]:
         CHECKS[name] = PreflightCheck(name, looks_at, needs, function, why, " ".join(source.split()))
         return function
 
-    return put
+    return register

@@ -17,10 +17,10 @@ from landbridge.plan.other_regions import other_regions
 from landbridge.plan.region_findings import in_other_region_or_at_its_key
 
 Result = Literal["good", "found", "not-allowed", "not-looked"]
-#: Threads; most checks wait for AWS, and EC2 limits describe calls to some tens a second.
-_AT_ONCE = 8
+#: Number of threads. Most checks wait for AWS, and EC2 limits describe calls to some tens a second.
+_CONCURRENT_CHECKS = 8
 NO_ANSWER = "live-no-answer"
-#: What is asked in other regions too: what is to be had there, and how much of it.
+#: Checks that run in the environment's other regions too: capacity, images and quotas.
 ELSEWHERE = (
     *("live-region", "live-zone", "live-offering", "live-spot-price", "live-reservation", "live-reservation-group"),
     *("live-image-parameter", "live-image", "live-quota", "live-vpc-quota", "live-address-quota", "live-gateway-quota"),
@@ -36,15 +36,13 @@ class RunningCheck:
     result: Result
 
     def to_dict(self) -> dict[str, str]:
-        """As plain data, for `--format json`."""
+        """Return plain data for `--format json`."""
         return {"check": self.check, "looks_at": self.looks_at, "result": self.result}
 
 
 @dataclass(frozen=True, slots=True)
 class PreflightReport:
-    """Report of a preflight. `account` is None where AWS did not say; `suppressed` are accepted findings with their
-    reasons.
-    """
+    """Report of a preflight. `account` is None if it is not known; `suppressed` are accepted findings with reasons."""
 
     account: str | None
     looks: tuple[RunningCheck, ...]
@@ -53,7 +51,7 @@ class PreflightReport:
 
     @property
     def answered(self) -> bool:
-        """Return false where AWS could not be queried at all."""
+        """Return false if AWS could not be queried."""
         return not any(finding.rule == NO_ANSWER for finding in self.findings)
 
 
@@ -63,10 +61,10 @@ def preflight(
     now: datetime,
     progress: Callable[[PreflightCheck, int, int], None] = lambda *_: None,
 ) -> PreflightReport:
-    """Run all checks on a loaded environment. Never raises for an answer of AWS, or for a missing one.
+    """Run all checks on a loaded environment. Refusals of AWS, and no answer, become findings.
 
-    `progress` is told of each check that has ended, how many have, and how many there are. Raises ValueError for an environment with
-    errors.
+    `progress` is called after each check with the check, the number of completed checks and the number of all checks.
+    Raises ValueError for an environment with errors.
     """
     environment = loaded.environment
     if environment is None:
@@ -75,31 +73,34 @@ def preflight(
         account: str | None = str(aws.ask("sts", "get_caller_identity")["Account"])
     except AwsRefusal as refused:
         if refused.kind is not RefusalKind.DENIED:
-            told = _closed_region(environment, aws, now) or [
+            findings = _closed_region(environment, aws, now) or [
                 replace(finding_of(refused, "the account"), rule=NO_ANSWER, severity=Severity.ERROR)
             ]
-            return PreflightReport(None, (), _placed(loaded, told), ())
+            return PreflightReport(None, (), _placed(loaded, findings), ())
         account = None
     scene = Scene(environment, loaded.lock, aws, account, now)
-    found: dict[str, list[Finding]] = {}
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    findings_by_check: dict[str, list[Finding]] = {}
+    with ThreadPoolExecutor(_CONCURRENT_CHECKS) as pool:
         running = {pool.submit(_run, check, scene): check for check in CHECKS.values()}
         for count, done in enumerate(as_completed(running), 1):
-            found[running[done].name] = done.result()
+            findings_by_check[running[done].name] = done.result()
             progress(running[done], count, len(running))
     for name, other_region in other_regions(environment).items():
-        away = Scene(other_region, None, aws.at(name), account, now)
-        for own in ELSEWHERE:
-            found[own] += [in_other_region_or_at_its_key(one, name, other_region) for one in _run(CHECKS[own], away)]
-    looks = tuple(RunningCheck(name, CHECKS[name].looks_at, _result(found[name])) for name in CHECKS)
-    ordered = _placed(loaded, _once([finding for name in CHECKS for finding in found[name]]))
-    kept, suppressed = _split(environment, ordered)
+        scene_there = Scene(other_region, None, aws.at(name), account, now)
+        for check_name in ELSEWHERE:
+            findings_by_check[check_name] += [
+                in_other_region_or_at_its_key(finding, name, other_region)
+                for finding in _run(CHECKS[check_name], scene_there)
+            ]
+    looks = tuple(RunningCheck(name, CHECKS[name].looks_at, _result(findings_by_check[name])) for name in CHECKS)
+    ordered = _placed(loaded, _once([finding for name in CHECKS for finding in findings_by_check[name]]))
+    retained, suppressed = _split(environment, ordered)
     unknown = _unknown(environment)
-    return PreflightReport(account, looks, in_order([*kept, *_placed(loaded, unknown)]), suppressed)
+    return PreflightReport(account, looks, in_order([*retained, *_placed(loaded, unknown)]), suppressed)
 
 
 def policy() -> dict[str, Any]:
-    """Return the IAM policy that lets every check query AWS. A check without its permission is skipped and reported."""
+    """Return the IAM policy that permits every check's queries. A check without its permission is skipped and reported."""
     actions = sorted({action for check in CHECKS.values() for action in check.needs})
     return {
         "Version": "2012-10-17",
@@ -111,7 +112,7 @@ def policy() -> dict[str, Any]:
                 "Resource": "*",
             },
             {
-                # IAM has no condition for dry runs: whoever may try a launch may make it. Leave it out to go without.
+                # IAM has no condition for dry runs: this permits real launches too. Without it the dry run is skipped.
                 "Sid": "LandbridgePreflightDryRun",
                 "Effect": "Allow",
                 "Action": ["ec2:CreateTags", "ec2:RunInstances"],
@@ -122,9 +123,7 @@ def policy() -> dict[str, Any]:
 
 
 def _closed_region(environment: Environment, aws: AwsClient, now: datetime) -> list[Finding]:
-    """Return the finding for a region that is not enabled, where another one knows these credentials: a closed region
-    rejects all credentials.
-    """
+    """Return the finding for a region that is not enabled: it rejects credentials that another region accepts."""
     elsewhere = home(environment.region)
     if elsewhere == environment.region:
         return []
@@ -136,29 +135,29 @@ def _closed_region(environment: Environment, aws: AwsClient, now: datetime) -> l
 
 
 def _run(check: PreflightCheck, scene: Scene) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
-        found.extend(check.function(scene))
+        findings.extend(check.function(scene))
     except AwsRefusal as refused:
-        found.append(finding_of(refused, check.looks_at))
-    except Exception as error:  # noqa: BLE001  (one check's mistake must not cost what the others saw)
+        findings.append(finding_of(refused, check.looks_at))
+    except Exception as error:  # noqa: BLE001  (a defect in one check must not lose the findings of the others)
         text = f"{check.looks_at}: the check {check.name} failed: {type(error).__name__}: {error}"
-        fix = "a mistake in Landbridge; what other checks say is complete"
-        found.append(Finding("live-check-failed", " ".join(text.split())[:300], (), fix))
-    return found
+        fix = "a defect in Landbridge; the findings of other checks are complete"
+        findings.append(Finding("live-check-failed", " ".join(text.split())[:300], (), fix))
+    return findings
 
 
-def _result(found: list[Finding]) -> Result:
-    rules = {finding.rule for finding in found}
+def _result(findings: list[Finding]) -> Result:
+    rules = {finding.rule for finding in findings}
     if "live-not-allowed-to-look" in rules:
         return "not-allowed"
     if rules & {"live-not-looked", "live-check-failed", NO_ANSWER}:
         return "not-looked"
-    return "found" if found else "good"
+    return "found" if findings else "good"
 
 
 def _once(findings: list[Finding]) -> list[Finding]:
-    """Return one finding where the network is down, whatever the number of checks that failed by it."""
+    """Return the findings with one `live-no-answer` at most, whatever the number of checks without an answer."""
     down = [finding for finding in findings if finding.rule == NO_ANSWER]
     return [*(finding for finding in findings if finding.rule != NO_ANSWER), *down[:1]]
 
@@ -170,28 +169,37 @@ def _placed(loaded: Loaded, findings: list[Finding]) -> tuple[Finding, ...]:
 def _split(
     environment: Environment, findings: tuple[Finding, ...]
 ) -> tuple[tuple[Finding, ...], tuple[tuple[Finding, str], ...]]:
-    kept, suppressed = [], []
+    retained, suppressed = [], []
     for finding in findings:
-        reason = next((one.reason for one in environment.suppress if _accepts(one.rule, one.path, finding)), None)
+        reason = next(
+            (
+                suppression.reason
+                for suppression in environment.suppress
+                if _accepts(suppression.rule, suppression.path, finding)
+            ),
+            None,
+        )
         if reason is None or finding.rule == NO_ANSWER:
-            kept.append(finding)
+            retained.append(finding)
         else:
             suppressed.append((finding, reason))
-    return tuple(kept), tuple(suppressed)
+    return tuple(retained), tuple(suppressed)
 
 
 def _accepts(rule: str, path: str | None, finding: Finding) -> bool:
-    here = path_text(finding.path)
-    return rule == finding.rule and (path is None or here == path or here.startswith((f"{path}.", f"{path}[")))
+    finding_path = path_text(finding.path)
+    return rule == finding.rule and (
+        path is None or finding_path == path or finding_path.startswith((f"{path}.", f"{path}["))
+    )
 
 
 def _unknown(environment: Environment) -> list[Finding]:
-    """Return suppressions of checks that do not exist; `landbridge check` leaves those to this command."""
+    """Return findings for suppressions of preflight checks that do not exist; `landbridge check` does not check these."""
     known = {*CHECKS, "live-not-allowed-to-look", "live-not-looked"}
     return [
-        Finding("unknown-suppression", f'there is no check "{one.rule}"', ("suppress", index, "rule"))
-        for index, one in enumerate(environment.suppress)
-        if one.rule.startswith(PREFIX) and one.rule not in known
+        Finding("unknown-suppression", f'there is no check "{suppression.rule}"', ("suppress", index, "rule"))
+        for index, suppression in enumerate(environment.suppress)
+        if suppression.rule.startswith(PREFIX) and suppression.rule not in known
     ]
 
 

@@ -31,13 +31,13 @@ class Bought:
 
     @property
     def words(self) -> str:
-        """Return the capacity in a sentence."""
+        """Return the capacity in words, for a message."""
         return f"{self.pool.name}, {self.terms.kind.replace('_', ' ')} {self.terms.instance}"
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Input of one run. `account` is None where AWS does not say; `now` is the operator's clock."""
+    """Input of one run. `account` is None if it is not known; `now` is the time of the operator's clock."""
 
     environment: Environment
     lock: ImageLock | None
@@ -46,17 +46,17 @@ class Scene:
     now: datetime
 
     def bought(self) -> Iterator[Bought]:
-        """Return all capacities of all pools, in the file's order."""
+        """Yield all capacities of all pools in the order of the file."""
         for pool_index, pool in enumerate(self.environment.aws.pools):
             for index, capacity in enumerate(pool.capacity):
                 yield Bought(pool, pool_index, index, capacity, terms(pool, capacity, self.environment.region))
 
     def mine(self) -> list[dict[str, Any]]:
-        """Return the EC2 filter for resources that Landbridge has built for this environment."""
+        """Return the EC2 filter for resources with this environment's cluster tag."""
         return [{"Name": "tag:landbridge:cluster", "Values": [self.environment.name]}]
 
     def is_mine(self, tags: Any) -> bool:
-        """Return true when tags in EC2's form say that this environment built the resource."""
+        """Return true if tags in EC2's form contain this environment's cluster tag."""
         return any(
             tag["Key"] == "landbridge:cluster" and tag.get("Value") == self.environment.name for tag in tags or ()
         )
@@ -73,5 +73,5 @@ def warning(rule: str, message: str, path: DataPath = (), fix: str | None = None
 
 
 def info(rule: str, message: str, path: DataPath = (), fix: str | None = None) -> Finding:
-    """Return a finding for information, or of a query that was not possible."""
+    """Return a finding for information, or for a query that was not possible."""
     return Finding(rule, message, path, fix, Severity.INFO)

@@ -1,4 +1,4 @@
-"""Checks of the account's own security groups on the nodes."""
+"""Checks of existing security groups in a pool's `security_groups`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +15,10 @@ _PER_INTERFACE = "L-2AFB9258"
 
 @check("security groups", "ec2:DescribeSecurityGroups")
 def security_group(scene: Scene) -> Iterator[Finding]:
-    """A security group of yours is in the VPC and, where EFA is used, lets everything through to itself, both ways.
+    """An existing security group is in the VPC and, with EFA, permits all traffic from and to itself.
 
-    EFA is no IP: rules for ports and ranges do not match it, not even 0.0.0.0/0. With several groups on an interface
-    every one needs the rule; without it NCCL hangs or falls back to TCP, in silence.
+    EFA is not IP: rules for ports and CIDR ranges do not match it, not even 0.0.0.0/0. With several groups on an
+    interface each one needs the rule; without it NCCL hangs or uses TCP, and reports no error.
     Source: EC2 User Guide, "Get started with EFA", "Prepare an EFA-enabled security group".
     """
     vpc = scene.environment.aws.vpc
@@ -29,8 +29,8 @@ def security_group(scene: Scene) -> Iterator[Finding]:
             if bought.pool_index == index
             for nic in pool_interfaces(pool, bought.terms.instance)
         )
-        for place, name in enumerate(pool.security_groups):
-            path: DataPath = ("aws", "pools", index, "security_groups", place)
+        for position, name in enumerate(pool.security_groups):
+            path: DataPath = ("aws", "pools", index, "security_groups", position)
             try:
                 group = scene.aws.ask("ec2", "describe_security_groups", GroupIds=[name])["SecurityGroups"][0]
             except AwsRefusal as refused:
@@ -43,19 +43,19 @@ def security_group(scene: Scene) -> Iterator[Finding]:
                 message = f"{name} is in {group.get('VpcId')}, and nodes are in {vpc.id}"
                 yield error("live-security-group", message, path, "a group works in its own VPC only")
             elif vpc is None:
-                message = f"{name} is in {group.get('VpcId')}, and the nodes are in a VPC that Landbridge makes"
-                yield error("live-security-group", message, path, "name the VPC in aws.vpc, or leave the group out")
-            for key, words in (("IpPermissions", "from"), ("IpPermissionsEgress", "to")) if efa else ():
+                message = f"{name} is in {group.get('VpcId')}, and the nodes are in a VPC that Landbridge creates"
+                yield error("live-security-group", message, path, "write the VPC under aws.vpc, or remove the group")
+            for key, direction in (("IpPermissions", "from"), ("IpPermissionsEgress", "to")) if efa else ():
                 if not _to_itself(group, key):
-                    message = f"{name} does not allow all traffic {words} itself, which EFA needs"
-                    way = "authorize-security-group-" + ("ingress" if key == "IpPermissions" else "egress")
-                    fix = f"aws ec2 {way} --group-id {name} --ip-permissions IpProtocol=-1,UserIdGroupPairs=[{{GroupId={name}}}]"
+                    message = f"{name} does not allow all traffic {direction} itself, which EFA needs"
+                    command = "authorize-security-group-" + ("ingress" if key == "IpPermissions" else "egress")
+                    fix = f"aws ec2 {command} --group-id {name} --ip-permissions IpProtocol=-1,UserIdGroupPairs=[{{GroupId={name}}}]"
                     yield error("live-security-group", message, path, fix)
 
 
 @check("quota of security groups on an interface", *ASK)
 def security_group_quota(scene: Scene) -> Iterator[Finding]:
-    """An interface takes the pool's own group and all of yours.
+    """The quota of security groups per interface permits the pool's own group and all of its `security_groups`.
 
     Source: VPC User Guide, "Amazon VPC quotas", security groups per network interface (L-2AFB9258).
     """
@@ -66,7 +66,7 @@ def security_group_quota(scene: Scene) -> Iterator[Finding]:
         if limit is not None and len(pool.security_groups) + 1 > limit:
             message = f"an interface takes {limit:.0f} security groups; {pool.name} has its own and {len(pool.security_groups)}"
             path: DataPath = ("aws", "pools", index, "security_groups")
-            fix = f"ask for more (quota {_PER_INTERFACE}), or put rules together"
+            fix = f"ask for more (quota {_PER_INTERFACE}), or combine rules in fewer groups"
             yield error("live-security-group-quota", message, path, fix)
 
 

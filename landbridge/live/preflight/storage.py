@@ -14,15 +14,15 @@ from landbridge.plan.storage import capacity, throughput
 
 @check("quotas of file systems", *ASK, "fsx:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems")
 def file_system_quota(scene: Scene) -> Iterator[Finding]:
-    """There is room for the file systems that the file wants: their number, their size, their throughput.
+    """The quotas permit the file systems in the file: their number, size and throughput.
 
-    FSx counts each kind of Lustre apart, all file systems of a kind together; 100 TiB are the default, and a raise takes
-    days.
+    FSx has a quota for each deployment type of Lustre, over all file systems of the type; the default is 100 TiB, and
+    an increase takes days.
     Source: FSx and EFS user guides, "Quotas"; Service Quotas API reference.
     """
     needs: dict[str, tuple[float, DataPath]] = {}
     for place, share in scene.environment.storage.in_aws().items():
-        for unit, amount in _wanted(share):
+        for unit, amount in _use(share):
             before, first = needs.get(unit, (0.0, ("storage", *place)))
             needs[unit] = (before + amount, first)
     rows = {row.unit: row for row in limits().quotas.rows}
@@ -40,8 +40,8 @@ def file_system_quota(scene: Scene) -> Iterator[Finding]:
             yield error("live-file-system-quota", message, path, fix)
 
 
-def _wanted(share: FsxLustre | FsxOpenZfs | Efs) -> Iterator[tuple[str, float]]:
-    """Return the use of each quota by one file system, in the quota's unit."""
+def _use(share: FsxLustre | FsxOpenZfs | Efs) -> Iterator[tuple[str, float]]:
+    """Yield the use of each quota by one file system, in the quota's unit."""
     if isinstance(share, Efs):
         yield "efs", 1
         return
@@ -56,7 +56,7 @@ def _wanted(share: FsxLustre | FsxOpenZfs | Efs) -> Iterator[tuple[str, float]]:
 
 
 def _used(scene: Scene, *, efs: bool, fsx: bool) -> dict[str, float]:
-    """Return other file systems' use of the same quotas; only the services in question are queried."""
+    """Return other file systems' use of the same quotas; only the requested services are queried."""
     used: dict[str, float] = {}
 
     def add(unit: str, amount: float) -> None:
@@ -67,12 +67,12 @@ def _used(scene: Scene, *, efs: bool, fsx: bool) -> dict[str, float]:
             add("efs", 1)
     for file_system in scene.aws.all("fsx", "describe_file_systems", "FileSystems") if fsx else ():
         if not scene.is_mine(file_system.get("Tags")):
-            for unit, amount in _takes(file_system):
+            for unit, amount in _use_of_existing(file_system):
                 add(unit, amount)
     return used
 
 
-def _takes(raw: Any) -> Iterator[tuple[str, float]]:
+def _use_of_existing(raw: Any) -> Iterator[tuple[str, float]]:
     if raw["FileSystemType"] == "LUSTRE":
         unit = _unit(str((raw.get("LustreConfiguration") or {}).get("DeploymentType", "scratch_1")).lower())
     elif raw["FileSystemType"] == "OPENZFS":

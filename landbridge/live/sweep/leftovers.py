@@ -1,4 +1,4 @@
-"""Leftovers: resources in AWS that bear the cluster's tag and are in no stack's state."""
+"""Leftovers: resources in AWS with the cluster's tag that are in no stack's state."""
 
 from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,7 @@ _CONCURRENT_SEARCHES = 8
 
 @dataclass(frozen=True)
 class Leftover:
-    """Resource that bears the cluster's tag and is in no stack's state."""
+    """Resource with the cluster's tag that is in no stack's state."""
 
     type: ResourceType = field(repr=False)
     id: str
@@ -29,13 +29,13 @@ class Leftover:
 
     @property
     def holds_data(self) -> bool:
-        """Return true where it can hold the only copy of data. A volume of a pool's node holds none."""
+        """Return true if it can hold the only copy of data. A volume of a pool's node does not."""
         is_node_volume = self.type.noun == "EBS volume" and tags.POOL in self.type.tags(self.item)
         return self.type.holds_data and not is_node_volume
 
     @property
     def billed(self) -> bool:
-        """Return true where it costs money while it exists. Gateway endpoints are free."""
+        """Return true if it is billed while it exists. Gateway endpoints are free."""
         return self.type.billed and self.item.get("VpcEndpointType") != "Gateway"
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,10 +76,10 @@ class Leftovers:
 def find_leftovers(
     aws: AwsClient, cluster: str, remembered: Collection[str], now: datetime, *, standing: bool
 ) -> Leftovers:
-    """Find resources that bear `cluster`'s tag and whose id or name is not among the `remembered`.
+    """Find resources with `cluster`'s tag whose id or name is not among the `remembered`.
 
-    While the environment is `standing`, nodes whose lease has not expired are in use, and so is every image. Refusals of AWS
-    become findings.
+    While the environment is `standing`, nodes whose lease has not expired are in use, and so is every image. Refusals
+    of AWS become findings.
     """
     with ThreadPoolExecutor(_CONCURRENT_SEARCHES) as pool:
         answers = list(pool.map(lambda entry: _search(aws, entry, cluster), SWEPT))
@@ -123,6 +123,6 @@ def _name(entry: ResourceType, item: Item) -> str:
 
 def _is_in_use(leftover: Leftover, now: datetime) -> bool:
     if leftover.type.noun == "image":
-        return True  # the image lock can name it, and the pipeline's lifecycle policy deletes old ones
+        return True  # the image lock can contain it, and the pipeline's lifecycle policy deletes old ones
     lease = parse_iso(leftover.type.tags(leftover.item).get(tags.LEASE_EXPIRES, ""))
     return leftover.type.noun == "instance" and lease is not None and lease > now.timestamp()

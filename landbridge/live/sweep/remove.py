@@ -1,4 +1,4 @@
-"""Deletion of leftovers, repeated while other resources hold them."""
+"""Deletion of leftovers, repeated while other resources depend on them."""
 
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -9,12 +9,12 @@ from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.live.sweep.leftovers import Leftover
 
 #: Parts of AWS's error codes for a resource that does not exist any more.
-_GONE = ("NotFound", "Unknown", "DoesNotExist", "InvalidActivation")
+_NOT_FOUND = ("NotFound", "Unknown", "DoesNotExist", "InvalidActivation")
 
 
 @dataclass(frozen=True)
 class Removal:
-    """Result of one deletion. `reason` is None where the resource is deleted, or being deleted."""
+    """Result of one deletion. `reason` is None if the resource is deleted or being deleted."""
 
     leftover: Leftover
     reason: str | None
@@ -31,7 +31,8 @@ def remove(
 ) -> tuple[Removal, ...]:
     """Delete leftovers in their order, in at most `passes` passes while AWS refuses some of them.
 
-    A leftover that holds data is deleted only where `lose` has its id. `connect` makes a connection without earlier answers.
+    A leftover that holds data is deleted only if `lose` contains its id. `connect` returns a client without cached
+    answers.
     """
     waiting, removals = list(leftovers), list[Removal]()
 
@@ -51,7 +52,7 @@ def remove(
                 if leftover.type.sweep is not None:
                     leftover.type.sweep.delete(connections[leftover.region], leftover.item)
             except AwsRefusal as refused:
-                if not any(word in refused.code for word in _GONE):
+                if not any(word in refused.code for word in _NOT_FOUND):
                     refusals[leftover.id] = str(refused)
                     continue
             waiting.remove(leftover)

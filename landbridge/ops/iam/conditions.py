@@ -1,4 +1,4 @@
-"""Conditions of statements: operators, sets of values, and keys that a request does not have."""
+"""Conditions of policy statements: operators, sets of values, and keys that a request does not have."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -12,11 +12,11 @@ _IF_EXISTS, _ALL, _ANY = "IfExists", "ForAllValues:", "ForAnyValue:"
 
 
 class UnknownOperator(ValueError):
-    """Condition operator that IAM does not have: IAM would have refused the policy."""
+    """Condition operator that IAM does not have; IAM would refuse the policy."""
 
 
 def met(conditions: Mapping[str, Mapping[str, Any]], context: Context) -> bool:
-    """Return true when every key of every operator is met; of several values of one key, one suffices."""
+    """Return whether all keys of all operators are met; one of several values of a key is sufficient."""
     return all(
         _met(operator, key, value, context) for operator, keys in conditions.items() for key, value in keys.items()
     )
@@ -32,13 +32,14 @@ def _met(operator: str, key: str, value: Any, context: Context) -> bool:
     optional = bare.endswith(_IF_EXISTS)
     compare, negated = _operator(bare.removesuffix(_IF_EXISTS))
 
-    def one(actual: str) -> bool:
+    def is_met(actual: str) -> bool:
         return any(compare(pattern, actual, context) for pattern in expected) is not negated
 
     if actual_values is None or (prefix and not actual_values):
-        # What is not there differs from everything, and is equal to nothing; of no values, all are as they should be.
+        # A missing key differs from every value and equals none; ForAllValues is met for an empty set of values.
         return optional or prefix == _ALL or (negated and not prefix)
-    return all(map(one, actual_values)) if prefix == _ALL or (negated and not prefix) else any(map(one, actual_values))
+    combine = all if prefix == _ALL or (negated and not prefix) else any
+    return combine(map(is_met, actual_values))
 
 
 def _operator(name: str) -> tuple[Compare, bool]:
@@ -63,7 +64,7 @@ def _number(test: Callable[[float, float], bool]) -> Compare:
     return compare
 
 
-def _moment(test: Callable[[datetime, datetime], bool]) -> Compare:
+def _date(test: Callable[[datetime, datetime], bool]) -> Compare:
     def compare(expected: str, actual: str, context: Context) -> bool:
         try:
             return test(_time(actual), _time(expected))
@@ -80,14 +81,14 @@ def _time(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _inside(expected: str, actual: str, context: Context) -> bool:
+def _is_in_network(expected: str, actual: str, context: Context) -> bool:
     try:
         return ip_address(actual) in ip_network(expected, strict=False)
     except ValueError:
         return False
 
 
-def _same(expected: str, actual: str, context: Context) -> bool:
+def _equal_ignoring_case(expected: str, actual: str, context: Context) -> bool:
     return expected.lower() == actual.lower()
 
 
@@ -100,14 +101,14 @@ _OPERATORS: dict[str, Compare] = {
     "NumericLessThanEquals": _number(lambda actual, expected: actual <= expected),
     "NumericGreaterThan": _number(lambda actual, expected: actual > expected),
     "NumericGreaterThanEquals": _number(lambda actual, expected: actual >= expected),
-    "DateEquals": _moment(lambda actual, expected: actual == expected),
-    "DateLessThan": _moment(lambda actual, expected: actual < expected),
-    "DateLessThanEquals": _moment(lambda actual, expected: actual <= expected),
-    "DateGreaterThan": _moment(lambda actual, expected: actual > expected),
-    "DateGreaterThanEquals": _moment(lambda actual, expected: actual >= expected),
-    "Bool": _same,
+    "DateEquals": _date(lambda actual, expected: actual == expected),
+    "DateLessThan": _date(lambda actual, expected: actual < expected),
+    "DateLessThanEquals": _date(lambda actual, expected: actual <= expected),
+    "DateGreaterThan": _date(lambda actual, expected: actual > expected),
+    "DateGreaterThanEquals": _date(lambda actual, expected: actual >= expected),
+    "Bool": _equal_ignoring_case,
     "BinaryEquals": lambda expected, actual, context: expected == actual,
-    "IpAddress": _inside,
+    "IpAddress": _is_in_network,
     "ArnEquals": arn_matches,
     "ArnLike": arn_matches,
 }

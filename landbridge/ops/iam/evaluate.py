@@ -1,7 +1,7 @@
-"""Order in which IAM decides: denies first, then every limit, then the policies that allow.
+"""Evaluation order of IAM: first denies, then all limits, then the policies that allow.
 
 Source: IAM User Guide, "Policy evaluation logic", "How AWS enforcement code logic evaluates requests to allow or deny
-access", and "Permissions boundaries for IAM entities" for what a resource's own policy may grant past a boundary.
+access", and "Permissions boundaries for IAM entities" for permissions that a resource policy grants despite a boundary.
 """
 
 import json
@@ -13,12 +13,13 @@ from typing import Any, Literal
 from landbridge.ops.iam.conditions import met
 from landbridge.ops.iam.match import Context, Unresolved, arn_matches, equals, matches
 
-#: How a resource's policy names who asks: the very session or user, its role or anybody, or only the account.
-Named = Literal["session", "role", "account"]
+#: Form in which a resource policy specifies the principal: the session or user, its role or everyone, or only the
+#: account.
+PrincipalForm = Literal["session", "role", "account"]
 
 
 class Answer(StrEnum):
-    """Answer of IAM."""
+    """Answer of IAM to a request."""
 
     ALLOW = "allow"
     EXPLICIT_DENY = "explicit deny"
@@ -28,10 +29,8 @@ class Answer(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Request:
     """Principal, action and resource of a request. `principal` is a role's or user's ARN, or a service
-    (`ec2.amazonaws.com`). `session` is the ARN of a role's session; `resource_account` is named where the resource is
-    another account's.
-
-    `session` is the ARN of a role's session; `resource_account` is named where the resource is another account's.
+    (`ec2.amazonaws.com`). `session` is the ARN of a role's session; `resource_account` is set if the resource belongs
+    to another account.
     """
 
     principal: str
@@ -43,13 +42,13 @@ class Request:
 
     @property
     def account(self) -> str:
-        """The principal's account; a service has none."""
+        """Return the principal's account; empty for a service."""
         return self.principal.split(":")[4] if self.principal.startswith("arn:") else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Policy document, with the name that decisions give it."""
+    """Policy document, with its name in decisions."""
 
     name: str
     statements: tuple[Mapping[str, Any], ...]
@@ -64,12 +63,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """All policies that apply to a request. None: there is no such limit. `organization` are service and resource
-    control policies, each of which must allow. `resource_decides`: the resource's policy must let IAM decide or allow
-    by itself, as those of keys and of roles that are to be assumed.
-
-    `organization` are service and resource control policies, each of which must allow. `resource_decides`: the resource's
-    policy must let IAM decide or allow by itself, as those of keys and of roles that are to be taken.
+    """Policies that apply to a request. None: there is no such policy. `organization`: service and resource control
+    policies, each of which must allow. `resource_decides`: the resource policy must allow the request or delegate it to
+    IAM, as the policies of KMS keys and of assumed roles.
     """
 
     identity: tuple[Document, ...] = ()
@@ -82,38 +78,38 @@ class Policies:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Answer, with the document and statement that gave it or was missing."""
+    """Answer with its reason: the document and statement, or the missing permission."""
 
     answer: Answer
     why: str
 
     @property
     def allowed(self) -> bool:
-        """Return true for an allow."""
+        """Return whether the request is allowed."""
         return self.answer is Answer.ALLOW
 
 
 def evaluate(request: Request, policies: Policies) -> Decision:
-    """Decide a request. Raises UnknownOperator for a condition that IAM would not have taken."""
+    """Evaluate a request. Raises UnknownOperator for a condition that IAM would refuse."""
     for document, of_resource in _all(policies):
         for statement in document.statements:
             if statement["Effect"] == "Deny" and _applies(statement, request, of_resource):
-                return Decision(Answer.EXPLICIT_DENY, _spell(document, statement))
+                return Decision(Answer.EXPLICIT_DENY, _describe(document, statement))
     for document in policies.organization:
         if _allowing(document, request) is None:
             return _implicit(f"{document.name} does not allow it")
-    owned = _allowing_any(policies.identity, request)
-    named, granted = _granted(policies.resource, request)
-    foreign = request.resource_account not in (None, request.account) and bool(request.account)
-    if foreign and (owned is None or granted is None):
+    identity_allow = _allowing_any(policies.identity, request)
+    form, resource_allow = _granted(policies.resource, request)
+    is_cross_account = request.resource_account not in (None, request.account) and bool(request.account)
+    if is_cross_account and (identity_allow is None or resource_allow is None):
         return _implicit("between accounts, both the identity's and the resource's policy must allow it")
-    if policies.resource_decides and granted is None:
+    if policies.resource_decides and resource_allow is None:
         return _implicit("the resource's own policy does not allow it")
-    direct = granted if named in ("session", "role") and not foreign else None
-    allowed = direct or owned
+    direct = resource_allow if form in ("session", "role") and not is_cross_account else None
+    allowed = direct or identity_allow
     if allowed is None:
         return _implicit("nothing allows it")
-    if not (direct and named == "session"):
+    if not (direct and form == "session"):
         for limit in (policies.boundary, policies.session):
             if limit is not None and _allowing(limit, request) is None:
                 return _implicit(f"{limit.name} does not allow it")
@@ -131,7 +127,7 @@ def _implicit(why: str) -> Decision:
     return Decision(Answer.IMPLICIT_DENY, why)
 
 
-def _spell(document: Document, statement: Mapping[str, Any]) -> str:
+def _describe(document: Document, statement: Mapping[str, Any]) -> str:
     return f"{document.name}: {statement.get('Sid', 'a statement without Sid')}"
 
 
@@ -141,72 +137,77 @@ def _allowing(document: Document, request: Request) -> str | None:
         for statement in document.statements
         if statement["Effect"] == "Allow" and _applies(statement, request, False)
     )
-    return next((_spell(document, policy_statement) for policy_statement in statements), None)
+    return next((_describe(document, policy_statement) for policy_statement in statements), None)
 
 
 def _allowing_any(documents: tuple[Document, ...], request: Request) -> str | None:
     return next((statement for document in documents if (statement := _allowing(document, request))), None)
 
 
-def _granted(document: Document | None, request: Request) -> tuple[Named | None, str | None]:
-    """Return how the resource's policy names the principal, the most direct way first, and the statement that does."""
+def _granted(document: Document | None, request: Request) -> tuple[PrincipalForm | None, str | None]:
+    """Return the most direct form in which the resource policy specifies the principal, and the statement; or None,
+    None."""
     if document is None:
         return None, None
-    granted: dict[Named, str] = {}
+    granted: dict[PrincipalForm, str] = {}
     for statement in document.statements:
         if statement["Effect"] == "Allow" and _applies(statement, request, True):
-            named = _named(statement["Principal"], request) if "Principal" in statement else "account"
-            granted.setdefault(named or "account", _spell(document, statement))
-    order: tuple[Named, ...] = ("session", "role", "account")
-    return next(((principal, granted[principal]) for principal in order if principal in granted), (None, None))
+            form = _form(statement["Principal"], request) if "Principal" in statement else "account"
+            granted.setdefault(form or "account", _describe(document, statement))
+    order: tuple[PrincipalForm, ...] = ("session", "role", "account")
+    return next(((form, granted[form]) for form in order if form in granted), (None, None))
 
 
 def _applies(statement: Mapping[str, Any], request: Request, of_resource: bool) -> bool:
-    """Return true when a statement matches this request, whatever its effect."""
+    """Return whether a statement, with any effect, matches this request."""
     try:
         return (
-            (not of_resource or _speaks_of(statement, request))
-            and _either(statement, "Action", lambda pattern: matches(pattern, request.action, {}, ignore_case=True))
-            and _either(statement, "Resource", lambda pattern: arn_matches(pattern, request.resource, request.context))
+            (not of_resource or _matches_principal(statement, request))
+            and _matches_element(
+                statement, "Action", lambda pattern: matches(pattern, request.action, {}, ignore_case=True)
+            )
+            and _matches_element(
+                statement, "Resource", lambda pattern: arn_matches(pattern, request.resource, request.context)
+            )
             and met(statement.get("Condition", {}), request.context)
         )
     except Unresolved:
         return False
 
 
-def _either(statement: Mapping[str, Any], element: str, test: Any) -> bool:
-    """Match `Action`, or `NotAction` with the opposite meaning; a trust policy names no resource and means the role
+def _matches_element(statement: Mapping[str, Any], element: str, test: Any) -> bool:
+    """Match `Action`, or `NotAction` with the opposite meaning. A trust policy has no resource: it applies to the role
     itself.
     """
     if element in statement:
-        return any(map(test, _listed(statement[element])))
+        return any(map(test, _as_list(statement[element])))
     if f"Not{element}" in statement:
-        return not any(map(test, _listed(statement[f"Not{element}"])))
+        return not any(map(test, _as_list(statement[f"Not{element}"])))
     return element == "Resource"
 
 
-def _speaks_of(statement: Mapping[str, Any], request: Request) -> bool:
+def _matches_principal(statement: Mapping[str, Any], request: Request) -> bool:
     if "NotPrincipal" in statement:
-        return _named(statement["NotPrincipal"], request) is None
-    return _named(statement.get("Principal", {}), request) is not None
+        return _form(statement["NotPrincipal"], request) is None
+    return _form(statement.get("Principal", {}), request) is not None
 
 
-def _named(principal: Any, request: Request) -> Named | None:
-    """Return how a Principal element names the principal; None where it does not."""
+def _form(principal: Any, request: Request) -> PrincipalForm | None:
+    """Return the most direct form in which a Principal element specifies the principal; None if it does not."""
     if principal == "*":
         return "role"
-    principals: set[Named] = set()
+    forms: set[PrincipalForm] = set()
     for kind, value in principal.items():
-        for entry in _listed(value):
+        for entry in _as_list(value):
             if kind == "Service" and equals(entry, request.principal, {}):
-                principals.add("role")
+                forms.add("role")
             elif kind == "AWS":
-                principals |= _by_arn(entry, request)
-    order: tuple[Named, ...] = ("session", "role", "account")
-    return next((one for one in order if one in principals), None)
+                forms |= _by_arn(entry, request)
+    order: tuple[PrincipalForm, ...] = ("session", "role", "account")
+    return next((form for form in order if form in forms), None)
 
 
-def _by_arn(arn: str, request: Request) -> set[Named]:
+def _by_arn(arn: str, request: Request) -> set[PrincipalForm]:
     if arn == "*":
         return {"role"}
     if arn == request.session or (arn == request.principal and ":user/" in arn):
@@ -217,5 +218,5 @@ def _by_arn(arn: str, request: Request) -> set[Named]:
     return {"account"} if account and account == request.account else set()
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]

@@ -11,11 +11,11 @@ _LITERALS = {"*": "*", "?": "?", "$": "$"}
 
 
 class Unresolved(Exception):
-    """A policy variable has no value in this request; the statement that needs it does not apply."""
+    """Policy variable without a value in this request; a statement with it does not apply."""
 
 
 def values_of(context: Context, key: str) -> tuple[str, ...] | None:
-    """Return a key's values, in whatever case its name is written; None where the request does not have it."""
+    """Return a key's values (names are case-insensitive); None if the request does not have the key."""
     for name, value in context.items():
         if name.lower() == key.lower():
             return (value,) if isinstance(value, str) else tuple(value)
@@ -23,31 +23,32 @@ def values_of(context: Context, key: str) -> tuple[str, ...] | None:
 
 
 def matches(pattern: str, text: str, context: Context, *, ignore_case: bool = False) -> bool:
-    """Match a pattern with * for any characters and ? for one. Raises Unresolved for a variable without a value."""
+    """Return whether a pattern with * (any characters) and ? (one) matches. Raises Unresolved for a variable without
+    value."""
     return _compiled(expanded(pattern, context), ignore_case).fullmatch(text) is not None
 
 
 def equals(pattern: str, text: str, context: Context, *, ignore_case: bool = False) -> bool:
-    """Compare as `matches`, with * and ? as letters."""
+    """Return whether the texts are equal, as `matches` does but with * and ? as ordinary characters."""
     literal = "".join(part for part, _ in expanded(pattern, context))
     return literal.lower() == text.lower() if ignore_case else literal == text
 
 
 def arn_matches(pattern: str, arn: str, context: Context) -> bool:
-    """Compare the six parts of two ARNs one by one: a wildcard does not reach over a colon into the next part."""
+    """Compare the six parts of two ARNs one by one: a wildcard does not match a colon between two parts."""
     if pattern == "*":
         return True
     pattern_parts, arn_parts = pattern.split(":", _ARN_PARTS - 1), arn.split(":", _ARN_PARTS - 1)
     if _VARIABLE.search(pattern):
-        # A variable's name holds a colon, so such a pattern is compared as a whole.
+        # A variable's name contains a colon, so such a pattern is compared as a whole.
         return matches(pattern, arn, context)
     return len(pattern_parts) == len(arn_parts) and all(
-        map(lambda a, b: matches(a, b, context), pattern_parts, arn_parts)
+        map(lambda pattern_part, arn_part: matches(pattern_part, arn_part, context), pattern_parts, arn_parts)
     )
 
 
 def expanded(pattern: str, context: Context) -> tuple[tuple[str, bool], ...]:
-    """Return the pattern in pieces, each with whether its wildcards count: they do not in the value of a variable."""
+    """Return the pieces of the pattern, each with a flag whether its wildcards are active: not in a variable's value."""
     pieces: list[tuple[str, bool]] = []
     end = 0
     for variable in _VARIABLE.finditer(pattern):

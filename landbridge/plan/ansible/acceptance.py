@@ -14,11 +14,11 @@ Confidence = Literal["measured", "derived", "given"]
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Minimum of the measurement `what`, in `unit`. `source` names its origin; `confidence`: measured, given, or
-    derived from a bound.
+    """Minimum of a measurement, in `unit`. `source` is its origin; `confidence`: measured, given, or derived from a
+    bound.
     """
 
-    what: str
+    measurement: str
     at_least: float
     unit: str
     source: str
@@ -50,10 +50,10 @@ def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
 
 
 def collective_thresholds(platforms_of: Sequence[Platform]) -> tuple[Threshold, ...]:
-    """Return thresholds of all-reduce over all GPUs of these machines: bus bandwidth by message size, `busbw@<bytes>`,
-    in GB/s.
+    """Return thresholds of all-reduce over all GPUs of these nodes: bus bandwidth by message size, `busbw@<bytes>`, in
+    GB/s.
 
-    Empty where a bound is not known: no NVLink inside, or adapters that the catalogue does not have.
+    Empty if a bound is not known: no NVLink within the node, or network adapters that are not in the catalogue.
     """
     if len(platforms_of) == 1:
         return _inside(platforms_of[0])
@@ -61,7 +61,7 @@ def collective_thresholds(platforms_of: Sequence[Platform]) -> tuple[Threshold, 
     if any(bound is None for bound in bounds):
         return ()
     facts = acceptance()
-    # The slowest machine decides.
+    # The slowest node decides.
     bound = min(bound for bound in bounds if bound is not None)
     source = f"{facts.shares.fabric} of {bound:.0f} GB/s, which the adapters of each machine carry in a ring"
     return _by_size(bound * facts.shares.fabric, source, "derived")
@@ -81,7 +81,8 @@ def _inside(platform: Platform) -> tuple[Threshold, ...]:
 
 
 def _between(platform: Platform) -> float | None:
-    """Return the upper bound of a ring's bus bandwidth between machines: each adapter carries all of the bus bandwidth.
+    """Return the upper bound of a ring's bus bandwidth between nodes, in GB/s: the sum of its fabric adapters, at most
+    NVLink's rate.
 
     Source: nccl-tests, doc/PERFORMANCE.md, AllReduce.
     """
@@ -97,5 +98,5 @@ def _by_size(gb_s: float, source: str, confidence: Confidence, below: int | None
     return tuple(_gb_s(f"busbw@{size.bytes}", gb_s * size.share, source, confidence) for size in sizes)
 
 
-def _gb_s(what: str, at_least: float, source: str, confidence: Confidence) -> Threshold:
-    return Threshold(what, round(at_least, 1), "GB/s", source, confidence)
+def _gb_s(measurement: str, at_least: float, source: str, confidence: Confidence) -> Threshold:
+    return Threshold(measurement, round(at_least, 1), "GB/s", source, confidence)

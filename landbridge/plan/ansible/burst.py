@@ -1,13 +1,17 @@
 """Configuration of the burst controller, /etc/landbridge/burst.json, from the environment and the stack's outputs.
 
-Its keys are the fields of landbridge.burst.model.BurstPolicy by their own names (landbridge/burst/config/config.py reads them).
+Its keys are the field names of landbridge.burst.model.BurstPolicy (landbridge/burst/config/config.py reads them).
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from landbridge.catalog import limits
+from landbridge.catalog.aws.alarms import alarm_facts
 from landbridge.environment import Environment, PoolSettings
+from landbridge.plan.ansible.roles_anywhere import BURST_FILE, VALIDITY_FILE, roles_anywhere
+from landbridge.plan.aws.alarms import heartbeat
+from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.instances.capacity import Terms, fallbacks, kept_nodes
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.instances.rates import worst_rate
@@ -16,9 +20,6 @@ from landbridge.plan.outputs import PoolOutput, StackOutputs
 from landbridge.plan.slurm.controller_pair import has_standby, shared_state, state_folder
 from landbridge.plan.slurm.partitions import OPERATORS
 from landbridge.plan.slurm.promotions import promotions
-
-#: Written by the `burst` role for Slurm's own user, and read by boto3's ordinary chain.
-CREDENTIALS_FILE = "/etc/landbridge/aws-credentials"
 
 
 def node_prefix(pool: str) -> str:
@@ -41,11 +42,14 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
         "region": outputs.region,
         "cost_center": environment.cost_center,
         "endpoint": aws_endpoint(environment),
-        # A host in AWS has its rights by being it.
-        "credentials_file": CREDENTIALS_FILE if environment.onprem is not None else None,
+        "credentials_file": _credentials_file(environment),
+        **({} if roles_anywhere(environment) is None else {"certificate_validity": VALIDITY_FILE}),
         "slurm_key_secret": outputs.secrets.slurm_key,
         "metrics": None if settings.metrics_port is None else f"127.0.0.1:{settings.metrics_port}",
         "snapshot_dir": _snapshots(environment),
+        "fips_endpoints": fips_endpoints(environment, "onprem" if environment.onprem is not None else "cloud"),
+        "heartbeat_namespace": heartbeat(environment),
+        "heartbeat_seconds": alarm_facts().heartbeat_seconds,
         "monthly_usd": budget.monthly_usd,
         "hard": budget.hard,
         "pool_monthly_usd": {name: usd for name, usd in sorted(budget.pools.items()) if name in outputs.pools},
@@ -63,10 +67,16 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
         "pools": {
             name: _pool(environment, pools[name], outputs)
             for name, pool_outputs in sorted(outputs.pools.items())
-            # One that the file has no more is gone at the next `up`; one that is nowhere to be had starts nothing.
+            # A pool that was removed from the file is deleted at the next `up`; a pool without a subnet cannot launch.
             if name in pools and pool_outputs.subnets
         },
     }
+
+
+def _credentials_file(environment: Environment) -> str | None:
+    """Return the AWS credentials file; None for the SDK's usual sources: of a host in AWS, its instance profile."""
+    site = environment.onprem
+    return None if site is None or site.aws_credentials == "host" else BURST_FILE
 
 
 def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
@@ -114,25 +124,27 @@ def _pool(environment: Environment, pool: PoolSettings, outputs: StackOutputs) -
 def _offerings_of_region(
     region_environment: Environment, pool: str, outputs: Mapping[str, PoolOutput]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a pool's offerings in another region, as far as they are built."""
+    """Yield a pool's offerings in another region, if its resources exist there."""
     region_pool = next((settings for settings in region_environment.aws.pools if settings.name == pool), None)
     if region_pool is not None and pool in outputs:
         yield from _offerings(region_environment, region_pool, outputs[pool])
 
 
 def boot_seconds(pool: PoolSettings) -> int:
-    """Return the longest time paid for before a job starts: the slowest known boot, at most ResumeTimeout."""
+    """Return the longest time in seconds that is paid before a job starts: the slowest known boot, at most
+    ResumeTimeout.
+    """
     return min(60 * limits().boot.minutes[1], pool.resume_timeout)
 
 
 def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput) -> Iterator[dict[str, Any]]:
-    """Yield every capacity in the file's order as offerings, one for each of its zones."""
+    """Yield the offerings of every capacity in the file's order, one for each of its zones."""
     subnets, used_keys = {subnet.zone: subnet for subnet in outputs.subnets}, set[str]()
     for number, terms in enumerate(fallbacks(pool, environment.region)):
         for zone in terms.zones:
             subnet = subnets.get(zone)
             if subnet is None:
-                # The file is ahead of what is built.
+                # The file has a new zone whose subnet is not created yet.
                 continue
             key = _key(terms, zone)
             key = f"{key}/{number}" if key in used_keys else key
@@ -148,7 +160,7 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
                 "launch_template_id": outputs.launch_template_id,
                 "launch_template_version": outputs.launch_template_version,
                 "placement_group": terms.placement_group or placement_group,
-                # An open one is found by any launch that names none.
+                # EC2 uses an open reservation for every matching launch that does not target another one.
                 "reservation": terms.market.reservation if terms.market.preference is None else None,
                 "reservation_group": terms.market.reservation_group,
                 "usd_hour": worst_rate(terms, environment),
@@ -166,6 +178,6 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
 
 
 def _key(terms: Terms, zone: str) -> str:
-    """Return the key under which insufficient capacity is remembered."""
-    bought = terms.market.reservation or (terms.market.reservation_group or "").rpartition("/")[2]
-    return "/".join(part for part in (terms.instance, zone, terms.market.kind, bought) if part)
+    """Return the key under which insufficient capacity is recorded."""
+    reservation = terms.market.reservation or (terms.market.reservation_group or "").rpartition("/")[2]
+    return "/".join(part for part in (terms.instance, zone, terms.market.kind, reservation) if part)

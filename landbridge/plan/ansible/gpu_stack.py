@@ -15,8 +15,10 @@ from landbridge.environment.onprem.onprem import NodeGroup
 
 @dataclass(frozen=True, slots=True)
 class GpuSoftware:
-    """GPU software of one platform's nodes. `locked` are parts, by the catalogue's names, pinned to the driver's exact
-    version; `version` is empty where the newest release of the branch is installed.
+    """GPU software of one platform's nodes.
+
+    `locked` are parts, by the catalogue's names, that are pinned to the driver's exact version; `beside` are parts with
+    independent versions. `version` is empty if the newest release of the branch is installed.
     """
 
     branch: str
@@ -25,12 +27,16 @@ class GpuSoftware:
     locked: tuple[str, ...]
     beside: tuple[str, ...]
 
-    def packages(self, system: DriverPackages) -> dict[str, str]:
-        """Package names of a system, with the version to pin; empty: of no version of the driver's."""
+    def packages(self, system: DriverPackages, flavour: str = "generic") -> dict[str, str]:
+        """Return the package names on a system with a kernel flavour, each with the version to pin; an empty version
+        pins nothing."""
         versions = dict.fromkeys(_of_branch(system.driver, self.branch)[self.modules], self.version)
         versions |= {name: self.version for part in self.locked for name in system.locked.get(part, ())}
         versions |= {name: "" for part in self.beside for name in system.beside.get(part, ())}
-        return {name.replace("{branch}", self.branch): version for name, version in versions.items()}
+        return {
+            name.replace("{branch}", self.branch).replace("{flavour}", flavour): version
+            for name, version in versions.items()
+        }
 
 
 def driver_of(environment: Environment) -> Driver:
@@ -39,7 +45,7 @@ def driver_of(environment: Environment) -> Driver:
 
 
 def branch_of(driver: Driver) -> str:
-    """The branch: named, that of the named release, or the catalogue's."""
+    """Return the driver branch: as configured, else that of the configured release, else the catalogue's default."""
     return driver.branch or driver.branch_of_version or gpu_stack().branch
 
 
@@ -47,12 +53,12 @@ def software(driver: Driver, platform: Platform) -> GpuSoftware:
     """Return the GPU software of a platform's nodes.
 
     Source: NVIDIA Fabric Manager user guide, 2.1 (every machine with NVSwitches runs it, in the driver's own version) and
-    1.5 (NVLink 5: nvlsm beside it); IMEX guide; driver installation guide, kernel modules.
+    1.5 (NVLink 5 also needs nvlsm); IMEX guide; driver installation guide, kernel modules.
     """
     branch = branch_of(driver)
     branch_facts = gpu_stack().branches.get(branch)
-    # The distribution's archive keeps the newest release of a branch alone.
-    named = driver.version or (branch_facts.release if branch_facts and driver.repository == "nvidia" else None)
+    # The distribution's archive keeps only the newest release of a branch.
+    version = driver.version or (branch_facts.release if branch_facts and driver.repository == "nvidia" else None)
     modules = generation(platform.gpu).modules[0] if driver.modules == "auto" else driver.modules
     locked = {
         "fabric_manager": platform.fabric_manager,
@@ -62,7 +68,7 @@ def software(driver: Driver, platform: Platform) -> GpuSoftware:
     }
     return GpuSoftware(
         branch=branch,
-        version=named or "",
+        version=version or "",
         modules=modules,
         locked=tuple(part for part, is_needed in locked.items() if is_needed),
         beside=("subnet_manager",) if platform.subnet_manager else (),
@@ -78,9 +84,9 @@ def driver_variables(environment: Environment, host: str) -> dict[str, Any]:
         return {}
     driver, platform = driver_of(environment), platforms()[group.platform]
     gpu_software = software(driver, platform)
-    checked = {"node_health_driver_branch": gpu_software.branch}
+    health_variables = {"node_health_driver_branch": gpu_software.branch}
     if not driver.install:
-        return checked
+        return health_variables
     variables: dict[str, Any] = {
         "nvidia_driver_branch": gpu_software.branch,
         "nvidia_driver_version": gpu_software.version,
@@ -95,13 +101,14 @@ def driver_variables(environment: Environment, host: str) -> dict[str, Any]:
         "nvidia_fabric_subnet_manager": bool(gpu_software.beside),
         "nvidia_fabric_imex_nodes": imex_nodes(environment, group, platform, host),
     }
-    return checked | variables
+    return health_variables | variables
 
 
 def imex_nodes(environment: Environment, group: NodeGroup, platform: Platform, host: str) -> list[str]:
-    """Addresses of the nodes of the host's NVLink domain, itself among them; none where a machine is one by itself.
+    """Return the addresses of all nodes in the host's NVLink domain, including its own; empty if the domain is a single
+    node.
 
-    Machines of a group are cabled in the file's order, as many to a domain as the platform has.
+    The nodes of a group are cabled in the file's order, as many to a domain as the platform has.
     Source: NVIDIA IMEX guide, nodes_config.cfg: the same list on every node of the domain.
     """
     if platform.domain is None:

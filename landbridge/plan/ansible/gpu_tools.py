@@ -1,5 +1,6 @@
 """GPU tools beside the driver: DCGM, NVIDIA Container Toolkit, RDMA, GPUDirect Storage. Pure."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from landbridge.catalog import platforms
@@ -8,7 +9,7 @@ from landbridge.environment.onprem.gpu_tools import GpuTools, Rdma
 from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, software
 from landbridge.plan.site.mig import group_of
 
-#: The role dcgm's, told by prolog and epilog.
+#: Program of the role dcgm that prolog and epilog call.
 STATISTICS = "/opt/landbridge/bin/landbridge-job-statistics"
 # The first branch whose driver is CUDA 13's. Source: CUDA toolkit release notes, minimum driver versions.
 _CUDA_13_DRIVER_BRANCH = 580
@@ -17,7 +18,8 @@ _CUDA_13_DRIVER_BRANCH = 580
 def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
     """Return one node's variables of the roles dcgm, nvidia_container_toolkit, rdma, gds and slurm_job_environment.
 
-    Nothing of hosts that are no nodes, and of nodes whose own system brings the driver: that brings the rest, too.
+    Empty for hosts that are no nodes, and for nodes whose operating system includes the driver: it includes these tools
+    too.
     """
     group, driver = group_of(environment, host), driver_of(environment)
     if group is None or environment.onprem is None or not driver.install or group.platform not in platforms():
@@ -25,11 +27,11 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
     tools = environment.onprem.gpu_tools
     platform = platforms()[group.platform]
     kinds = {adapter.kind for adapter in platform.adapters}
-    # Where all comes from NVIDIA's repository, the driver's role has brought it; a mirror of it has DCGM, too.
+    # With NVIDIA's repository, the role nvidia_driver has already configured it; a mirror of it has DCGM too.
     is_distribution_archive = driver.repository != "nvidia"
     return {
         **(_dcgm(tools, branch_of(driver), is_distribution_archive, driver.mirror) if tools.dcgm else {}),
-        **(_containers(tools) if tools.container_toolkit else {}),
+        **(_containers(tools, environment.containers.engines) if tools.container_toolkit else {}),
         **(_rdma(tools.rdma) if tools.rdma.stack != "none" and (tools.rdma.roce or "infiniband" in kinds) else {}),
         # Source: GPUDirect Storage release notes: nvidia-fs from 2.17.5 on needs the open kernel modules.
         **({"landbridge_gds": True} if tools.gds and software(driver, platform).modules == "open" else {}),
@@ -47,10 +49,20 @@ def _dcgm(tools: GpuTools, branch: str, is_distribution_archive: bool, mirror: s
     return variables | ({"slurm_job_environment_statistics": STATISTICS} if tools.job_statistics else {})
 
 
-def _containers(tools: GpuTools) -> dict[str, Any]:
+def toolkit_packages(engines: Sequence[str]) -> list[str]:
+    """Return the packages of NVIDIA Container Toolkit.
+
+    Source: NVIDIA/enroot conf/hooks/98-nvidia.sh: a container with GPUs needs nvidia-container-cli, which is in
+    libnvidia-container-tools; CDI does not.
+    """
+    return ["nvidia-container-toolkit-base", *(["libnvidia-container-tools"] if "enroot" in engines else [])]
+
+
+def _containers(tools: GpuTools, engines: Sequence[str]) -> dict[str, Any]:
     mirror = (tools.container_toolkit_mirror or "").rstrip("/")
     return {
         "landbridge_container_toolkit": True,
+        "nvidia_container_toolkit_packages": toolkit_packages(engines),
         "nvidia_container_toolkit_version": tools.container_toolkit_version or "",
         "nvidia_container_toolkit_mirror": mirror and f"{mirror}/",
         "nvidia_container_toolkit_key_url": mirror and f"{mirror}/gpgkey",

@@ -1,7 +1,7 @@
 """Ansible inventory: groups, hosts, and the variables of every role.
 
-The shape is that of `ansible-inventory --list`. No secret is in it: roles get theirs from the operator's secrets folder.
-How to connect is the inventory plugin's business.
+The structure is that of `ansible-inventory --list`. It contains no secrets: roles read them from the operator's secrets
+folder. The inventory plugin sets the connection.
 """
 
 from typing import Any
@@ -11,11 +11,16 @@ from landbridge.environment import Environment, NfsHome
 from landbridge.plan.ansible.burst import aws_endpoint, burst_config
 from landbridge.plan.ansible.gpu_stack import driver_variables
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
+from landbridge.plan.ansible.job_credentials import cloud_node_variables, onprem_node_variables
 from landbridge.plan.ansible.node_logins import node_login_variables
+from landbridge.plan.ansible.node_verify import node_verify_variables
+from landbridge.plan.ansible.roles_anywhere import mlflow_files, roles_anywhere_variables
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, service_tuning
 from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.fips import fips_endpoints, fips_variables
 from landbridge.plan.network.hosts import GROUPS, InventoryHost, hosts, service_hosts, top_group
+from landbridge.plan.network.mlflow_servers import tracking_uri
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
@@ -25,12 +30,13 @@ from landbridge.plan.site.health import PROGRAM, expected_of
 from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
     aws_home_variables,
+    home_creator,
     home_mounts,
     nfs_server_mounts,
     share_mounts,
 )
 from landbridge.plan.site.mig import group_of, mig_variables
-from landbridge.plan.site.mlops import artifact_class, tracking_uri
+from landbridge.plan.site.mlops import job_variables, mlflow_variables
 from landbridge.plan.site.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.site.site_shares import image_variables, lustre_variables, site_nfs_mounts
 from landbridge.plan.site.ssh_access import ssh_target
@@ -40,7 +46,7 @@ from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
 from landbridge.plan.slurm.controller_pair import SHARED, shared_state, state_export, state_variables
 from landbridge.plan.slurm.files import slurm_files
 from landbridge.plan.slurm.nodes import pool_node_names
-from landbridge.plan.slurm.packages import slurm_packages
+from landbridge.plan.slurm.packages import node_packages, slurm_packages
 from landbridge.plan.slurm.prolog_epilog import PROGRAM as JOB_PROGRAM
 from landbridge.plan.slurm.prolog_epilog import prolog_epilog_variables
 from landbridge.plan.slurm.reservations import reservations
@@ -52,11 +58,12 @@ Variables = dict[str, Any]
 
 
 def inventory(environment: Environment, outputs: StackOutputs | None = None) -> dict[str, Any]:
-    """Return groups, hosts and variables. Values that AWS assigns are present once there are outputs."""
+    """Return groups, hosts and variables. Values that AWS assigns are present only with the stack's outputs."""
     inventory_hosts, top = hosts(environment), top_group(environment)
     data: dict[str, Any] = {
         "all": {"children": [top], "vars": _common(environment, outputs)},
-        # Here, not for all: an image of a cloud node has nothing to do with the site's ports.
+        # In this group, not in `all`: images of cloud nodes are built with the variables of `all`, and have no site
+        # firewall.
         top: {
             "hosts": [host.name for host in inventory_hosts],
             "children": list(GROUPS[1:]),
@@ -70,7 +77,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
     variables = {
         "slurm_controller": {
             **_controller(environment),
-            # Debian's Slurm asks ten seconds for a name that is not known, and slurmctld holds its locks meanwhile.
+            # Debian's Slurm waits ten seconds for DNS on an unknown name, and slurmctld holds its locks in that time.
             "base_hosts_absent": [name for pool in environment.aws.pools for name in pool_node_names(pool)],
             **token_variables(environment),
             **state_volume(environment, outputs),
@@ -81,13 +88,13 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
             "slurm_node_start_settings": restart_settings(environment, "slurmd"),
             **node_updates(environment),
             **node_tuning(environment),
+            **onprem_node_variables(environment),
         },
         "nfs_server": _nfs_server(environment),
-        "nfs_client": aws_home_variables(environment, outputs),
         "lustre_client": lustre_variables(environment),
         "site_gateway": gateway_variables(environment, outputs),
         "site_dns": site_dns_variables(environment, outputs),
-        "mlflow": _mlflow(environment, outputs),
+        "mlflow": mlflow_variables(environment, outputs, aws_endpoint(environment) or "", mlflow_files(environment)),
         "burst": _burst(environment, outputs),
     }
     for group in GROUPS[1:]:
@@ -109,16 +116,21 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables |= prolog_epilog_variables(environment, host.name)
         variables |= container_folder(environment, host.name)
         variables["node_health_expected"] = expected_of(environment, host.platform, group_of(environment, host.name))
+        group = group_of(environment, host.name)
+        variables |= node_packages(environment, group.os) if group is not None else {}
         variables |= driver_variables(environment, host.name)
         variables |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
+    variables |= roles_anywhere_variables(environment, host.name, outputs, aws_endpoint(environment))
     if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):
         variables["slurm_login_daemon"] = False
         variables["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and needs_sackd(environment)
     if {"slurm_controller", "slurm_node"} <= set(host.groups):
-        # It and slurmd would want the same folder.
+        # sackd and slurmd would use the same runtime folder.
         variables |= {"slurm_controller_sackd": False, "slurm_login_keeps_sackd": False}
     if {"nfs_server", "nfs_client"} <= set(host.groups):
         variables["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
+    if host.name == home_creator(environment):
+        variables |= aws_home_variables(environment, outputs)
     return variables | site_dns_host(environment, host)
 
 
@@ -128,9 +140,9 @@ def _shares(environment: Environment, outputs: StackOutputs | None) -> list[Vari
 
 
 def _common(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    """Return variables that several roles need, and with which a node image is built on a host without groups."""
+    """Return variables that several roles need; a node image is built with these only, on a host without groups."""
     served, mounts = service_hosts(environment), home_mounts(environment, outputs)
-    links = served.packages.python_find_links or ""
+    find_links = served.packages.python_find_links or ""
     variables: Variables = {
         "landbridge_cluster": environment.name,
         "landbridge_region": environment.region,
@@ -143,33 +155,38 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         **node_tuning(environment),
         "base_home_root": environment.storage.home.mount,
         "base_create_homes": False,
-        "base_environment": {"MLFLOW_TRACKING_URI": tracking_uri(environment)},
+        # The SDKs of users' jobs read the variable of FIPS endpoints.
+        "base_environment": {"MLFLOW_TRACKING_URI": tracking_uri(environment), **fips_variables(environment, "cloud")},
+        "slurm_job_environment_accounts": job_variables(environment),
         "slurm_common_auth": environment.scheduler.auth,
         **slurm_packages(environment),
         **container_variables(environment),
         **node_login_variables(environment),
+        **node_verify_variables(environment),
         "slurm_node_controllers": list(served.controllers),
         "slurm_login_controllers": list(served.controllers),
-        # slurm.conf is the same for every node: where nothing is checked, the program must still be there.
+        # slurm.conf is the same for every node: the program must also exist where it checks nothing.
         "slurm_node_health_program": PROGRAM if environment.node_groups else "",
         "nfs_client_mounts": [*mounts, *_shares(environment, outputs)],
-        # The operators' own account has its home where everybody's are mounted.
+        # The account of operators has its home below the mount point of the home file system.
         "nfs_client_accounts": [user.name for user in environment.users],
         "nfs_client_local_homes": LOCAL_HOMES,
-        # What a node image mounts at boot, through the link or next to it.
+        # Home mounts of a cloud node at boot, through the link or in AWS.
         "landbridge_cloud_mounts": mounts if environment.storage.home.on_cloud_nodes else [],
         **image_variables(environment),
-        "python_runtime_find_links": links,
-        "training_runtime_find_links": links,
+        "python_runtime_find_links": find_links,
+        "training_runtime_find_links": find_links,
         "cloud_agent_lease_minutes": environment.aws.lease_minutes,
+        **cloud_node_variables(environment),
         "cloud_identity_region": environment.region,
         "cloud_identity_endpoint": environment.aws.endpoints.cloud or "",
-        # Known before the stack is built, so that an image does not have to wait for it.
+        "cloud_identity_fips": fips_endpoints(environment, "cloud"),
+        # The name is known before the stack exists, so that an image can be built first.
         "cloud_identity_key_secret": identity_args(environment).secret_name,
     }
     if environment.scheduler.auth == "slurm":
         variables |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}
-        # The keys themselves are among the operator's secrets.
+        # The keys are in the operator's secrets folder.
         variables["landbridge_slurm_keys"] = has_multiple_keys(environment)
     return variables
 
@@ -195,7 +212,9 @@ def _controller(environment: Environment) -> Variables:
 
 
 def _database(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    """slurmdbd, and the database under it: on the same host, or RDS, which has an address once it is built."""
+    """Return the variables of slurmdbd and its database: on the same host, or RDS, whose address is known once it
+    exists.
+    """
     variables: Variables = {"slurm_database_host": service_hosts(environment).database}
     if outputs is not None and outputs.services is not None:
         database = outputs.services.database
@@ -206,6 +225,7 @@ def _database(environment: Environment, outputs: StackOutputs | None) -> Variabl
             "slurm_database_admin_secret": database.secret_arn,
             "slurm_database_region": environment.region,
             "slurm_database_endpoint": aws_endpoint(environment) or "",
+            "slurm_database_fips": fips_endpoints(environment, "cloud"),
         }
     return variables
 
@@ -218,35 +238,15 @@ def _nfs_server(environment: Environment) -> Variables:
         str(service_hosts(environment).cidr),
         *(map(str, vpc_ranges(environment)) if home.on_cloud_nodes else ()),
     ]
-    queue, folders = state_export(environment)
+    state_exports, folders = state_export(environment)
     homes = [{"path": f"{home.export}/{user.name}", "owner": user.uid} for user in environment.users]
     return {
         "nfs_server_implementation": home.server,
-        "nfs_server_exports": [{"path": home.export, "clients": clients, "root_squash": True}, *queue],
+        "nfs_server_exports": [{"path": home.export, "clients": clients, "root_squash": True}, *state_exports],
         "nfs_server_homes": [*homes, *folders],
         "mlflow_clients_home_root": home.export,
         **home_server_account_variables(environment),
     }
-
-
-def _mlflow(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    mlflow, served = environment.mlops.mlflow, service_hosts(environment)
-    host, address = served.mlops, served.addresses[served.mlops]
-    names = [host, f"{host}.{served.domain}", str(address), "localhost", *mlflow.allowed_hosts]
-    variables: Variables = {
-        "mlflow_port": mlflow.port,
-        "mlflow_find_links": served.packages.python_find_links or "",
-        "mlflow_allowed_hosts": [*names, *(f"{name}:{mlflow.port}" for name in names)],
-        "mlflow_region": environment.region,
-        "mlflow_s3_endpoint": aws_endpoint(environment) or "",
-    }
-    data_class = artifact_class(environment)
-    if data_class is None:
-        # Every class stays at home, and so do the artifacts.
-        variables["mlflow_artifacts_destination"] = "/var/lib/mlflow/artifacts"
-    elif outputs is not None:
-        variables["mlflow_artifacts_destination"] = f"s3://{outputs.data_hub.buckets[data_class].name}/mlflow"
-    return variables
 
 
 def _burst(environment: Environment, outputs: StackOutputs | None) -> Variables:

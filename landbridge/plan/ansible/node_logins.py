@@ -1,4 +1,4 @@
-"""ssh logins on GPU nodes (pam_slurm_adopt): users with a running job there, into that job's cgroup."""
+"""ssh logins on GPU nodes (pam_slurm_adopt): only users with a running job on the node, in that job's cgroup."""
 
 from typing import Any
 

@@ -1,13 +1,14 @@
-"""Folders of the services in AWS that are on the EBS state volume."""
+"""Folders on the EBS state volume of services in AWS."""
 
 from typing import Any
 
 from landbridge.environment import Environment
+from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_servers
 from landbridge.plan.outputs import StackOutputs
 
-#: Accounts with the same number on every host: files on a volume know numbers only. Debian's number for slurm; the others are
-#: out of the range that Debian leaves to administrators (Debian Policy, 9.2.2: 60000 to 64999 are given out by Debian
-#: on request, and 30000 to 59999 are unassigned).
+#: Uids that are the same on every host, because a volume stores owners by uid. slurm has Debian's uid; the others are
+#: outside the range that Debian leaves to administrators (Debian Policy, 9.2.2: Debian assigns 60000 to 64999 on
+#: request, and 30000 to 59999 are unassigned).
 _SLURM, _POSTGRES, _MLFLOW = 64030, 58001, 58002
 _FOLDERS = (
     {"path": "/var/lib/slurm", "owner": "slurm", "uid": _SLURM, "home": "/nonexistent"},
@@ -16,18 +17,32 @@ _FOLDERS = (
     {"path": "/var/lib/mlflow", "owner": "mlflow", "uid": _MLFLOW},
 )
 _SERVICES = ("slurmctld", "postgresql@", "mlflow")
-#: Who on the controller uses the rights of its role: root (Systems Manager's agent), the burst controller, MLflow.
+#: Uids on the controller that may use its IAM role: root (Systems Manager's agent), slurm (burst controller), MLflow's
+#: servers.
 CREDENTIALED = (0, _SLURM, _MLFLOW)
 
 
 def state_volume(environment: Environment, outputs: StackOutputs | None) -> dict[str, Any]:
-    """Variables of the roles state_volume (Slurm's queue, the burst controller's journal, MLflow's database and artifacts) and
-    metadata_guard."""
+    """Return the variables of the roles state_volume (Slurm's state, the burst controller's journal, MLflow's database
+    and artifacts) and metadata_guard.
+    """
     if environment.onprem is not None or outputs is None or outputs.services is None:
         return {}
+    others = [
+        {"path": f"/var/lib/{server.name}", "owner": server.name, "uid": _mlflow_uid(environment, server)}
+        for server in mlflow_servers(environment)
+        if server.name != MAIN
+    ]
     return {
-        "metadata_guard_users": list(CREDENTIALED),
+        "metadata_guard_users": [*CREDENTIALED, *(folder["uid"] for folder in others)],
         "state_volume_id": outputs.services.state_volume_id,
-        "state_volume_folders": [dict(folder) for folder in _FOLDERS],
-        "state_volume_services": list(_SERVICES),
+        "state_volume_folders": [*(dict(folder) for folder in _FOLDERS), *others],
+        "state_volume_services": [*_SERVICES, *(str(folder["owner"]) for folder in others)],
     }
+
+
+def _mlflow_uid(environment: Environment, server: MlflowServer) -> int:
+    """Return the uid of a further server of MLflow: by its class's position in the file, to which new classes are added
+    at the end.
+    """
+    return _MLFLOW + 1 + list(environment.data_classes).index(server.data_class)

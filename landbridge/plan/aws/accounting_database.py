@@ -1,4 +1,4 @@
-"""RDS for MariaDB: slurmdbd's database of an environment whose services are in AWS."""
+"""RDS for MariaDB: the database of slurmdbd if the services are in AWS."""
 
 from landbridge.catalog.aws.databases import databases
 from landbridge.environment import Environment
@@ -6,22 +6,22 @@ from landbridge.findings import Finding, FindingsError
 from landbridge.plan.args import Args, tags
 from landbridge.plan.zones import services_zones
 
-#: RDS's windows, UTC: at night in Europe, in the evening in America, and not both at once.
+#: RDS's windows, UTC: night in Europe, evening in America; they do not overlap.
 BACKUP, MAINTENANCE = "03:00-04:00", "sun:04:30-sun:05:30"
-#: The master user: it makes the one that slurmdbd has, and nothing else is done as it.
+#: The master user: it is used only to create slurmdbd's user.
 MASTER = "admin"
-#: A disk that fills up stops accounting, so it may grow by itself, up to this many times its size and at least to 100 GiB.
+#: A full disk stops accounting, so RDS may grow it, up to this many times its size and at least to 100 GiB.
 _STORAGE_GROWTH_FACTOR = 4
 
 
 class AccountingDatabaseArgs(Args):
-    """A database: what it is, which zones' subnets it may stand in, and what becomes of its data. Sizes are in GiB."""
+    """Plan of the RDS instance: engine, size, zones of its subnets, backups and protection."""
 
     cluster: str
     name: str
     engine: str
     version: str
-    #: Of parameter groups; a new series has a new one, under a name of its own.
+    #: Parameter group family; a new engine series has a new family.
     family: str
     instance_class: str
     storage_gib: int
@@ -30,6 +30,8 @@ class AccountingDatabaseArgs(Args):
     backup_days: int
     backup_window: str
     maintenance_window: str
+    #: True: a change interrupts the database at once, and a new series of the engine is allowed.
+    apply_immediately: bool
     parameters: dict[str, str]
     port: int
     user: str
@@ -39,7 +41,7 @@ class AccountingDatabaseArgs(Args):
 
     @property
     def parameter_group(self) -> str:
-        """Name of the parameter group. A group has one family: a new engine series gets a new group beside the old one."""
+        """Name of the parameter group. A group has one family, so a new engine series gets a new group."""
         return f"{self.name}-{self.family.replace('.', '-')}"
 
     @property
@@ -48,19 +50,24 @@ class AccountingDatabaseArgs(Args):
         return f"{self.name}-final"
 
 
+def database_name(environment: Environment) -> str:
+    """Return the name of the RDS instance."""
+    return f"{environment.name}-accounting"
+
+
 def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs | None:
-    """Plan the database; None where a site has one. Raises FindingsError where the region has no second zone."""
+    """Plan the database; None if the services are on-prem. Raises FindingsError if the region has no second zone."""
     services = environment.aws.services
     if services is None:
         return None
     settings, facts, zones = services.database, databases(), services_zones(environment)
     if len(zones) < facts.zones:
-        message = f"RDS wants subnets in {facts.zones} zones, and {services.zone} is the only one known"
-        fix = "name a second one: standby_zone"
+        message = f"RDS needs subnets in {facts.zones} zones, and {services.zone} is the only known one"
+        fix = "set a second zone: standby_zone"
         raise FindingsError([Finding("services-without-zone", message, ("aws", "services", "standby_zone"), fix)])
     return AccountingDatabaseArgs(
         cluster=environment.name,
-        name=f"{environment.name}-accounting",
+        name=database_name(environment),
         engine=facts.engine,
         version=settings.version,
         family=facts.family(settings.version),
@@ -71,6 +78,7 @@ def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs
         backup_days=settings.backup_days,
         backup_window=BACKUP,
         maintenance_window=MAINTENANCE,
+        apply_immediately=settings.apply_immediately,
         parameters=_parameters(),
         port=facts.port,
         user=MASTER,
@@ -81,11 +89,10 @@ def accounting_database_args(environment: Environment) -> AccountingDatabaseArgs
 
 
 def _parameters() -> dict[str, str]:
-    """Return the parameter group: TLS is required, and Slurm's recommended settings; RDS sizes its buffer pool by
-    itself.
+    """Return the parameters: TLS is required, and Slurm's recommended settings; RDS sets the buffer pool's size.
 
-    slurmdbd makes stored functions, and a database that keeps a binary log (RDS's backups need one) takes those of trusted
-    creators only. Source: slurm.schedmd.com/accounting.html, "Slurm Accounting Configuration Before Build"
+    slurmdbd creates stored functions, and a database with a binary log (which RDS's backups need) accepts them from
+    trusted creators only. Source: slurm.schedmd.com/accounting.html, "Slurm Accounting Configuration Before Build"
     (innodb_lock_wait_timeout, max_allowed_packet); MariaDB Knowledge Base, "Binary Logging of Stored Routines".
     """
     return {

@@ -3,14 +3,13 @@
 from typing import Any, Literal
 
 from landbridge.catalog import regions
+from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment, HubClass
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.file_system import imported_classes
 from landbridge.plan.policy_document import document
 from landbridge.plan.resource_names import ACCOUNT_DIGITS, shortened
 
-MAX_BUCKET_NAME_CHARACTERS = 63
-MAX_ROLE_NAME_CHARACTERS = 64
 FSX_SERVICE, FSX_ROLE = "s3.data-source.lustre.fsx.amazonaws.com", "AWSServiceRoleForFSxS3Access"
 SSE = "s3:x-amz-server-side-encryption"
 
@@ -27,19 +26,19 @@ class BucketPlan(Args):
 
     data_class: str
     name_prefix: str
-    #: Whether an FSx for Lustre file system shows it: FSx reads and writes it then, and needs the key for that.
-    shown: bool = False
+    #: True if an FSx for Lustre file system is linked to the bucket: FSx then reads and writes it, and needs its key.
+    is_linked_to_fsx: bool = False
     replica_region: str | None = None
     lock: LockPlan | None = None
     tiering_days: int | None = None
     expire_days: int | None = None
     tags: dict[str, str]
-    #: The name of the copy in `replica_region`, without the account, and of the role that copies.
+    #: Name of the replica in `replica_region`, without the account id, and of the replication role.
     replica_prefix: str = ""
     replica_role: str = ""
 
     def bucket_name(self, account: str, prefix: str | None = None) -> str:
-        """Return the bucket's name in an account; with the prefix of the copy, the copy's."""
+        """Return the bucket's name in an account; with the replica's prefix, the replica's name."""
         return f"{prefix or self.name_prefix}-{account}"
 
 
@@ -50,7 +49,7 @@ class DataHubArgs(Args):
     region: str
     buckets: tuple[BucketPlan, ...]
     noncurrent_days: int
-    #: Of the role that copies.
+    #: IAM path of the replication role.
     path: str = "/"
     permissions_boundary: str | None = None
     protect: bool
@@ -77,8 +76,8 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
         data_class=name,
         name_prefix=bucket_prefix(environment.name, name),
         replica_prefix=bucket_prefix(environment.name, f"{name}-replica"),
-        replica_role=shortened(f"{environment.name}-copy-{name}", MAX_ROLE_NAME_CHARACTERS),
-        shown=name in imported_classes(environment),
+        replica_role=shortened(f"{environment.name}-copy-{name}", limits().names.rules["iam_role"].characters[1]),
+        is_linked_to_fsx=name in imported_classes(environment),
         replica_region=hub_class.replica_region,
         lock=None if lock is None else LockPlan.model_validate({"days": lock.days, "mode": lock.mode.upper()}),
         tiering_days=hub_class.tiering_days,
@@ -89,7 +88,12 @@ def _bucket(environment: Environment, name: str) -> BucketPlan:
 
 def bucket_prefix(cluster: str, data_class: str) -> str:
     """Return the name of a class's bucket without the account id; a long name is shortened and stays unique."""
-    return shortened(f"{cluster}-{data_class}", MAX_BUCKET_NAME_CHARACTERS - ACCOUNT_DIGITS - 1)
+    return shortened(f"{cluster}-{data_class}", max_bucket_prefix_characters())
+
+
+def max_bucket_prefix_characters() -> int:
+    """Return the maximum length of a bucket's name before a dash and the account id."""
+    return limits().names.rules["s3_bucket"].characters[1] - ACCOUNT_DIGITS - 1
 
 
 def bucket_policy(bucket_arn: str, key_arn: str) -> str:
@@ -98,7 +102,7 @@ def bucket_policy(bucket_arn: str, key_arn: str) -> str:
     return document(
         [
             _no_clear_text(bucket_arn),
-            # A request that says nothing gets the bucket's own key; only one that asks for something else is refused.
+            # A request without a key gets the bucket's default key; a request for another key or encryption is denied.
             _deny_put("DenyOtherKmsKeys", objects, f"{SSE}-aws-kms-key-id", key_arn),
             _deny_put("DenyOtherEncryption", objects, SSE, "aws:kms"),
         ]
@@ -106,7 +110,7 @@ def bucket_policy(bucket_arn: str, key_arn: str) -> str:
 
 
 def tls_only(bucket_arn: str) -> str:
-    """Return a bucket policy that denies requests without TLS: for a bucket without data of a class."""
+    """Return a bucket policy that denies requests without TLS, for buckets outside the data hub."""
     return document([_no_clear_text(bucket_arn)])
 
 
@@ -121,9 +125,11 @@ def _no_clear_text(bucket_arn: str) -> dict[str, Any]:
     }
 
 
-def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
-    """Deny uploads that name another value. `Null` is needed: IAM treats an absent key as different from every value."""
-    condition = {"Null": {key: "false"}, "StringNotEquals": {key: only}}
+def _deny_put(sid: str, objects: str, key: str, allowed_value: str) -> dict[str, Any]:
+    """Return a statement that denies uploads with another value. `Null` is needed: to IAM an absent key differs from
+    every value.
+    """
+    condition = {"Null": {key: "false"}, "StringNotEquals": {key: allowed_value}}
     return {
         "Sid": sid,
         "Effect": "Deny",
@@ -134,7 +140,7 @@ def _deny_put(sid: str, objects: str, key: str, only: str) -> dict[str, Any]:
     }
 
 
-def key_policy(partition: str, account: str, shown_in: str | None = None) -> str:
+def key_policy(partition: str, account: str, fsx_region: str | None = None) -> str:
     """Return the key policy: IAM of the key's account decides; with a region, FSx may use it for buckets linked there.
 
     FSx has a role for each file system, which accepts no further permissions and does not exist before the file system.
@@ -149,9 +155,9 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
             "Resource": "*",
         }
     ]
-    if shown_in is not None:
+    if fsx_region is not None:
         role = f"arn:{partition}:iam::{account}:role/aws-service-role/{FSX_SERVICE}/{FSX_ROLE}_fs-*"
-        conditions = {"kms:CallerAccount": account, "kms:ViaService": _s3(shown_in)}
+        conditions = {"kms:CallerAccount": account, "kms:ViaService": _s3(fsx_region)}
         statements.append(
             {
                 "Sid": "AllowFsxDataRepositories",
@@ -166,8 +172,8 @@ def key_policy(partition: str, account: str, shown_in: str | None = None) -> str
 
 
 def replication_trust(account: str, bucket_arn: str) -> str:
-    """Return the trust policy: S3 on behalf of this bucket. Source: S3 User Guide, "Setting up permissions for live
-    replication".
+    """Return the trust policy: S3 on behalf of this bucket. Source: S3 User Guide, "Setting up permissions for
+    live replication".
     """
     condition = {"StringEquals": {"aws:SourceAccount": account}, "ArnLike": {"aws:SourceArn": bucket_arn}}
     principal = {"Service": "s3.amazonaws.com"}
@@ -179,13 +185,13 @@ def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *
     """Return the policy that reads every version of one bucket and replicates it to the other, with each bucket's key
     and through S3.
 
-    Source: S3 User Guide, "Setting up permissions for live replication" and "Replicating encrypted objects". The rights
-    for objects under a lock are those of the versions' retention.
+    Source: S3 User Guide, "Setting up permissions for live replication" and "Replicating encrypted objects". Object
+    lock needs the permissions for retention and legal holds of versions.
     """
     read = ["s3:GetObjectVersionForReplication", "s3:GetObjectVersionAcl", "s3:GetObjectVersionTagging"]
     locks = ["s3:GetObjectRetention", "s3:GetObjectLegalHold"]
 
-    def through(region: str) -> dict[str, Any]:
+    def via_s3(region: str) -> dict[str, Any]:
         return {"StringEquals": {"kms:ViaService": _s3(region)}}
 
     return document(
@@ -193,19 +199,19 @@ def replication_policy(source: str, source_key: str, copy: str, copy_key: str, *
             {"Effect": "Allow", "Action": ["s3:GetReplicationConfiguration", "s3:ListBucket"], "Resource": source},
             {"Effect": "Allow", "Action": [*read, *locks], "Resource": f"{source}/*"},
             {"Effect": "Allow", "Action": ["s3:ReplicateObject", "s3:ReplicateTags"], "Resource": f"{copy}/*"},
-            {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": source_key, "Condition": through(places[0])},
+            {"Effect": "Allow", "Action": "kms:Decrypt", "Resource": source_key, "Condition": via_s3(places[0])},
             {
                 "Effect": "Allow",
                 "Action": ["kms:Encrypt", "kms:GenerateDataKey"],
                 "Resource": copy_key,
-                "Condition": through(places[1]),
+                "Condition": via_s3(places[1]),
             },
         ]
     )
 
 
 def _s3(region: str) -> str:
-    """S3 of a region, as KMS names it in conditions. Source: KMS Developer Guide, "kms:ViaService"."""
+    """Return the value of `kms:ViaService` for S3 of a region. Source: KMS Developer Guide, "kms:ViaService"."""
     region_facts = regions().get(region)
     return (
         f"s3.{region}.amazonaws.com{'.cn' if region_facts is not None and region_facts.partition == 'aws-cn' else ''}"

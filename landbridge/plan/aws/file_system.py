@@ -10,6 +10,7 @@ from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, FindingsError
 from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.nfs_export import root_clients
 from landbridge.plan.storage import Share, ports, resolve, zones, zones_needed
 
 #: Options of an NFS client that AWS recommends for EFS and OpenZFS alike.
@@ -18,14 +19,15 @@ NFS_OPTIONS = "hard,timeo=600,retrans=2,rsize=1048576,wsize=1048576,noresvport,_
 #: Source: FSx for Lustre User Guide, "Mounting from an Amazon EC2 instance".
 LUSTRE_OPTIONS = "noatime,flock,_netdev"
 _NFS_PORT = 2049
-#: Controller and login nodes in AWS mount too.
+#: Security groups of the controller and of login hosts in AWS, which mount file systems too.
 _SERVICE_CLIENT_GROUPS = 2
 
 
 class FileSystemSecurityGroupRule(Args):
     """Security group rule of a file system. `peer` is the file system's own group, or each client's group.
 
-    A rule with a client is written down in both groups: the same direction in the file system's, the other in the client's.
+    A rule with a client becomes two rules: this direction in the file system's group, the opposite one in the client's
+    group.
     """
 
     key: str
@@ -58,9 +60,9 @@ class LustreSettings(Args):
     capacity_gib: int | None
     #: MB/s for each TiB.
     throughput_per_tib: int | None
-    #: MB/s in all, of one that grows by itself.
+    #: MB/s of the whole file system, with intelligent tiering only.
     throughput: int | None
-    #: Of one that grows by itself; the others have as many as go with their size.
+    #: With intelligent tiering only; for other types FSx derives them from the size.
     metadata_iops: int | None
     automatic_metadata: bool
     drive_cache: str | None
@@ -72,7 +74,9 @@ class LustreSettings(Args):
 
 
 class OpenZfsSettings(Args):
-    """FSx for OpenZFS settings in FSx's terms. `clients` are the CIDR ranges of the NFS export."""
+    """FSx for OpenZFS settings in FSx's terms. `clients` are the CIDR ranges of the NFS export, whose root users are squashed;
+    `root_clients` are addresses and ranges whose root user is root.
+    """
 
     kind: Literal["fsx_openzfs"] = "fsx_openzfs"
     deployment: str
@@ -80,6 +84,7 @@ class OpenZfsSettings(Args):
     throughput: int
     iops: int | None
     clients: tuple[str, ...]
+    root_clients: tuple[str, ...]
 
 
 class EfsSettings(Args):
@@ -94,17 +99,17 @@ class EfsSettings(Args):
 class FileSystemArgs(Args):
     """Shared file system: its type, zones, clients and the protection of its data.
 
-    `zones` are those of its addresses, `backup_days` is None where it has no backups (0: it has them, and keeps none).
+    `zones` are those of its addresses; `backup_days` is None if it does not support backups (0: supported, none kept).
     """
 
     cluster: str
-    #: Its key in the stack's outputs.
+    #: Key in the stack's outputs.
     share: str
     name: str
     settings: LustreSettings | OpenZfsSettings | EfsSettings
     zones: tuple[str, ...]
     security_group_rules: tuple[FileSystemSecurityGroupRule, ...]
-    #: Whether it takes a key of one's own; AWS encrypts the others with its own.
+    #: True if it supports a customer managed KMS key; AWS encrypts other file systems with an AWS managed key.
     own_key: bool
     backup_days: int | None
     maintenance: str | None
@@ -119,7 +124,7 @@ class FileSystemArgs(Args):
 
 
 def file_system_args(environment: Environment) -> tuple[FileSystemArgs, ...]:
-    """Plan every file system in AWS. Raises FindingsError for one that finds no zone, or not as many as it takes."""
+    """Plan every file system in AWS. Raises FindingsError for one with fewer zones than it needs."""
     return tuple(_planned(environment, path, share) for path, share in environment.storage.in_aws().items())
 
 
@@ -147,12 +152,12 @@ def share_clients(environment: Environment, share: Share) -> int:
 
 
 def room_for_rules(environment: Environment) -> int:
-    """Return this account's limit of rules in a security group, for each direction."""
+    """Return the account's limit of rules in a security group for each direction."""
     return environment.aws.quotas.get("L-0EA8095F", limits().security_groups.rules)
 
 
 def _planned(environment: Environment, path: DataPath, share: Share) -> FileSystemArgs:
-    # A word of the file has no underscore, and a rule keeps `home` for the homes.
+    # The file's own names have no underscore, and a rule reserves `home` for home directories.
     name = str(path[-1])
     label = f"share-{name}" if len(path) > 1 else name.replace("_", "-")
     return FileSystemArgs(
@@ -175,7 +180,7 @@ def _zones(environment: Environment, path: DataPath, share: Share) -> tuple[str,
     share_zones = zones(environment, share)
     if len(share_zones) < zones_needed(share):
         message = f"it needs subnets in {zones_needed(share)} zones, and there are {len(share_zones)}"
-        fix = "add a pool, or name more zones for one: file systems stand where pools may be"
+        fix = "add a pool, or more zones to a pool: file systems are in the zones of pools"
         raise FindingsError([Finding("storage-without-zone", message, ("storage", *path), fix)])
     return share_zones
 
@@ -191,41 +196,44 @@ def _backup_days(share: Share) -> int | None:
 
 
 def _settings(environment: Environment, share: Share) -> LustreSettings | OpenZfsSettings | EfsSettings:
-    chosen = resolve(share)
+    resolved = resolve(share)
     if isinstance(share, FsxLustre):
         return _lustre(share)
     if isinstance(share, Efs):
-        words = {"general_purpose": "generalPurpose", "max_io": "maxIO"}
+        performance_modes = {"general_purpose": "generalPurpose", "max_io": "maxIO"}
         return EfsSettings(
-            performance=words[share.performance], throughput=share.throughput, provisioned_mibps=share.provisioned_mibps
+            performance=performance_modes[share.performance],
+            throughput=share.throughput,
+            provisioned_mibps=share.provisioned_mibps,
         )
-    if chosen.throughput is None:
-        raise ValueError(f"{share.deployment} has no throughput that is known")
+    if resolved.throughput is None:
+        raise ValueError(f"{share.deployment} has no known throughput")
     return OpenZfsSettings(
         deployment=share.deployment.upper(),
         capacity_gib=share.capacity_gib,
-        throughput=chosen.throughput,
+        throughput=resolved.throughput,
         iops=share.iops,
         clients=tuple(str(cidr) for cidr in (environment.aws.cidr, *environment.aws.secondary_cidrs)),
+        root_clients=root_clients(environment, share),
     )
 
 
 def _lustre(share: FsxLustre) -> LustreSettings:
-    lustre, chosen = facts().fsx_lustre, resolve(share)
-    elastic = share.storage_type == "intelligent_tiering"
+    lustre, resolved = facts().fsx_lustre, resolve(share)
+    is_elastic = share.storage_type == "intelligent_tiering"
     cache = lustre.drive_cache
-    cached = (share.deployment, share.storage_type) == (cache.deployment, cache.storage)
-    versions = [version for version, on in lustre.versions.items() if share.deployment in on]
+    has_cache = (share.deployment, share.storage_type) == (cache.deployment, cache.storage)
+    versions = [version for version, deployments in lustre.versions.items() if share.deployment in deployments]
     return LustreSettings(
         deployment=share.deployment.upper(),
         storage_type=share.storage_type.upper(),
         version=max(versions, key=lambda version: tuple(map(int, version.split(".")))),
-        capacity_gib=None if elastic else chosen.capacity_gib,
-        throughput_per_tib=None if elastic else chosen.throughput,
-        throughput=chosen.throughput if elastic else None,
-        metadata_iops=min(lustre.intelligent_tiering.metadata_iops) if elastic else None,
-        automatic_metadata=not elastic and share.efa and lustre.efa.needs_metadata_configuration,
-        drive_cache="NONE" if cached else None,
+        capacity_gib=None if is_elastic else resolved.capacity_gib,
+        throughput_per_tib=None if is_elastic else resolved.throughput,
+        throughput=resolved.throughput if is_elastic else None,
+        metadata_iops=min(lustre.intelligent_tiering.metadata_iops) if is_elastic else None,
+        automatic_metadata=not is_elastic and share.efa and lustre.efa.needs_metadata_configuration,
+        drive_cache="NONE" if has_cache else None,
         efa=share.efa,
         compression=share.compression.upper(),
         import_path=share.import_path,
@@ -235,40 +243,43 @@ def _lustre(share: FsxLustre) -> LustreSettings:
 
 
 def _repository(settings: DataRepository) -> RepositoryPlan:
-    # The folder is what no two of a file system share.
+    # A file system has each folder once, so it identifies the association.
     key = re.sub(r"[^a-z0-9]+", "-", settings.folder.lower()).strip("-") or "root"
     return RepositoryPlan(
         key=key, folder=settings.folder, data_class=settings.data_class, url=settings.bucket, export=settings.export
     )
 
 
-def _security_group_rules(share: Share, clients: int, most: int) -> Iterator[FileSystemSecurityGroupRule]:
+def _security_group_rules(share: Share, client_count: int, max_rules: int) -> Iterator[FileSystemSecurityGroupRule]:
     """Yield the rules between the servers and the clients.
 
-    Lustre's servers talk among themselves and call their clients back; NFS only answers. EFA passes between groups that
-    name each other for every protocol, and no range of addresses will do. Where the rules for every client would be more
-    than a group has room for, Lustre's ports are opened as one range.
-    Source: FSx for Lustre User Guide, "File system access control with Amazon VPC"; FSx for OpenZFS and EFS User Guides.
+    Lustre servers connect to each other and back to their clients; NFS servers only answer. EFA needs rules for all
+    protocols that refer to security groups, not to CIDR ranges. If the rules for all clients would exceed the limit of
+    a group, Lustre's ports are opened as one range.
+    Source: FSx for Lustre User Guide, "File system access control with Amazon VPC"; FSx for OpenZFS and EFS User
+    Guides.
     """
     if isinstance(share, FsxLustre) and share.efa:
         for peer in ("self", "client"):
             for direction in ("in", "out"):
                 yield _rule_with_ports(f"{peer}-{direction}", direction, peer, "-1", None, "Lustre over EFA")
         return
-    lustre = isinstance(share, FsxLustre)
+    is_lustre = isinstance(share, FsxLustre)
     port_ranges = _ports(share)
-    if (clients + lustre) * len(port_ranges) > most:
+    if (client_count + is_lustre) * len(port_ranges) > max_rules:
         first, last = (
             min(port_range.first for port_range in port_ranges),
             max(port_range.last for port_range in port_ranges),
         )
         port_ranges = (port_ranges[0].model_copy(update={"first": first, "last": last}),)
     for port_range in port_ranges:
-        span, both = (port_range.first, port_range.last), ("in", "out") if lustre else ("in",)
-        for peer in ("self", "client") if lustre else ("client",):
-            for direction in both:
+        port_span, directions = (port_range.first, port_range.last), ("in", "out") if is_lustre else ("in",)
+        for peer in ("self", "client") if is_lustre else ("client",):
+            for direction in directions:
                 key = f"{peer}-{direction}-{port_range.protocol}-{port_range.first}"
-                yield _rule_with_ports(key, direction, peer, port_range.protocol, span, "Lustre" if lustre else "NFS")
+                yield _rule_with_ports(
+                    key, direction, peer, port_range.protocol, port_span, "Lustre" if is_lustre else "NFS"
+                )
 
 
 def _ports(share: Share) -> tuple[Ports, ...]:
@@ -284,7 +295,7 @@ def _ports(share: Share) -> tuple[Ports, ...]:
 
 
 def _rule_with_ports(
-    key: str, direction: str, peer: str, protocol: str, span: tuple[int, int] | None, why: str
+    key: str, direction: str, peer: str, protocol: str, ports: tuple[int, int] | None, why: str
 ) -> FileSystemSecurityGroupRule:
-    rule = {"key": key, "direction": direction, "peer": peer, "protocol": protocol, "ports": span, "why": why}
+    rule = {"key": key, "direction": direction, "peer": peer, "protocol": protocol, "ports": ports, "why": why}
     return FileSystemSecurityGroupRule.model_validate(rule)

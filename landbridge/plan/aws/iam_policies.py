@@ -30,14 +30,14 @@ DESCRIBE_ACTIONS = [
     "fsx:DescribeFileSystems",
     "tag:GetResources",
 ]
-#: The only tag that the burst controller changes after the launch, which sets all others: the node's lease expiry.
-LEASE_TAGS = ["landbridge:lease-expires"]
 _CLASS = "landbridge:data-class"
+#: Policy of a role whose data classes have no bucket.
+NO_OBJECTS: Statement = {"Sid": "DenyObjects", "Effect": "Deny", "Action": "s3:*", "Resource": "*"}
 
 
 @dataclass(frozen=True, slots=True)
 class ArnContext:
-    """Cluster, partition, region and account of ARNs. `others`: further regions that nodes may be in."""
+    """Cluster, partition, region and account of ARNs. `others`: further regions of nodes."""
 
     cluster: str
     partition: str
@@ -52,6 +52,10 @@ class ArnContext:
     def nodes(self, *kinds: str) -> list[str]:
         """Return the ARN patterns of EC2 resource types in every region of nodes."""
         return [arn for kind in kinds for arn in self.in_regions("ec2", f"{kind}/*")]
+
+    def named(self, region: str, resource: str, account: str | None = None) -> str:
+        """Return the ARN of one EC2 resource."""
+        return f"arn:{self.partition}:ec2:{region}:{self.account if account is None else account}:{resource}"
 
     def in_regions(self, service: str, resource: str, account: str | None = None) -> list[str]:
         """Return a resource's ARN in every region of nodes, the environment's own region first."""
@@ -96,7 +100,8 @@ def roles_anywhere_trust(account: str, common_names: Sequence[str], anchor: str 
     """Return a trust statement: IAM Roles Anywhere assumes the role for these hosts' certificates, through this
     account's trust anchor.
 
-    Without an anchor of Landbridge's own, any anchor of the account is accepted: its owner is responsible for its CA.
+    Without an anchor of Landbridge, every anchor of the account is accepted: the account's owner is responsible for its
+    CA.
     """
     names = {"aws:SourceAccount": account, "aws:PrincipalTag/x509Subject/CN": list(common_names)}
     condition: dict[str, Any] = {"StringEquals": names}
@@ -113,15 +118,16 @@ def roles_anywhere_trust(account: str, common_names: Sequence[str], anchor: str 
 def deny_restricted_classes(partition: str, classes: Sequence[str], bucket_prefixes: Sequence[str]) -> list[Statement]:
     """Return statements that deny every access to data classes that must stay on-prem: by bucket name and by tag.
 
-    Landbridge creates no such bucket; the statements cover buckets of others, and further statements of the environment file.
+    Landbridge creates no such bucket; the statements cover other buckets, and permissions from statements of the
+    environment file.
     """
     if not classes:
         return []
-    # Exactly an account's digits: with * a class `a` would also be every class that starts with `a-`.
+    # One ? for each digit of the account id: with * class `a` would match every class whose name starts with `a-`.
     buckets = [f"arn:{partition}:s3:::{prefix}-{'?' * ACCOUNT_DIGITS}" for prefix in bucket_prefixes]
-    named = [arn for bucket in buckets for arn in (bucket, f"{bucket}/*")]
+    resources = [arn for bucket in buckets for arn in (bucket, f"{bucket}/*")]
     return [
-        {"Sid": "DenyRestrictedBuckets", "Effect": "Deny", "Action": "s3:*", "Resource": named},
+        {"Sid": "DenyRestrictedBuckets", "Effect": "Deny", "Action": "s3:*", "Resource": resources},
         _deny_tagged("DenyRestrictedResourceTag", "*", f"aws:ResourceTag/{_CLASS}", classes),
         _deny_tagged("DenyRestrictedObjectTag", "s3:*", f"s3:ExistingObjectTag/{_CLASS}", classes),
         _deny_tagged("DenyRestrictedUploadTag", "s3:*", f"s3:RequestObjectTag/{_CLASS}", classes),
@@ -134,7 +140,7 @@ def _deny_tagged(sid: str, action: str, key: str, classes: Sequence[str]) -> Sta
 
 
 def hub(bucket_arns: Sequence[str], key_arns: Sequence[str], objects: Sequence[str] = READ_WRITE) -> list[Statement]:
-    """Return statements for the hub's objects; they allow no bucket settings."""
+    """Return statements for the hub's objects; they do not permit changes of bucket settings."""
     if not bucket_arns:
         return []
     return [
@@ -147,90 +153,6 @@ def hub(bucket_arns: Sequence[str], key_arns: Sequence[str], objects: Sequence[s
 def mover(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:
     """Return statements of the data mover between on-prem storage and the hub: read and write, no delete."""
     return hub(bucket_arns, key_arns, [*READ, *WRITE])
-
-
-def node(bucket_arns: Sequence[str], key_arns: Sequence[str], secret_arn: str) -> list[Statement]:
-    """Return a node's statements: the hub's objects, and Slurm's key at boot."""
-    return [*hub(bucket_arns, key_arns), allow("ReadSlurmKey", ["secretsmanager:GetSecretValue"], secret_arn)]
-
-
-def launch(place: ArnContext, node_role_arn: str, secret_arn: str) -> list[Statement]:
-    """Return the burst controller's statements: launch and tag instances of its own cluster, and publish Slurm's key.
-
-    Source: Service Authorization Reference, "Actions defined by Amazon EC2", RunInstances; EC2 User Guide, "Use a Systems Manager
-    parameter instead of an AMI ID in launch templates", for the parameters.
-    """
-    requested = {"StringEquals": {"aws:RequestTag/landbridge:cluster": place.cluster}}
-    start = ["ec2:RunInstances"]
-    new_parts = place.nodes("instance", "volume", "network-interface")
-    owned_parts = place.nodes("launch-template", "subnet", "security-group", "placement-group")
-    used_parts = [
-        *place.nodes("capacity-reservation"),
-        *place.in_regions("ec2", "image/*", ""),
-        *place.nodes("image"),
-        *place.in_regions("ec2", "snapshot/*", ""),
-        *place.in_regions("resource-groups", "group/*"),
-    ]
-    images = [
-        *place.in_regions("ssm", f"parameter/landbridge/{place.cluster}/*"),
-        *place.in_regions("ssm", "parameter/aws/service/*", ""),
-    ]
-    return [
-        allow("DescribeInstances", ["ec2:DescribeInstances"], "*"),
-        allow("RunTaggedInstances", start, new_parts, requested),
-        allow("RunInstancesInClusterResources", start, owned_parts, place.owned),
-        allow("RunInstancesFromImagesAndReservations", start, used_parts),
-        allow("GetImageParameters", ["ssm:GetParameters"], images),
-        allow(
-            "CreateTagsAtLaunch",
-            ["ec2:CreateTags"],
-            new_parts,
-            {"StringEquals": {"ec2:CreateAction": ["RunInstances"]}},
-        ),
-        allow(
-            "UpdateLeaseTag",
-            ["ec2:CreateTags"],
-            single_or_list(place.nodes("instance")),
-            {
-                **place.owned,
-                "ForAllValues:StringEquals": {"aws:TagKeys": LEASE_TAGS},
-                "Null": {"aws:TagKeys": "false"},
-            },
-        ),
-        allow(
-            "PassNodeRole",
-            ["iam:PassRole"],
-            node_role_arn,
-            {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
-        ),
-        allow(
-            "PublishSlurmKey",
-            ["secretsmanager:PutSecretValue", "secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
-            secret_arn,
-        ),
-    ]
-
-
-def terminate(place: ArnContext) -> list[Statement]:
-    """Return statements to terminate this cluster's instances, and to delete volumes and interfaces that a launch left
-    unattached.
-    """
-    of_a_launch = {**place.owned, "StringLike": {"aws:ResourceTag/landbridge:launch": "lb-*"}}
-    return [
-        allow(
-            "DescribeInstancesAndDevices",
-            ["ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DescribeNetworkInterfaces"],
-            "*",
-        ),
-        allow("TerminateInstances", ["ec2:TerminateInstances"], single_or_list(place.nodes("instance")), place.owned),
-        allow("DeleteVolumes", ["ec2:DeleteVolume"], single_or_list(place.nodes("volume")), of_a_launch),
-        allow(
-            "DeleteNetworkInterfaces",
-            ["ec2:DeleteNetworkInterface"],
-            single_or_list(place.nodes("network-interface")),
-            of_a_launch,
-        ),
-    ]
 
 
 def read(place: ArnContext) -> list[Statement]:
@@ -247,10 +169,10 @@ def read(place: ArnContext) -> list[Statement]:
 
 def secret(place: ArnContext, secret_arn: str, key_arn: str) -> list[Statement]:
     """Return statements to read one secret, and to use its KMS key through Secrets Manager only."""
-    via = {"StringEquals": {"kms:ViaService": f"secretsmanager.{place.region}.{place.suffix}"}}
+    via_secrets_manager = {"StringEquals": {"kms:ViaService": f"secretsmanager.{place.region}.{place.suffix}"}}
     return [
         allow("ReadSecret", ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"], secret_arn),
-        allow("DecryptSecret", ["kms:Decrypt"], key_arn, via),
+        allow("DecryptSecret", ["kms:Decrypt"], key_arn, via_secrets_manager),
     ]
 
 
@@ -259,10 +181,10 @@ def session(place: ArnContext) -> list[Statement]:
 
     Source: Systems Manager User Guide, "Create a custom IAM role for Session Manager".
     """
-    here = {"StringEquals": {"aws:RequestedRegion": place.region}}
+    in_region = {"StringEquals": {"aws:RequestedRegion": place.region}}
     channels = ("CreateControlChannel", "CreateDataChannel", "OpenControlChannel", "OpenDataChannel")
     return [
         allow("UpdateInstanceInformation", ["ssm:UpdateInstanceInformation"], place.ec2("instance")),
         # Channels have no ARN.
-        allow("OpenSessionChannels", [f"ssmmessages:{name}" for name in channels], "*", here),
+        allow("OpenSessionChannels", [f"ssmmessages:{name}" for name in channels], "*", in_region),
     ]

@@ -1,19 +1,26 @@
-"""IAM roles of nodes and of the on-prem services that launch, terminate, monitor, move data and write to the hub."""
+"""IAM roles of nodes, of jobs, and of the on-prem services that launch, terminate, monitor, move data and write to the hub."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from landbridge.environment import Environment, Statement
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import iam_policies
+from landbridge.plan.aws import iam_policies, job_roles, launch_policy
 from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.job_roles import JobRolePlan
+from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
+from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.policy_document import document
 
 OnPremRole = Literal["launch", "terminate", "read", "hub", "mover"]
-#: In the order in which they are made; the node's role is no on-prem one.
+#: In creation order. The node's role is not an on-prem role.
 ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover")
+#: MaxSessionDuration of a role for which none is set.
+_DEFAULT_SESSION_SECONDS = 3600
 
 
 class AnchorPlan(Args):
@@ -33,20 +40,26 @@ class ActivationPlan(Args):
 class IdentityArgs(Args):
     """Plan of the IAM roles, and the secret that holds Slurm's key for nodes (its value never passes through Pulumi).
 
-    `hosts` are the names in the certificates that may take each role; without any there are no such roles.
-    `restricted` are the classes no role may touch.
+    `hosts` are the certificate names that may assume each role; empty: there are no on-prem roles. `restricted` are the
+    data classes that no role may access. `jobs` are the roles of jobs, one for each data class in AWS.
     """
 
     cluster: str
     secret_name: str
     hosts: dict[OnPremRole, tuple[str, ...]]
+    #: Data classes whose artifacts MLflow stores: the role `hub` has access to their buckets only. None: every class.
+    mlflow_classes: tuple[str, ...] | None = None
+    targets: LaunchTargets = LaunchTargets()
     restricted: tuple[str, ...] = ()
     restricted_buckets: tuple[str, ...] = ()
     path: str = "/"
     permissions_boundary: str | None = None
     node_policies: tuple[str, ...] = ()
     node_statements: tuple[dict[str, Any], ...] = ()
-    #: Besides the provider's own: where nodes may be, too.
+    jobs: tuple[JobRolePlan, ...] = ()
+    #: True if nodes reach Secrets Manager and STS through endpoints in their own VPC.
+    bound_to_instance: bool = False
+    #: Further regions of nodes, besides the provider's region.
     other_regions: tuple[str, ...] = ()
     anchor: AnchorPlan | None = None
     activation: ActivationPlan | None = None
@@ -61,8 +74,9 @@ class Documents(Args):
     launch: str
     terminate: str
     read: str
-    hub: str
     mover: str
+    #: Of the roles of jobs, by data class.
+    jobs: dict[str, str]
 
 
 def identity_args(environment: Environment) -> IdentityArgs:
@@ -76,7 +90,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
     return IdentityArgs(
         cluster=environment.name,
         secret_name=f"{environment.name}/slurm-key",
-        # A controller in AWS has its permissions from its instance profile: no other host has a certificate to assume a role with.
+        # A controller in AWS gets its permissions from its instance profile, and no other host needs a role.
         hosts={}
         if environment.onprem is None
         else {
@@ -86,14 +100,18 @@ def identity_args(environment: Environment) -> IdentityArgs:
             "hub": (served.mlops,),
             "mover": (served.storage or served.mlops,),
         },
+        mlflow_classes=mlflow_classes(environment),
+        targets=launch_targets(environment),
         restricted=onprem_classes,
         restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
         path=iam.path,
         permissions_boundary=iam.permissions_boundary,
         node_policies=iam.node_policies,
         node_statements=tuple(
-            _written(f"Asked{number}", statement) for number, statement in enumerate(iam.node_statements)
+            _iam_statement(f"Asked{number}", statement) for number, statement in enumerate(iam.node_statements)
         ),
+        jobs=job_roles.job_roles(environment),
+        bound_to_instance=_bound_to_instance(environment),
         other_regions=tuple(environment.aws.other_regions),
         anchor=None
         if anywhere is None
@@ -107,18 +125,62 @@ def identity_args(environment: Environment) -> IdentityArgs:
 
 
 def documents(
-    args: IdentityArgs, place: ArnContext, buckets: list[str], keys: list[str], node_role_arn: str, secret_arn: str
+    args: IdentityArgs,
+    place: ArnContext,
+    buckets: Mapping[str, str],
+    keys: Mapping[str, str],
+    node_role_arn: str,
+    job_role_arns: Mapping[str, str],
+    secret_arn: str,
 ) -> Documents:
-    """Return every role's permissions policy. Deny statements come last."""
-    never = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
+    """Return every role's permissions policy. Buckets, keys and roles of jobs are by data class. Deny statements come
+    last.
+
+    The environment's own Allow statements are permissions of jobs; its Deny statements are in the nodes' role too.
+    """
+    denials = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
+    classes = sorted(buckets)
+    bucket_arns, key_arns = [buckets[name] for name in classes], [keys[name] for name in classes]
+    job_arns = [job_role_arns[plan.data_class] for plan in args.jobs]
+    node = job_roles.node_statements(place, secret_arn, job_arns, bound=args.bound_to_instance)
+    denied = [statement for statement in args.node_statements if statement["Effect"] == "Deny"]
     return Documents(
-        node=document([*iam_policies.node(buckets, keys, secret_arn), *args.node_statements, *never]),
-        launch=document([*iam_policies.launch(place, node_role_arn, secret_arn), *never]),
-        terminate=document([*iam_policies.terminate(place), *never]),
-        read=document([*iam_policies.read(place), *never]),
-        hub=document([*iam_policies.hub(buckets, keys), *never]),
-        mover=document([*iam_policies.mover(buckets, keys), *never]),
+        node=document([*node, *denied, *denials]),
+        launch=document([*launch_policy.launch(place, args.targets, node_role_arn, secret_arn), *denials]),
+        terminate=document([*launch_policy.terminate(place), *denials]),
+        read=document([*iam_policies.read(place), *denials]),
+        mover=document([*iam_policies.mover(bucket_arns, key_arns), *denials]),
+        jobs={
+            plan.data_class: document(
+                [
+                    *job_roles.permissions(plan, buckets[plan.data_class], keys[plan.data_class]),
+                    *args.node_statements,
+                    *denials,
+                ]
+            )
+            for plan in args.jobs
+        },
     )
+
+
+def mlflow_classes(environment: Environment) -> tuple[str, ...] | None:
+    """Return the data classes whose artifacts MLflow stores in AWS; None, for every class, if the accounts are not in
+    the environment.
+    """
+    if not environment.scheduler.accounts:
+        return None
+    return tuple(sorted(server.data_class for server in mlflow_servers(environment) if server.in_aws))
+
+
+def hub_document(args: IdentityArgs, partition: str, buckets: Mapping[str, str], keys: Mapping[str, str]) -> str:
+    """Return the policy of MLflow's host: the objects of the classes that MLflow stores. `buckets` and `keys` are ARNs by
+    data class.
+    """
+    classes = [name for name in sorted(buckets) if args.mlflow_classes is None or name in args.mlflow_classes]
+    permitted = iam_policies.hub([buckets[name] for name in classes], [keys[name] for name in classes])
+    denials = iam_policies.deny_restricted_classes(partition, args.restricted, args.restricted_buckets)
+    # IAM refuses a policy without statements.
+    return document([*permitted, *denials] or [iam_policies.NO_OBJECTS])
 
 
 def instance_trust() -> str:
@@ -131,9 +193,28 @@ def managed_trust(account: str) -> str:
     return document([iam_policies.service_trust("ssm.amazonaws.com", account)])
 
 
+def longest_session(args: IdentityArgs) -> int | None:
+    """Return MaxSessionDuration of an on-prem role; None: IAM's default of one hour.
+
+    A session of IAM Roles Anywhere cannot be longer (IAM User Guide, "Update the maximum session duration for a role").
+    """
+    return args.anchor.seconds if args.anchor is not None and args.anchor.seconds > _DEFAULT_SESSION_SECONDS else None
+
+
 def onprem_trust(args: IdentityArgs, role: OnPremRole, account: str, anchor: str | None) -> str:
     """Return the trust policy of a role for on-prem hosts."""
     return document([iam_policies.roles_anywhere_trust(account, args.hosts[role], anchor)])
+
+
+def _bound_to_instance(environment: Environment) -> bool:
+    """Return true if every node reaches Secrets Manager and STS through interface endpoints in its own subnets' VPC.
+
+    Nodes of other regions use the services of the environment's own region, and an existing VPC may use endpoints of
+    another VPC.
+    """
+    created = {endpoint.service for endpoint in endpoint_services(environment) if endpoint.kind == "interface"}
+    aws = environment.aws
+    return {"secretsmanager", "sts"} <= created and aws.vpc is None and not aws.other_regions
 
 
 def _utc(moment: datetime) -> str:
@@ -142,12 +223,12 @@ def _utc(moment: datetime) -> str:
     return aware.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _written(sid: str, statement: Statement) -> dict[str, Any]:
+def _iam_statement(sid: str, statement: Statement) -> dict[str, Any]:
     """Return a statement of the environment file in IAM's form."""
-    written: dict[str, Any] = {"Sid": sid, "Effect": statement.effect}
-    written |= {"Action": list(statement.actions), "Resource": list(statement.resources)}
+    iam_statement: dict[str, Any] = {"Sid": sid, "Effect": statement.effect}
+    iam_statement |= {"Action": list(statement.actions), "Resource": list(statement.resources)}
     return (
-        {**written, "Condition": {key: dict(value) for key, value in statement.conditions.items()}}
+        {**iam_statement, "Condition": {key: dict(value) for key, value in statement.conditions.items()}}
         if statement.conditions
-        else written
+        else iam_statement
     )

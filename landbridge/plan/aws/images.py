@@ -1,14 +1,15 @@
-"""AMI of a pool: an id, a named image resolved by the lock, or the newest image of node_image.yml."""
+"""AMI of a pool: an id, or a named image resolved by the lock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from landbridge.catalog import instances
-from landbridge.catalog.aws.images import images
+from landbridge.catalog.aws.image_builder import image_builder
+from landbridge.catalog.aws.images import public_parameter, root_device
 from landbridge.environment import CloudServices, Environment, ImageBuild, PoolSettings
 
-#: Tags of an image that is built here: whose it is, which of aws.images, and the digest of the roles that it was built with.
+#: Tags of an image that Landbridge built: the cluster, its name in aws.images, and the digest of the roles.
 CLUSTER, IMAGE, SOURCE = "landbridge:cluster", "landbridge:image", "landbridge:source"
 
 
@@ -16,10 +17,10 @@ CLUSTER, IMAGE, SOURCE = "landbridge:cluster", "landbridge:image", "landbridge:s
 class ImageChoice:
     """AMI of a pool. `ami` is None for a name without an id in the lock; `reference` is the launch template's ImageId.
 
-    kind: `id` as written, `named` out of aws.images, `built` by this cluster's own playbook.
+    `kind`: `id` as written in the file, `named` from aws.images, `missing` if the pool names none.
     """
 
-    kind: Literal["id", "named", "built"]
+    kind: Literal["id", "named", "missing"]
     reference: str
     ami: str | None = None
     name: str | None = None
@@ -27,18 +28,39 @@ class ImageChoice:
 
 
 def pool_image(environment: Environment, pool: PoolSettings, locked: Mapping[str, str] | None = None) -> ImageChoice:
-    """The image of a pool; `locked` are the ids that the environment's lock has, by the names in aws.images.
+    """Return the image of a pool; `locked` are the ids in the environment's image lock, by their names in aws.images.
 
-    An unknown name becomes a parameter that does not exist; a rule reports it before deployment.
+    An unknown or missing name becomes a parameter that does not exist; a rule reports it before deployment.
     """
     if pool.image is None:
-        parameter = built_parameter(environment)
-        return ImageChoice("built", f"resolve:ssm:{parameter}", parameter=parameter)
+        parameter = f"/landbridge/{environment.name}/no-image/{pool.name}"
+        return ImageChoice("missing", f"resolve:ssm:{parameter}", parameter=parameter)
     return _chosen(environment, pool.image, locked)
 
 
+def name_in_region(name: str, region: str) -> str:
+    """Return the lock's name of an image's copy in another region, such as node@us-east-2."""
+    return f"{name}@{region}"
+
+
+def images_in_region(locked: Mapping[str, str], region: str) -> dict[str, str]:
+    """Return the ids of the copies in another region, by image name."""
+    suffix = name_in_region("", region)
+    return {name.removesuffix(suffix): ami for name, ami in locked.items() if name.endswith(suffix)}
+
+
+def copy_regions(environment: Environment, image: str) -> tuple[str, ...]:
+    """Return the other regions in which pools boot an image that Landbridge builds: Image Builder copies it there."""
+    booting = {pool.name for pool in environment.aws.pools if pool.image == image}
+    return tuple(
+        region
+        for region, settings in environment.aws.other_regions.items()
+        if any(pool.image == image or (pool.image is None and name in booting) for name, pool in settings.pools.items())
+    )
+
+
 def services_image(environment: Environment, locked: Mapping[str, str] | None = None) -> ImageChoice | None:
-    """Return the AMI of service hosts in AWS; None where on-prem hosts run the services."""
+    """Return the AMI of service hosts in AWS; None if on-prem hosts run the services."""
     services = environment.aws.services
     return _chosen(environment, services_image_name(services), locked) if services is not None else None
 
@@ -54,19 +76,29 @@ def image_sources(environment: Environment) -> dict[str, str]:
     aws = environment.aws
     parameters = {name: source.parameter for name, source in aws.images.items() if source.parameter is not None}
     for parent in (build_parent(source.build) for source in aws.images.values() if source.build is not None):
-        if parent in images() and (parameter := _public(parent)) is not None:
+        if (parameter := public_parameter(parent)) is not None:
             parameters.setdefault(parent, parameter)
     if environment.aws.services is not None:
         name = services_image_name(environment.aws.services)
-        if name in images() and (parameter := _public(name)) is not None:
+        if (parameter := public_parameter(name)) is not None:
             parameters.setdefault(name, parameter)
     return parameters
 
 
 def build_parent(build: ImageBuild) -> str:
-    """Return the name of a build's parent image: as configured, else the catalogue's Debian for its instance type."""
+    """Return the name of a build's parent image: as configured, else the catalogue's default for its instance type."""
     kind = instances().get(build.instance or "")
-    return build.parent or f"debian-13-{kind.cpus.architecture if kind is not None else 'x86_64'}"
+    architecture = kind.cpus.architecture if kind is not None else "x86_64"
+    return build.parent or f"{image_builder().parent}-{architecture}"
+
+
+def pool_root_device(environment: Environment, pool: PoolSettings) -> str:
+    """Return the device name of a pool's root volume: as configured, else that of its image's operating system."""
+    if pool.root_device is not None:
+        return pool.root_device
+    source, parameters = environment.aws.images.get(pool.image or ""), image_sources(environment)
+    name = build_parent(source.build) if source is not None and source.build is not None else pool.image or ""
+    return root_device(parameters.get(name, "")) or image_builder().root_device
 
 
 def _chosen(environment: Environment, image: str, locked: Mapping[str, str] | None) -> ImageChoice:
@@ -74,18 +106,10 @@ def _chosen(environment: Environment, image: str, locked: Mapping[str, str] | No
         return ImageChoice("id", image, image)
     ami = (locked or {}).get(image)
     source = environment.aws.images.get(image)
-    # An image that is built here is found by its tags, and only then named: until it is locked nothing can boot it.
-    not_yet = f"/landbridge/{environment.name}/image/{image}" if source is not None and source.build else f"/{image}"
-    parameter = image_sources(environment).get(image, not_yet)
+    # The lock finds an image that Landbridge builds by its tags. Until then its parameter does not exist, and no launch
+    # is possible.
+    missing_parameter = (
+        f"/landbridge/{environment.name}/image/{image}" if source is not None and source.build else f"/{image}"
+    )
+    parameter = image_sources(environment).get(image, missing_parameter)
     return ImageChoice("named", ami or f"resolve:ssm:{parameter}", ami, image, parameter)
-
-
-def _public(name: str) -> str | None:
-    """Return the SSM parameter of a catalogue image for one architecture."""
-    image = images()[name]
-    return image.parameter_for(image.architectures[0])
-
-
-def built_parameter(environment: Environment) -> str:
-    """Return the SSM parameter with the id of the newest image that node_image.yml built for this cluster."""
-    return f"/landbridge/{environment.name}/node-image"

@@ -15,6 +15,7 @@ from landbridge.plan.aws.machine import (
 )
 from landbridge.plan.aws.pool import SecurityGroupRule
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.policy_document import document
 from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT, SRUN_PORTS
 
@@ -37,8 +38,8 @@ class LoginArgs(Args):
 
 
 def login_args(environment: Environment, locked: Mapping[str, str] | None = None) -> LoginArgs | None:
-    """Plan the login hosts; None where they are on-prem or their count is 0. Raises FindingsError as slurm_controller_args
-    does.
+    """Plan the login hosts; None if they are on-prem or their count is 0. Raises FindingsError like
+    slurm_controller_args.
     """
     services = environment.aws.services
     if services is None or services.login.count == 0:
@@ -65,13 +66,14 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
     served = service_hosts(environment)
     controller = f"{served.addresses[served.controllers[0]]}/32"
     yield security_group_rule(
-        "sackd", "in", controller, "tcp", SLURMD_PORT, "slurmctld tells sackd of a new configuration"
+        "sackd", "in", controller, "tcp", SLURMD_PORT, "slurmctld sends new configuration to sackd"
     )
     yield security_group_rule(
         "slurmctld", "out", controller, "tcp", SLURMCTLD_PORT, "sackd and commands reach slurmctld"
     )
     yield security_group_rule("slurmdbd", "out", controller, "tcp", SLURMDBD_PORT, "sacct and sacctmgr")
-    yield security_group_rule("mlflow", "out", controller, "tcp", environment.mlops.mlflow.port, "people reach MLflow")
+    for server in mlflow_servers(environment):
+        yield security_group_rule(server.name, "out", controller, "tcp", server.port, "users reach MLflow")
     for key, cidr in node_cidrs(environment):
         yield security_group_rule(
             f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them"
@@ -82,7 +84,7 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
 
 
 def login_documents(place: ArnContext) -> dict[str, str]:
-    """Return the policies of a login host's role, by name: Session Manager only, because every user of the host can use
+    """Return the policies of a login host's role by name: Session Manager only, because every user of the host can use
     the role.
     """
     return {"session": document(iam_policies.session(place))}

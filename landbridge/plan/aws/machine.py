@@ -20,15 +20,16 @@ __all__ = [
     "node_cidrs",
     "security_group_rule",
 ]
-#: What EC2 calls Debian's processors, as Debian does.
+#: Debian's names of EC2's processor architectures.
 _DEBIAN = {"x86_64": "amd64", "arm64": "arm64"}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class MachinePlan(Args):
-    """EC2 instance. `host` is its name in the cluster, `name` in AWS; `image` is an AMI id or the SSM parameter of one.
+    """EC2 instance. `host` is its name in the cluster, `name` its name in AWS; `image` is an AMI id or the SSM
+    parameter of one.
 
-    Its image and its user data are those of the day it is made: roles keep it up to date from then on.
+    Image and user data are used only at creation; later the Ansible roles update the host.
     """
 
     host: str
@@ -53,10 +54,10 @@ def machine_plan(
     address = service_hosts(environment).addresses.get(host)
     if address is None:
         message = f"{host} has no address: the subnet of {services.zone} has no room for a reserved range"
-        fix = "name its addresses, or give the zone a bigger subnet"
+        fix = "set its addresses, or give the zone a larger subnet"
         raise FindingsError([Finding("services-without-address", message, ("aws", "services", "addresses"), fix)])
-    chosen = services_image(environment, locked)
-    image = chosen.reference if chosen is not None else ""
+    image_choice = services_image(environment, locked)
+    image = image_choice.reference if image_choice is not None else ""
     return MachinePlan(
         host=host,
         name=f"{environment.name}-{host}",
@@ -72,7 +73,8 @@ def machine_plan(
 def _user_data(environment: Environment, services: CloudServices, host: str, instance_type: str) -> str:
     """Return the cloud-init user data: host name, ssh keys, and the SSM Agent. No secrets.
 
-    Debian's images come without the agent; the bucket that has it is its region's own, so that S3's endpoint suffices.
+    Debian's images do not contain the agent; it is downloaded from the region's own bucket, so that the S3 endpoint is
+    enough.
     Source: Systems Manager User Guide, "Manually installing SSM Agent on Debian Server instances".
     """
     kind = instances().get(instance_type)
@@ -91,7 +93,7 @@ def _user_data(environment: Environment, services: CloudServices, host: str, ins
     return "#cloud-config\n" + json.dumps({key: value for key, value in content.items() if value != []}, sort_keys=True)
 
 
-# Until the endpoint or the way out is there; a host without the agent cannot be reached at all.
+# Retries until the VPC endpoint or the NAT gateway works: without the agent, the host is unreachable.
 _AGENT = """#!/bin/sh
 set -u
 systemctl list-unit-files 'amazon-ssm-agent*' 'snap.amazon-ssm-agent*' | grep -q enabled && exit 0
@@ -107,14 +109,16 @@ def security_group_rule(
     key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | int | None, why: str
 ) -> SecurityGroupRule:
     """Return a rule of a host's security group; `ports` may be a single port."""
-    span = (ports, ports) if isinstance(ports, int) else ports
-    described = rule_description(why)
-    return SecurityGroupRule(key=key, direction=direction, peer=peer, protocol=protocol, ports=span, why=described)
+    port_range = (ports, ports) if isinstance(ports, int) else ports
+    description = rule_description(why)
+    return SecurityGroupRule(
+        key=key, direction=direction, peer=peer, protocol=protocol, ports=port_range, why=description
+    )
 
 
 def node_cidrs(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """Return the CIDR ranges of nodes with their rule keys. A key is the range itself, so that a new range changes no
-    other rule.
+    """Return the rule keys and CIDR ranges of nodes. A key is the range itself, so that a new range changes no other
+    rule.
     """
     settings = environment.aws
     return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (settings.cidr, *settings.secondary_cidrs))
@@ -123,9 +127,9 @@ def node_cidrs(environment: Environment) -> tuple[tuple[str, str], ...]:
 def internet_egress_rules(services: CloudServices) -> Iterator[SecurityGroupRule]:
     """Yield a host's egress rules to AWS services and package sources."""
     yield security_group_rule("https", "out", "0.0.0.0/0", "tcp", 443, "services of AWS, and packages")
-    named = (services.packages.apt_proxy, services.packages.python_find_links)
-    ports = {_port(url) for url in named if url is not None}
-    # Debian's own places answer without TLS: what comes from them is signed.
+    urls = (services.packages.apt_proxy, services.packages.python_find_links)
+    ports = {_port(url) for url in urls if url is not None}
+    # Debian's archive is read over HTTP: its packages are signed.
     for port in sorted(ports - {443} if services.packages.apt_proxy else {*ports, 80} - {443}):
         yield security_group_rule(f"packages-{port}", "out", "0.0.0.0/0", "tcp", port, "packages, which are signed")
 

@@ -1,18 +1,23 @@
 """Pool of GPU instances: launch template, placement groups and security group."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
-from landbridge.environment import Environment, Ingress, PoolSettings
+from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.images import pool_image
+from landbridge.plan.aws.images import images_in_region, pool_image, pool_root_device
+from landbridge.plan.aws.lustre_efa import client_interfaces
+from landbridge.plan.aws.node_contract import pool_expectations
+from landbridge.plan.aws.node_security_group import (
+    SecurityGroupRule,
+    pool_security_group_rules,
+    rule_description,
+)
+from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.instances.capacity import Market, Strategy, fallbacks, terms
 from landbridge.plan.instances.network_interfaces import pool_interfaces
-from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.other_regions import aws_ranges, in_region
-from landbridge.plan.slurm_ports import SLURMD_PORT, SRUN_PORTS
+from landbridge.plan.other_regions import in_region
 from landbridge.plan.storage import cloud_mounts
 from landbridge.plan.zones import pool_zones
 
@@ -29,14 +34,12 @@ __all__ = [
     "pool_zones",
     "rule_description",
 ]
-#: On a node, what its pool has: roles cloud_identity (which writes it, too) and cloud_storage.
+#: File on a node with its pool's settings, for the roles cloud_identity (which also writes it) and cloud_storage.
 POOL_FILE = "/etc/landbridge/pool.json"
-#: Source: Slurm, Network Configuration Guide, "Communication for slurmd".
-_FORWARDED = "slurmd passes messages on to other nodes in AWS"
 
 
 class LaunchTemplateInterface(Args):
-    """Network interface of the launch template."""
+    """Network interface of a launch."""
 
     card: int
     device: int
@@ -53,17 +56,6 @@ class Fallback(Args):
     interfaces: tuple[LaunchTemplateInterface, ...]
 
 
-class SecurityGroupRule(Args):
-    """Security group rule: direction, peer, protocol and ports; peer `self` is the pool's own group."""
-
-    key: str
-    direction: Literal["in", "out"]
-    peer: str
-    protocol: str
-    ports: tuple[int, int] | None
-    why: str
-
-
 class PoolArgs(Args):
     """Launch template of a pool, and the resources that it refers to."""
 
@@ -73,16 +65,16 @@ class PoolArgs(Args):
     max_nodes: int
     image: str
     market: Market
-    #: The strategy of the pool's groups; None where no launch goes into one of them.
+    #: Strategy of the pool's placement groups; None if no launch uses one.
     placement: Strategy | None
-    #: One that exists; None: each zone gets one of its own.
+    #: Existing placement group; None: each zone gets a new one.
     own_placement_group: str | None = None
-    #: Where any of its capacities may be, and where launches go into a group.
+    #: Zones of all capacities, and zones in which launches use a placement group.
     zones: tuple[str, ...]
     placement_zones: tuple[str, ...]
     interfaces: tuple[LaunchTemplateInterface, ...]
     public_ip: bool = False
-    #: Groups that exist, on every interface besides the pool's own.
+    #: Existing security groups for every interface, besides the pool's security group.
     security_groups: tuple[str, ...] = ()
     root_device: str
     root_volume_gib: int
@@ -92,8 +84,11 @@ class PoolArgs(Args):
     detailed_monitoring: bool
     fallbacks: tuple[Fallback, ...] = ()
     security_group_rules: tuple[SecurityGroupRule, ...]
-    node_config: dict[str, str | None]
-    #: File systems that its nodes mount, by their keys in the stack's outputs: where they are is known once they are built.
+    node_config: dict[str, str | int | None]
+    #: What its instances need in their image, and their hardware: the role node_verify checks it at boot.
+    expectations: dict[str, Any]
+    #: File systems that its nodes mount, by their keys in the stack's outputs: their addresses are known only after
+    #: creation.
     mounts: tuple[str, ...] = ()
     tags: dict[str, str]
 
@@ -103,18 +98,13 @@ class PoolArgs(Args):
         return f"{self.cluster}-{self.pool}"
 
     @property
-    def one_way(self) -> bool:
-        """True if the pool has one capacity: then the template names the market, else each launch does.
+    def has_one_capacity(self) -> bool:
+        """True if the pool has one capacity: then the launch template sets the market, else each launch does.
 
-        A launch overwrites what a template says and cannot unsay it: an on-demand launch from a spot template is spot.
+        A launch can replace a value of the template but cannot remove it: an on-demand launch from a spot template is
+        spot.
         """
         return not self.fallbacks
-
-    @property
-    def template_interfaces(self) -> tuple[LaunchTemplateInterface, ...]:
-        """Interfaces of the template; empty if the capacities need different ones, which each launch then names."""
-        alike = all(other.interfaces == self.interfaces for other in self.fallbacks)
-        return self.interfaces if alike else ()
 
     def placement_group(self, zone: str) -> str:
         """Return the name of a zone's placement group; a cluster placement group is in one zone."""
@@ -123,19 +113,26 @@ class PoolArgs(Args):
     def user_data(self, mounts: Sequence[Mapping[str, str]] = ()) -> str:
         """Return the cloud-init user data of a node, in JSON (valid YAML): its cluster, disks and mounts.
 
-        Nothing secret. `mounts` have source, type, options and mount each; the role cloud_storage reads the file.
+        It contains no secrets. Each of `mounts` has source, type, options and mount; the role cloud_storage reads the
+        file.
         """
-        content = json.dumps({**self.node_config, "mounts": [dict(mount) for mount in mounts]}, sort_keys=True)
-        written = {"path": POOL_FILE, "permissions": "0644", "content": content}
-        return "#cloud-config\n" + json.dumps({"write_files": [written]}, sort_keys=True) + "\n"
+        settings = {**self.node_config, "mounts": [dict(mount) for mount in mounts]}
+        content = json.dumps({**settings, "verify": self.expectations}, sort_keys=True)
+        pool_file = {"path": POOL_FILE, "permissions": "0644", "content": content}
+        return "#cloud-config\n" + json.dumps({"write_files": [pool_file]}, sort_keys=True) + "\n"
 
 
 def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str, str] | None = None) -> PoolArgs:
-    """Plan one pool. Its launch template names the first capacity's type; `locked` are image ids by name, from the lock."""
-    decided = fallbacks(pool, environment.region)
-    first, *others = decided
-    # A reservation's own group is that launch's alone, and exists.
-    free = [terms for terms in decided if terms.placement is not None and (not others or terms.placement_group is None)]
+    """Plan one pool. Its launch template has the first capacity's type; `locked` are image ids by name, from the image
+    lock.
+    """
+    all_terms = fallbacks(pool, environment.region)
+    first, *others = all_terms
+    lustre_interfaces = client_interfaces(environment, pool)
+    # The placement group of a reservation exists, and only launches into that reservation use it.
+    placed_terms = [
+        terms for terms in all_terms if terms.placement is not None and (not others or terms.placement_group is None)
+    ]
     return PoolArgs(
         cluster=environment.name,
         pool=pool.name,
@@ -143,14 +140,14 @@ def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str,
         max_nodes=pool.max_nodes,
         image=pool_image(environment, pool, locked).reference,
         market=first.market,
-        placement=free[0].placement if free else None,
+        placement=placed_terms[0].placement if placed_terms else None,
         own_placement_group=None if others else first.placement_group,
         zones=pool_zones(pool, environment.region),
-        placement_zones=tuple(dict.fromkeys(zone for terms in free for zone in terms.zones)),
+        placement_zones=tuple(dict.fromkeys(zone for terms in placed_terms for zone in terms.zones)),
         interfaces=_interfaces(pool, first.instance),
         public_ip=pool.public_ip,
         security_groups=pool.security_groups,
-        root_device=pool.root_device,
+        root_device=pool_root_device(environment, pool),
         root_volume_gib=pool.root_volume_gib,
         root_volume_iops=pool.root_volume_iops,
         root_volume_throughput=pool.root_volume_throughput,
@@ -173,113 +170,42 @@ def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str,
             "pool": pool.name,
             "slurm_key_secret": f"{environment.name}/slurm-key",
             "endpoint": environment.aws.endpoints.cloud,
+            "fips": "true" if fips_endpoints(environment, "cloud") else None,
             "scratch": pool.local_scratch,
+            # Only where it is used: another key would change all launch templates.
+            **({"lustre_efa": lustre_interfaces} if lustre_interfaces else {}),
         },
+        expectations=pool_expectations(environment, pool),
         mounts=cloud_mounts(environment),
-        # Landbridge's own stay: the burst controller finds its instances by them.
+        # Landbridge's tags come last and cannot be overridden: the burst controller finds its instances by them.
         tags={**pool.tags, **tags(environment, pool=pool.name)},
     )
 
 
-def region_pool_args(environment: Environment, region: str) -> tuple[PoolArgs, ...]:
-    """Plan the pools that may start nodes in another region, with that region's settings.
+def region_pool_args(
+    environment: Environment, region: str, locked: Mapping[str, str] | None = None
+) -> tuple[PoolArgs, ...]:
+    """Plan the pools that may start nodes in another region, with that region's settings and its copies of the images.
 
-    Whom they speak to, and where Slurm's key is, is the same as at home.
+    Security group rules and the region of Slurm's key are those of the environment's own region.
     """
     region_environment = in_region(environment, region)
-    planned = (pool_args(region_environment, pool) for pool in region_environment.aws.pools)
-    home = {"security_group_rules": pool_security_group_rules(environment)}
+    copies = images_in_region(locked or {}, region)
+    planned = (pool_args(region_environment, pool, copies) for pool in region_environment.aws.pools)
+    rules = pool_security_group_rules(environment)
     return tuple(
-        subnet.model_copy(update={**home, "node_config": {**subnet.node_config, "region": environment.region}})
-        for subnet in planned
+        args.model_copy(
+            update={"security_group_rules": rules, "node_config": {**args.node_config, "region": environment.region}}
+        )
+        for args in planned
     )
 
 
 def pool_market(pool: PoolSettings) -> Market:
-    """Return how the pool's first capacity is bought."""
+    """Return the market of the pool's first capacity."""
     return terms(pool, pool.capacity[0]).market
 
 
 def _interfaces(pool: PoolSettings, instance: str) -> tuple[LaunchTemplateInterface, ...]:
     layout = pool_interfaces(pool, instance)
     return tuple(LaunchTemplateInterface(card=nic.network_card, device=nic.device, kind=nic.type) for nic in layout)
-
-
-def rule_description(text: str) -> str:
-    """Remove characters that EC2 rejects in a description of a security group or a rule, such as quotes.
-
-    Source: EC2 API Reference, IpRange (Description) and CreateSecurityGroup (GroupDescription).
-    """
-    return re.sub(r"[^a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]", "", text)[:255]
-
-
-def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRule, ...]:
-    """Return the rules of the pool's security group; all other traffic is denied in both directions."""
-    served = service_hosts(environment)
-    site_cidr, on_site = str(served.cidr), served.site == "onprem"
-
-    def security_group_rule(
-        key: str, direction: Literal["in", "out"], peer: str, protocol: str, ports: tuple[int, int] | None, why: str
-    ) -> SecurityGroupRule:
-        described = rule_description(why)
-        return SecurityGroupRule(key=key, direction=direction, peer=peer, protocol=protocol, ports=ports, why=described)
-
-    slurmd = (SLURMD_PORT, SLURMD_PORT)
-    both: tuple[Literal["in", "out"], ...] = ("in", "out")
-    return (
-        security_group_rule("self-in", "in", "self", "-1", None, "EFA and MPI between nodes of the pool"),
-        security_group_rule(
-            "self-out", "out", "self", "-1", None, "EFA refuses to start without a rule to its own group"
-        ),
-        security_group_rule(
-            "slurmd", "in", site_cidr, "tcp", slurmd, f"slurmctld and {'on-prem ' * on_site}steps reach slurmd"
-        ),
-        security_group_rule(
-            "ssh", "in", site_cidr, "tcp", (22, 22), f"operators, through the {'link' if on_site else 'services'} only"
-        ),
-        security_group_rule("srun", "in", site_cidr, "tcp", SRUN_PORTS, "srun and its tasks"),
-        *(
-            security_group_rule(
-                f"slurmd-{way}-{str(cidr).replace('/', '-')}", way, str(cidr), "tcp", slurmd, _FORWARDED
-            )
-            for cidr in aws_ranges(environment)
-            for way in both
-        ),
-        security_group_rule("icmp", "in", site_cidr, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
-        security_group_rule(
-            "onprem", "out", site_cidr, "-1", None, "the controller, storage, MLflow and name service on-prem"
-        )
-        if on_site
-        else security_group_rule("services", "out", site_cidr, "-1", None, "the controller and MLflow"),
-        security_group_rule(
-            "https", "out", "0.0.0.0/0", "tcp", (443, 443), "services of AWS: S3, KMS, Secrets Manager"
-        ),
-        *{rule.key: rule for rule in map(_ingress, environment.aws.ingress)}.values(),
-    )
-
-
-def _ingress(ingress: Ingress) -> SecurityGroupRule:
-    """Return the rule of an ingress entry of the file. Its key depends on its content only, so that other entries may
-    be added before it.
-    """
-    first, _, last = (ingress.ports or "").partition("-")
-    ports = (int(first), int(last or first)) if ingress.protocol in ("tcp", "udp") and first else None
-    if ingress.protocol == "icmp":
-        ports = (-1, -1)
-    protocol = "-1" if ingress.protocol == "all" else ingress.protocol
-    key = "-".join(
-        [
-            "ingress",
-            str(ingress.source).replace("/", "-"),
-            ingress.protocol,
-            *([ingress.ports] if ingress.ports else []),
-        ]
-    )
-    return SecurityGroupRule(
-        key=key,
-        direction="in",
-        peer=str(ingress.source),
-        protocol=protocol,
-        ports=ports,
-        why=rule_description(ingress.why),
-    )

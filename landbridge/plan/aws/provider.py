@@ -5,21 +5,32 @@ configured.
 from typing import Any
 
 from landbridge.environment import Environment
+from landbridge.plan.fips import fips_endpoints
 
-#: The services that the components use; each gets the endpoint where an environment names one.
+#: AWS services that the components use; each gets the environment's endpoint if it has one.
 SERVICES = (
     "budgets",
+    "ce",
     "cloudtrail",
+    "cloudwatch",
+    "directconnect",
     "ec2",
     "efs",
     "events",
     "fsx",
     "iam",
+    "imagebuilder",
     "kms",
     "lambda",
     "logs",
+    "rds",
+    "rolesanywhere",
+    "route53",
+    "route53resolver",
     "s3",
+    "sagemaker",
     "secretsmanager",
+    "sns",
     "ssm",
     "sts",
 )
@@ -30,9 +41,11 @@ def provider_args(environment: Environment) -> dict[str, Any]:
     args: dict[str, Any] = {"region": environment.region}
     if environment.aws.account is not None:
         args["allowed_account_ids"] = [environment.aws.account]
+    if fips_endpoints(environment):
+        args["use_fips_endpoint"] = True
     endpoint = environment.aws.endpoints.operator
     if endpoint is not None:
-        # An AWS behind one address has no bucket subdomains, and its accounts are its own.
+        # An emulator at one address has no bucket subdomains, and accounts that AWS does not know.
         args |= {
             "endpoints": [dict.fromkeys(SERVICES, endpoint)],
             "s3_use_path_style": True,

@@ -1,4 +1,4 @@
-"""SageMaker beside the cluster: what its training jobs may do, who may start them, and which groups of models there are.
+"""SageMaker training jobs: IAM role of the jobs, IAM policy to start them, and model package groups.
 
 Source: Amazon SageMaker Developer Guide, "Give SageMaker training jobs access to resources in your Amazon VPC" and "SageMaker
 roles"; Service Authorization Reference, Amazon SageMaker and Amazon EC2 (condition keys).
@@ -14,7 +14,7 @@ from landbridge.plan.aws.iam_policies import READ, USE_KEY, WRITE, ArnContext, S
 from landbridge.plan.policy_document import document
 
 SERVICE = "sagemaker.amazonaws.com"
-#: Every prefix of the hub has one writer; this one is SageMaker's.
+#: Object prefix of the hub that only SageMaker writes: every prefix has one writer.
 PREFIX = "sagemaker"
 _PULL = ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
 _LOG = ["logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
@@ -29,14 +29,14 @@ _DELETE_INTERFACES = ["ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfaceP
 
 
 class ModelGroup(Args):
-    """One group of model versions. `key` is the file's word for it."""
+    """Model package group. `key` is its name in the environment file."""
 
     key: str
     name: str
 
 
 class SageMakerArgs(Args):
-    """A role for jobs, the permissions to start them, and the registry."""
+    """Plan of the role of jobs, the permissions to start them, and the model package groups."""
 
     cluster: str
     role: str
@@ -52,7 +52,9 @@ class SageMakerArgs(Args):
 
 
 class Inside(Args):
-    """AWS's answers about where jobs run and which objects they read."""
+    """Ids and ARNs that AWS assigned: VPC, subnets and security group of jobs, and the buckets and keys
+    that they read.
+    """
 
     vpc: str
     subnets: tuple[str, ...]
@@ -62,7 +64,7 @@ class Inside(Args):
 
 
 def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
-    """Plan it; None where the environment does not ask for it."""
+    """Plan SageMaker's resources; None if the environment does not enable them."""
     settings = environment.mlops.sagemaker
     if settings is None:
         return None
@@ -85,36 +87,40 @@ def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
 
 
 def job_classes(environment: Environment) -> tuple[str, ...]:
-    """The data classes whose buckets jobs use, sorted: those asked for as far as they may be in AWS, or all of these."""
+    """Return the data classes whose buckets jobs use, sorted: those configured (default: all), as far as they may be in
+    AWS.
+    """
     settings, data_classes = environment.mlops.sagemaker, environment.data_classes
-    named = settings.data_classes if settings is not None and settings.data_classes else tuple(data_classes)
-    return tuple(sorted({name for name in named if name in data_classes and "aws" in data_classes[name].sites}))
+    configured = settings.data_classes if settings is not None and settings.data_classes else tuple(data_classes)
+    return tuple(sorted({name for name in configured if name in data_classes and "aws" in data_classes[name].sites}))
 
 
 def group_name(environment: Environment, key: str) -> str:
-    """A model group's name, of at most 57 characters: SageMaker takes 63, and names are the account's and region's."""
+    """Return a model package group's name, unique in account and region: at most 57 characters, SageMaker's limit is
+    63.
+    """
     return f"{environment.name}-{key}"
 
 
 def job_trust(account: str) -> str:
-    """Only SageMaker may hand a job its role, and only for this account's jobs."""
+    """Return the trust policy of the job role: only SageMaker on behalf of this account."""
     return document([iam_policies.service_trust(SERVICE, account)])
 
 
 def job_policy(args: SageMakerArgs, place: ArnContext, inside: Inside) -> str:
-    """Return a training job's permissions: objects of its data classes, an interface in the VPC, an image, a log and
-    metrics. Refusals come last.
+    """Return a training job's permissions: objects of its data classes, network interfaces in the VPC, a container
+    image, logs and metrics. Deny statements come last.
     """
-    return document([*_objects(inside), *_network(place, inside), *_service(place), *_never(args, place)])
+    return document([*_objects(inside), *_network(place, inside), *_service(place), *_denials(args, place)])
 
 
 def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_arn: str) -> str:
-    """Return the permissions to start jobs. A job outside the VPC, under another role or with another key is refused."""
+    """Return the permissions to start jobs. A job outside the VPC, with another role or with another key is denied."""
     jobs = _arn(place, "training-job", f"{place.cluster}-*")
     groups = [_arn(place, "model-package-group", group.name) for group in args.groups]
     versions = [_arn(place, "model-package", f"{group.name}/*") for group in args.groups]
     tag_condition = {"StringEquals": {"aws:RequestTag/landbridge:cluster": place.cluster}}
-    start = {
+    start_condition = {
         **tag_condition,
         "Bool": {"sagemaker:InterContainerTrafficEncryption": "true"},
         "ArnEquals": {"sagemaker:OutputKmsKey": list(inside.keys)},
@@ -122,30 +128,32 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
             "sagemaker:VpcSubnets": list(inside.subnets),
             "sagemaker:VpcSecurityGroupIds": [inside.security_group],
         },
-        # To IAM all of nothing is within any list: without these a job that names no VPC would be let through.
+        # IAM's ForAllValues is true for an absent key: without these conditions a job without a VPC would be permitted.
         "Null": {"sagemaker:VpcSubnets": "false", "sagemaker:VpcSecurityGroupIds": "false"},
     }
     tagging = {"StringEquals": {"sagemaker:TaggingAction": ["CreateTrainingJob", "CreateModelPackage"]}}
     return document(
         [
-            allow("CreateTrainingJobs", ["sagemaker:CreateTrainingJob"], jobs, start),
+            allow("CreateTrainingJobs", ["sagemaker:CreateTrainingJob"], jobs, start_condition),
             allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"], jobs),
             allow("AddTagsAtCreation", ["sagemaker:AddTags"], [jobs, *versions], tagging),
             allow("PassTrainingRole", ["iam:PassRole"], role_arn, {"StringEquals": {"iam:PassedToService": SERVICE}}),
             *_registry(groups, versions),
-            *_never(args, place),
+            *_denials(args, place),
         ]
     )
 
 
 def _registry(groups: Sequence[str], versions: Sequence[str]) -> list[Statement]:
-    """Return statements to register and describe model package versions. Approving one (UpdateModelPackage) is not allowed."""
+    """Return statements to register and describe model package versions; approval (UpdateModelPackage) is not
+    permitted.
+    """
     if not groups:
         return []
-    look = ["sagemaker:DescribeModelPackageGroup", "sagemaker:ListModelPackages"]
+    describe_group = ["sagemaker:DescribeModelPackageGroup", "sagemaker:ListModelPackages"]
     return [
         allow("RegisterModelPackages", ["sagemaker:CreateModelPackage"], [*groups, *versions]),
-        allow("DescribeModelPackages", [*look, "sagemaker:DescribeModelPackage"], [*groups, *versions]),
+        allow("DescribeModelPackages", [*describe_group, "sagemaker:DescribeModelPackage"], [*groups, *versions]),
     ]
 
 
@@ -156,40 +164,42 @@ def _objects(inside: Inside) -> list[Statement]:
         allow("ListHubBuckets", iam_policies.LIST, inside.buckets),
         allow("ReadHubObjects", READ, [f"{arn}/*" for arn in inside.buckets]),
         allow("WriteHubObjects", WRITE, [f"{arn}/{PREFIX}/*" for arn in inside.buckets]),
-        # Source: SageMaker API Reference, OutputDataConfig: the role encrypts under the key that it is given.
+        # Source: SageMaker API Reference, OutputDataConfig: the role encrypts with the key of the request.
         allow("UseHubKeys", [*USE_KEY, "kms:Encrypt"], inside.keys),
     ]
 
 
 def _network(place: ArnContext, inside: Inside) -> list[Statement]:
-    """Return statements for network interfaces in these subnets and this group: create, grant to SageMaker, delete."""
-    start = place.ec2("subnet").removesuffix("/*").removesuffix("subnet")
-    interfaces, vpc = place.ec2("network-interface"), f"{start}vpc/{inside.vpc}"
-    where = [f"{start}subnet/{subnet}" for subnet in inside.subnets]
-    here = {"ArnEquals": {"ec2:Vpc": vpc}}
-    granted = {**here, "StringEquals": {"ec2:AuthorizedService": SERVICE}}
-    group = f"{start}security-group/{inside.security_group}"
+    """Return statements for network interfaces in these subnets and this security group: create, grant to SageMaker,
+    delete.
+    """
+    arn_prefix = place.ec2("subnet").removesuffix("/*").removesuffix("subnet")
+    interfaces, vpc = place.ec2("network-interface"), f"{arn_prefix}vpc/{inside.vpc}"
+    subnet_arns = [f"{arn_prefix}subnet/{subnet}" for subnet in inside.subnets]
+    in_vpc = {"ArnEquals": {"ec2:Vpc": vpc}}
+    granted_to_sagemaker = {**in_vpc, "StringEquals": {"ec2:AuthorizedService": SERVICE}}
+    group = f"{arn_prefix}security-group/{inside.security_group}"
     return [
         allow("DescribeNetwork", _DESCRIBE_NETWORK, "*"),
-        allow("CreateNetworkInterfaces", ["ec2:CreateNetworkInterface"], [interfaces, *where, group]),
-        allow("GrantNetworkInterfaces", ["ec2:CreateNetworkInterfacePermission"], interfaces, granted),
-        allow("DeleteNetworkInterfaces", _DELETE_INTERFACES, interfaces, here),
+        allow("CreateNetworkInterfaces", ["ec2:CreateNetworkInterface"], [interfaces, *subnet_arns, group]),
+        allow("GrantNetworkInterfaces", ["ec2:CreateNetworkInterfacePermission"], interfaces, granted_to_sagemaker),
+        allow("DeleteNetworkInterfaces", _DELETE_INTERFACES, interfaces, in_vpc),
     ]
 
 
 def _service(place: ArnContext) -> list[Statement]:
-    start = f"arn:{place.partition}:%s:{place.region}:{place.account}"
-    logs = f"{start % 'logs'}:log-group:/aws/sagemaker/TrainingJobs"
-    space = {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/TrainingJobs"}}
+    arn_prefix = f"arn:{place.partition}:%s:{place.region}:{place.account}"
+    logs = f"{arn_prefix % 'logs'}:log-group:/aws/sagemaker/TrainingJobs"
+    in_namespace = {"StringEquals": {"cloudwatch:namespace": "/aws/sagemaker/TrainingJobs"}}
     return [
         allow("WriteLogs", _LOG, [logs, f"{logs}:*"]),
-        allow("PutMetricData", ["cloudwatch:PutMetricData"], "*", space),
+        allow("PutMetricData", ["cloudwatch:PutMetricData"], "*", in_namespace),
         allow("GetEcrToken", ["ecr:GetAuthorizationToken"], "*"),
-        allow("PullEcrImages", _PULL, f"{start % 'ecr'}:repository/*"),
+        allow("PullEcrImages", _PULL, f"{arn_prefix % 'ecr'}:repository/*"),
     ]
 
 
-def _never(args: SageMakerArgs, place: ArnContext) -> list[Statement]:
+def _denials(args: SageMakerArgs, place: ArnContext) -> list[Statement]:
     return iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import iam_policies
+from landbridge.plan.aws import iam_policies, launch_policy
 from landbridge.plan.aws.accounting_database import AccountingDatabaseArgs, accounting_database_args
 from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
 from landbridge.plan.aws.machine import (
     MachinePlan,
     internet_egress_rules,
@@ -17,10 +18,11 @@ from landbridge.plan.aws.machine import (
 )
 from landbridge.plan.aws.pool import SecurityGroupRule
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.policy_document import document
 from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT, SRUN_PORTS
 
-#: Where the volume is attached; the host finds it by its id, whatever the kernel calls it.
+#: Device name of the attachment; the host finds the volume by its id, because the kernel's name can differ.
 #: Source: EC2 User Guide, "Device names for volumes on Amazon EC2 instances".
 STATE_DEVICE = "/dev/sdf"
 
@@ -36,8 +38,8 @@ class StatePlan(Args):
 
 
 class SlurmControllerArgs(Args):
-    """Plan of the Slurm controller. `restricted` are the data classes that no role may touch, with their bucket
-    prefixes.
+    """Plan of the Slurm controller. `restricted` are the data classes that no role may access; `restricted_buckets`
+    their prefixes.
     """
 
     cluster: str
@@ -46,6 +48,7 @@ class SlurmControllerArgs(Args):
     security_group_rules: tuple[SecurityGroupRule, ...]
     state: StatePlan
     database: AccountingDatabaseArgs
+    targets: LaunchTargets = LaunchTargets()
     restricted: tuple[str, ...] = ()
     restricted_buckets: tuple[str, ...] = ()
     path: str = "/"
@@ -64,7 +67,7 @@ class SlurmControllerArgs(Args):
 
 
 class ControllerResources(Args):
-    """ARNs of the resources that the controller's IAM policies name, known once AWS has created them."""
+    """ARNs of resources in the controller's IAM policies, known after AWS has created them."""
 
     buckets: tuple[str, ...]
     bucket_keys: tuple[str, ...]
@@ -77,7 +80,9 @@ class ControllerResources(Args):
 def slurm_controller_args(
     environment: Environment, locked: Mapping[str, str] | None = None
 ) -> SlurmControllerArgs | None:
-    """Plan the controller; None where a site has one. Raises FindingsError for a host without an address, or one zone only."""
+    """Plan the controller; None if it is on-prem. Raises FindingsError for a host without an address, or a region with
+    one zone.
+    """
     services, database = environment.aws.services, accounting_database_args(environment)
     if services is None or database is None:
         return None
@@ -93,6 +98,7 @@ def slurm_controller_args(
         security_group_rules=tuple(_security_group_rules(environment, services)),
         state=StatePlan(name=f"{environment.name}-state", gib=settings.volume_gib, device=STATE_DEVICE),
         database=database,
+        targets=launch_targets(environment),
         restricted=onprem_classes,
         restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
         path=iam.path,
@@ -103,15 +109,18 @@ def slurm_controller_args(
 
 
 def _security_group_rules(environment: Environment, services: CloudServices) -> Iterator[SecurityGroupRule]:
-    """Yield the rules between the controller, nodes and login hosts. No ssh port: Session Manager opens sessions from
-    inside.
+    """Yield the rules between the controller, nodes and login hosts. No ssh port: the SSM Agent connects out to Session
+    Manager.
     """
-    mlflow, beside = environment.mlops.mlflow.port, str(service_hosts(environment).cidr)
+    services_cidr = str(service_hosts(environment).cidr)
     for key, cidr in node_cidrs(environment):
         yield security_group_rule(
             f"slurmctld-{key}", "in", cidr, "tcp", SLURMCTLD_PORT, "slurmd, sackd and commands reach slurmctld"
         )
-        yield security_group_rule(f"mlflow-{key}", "in", cidr, "tcp", mlflow, "runs and people reach MLflow")
+        for server in mlflow_servers(environment):
+            yield security_group_rule(
+                f"{server.name}-{key}", "in", cidr, "tcp", server.port, "jobs and users reach MLflow"
+            )
         yield security_group_rule(f"icmp-{key}", "in", cidr, "icmp", -1, "path MTU discovery, and netcheck")
         yield security_group_rule(
             f"slurmd-{key}", "out", cidr, "tcp", SLURMD_PORT, "slurmctld reaches slurmd and sackd"
@@ -120,25 +129,30 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
             yield security_group_rule(
                 f"srun-{key}", "in", cidr, "tcp", SRUN_PORTS, "tasks reach the srun that started them"
             )
-    yield security_group_rule("slurmdbd", "in", beside, "tcp", SLURMDBD_PORT, "sacct and sacctmgr on login hosts")
+    yield security_group_rule(
+        "slurmdbd", "in", services_cidr, "tcp", SLURMDBD_PORT, "sacct and sacctmgr on login hosts"
+    )
     yield from internet_egress_rules(services)
 
 
-def controller_documents(args: SlurmControllerArgs, place: ArnContext, reach: ControllerResources) -> dict[str, str]:
-    """Return the policies of the controller's role, by name. An on-prem host takes one role for each; this instance has
-    them all.
+def controller_documents(
+    args: SlurmControllerArgs, place: ArnContext, resources: ControllerResources
+) -> dict[str, str]:
+    """Return the policies of the controller's role, by name. An on-prem host assumes one role for each; this instance
+    has all of them.
 
-    Launching and ending stay bound to this cluster's tag; of secrets it reads the database's and keeps Slurm's key.
+    Launch and terminate are limited to this cluster's nodes. It reads the database's secret, and reads and writes Slurm's
+    key.
     """
-    buckets, keys = list(reach.buckets), list(reach.bucket_keys)
-    never = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
+    buckets, keys = list(resources.buckets), list(resources.bucket_keys)
+    denials = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
     documents: dict[str, Sequence[iam_policies.Statement]] = {
-        "launch": iam_policies.launch(place, reach.node_role, reach.slurm_key),
-        "terminate": iam_policies.terminate(place),
+        "launch": launch_policy.launch(place, args.targets, resources.node_role, resources.slurm_key),
+        "terminate": launch_policy.terminate(place),
         "read": iam_policies.read(place),
         "hub": iam_policies.hub(buckets, keys),
-        "database": iam_policies.secret(place, reach.database_secret, reach.key),
+        "database": iam_policies.secret(place, resources.database_secret, resources.key),
         "session": iam_policies.session(place),
-        "never": never,
+        "never": denials,
     }
     return {name: document(list(documents[name])) for name in args.rights(hub=bool(buckets))}

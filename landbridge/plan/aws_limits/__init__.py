@@ -1,7 +1,7 @@
 """AWS limits and unsafe settings as functions of plain values, each defined once.
 
-`landbridge check` asks them about the environment file, the CrossGuard pack about any program's resources, and the sandbox's
-provider about what it is given; each puts the answer into its own words of place.
+`landbridge check` applies them to the environment file, the CrossGuard pack to any program's resources, and the
+sandbox's provider to its inputs; each of them reports the violation's place in its own form.
 """
 
 from landbridge.plan.aws_limits.launch import capacity_block_violations, imds_hop_limit_violations

@@ -1,4 +1,6 @@
-"""Limits of launch settings except disks and interfaces (those: landbridge/plan/instances/network_interfaces.py)."""
+"""Limits of launch settings, except disks (volumes.py) and interfaces
+(landbridge/plan/instances/network_interfaces.py).
+"""
 
 from collections.abc import Iterator
 
@@ -18,10 +20,10 @@ def capacity_block_violations(group: str | None, placement: str | None) -> Itera
         )
 
 
-def imds_hop_limit_violations(hops: float, most: int) -> Iterator[LimitViolation]:
-    """Yield a violation if the IMDS hop limit is too high: the node is one hop, a container on it two.
+def imds_hop_limit_violations(hops: float, maximum: int) -> Iterator[LimitViolation]:
+    """Yield a violation if the IMDS hop limit is too high: the node itself is one hop, a container on it two.
 
     Source: EC2 User Guide, "Use the Instance Metadata Service", hop limit.
     """
-    if hops > most:
+    if hops > maximum:
         yield LimitViolation("hops", f"with {hops:g} hops everything behind the node gets the node's credentials")

@@ -6,7 +6,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from landbridge.catalog.network import network
 from landbridge.plan.aws_limits.violation import LimitViolation
 
-#: A range this wide is the internet, or as good as: an eighth of all its addresses, or more.
+#: Prefix length up to which a public range counts as the internet.
 _INTERNET_PREFIX_BITS = 8
 _WITH_PORTS = {"tcp": "tcp", "udp": "udp", "6": "tcp", "17": "udp"}
 _LAST_PORT = 65535
@@ -15,15 +15,15 @@ _LAST_PORT = 65535
 def port_range_violations(protocol: str, first: int | None, last: int | None) -> Iterator[LimitViolation]:
     """Yield port ranges that EC2 rejects or ignores. Keys: `first` and `last`, "" for both.
 
-    tcp and udp name theirs, by name or number. What else there is has none, but for the types and codes of ICMP.
+    tcp and udp (by name or number) have ports. Other protocols have none, except ICMP's types and codes.
     Source: EC2 API Reference, IpPermission: FromPort and ToPort.
     """
-    named = _WITH_PORTS.get(protocol)
-    if named is None:
+    protocol_name = _WITH_PORTS.get(protocol)
+    if protocol_name is None:
         return
     for key, value in (("first", first), ("last", last)):
         if value is None:
-            yield LimitViolation(key, f"{named} without ports")
+            yield LimitViolation(key, f"{protocol_name} without ports")
     if first is not None and last is not None:
         if first > last:
             yield LimitViolation("first", f"the range {first}-{last} goes backwards")
@@ -32,8 +32,8 @@ def port_range_violations(protocol: str, first: int | None, last: int | None) ->
 
 
 def rule_count_violations(count: int, most: int) -> Iterator[LimitViolation]:
-    """Yield a violation if a security group has too many rules in one direction; each range, prefix list and group is
-    one.
+    """Yield a violation if a security group has too many rules in one direction; each CIDR range, prefix list and group
+    counts.
 
     Source: VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
@@ -42,9 +42,9 @@ def rule_count_violations(count: int, most: int) -> Iterator[LimitViolation]:
 
 
 def is_internet(source: str | IPv4Network | IPv6Network) -> bool:
-    """True if a CIDR range is the whole internet or a large part of it.
+    """True if a CIDR range is the whole internet or a large part of it; False for text that is not a range.
 
-    What is no range is none. Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.
+    Source: AWS Foundational Security Best Practices, EC2.18 and EC2.19.
     """
     try:
         source_network = ip_network(source)

@@ -1,4 +1,4 @@
-"""Tags. Source: AWS Tagging, "Tag naming limits and requirements" (landbridge/catalog/limits.yaml)."""
+"""Limits of tags. Source: AWS Tagging, "Tag naming limits and requirements" (landbridge/catalog/limits.yaml)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,9 @@ from landbridge.plan.aws_limits.violation import LimitViolation
 
 
 def tag_violations(tags: Mapping[str, str | None]) -> Iterator[LimitViolation]:
-    """Return the violations of one resource's tags. Keys: the tag's, or "" for their number. None: value not known yet."""
+    """Return the violations of one resource's tags. Keys: the tag's key, or "" for their number. A value of None is not
+    known yet.
+    """
     yield from tag_count_violations(len(tags))
     for key, value in tags.items():
         yield from reserved_tag_violations(key)
@@ -32,10 +34,10 @@ def tag_form_violations(key: str, value: str | None) -> Iterator[LimitViolation]
     """Yield violations of one tag's length and characters; its value is checked only if its key is valid."""
     tag_limits = limits().tags
     if not 1 <= len(key) <= tag_limits.key_characters:
-        least = "at most" if key else "1 to"
-        yield LimitViolation(key, f"a tag's key has {least} {tag_limits.key_characters} characters, not {len(key)}")
-    elif bad := _strangers(key):
-        yield LimitViolation(key, f'a tag\'s key cannot have "{bad}"')
+        bounds = "at most" if key else "1 to"
+        yield LimitViolation(key, f"a tag's key has {bounds} {tag_limits.key_characters} characters, not {len(key)}")
+    elif invalid := _invalid_characters(key):
+        yield LimitViolation(key, f'a tag\'s key cannot have "{invalid}"')
     else:
         yield from tag_value_violations(key, value)
 
@@ -47,10 +49,10 @@ def tag_value_violations(key: str, value: str | None) -> Iterator[LimitViolation
         yield LimitViolation(
             key, f"a tag's value has at most {tag_limits.value_characters} characters, not {len(value)}"
         )
-    elif value is not None and (bad := _strangers(value)):
-        yield LimitViolation(key, f'a tag\'s value cannot have "{bad}"')
+    elif value is not None and (invalid := _invalid_characters(value)):
+        yield LimitViolation(key, f'a tag\'s value cannot have "{invalid}"')
 
 
-def _strangers(text: str) -> str:
+def _invalid_characters(text: str) -> str:
     """Return the characters that a tag cannot have."""
     return "".join(dict.fromkeys(char for char in text if not re.fullmatch(limits().tags.pattern, char)))

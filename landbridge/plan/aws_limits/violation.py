@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LimitViolation:
-    """Violation: the key of the checked value ("" for all together), the problem, and valid values instead.
+    """Violation: the key of the checked value ("" for all together), the problem, and valid values.
 
-    `instead` are values of these or the others, the nearest that AWS takes, the simplest change first.
+    `instead` are (key, value) pairs: each is the nearest valid value of one key, the simplest change first.
     """
 
     key: str

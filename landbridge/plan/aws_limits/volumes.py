@@ -11,13 +11,17 @@ def volume_violations(
 ) -> tuple[LimitViolation, ...]:
     """Return the violations of a volume type's limits: `gib`, `iops` and `throughput` (MiB/s), None if not set.
 
-    A kind that is not in the catalogue is not judged. First whether each is possible by itself, only then their ratios.
+    A type that is not in the catalogue has no violations. Ratios are checked only if each value is valid by itself.
     Source: EBS User Guide, "Amazon EBS volume types" (landbridge/catalog/limits.yaml).
     """
-    return tuple(_alone(kind, gib, iops, throughput)) or tuple(_together(kind, gib, iops, throughput))
+    return tuple(_single_value_violations(kind, gib, iops, throughput)) or tuple(
+        _ratio_violations(kind, gib, iops, throughput)
+    )
 
 
-def _alone(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[LimitViolation]:
+def _single_value_violations(
+    kind: str, gib: int | None, iops: int | None, throughput: int | None
+) -> Iterator[LimitViolation]:
     type_limits = limits().volumes.types.get(kind)
     if type_limits is None:
         return
@@ -35,20 +39,20 @@ def _alone(kind: str, gib: int | None, iops: int | None, throughput: int | None)
             )
 
 
-def _together(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[LimitViolation]:
+def _ratio_violations(kind: str, gib: int | None, iops: int | None, throughput: int | None) -> Iterator[LimitViolation]:
     type_limits = limits().volumes.types.get(kind)
     if type_limits is None or type_limits.iops is None:
         return
     if type_limits.iops_per_gib is not None and iops is not None and gib is not None:
-        most = max(type_limits.iops_per_gib * gib, type_limits.iops[0])
-        if iops > most:
-            message = f"{iops} IOPS are more than the {most} that {kind} has on {gib} GiB"
-            yield LimitViolation("iops", message, (("iops", most), ("gib", -(-iops // type_limits.iops_per_gib))))
-    # What is not asked for is what every volume of the kind has.
+        maximum = max(type_limits.iops_per_gib * gib, type_limits.iops[0])
+        if iops > maximum:
+            message = f"{iops} IOPS are more than the {maximum} that {kind} has on {gib} GiB"
+            yield LimitViolation("iops", message, (("iops", maximum), ("gib", -(-iops // type_limits.iops_per_gib))))
+    # Without an own value, the volume has the type's included IOPS.
     provisioned_iops = iops if iops is not None else type_limits.iops[0]
     if type_limits.throughput_per_iops is not None and throughput is not None:
-        most = int(type_limits.throughput_per_iops * provisioned_iops)
-        if throughput > most:
-            message = f"{throughput} MiB/s are more than the {most} that {kind} has at {provisioned_iops} IOPS"
+        maximum = int(type_limits.throughput_per_iops * provisioned_iops)
+        if throughput > maximum:
+            message = f"{throughput} MiB/s are more than the {maximum} that {kind} has at {provisioned_iops} IOPS"
             needed = int(-(-throughput // type_limits.throughput_per_iops))
-            yield LimitViolation("throughput", message, (("iops", needed), ("throughput", most)))
+            yield LimitViolation("throughput", message, (("iops", needed), ("throughput", maximum)))

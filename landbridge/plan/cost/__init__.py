@@ -3,6 +3,7 @@
 from landbridge.environment import Environment
 from landbridge.plan.cost.bill_lines import HOURS_PER_MONTH, Spend, SpendLine, Unpriced
 from landbridge.plan.cost.dns import dns_spend
+from landbridge.plan.cost.guardrails import guardrails_spend
 from landbridge.plan.cost.network import network_spend
 from landbridge.plan.cost.node_images import node_images_spend
 from landbridge.plan.cost.pools import pool_spend
@@ -13,10 +14,10 @@ __all__ = ["HOURS_PER_MONTH", "Spend", "SpendLine", "Unpriced", "spend"]
 
 
 def spend(environment: Environment) -> Spend:
-    """Return the cost: pools in the file's order, then services in AWS, file systems, the network and the control
+    """Return the cost: pools in the file's order, then services in AWS, file systems, the network and the EKS control
     plane.
 
-    Traffic and what buckets hold is not known before; it is listed with its price by volume.
+    The volume of traffic and of bucket contents is not known in advance; they are listed with their unit price.
     """
     bill_lines = [
         *(item for pool in environment.aws.pools for item in pool_spend(environment, pool)),
@@ -25,6 +26,7 @@ def spend(environment: Environment) -> Spend:
         *node_images_spend(environment),
         *network_spend(environment),
         *dns_spend(environment),
+        *guardrails_spend(environment),
     ]
     return Spend(
         lines=tuple(item for item in bill_lines if isinstance(item, SpendLine)),

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from landbridge.catalog import Price, PriceRange, price_of
-from landbridge.catalog.aws.prices import What
+from landbridge.catalog.aws.prices import PriceKind
 
-#: AWS's own month in its price examples: 365 days of 24 hours, in twelve parts.
+#: Hours of a month in AWS's price examples: 365 days of 24 hours, divided by twelve.
 HOURS_PER_MONTH = 730
-#: What a price's source is worth, best first.
+#: Confidence in a price's source, best first.
 CONFIDENCE = ("primary", "secondary", "verify")
 
 
@@ -17,11 +17,12 @@ CONFIDENCE = ("primary", "secondary", "verify")
 class SpendLine:
     """Billed item, in US dollars.
 
-    `usd_hour` and `usd_month`: with everything running that may. `fixed_hour` and `fixed_month`: the part that is billed
-    whatever runs. `usd_whole`: paid at once, for a window. `as_of`, `source` and `confidence` are the price's own.
+    `usd_hour` and `usd_month`: with all nodes running. `fixed_hour` and `fixed_month`: the part that is billed with no
+    node running. `usd_whole`: paid in advance for a Capacity Block's window. `as_of`, `source` and `confidence` are
+    those of the price.
     """
 
-    what: str
+    description: str
     pool: str | None
     data_class: str | None
     usd_hour: float
@@ -39,7 +40,7 @@ class SpendLine:
 class Unpriced:
     """Billed item without an amount: its price is unknown, or it is billed by volume."""
 
-    what: str
+    description: str
     pool: str | None
     data_class: str | None
     why: str
@@ -50,7 +51,7 @@ BillItem = SpendLine | Unpriced
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """Estimated bill: priced lines and unpriced items. Sums leave out unpriced items: check `unpriced` first."""
+    """Estimated bill: priced lines and unpriced items. Sums do not include unpriced items: check `unpriced` first."""
 
     lines: tuple[SpendLine, ...]
     unpriced: tuple[Unpriced, ...]
@@ -76,11 +77,11 @@ class Spend:
         return min((line.as_of for line in self.lines), default=None)
 
     def by_pool(self) -> dict[str | None, tuple[float, float]]:
-        """Return the full and the fixed month of each pool; None: lines of no pool."""
+        """Return the full and the fixed cost of a month by pool; None: lines without a pool."""
         return self._by("pool")
 
     def by_data_class(self) -> dict[str | None, tuple[float, float]]:
-        """Return the full and the fixed month of each data class; None: lines of several classes."""
+        """Return the full and the fixed cost of a month by data class; None: lines of several classes."""
         return self._by("data_class")
 
     def _by(self, field: str) -> dict[str | None, tuple[float, float]]:
@@ -92,46 +93,46 @@ class Spend:
         return by_key
 
 
-def hourly(what: str, name: str, region: str, count: float, kind: What = "network") -> Iterator[BillItem]:
-    """Yield a line for an item billed by the hour independent of use, `count` times."""
+def hourly(description: str, name: str, region: str, count: float, kind: PriceKind = "network") -> Iterator[BillItem]:
+    """Yield a line for `count` units of an item billed by the hour, independent of use."""
     price = price_of(kind, name, region)
     if not isinstance(price, Price):
-        yield no_price(what, name, region)
+        yield no_price(description, name, region)
         return
     hour = price.usd * count
-    yield fixed(what, hour, hour * HOURS_PER_MONTH, price)
+    yield fixed(description, hour, hour * HOURS_PER_MONTH, price)
 
 
 def monthly(
-    what: str,
+    description: str,
     name: str,
     region: str,
     units: float,
     *,
-    kind: What = "storage",
+    kind: PriceKind = "storage",
     data_class: str | None = None,
     note: str | None = None,
 ) -> Iterator[BillItem]:
     """Yield a line for an item billed by the month, such as storage: `units` of the price's unit."""
     price = price_of(kind, name, region)
     if not isinstance(price, Price):
-        yield no_price(what, name, region, data_class)
+        yield no_price(description, name, region, data_class)
         return
     month = price.usd * units
-    yield fixed(what, month / HOURS_PER_MONTH, month, price, data_class=data_class, note=note)
+    yield fixed(description, month / HOURS_PER_MONTH, month, price, data_class=data_class, note=note)
 
 
-def by_volume(what: str, kind: What, name: str, region: str, data_class: str | None = None) -> Unpriced:
+def by_volume(description: str, kind: PriceKind, name: str, region: str, data_class: str | None = None) -> Unpriced:
     """Return an unpriced item billed by volume, with its unit price if known."""
     price = price_of(kind, name, region)
     if price is None:
-        return no_price(what, name, region, data_class)
+        return no_price(description, name, region, data_class)
     usd = f"${price.usd:g}" if isinstance(price, Price) else f"${price.low:g} to ${price.high:g}"
-    return Unpriced(what, None, data_class, f"by volume: {usd} a {price.unit}, price of {price.as_of}")
+    return Unpriced(description, None, data_class, f"by volume: {usd} a {price.unit}, price of {price.as_of}")
 
 
 def fixed(
-    what: str,
+    description: str,
     hour: float,
     month: float,
     price: Price | PriceRange,
@@ -141,10 +142,10 @@ def fixed(
 ) -> SpendLine:
     """Return a line that is billed independent of use."""
     return SpendLine(
-        what, None, data_class, hour, month, hour, month, price.as_of, price.source, price.confidence, note=note
+        description, None, data_class, hour, month, hour, month, price.as_of, price.source, price.confidence, note=note
     )
 
 
-def no_price(what: str, name: str, region: str, data_class: str | None = None) -> Unpriced:
+def no_price(description: str, name: str, region: str, data_class: str | None = None) -> Unpriced:
     """Return an unpriced item: the catalogue has no price."""
-    return Unpriced(what, None, data_class, f"no price known for {name} in {region}")
+    return Unpriced(description, None, data_class, f"no price known for {name} in {region}")

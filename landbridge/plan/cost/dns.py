@@ -14,6 +14,6 @@ def dns_spend(environment: Environment) -> Iterator[BillItem]:
         return
     yield from monthly(f"zone {args.zone}", "hosted_zone", region, 1, kind="control")
     if args.site is not None:
-        addresses = 2 * len(args.zones)
+        addresses = len(args.inbound) + len(args.outbound)
         yield from hourly(f"{addresses} addresses of resolver endpoints", "resolver_address", region, addresses)
-        yield by_volume("questions across the link", "network", "resolver_million_queries", region)
+        yield by_volume("DNS queries across the link", "network", "resolver_million_queries", region)

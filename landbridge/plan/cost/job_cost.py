@@ -15,7 +15,7 @@ _HOURS_PER_YEAR = 8760
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A price for one hour of one node, and where it is from, in a few words."""
+    """Price of one node for one hour, in USD, and its basis in words."""
 
     usd: float | None
     basis: str
@@ -30,19 +30,19 @@ class JobCost:
 
 
 def onprem_node_hour(price_usd: float, power_kw: float, rates: OnPremRates) -> float:
-    """An hour of a node one owns, used or idle: the machine and its share of the fabric over its years, upkeep, room,
-    power and staff. Its residual value counts as nothing.
+    """Return the cost of one hour of an owned node, used or idle, in USD: purchase of the node and its share of the
+    fabric over its years of use, maintenance, colocation, power and staff. The residual value is 0.
     """
-    machine = price_usd * (1 + rates.network_share) / (rates.years * _HOURS_PER_YEAR)
-    upkeep = price_usd * rates.maintenance_share / _HOURS_PER_YEAR
-    room = rates.colocation_usd_month * 12 / _HOURS_PER_YEAR
+    purchase = price_usd * (1 + rates.network_share) / (rates.years * _HOURS_PER_YEAR)
+    maintenance = price_usd * rates.maintenance_share / _HOURS_PER_YEAR
+    colocation = rates.colocation_usd_month * 12 / _HOURS_PER_YEAR
     power = power_kw * rates.pue * rates.usd_kwh
     staff = rates.staff_per_node * rates.staff_usd_year / _HOURS_PER_YEAR
-    return machine + upkeep + room + power + staff
+    return purchase + maintenance + colocation + power + staff
 
 
 def node_hour_usd(environment: Environment, node: str) -> Rate:
-    """The rate of one node, by its Slurm name. An unknown node has no rate."""
+    """Return the rate of a node by its Slurm name; without a price for an unknown node."""
     for group in environment.node_groups:
         if node in hostlist.expand(group.hosts):
             return _onprem_rate(group.platform)
@@ -53,7 +53,7 @@ def node_hour_usd(environment: Environment, node: str) -> Rate:
 
 
 def job_cost(environment: Environment, nodes: Iterable[str] | str, seconds: float) -> JobCost:
-    """Return the cost of `nodes` (names, or a host list) for `seconds`. Whole nodes are counted, as AWS does."""
+    """Return the cost of `nodes` (names, or a host list) for `seconds`. Whole nodes are counted, as AWS bills them."""
     names = hostlist.expand(nodes) if isinstance(nodes, str) else list(nodes)
     rates = [node_hour_usd(environment, name) for name in names]
     known_rates = [rate.usd for rate in rates if rate.usd is not None]
@@ -70,11 +70,11 @@ def _onprem_rate(platform: str) -> Rate:
 
 
 def _pool_rate(pool: PoolSettings, region: str) -> Rate:
-    """By the pool's first capacity: reservations cost what on-demand does, used or not."""
+    """Return the rate of the pool's first capacity; reservations cost as much as on-demand, used or not."""
     first = terms(pool, pool.capacity[0])
     if first.market.kind == "spot":
         return Rate(None, f"{first.instance} as spot: its price is known at launch only")
-    rate, how = instance_rate(first, region), purchase_words(first.kind)
+    rate, purchase = instance_rate(first, region), purchase_words(first.kind)
     if rate is None:
-        return Rate(None, f"no {how} price known for {first.instance} in {region}")
-    return Rate(rate.high, f"{first.instance} {how} at ${rate.high:,.2f} an hour, prices of {rate.as_of}")
+        return Rate(None, f"no {purchase} price known for {first.instance} in {region}")
+    return Rate(rate.high, f"{first.instance} {purchase} at ${rate.high:,.2f} an hour, prices of {rate.as_of}")

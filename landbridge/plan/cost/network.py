@@ -21,19 +21,19 @@ def network_spend(environment: Environment) -> Iterator[BillItem]:
     zones = sum(subnet.tier == "private" for subnet in planned)
     endpoints = sum(endpoint.kind == "interface" for endpoint in endpoint_services(environment))
     if endpoints and zones:
-        what = f"{endpoints} interface endpoints in {zones} zone{'s' * (zones > 1)}"
-        yield from hourly(what, "interface_endpoint", region, endpoints * zones)
+        description = f"{endpoints} interface endpoints in {zones} zone{'s' * (zones > 1)}"
+        yield from hourly(description, "interface_endpoint", region, endpoints * zones)
     if environment.aws.kubernetes is not None:
         yield from hourly("EKS control plane", "eks_cluster", region, 1, "control")
     for name, region_environment in other_regions(environment).items():
-        yield from _elsewhere(name, region_environment)
+        yield from _other_region(name, region_environment)
     if gateways:
         yield by_volume("traffic through NAT", "network", "nat_gateway_gb", region)
     if endpoints:
         yield by_volume("traffic through interface endpoints", "network", "interface_endpoint_gb", region)
 
 
-def _elsewhere(name: str, region_environment: Environment) -> Iterator[BillItem]:
+def _other_region(name: str, region_environment: Environment) -> Iterator[BillItem]:
     """Yield the fixed cost of another region: VPC attachment, both ends of the peering, NAT gateways."""
     yield from hourly(f"3 x transit gateway attachment, for {name}", "transit_gateway_attachment", name, 3)
     gateways = sum(subnet.tier == "public" for subnet in subnets(region_environment))
@@ -49,17 +49,19 @@ def _link(environment: Environment) -> Iterator[BillItem]:
     vpns = len(connections(environment))
     if vpns:
         yield from hourly("VPN connection" if vpns == 1 else f"{vpns} x VPN connection", "vpn_connection", region, vpns)
-    # The VPC's, each VPN's and the line's.
-    attached = 1 + vpns + isinstance(link, DirectConnectSettings)
-    yield from hourly(f"{attached} x transit gateway attachment", "transit_gateway_attachment", region, attached)
+    # One attachment for the VPC, one for each VPN, one for Direct Connect.
+    attachments = 1 + vpns + isinstance(link, DirectConnectSettings)
+    yield from hourly(f"{attachments} x transit gateway attachment", "transit_gateway_attachment", region, attachments)
     if isinstance(link, DirectConnectSettings):
-        what = f"Direct Connect {link.connection}"
+        description = f"Direct Connect {link.connection}"
         if link.port is None:
-            yield Unpriced(what, None, None, "the bandwidth of its port is not in the file")
+            yield Unpriced(description, None, None, "the bandwidth of its port is not in the file")
         else:
-            yield from hourly(what, f"direct_connect_{link.port}", region, 1)
+            yield from hourly(description, f"direct_connect_{link.port}", region, 1)
         yield by_volume("traffic from AWS to on-prem", "network", "direct_connect_out", region)
     if isinstance(link, VpnSettings) or link.sites:
-        what = "traffic from AWS to on-prem" if isinstance(link, VpnSettings) else "traffic from AWS to other sites"
-        yield by_volume(what, "network", "internet_out_first_10_tb", region)
+        description = (
+            "traffic from AWS to on-prem" if isinstance(link, VpnSettings) else "traffic from AWS to other sites"
+        )
+        yield by_volume(description, "network", "internet_out_first_10_tb", region)
     yield by_volume("traffic through the transit gateway", "network", "transit_gateway_gb", region)

@@ -1,4 +1,4 @@
-"""Cost of a pool's instances: its capacities in their order, each up to its size."""
+"""Cost of a pool's instances: its capacities in the order of the file, each up to its size."""
 
 from collections.abc import Iterator
 
@@ -10,25 +10,25 @@ from landbridge.plan.instances.rates import instance_rate, purchase_words
 
 
 def pool_spend(environment: Environment, pool: PoolSettings) -> Iterator[BillItem]:
-    """Lines for one pool. What is paid for anyway runs first; the rest up to max_nodes is what the next capacity gives.
+    """Yield the lines of one pool. Prepaid capacity runs first; the next capacities fill up to max_nodes.
 
-    The part that is billed whatever runs: blocks and reservations whole, and min_nodes of the rest.
+    The fixed part is all of Capacity Blocks and reservations, and min_nodes of other capacity.
     """
     data_class = only_data_class(environment)
     unplaced, unplaced_min, running = pool.max_nodes, pool.min_nodes, 0
     for terms in fallbacks(pool, environment.region):
-        paid = is_prepaid(terms)
-        nodes = (terms.size or unplaced) if paid else min(unplaced, terms.size or unplaced)
+        prepaid = is_prepaid(terms)
+        nodes = (terms.size or unplaced) if prepaid else min(unplaced, terms.size or unplaced)
         if nodes <= 0:
             continue
-        always = nodes if paid else min(unplaced_min, nodes)
+        fixed_nodes = nodes if prepaid else min(unplaced_min, nodes)
         unplaced, unplaced_min, running = max(unplaced - nodes, 0), max(unplaced_min - nodes, 0), running + nodes
-        yield _line(environment, pool, terms, nodes, always, data_class)
+        yield _line(environment, pool, terms, nodes, fixed_nodes, data_class)
     yield _disks(environment, pool, running, data_class)
 
 
 def is_prepaid(terms: Terms) -> bool:
-    """True if capacity is billed while it is not used."""
+    """True if capacity is billed even when it is not used."""
     return terms.kind in ("capacity_block", "reservation", "reservation_group")
 
 
@@ -39,23 +39,23 @@ def only_data_class(environment: Environment) -> str | None:
 
 
 def _line(
-    environment: Environment, pool: PoolSettings, terms: Terms, nodes: int, always: int, data_class: str | None
+    environment: Environment, pool: PoolSettings, terms: Terms, nodes: int, fixed_nodes: int, data_class: str | None
 ) -> SpendLine | Unpriced:
-    what = f"{nodes} x {terms.instance}, {terms.kind.replace('_', ' ')}"
+    description = f"{nodes} x {terms.instance}, {terms.kind.replace('_', ' ')}"
     rate = instance_rate(terms, environment.region)
     if rate is None:
         why = f"no {purchase_words(terms.kind)} price known for {terms.instance} in {environment.region}"
-        return Unpriced(what, pool.name, data_class, why)
+        return Unpriced(description, pool.name, data_class, why)
     hours = window_hours(terms)
     month_hours = HOURS_PER_MONTH if hours is None else min(hours, HOURS_PER_MONTH)
     return SpendLine(
-        what=what,
+        description=description,
         pool=pool.name,
         data_class=data_class,
         usd_hour=nodes * rate.high,
         usd_month=nodes * rate.high * month_hours,
-        fixed_hour=always * rate.high,
-        fixed_month=always * rate.high * month_hours,
+        fixed_hour=fixed_nodes * rate.high,
+        fixed_month=fixed_nodes * rate.high * month_hours,
         usd_whole=nodes * rate.high * hours if hours is not None else None,
         as_of=rate.as_of,
         source=rate.source,
@@ -65,8 +65,10 @@ def _line(
 
 
 def _disks(environment: Environment, pool: PoolSettings, nodes: int, data_class: str | None) -> SpendLine | Unpriced:
-    """Root volumes, billed while their instance exists. Above what gp3 includes, IOPS and throughput have their own price."""
-    what, included = f"{nodes} x {pool.root_volume_gib:,} GiB root volume", limits().volumes.types["gp3"]
+    """Return the line of root volumes, billed while their instance exists. IOPS and throughput above gp3's included
+    ones cost extra.
+    """
+    description, included = f"{nodes} x {pool.root_volume_gib:,} GiB root volume", limits().volumes.types["gp3"]
     parts = {
         "ebs_gp3": pool.root_volume_gib,
         "ebs_gp3_iops": max(pool.root_volume_iops - (included.iops or (0, 0))[0], 0),
@@ -75,13 +77,13 @@ def _disks(environment: Environment, pool: PoolSettings, nodes: int, data_class:
     prices = {name: price_of("storage", name, environment.region) for name, units in parts.items() if units}
     known_prices = {name: price for name, price in prices.items() if isinstance(price, Price)}
     if missing := [name for name in prices if name not in known_prices]:
-        return Unpriced(what, pool.name, data_class, f"no price known for {missing[0]} in {environment.region}")
+        return Unpriced(description, pool.name, data_class, f"no price known for {missing[0]} in {environment.region}")
     month = sum(price.usd * parts[name] for name, price in known_prices.items())
     always_running = min(pool.min_nodes, nodes)
     oldest = min(known_prices.values(), key=lambda price: price.as_of)
     weakest = max(known_prices.values(), key=lambda price: CONFIDENCE.index(price.confidence))
     return SpendLine(
-        what=what,
+        description=description,
         pool=pool.name,
         data_class=data_class,
         usd_hour=nodes * month / HOURS_PER_MONTH,
@@ -95,7 +97,9 @@ def _disks(environment: Environment, pool: PoolSettings, nodes: int, data_class:
 
 
 def window_hours(terms: Terms) -> float | None:
-    """The hours of a Capacity Block's window; None for other capacity, and where the file does not say both ends."""
+    """Return the hours of a Capacity Block's window; None for other capacity, and if start or end is not in
+    the file.
+    """
     if not terms.fixed_size or terms.starts is None or terms.ends is None:
         return None
     if (terms.starts.utcoffset() is None) != (terms.ends.utcoffset() is None):

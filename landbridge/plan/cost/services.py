@@ -14,12 +14,12 @@ def services_spend(environment: Environment) -> Iterator[BillItem]:
     controller, login, database = services.controller, services.login, services.database
     yield from hourly(f"controller, {controller.instance}", controller.instance, region, 1, "on_demand")
     if login.count:
-        what = f"{login.count} x login, {login.instance}"
-        yield from hourly(what, login.instance, region, login.count, "on_demand")
+        description = f"{login.count} x login, {login.instance}"
+        yield from hourly(description, login.instance, region, login.count, "on_demand")
     gib = controller.root_volume_gib + controller.volume_gib + login.count * login.root_volume_gib
     yield from monthly(f"{gib:,} GiB volumes of the services", "ebs_gp3", region, gib)
     copies = 1 + database.multi_az
-    what = f"accounting, {database.instance}{' with a standby' * database.multi_az}"
-    yield from hourly(what, database.instance, region, copies, "on_demand")
-    what = f"{database.storage_gib * copies:,} GiB of the accounting database"
-    yield from monthly(what, "rds_gp3", region, database.storage_gib * copies)
+    description = f"accounting, {database.instance}{' with a standby' * database.multi_az}"
+    yield from hourly(description, database.instance, region, copies, "on_demand")
+    description = f"{database.storage_gib * copies:,} GiB of the accounting database"
+    yield from monthly(description, "rds_gp3", region, database.storage_gib * copies)

@@ -21,28 +21,32 @@ def _share(environment: Environment, name: str, share: Share) -> Iterator[BillIt
     region, data_class = environment.region, _class_of(environment, share)
     if isinstance(share, FsxLustre):
         if share.storage_type == "intelligent_tiering" or share.capacity_gib is None:
-            why = "paid by what it holds and by its throughput"
+            why = "billed by its content and its throughput"
             yield Unpriced(f"{name}: FSx for Lustre, intelligent tiering", None, data_class, why)
             return
-        what = f"{name}: FSx for Lustre {share.deployment}, {share.capacity_gib:,} GiB"
-        yield from monthly(what, lustre_price(share), region, share.capacity_gib, data_class=data_class)
+        description = f"{name}: FSx for Lustre {share.deployment}, {share.capacity_gib:,} GiB"
+        yield from monthly(description, lustre_price(share), region, share.capacity_gib, data_class=data_class)
     elif isinstance(share, FsxOpenZfs):
-        what = f"{name}: FSx for OpenZFS {share.deployment}, {share.capacity_gib:,} GiB"
-        yield from monthly(what, f"fsx_openzfs_{share.deployment}", region, share.capacity_gib, data_class=data_class)
+        description = f"{name}: FSx for OpenZFS {share.deployment}, {share.capacity_gib:,} GiB"
+        yield from monthly(
+            description, f"fsx_openzfs_{share.deployment}", region, share.capacity_gib, data_class=data_class
+        )
         rate = throughput(share)
         if rate is not None:
-            what = f"{name}: throughput of {rate:,} MB/s"
-            yield from monthly(what, f"fsx_openzfs_{share.deployment}_mbps", region, rate, data_class=data_class)
+            description = f"{name}: throughput of {rate:,} MB/s"
+            yield from monthly(description, f"fsx_openzfs_{share.deployment}_mbps", region, rate, data_class=data_class)
     else:
         yield by_volume(f"{name}: EFS", "storage", "efs_standard", region, data_class)
         if share.throughput == "provisioned" and share.provisioned_mibps is not None:
-            what = f"{name}: {share.provisioned_mibps:,} MiB/s provisioned"
-            yield from monthly(what, "efs_provisioned_mibps", region, share.provisioned_mibps, data_class=data_class)
+            description = f"{name}: {share.provisioned_mibps:,} MiB/s provisioned"
+            yield from monthly(
+                description, "efs_provisioned_mibps", region, share.provisioned_mibps, data_class=data_class
+            )
 
 
 def lustre_price(share: FsxLustre) -> str:
-    """Return the name of a Lustre file system's price: deployment, storage type unless SSD, throughput where there is a
-    choice.
+    """Return the name of a Lustre file system's price: deployment, storage type unless SSD, throughput if it can be
+    chosen.
     """
     rate = throughput(share)
     medium = [] if share.storage_type == "ssd" else [share.storage_type]
@@ -51,6 +55,6 @@ def lustre_price(share: FsxLustre) -> str:
 
 def _class_of(environment: Environment, share: Share) -> str | None:
     """Return the single data class linked to a file system, else the only class that AWS may hold."""
-    shown = {repository.data_class for repository in share.repositories} if isinstance(share, FsxLustre) else set()
-    named = {name for name in shown if name is not None}
-    return next(iter(named)) if len(named) == 1 and None not in shown else only_data_class(environment)
+    linked = {repository.data_class for repository in share.repositories} if isinstance(share, FsxLustre) else set()
+    named = {name for name in linked if name is not None}
+    return next(iter(named)) if len(named) == 1 and None not in linked else only_data_class(environment)

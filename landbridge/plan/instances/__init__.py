@@ -1,1 +1,1 @@
-"""Instances of pools: how capacity is bought, what it costs by the hour, and the network interfaces of a launch."""
+"""Instances of pools: terms of capacity, hourly rates, and the network interfaces of a launch."""

@@ -1,6 +1,6 @@
-"""Terms of a capacity: market, placement, size and drain time, decided by its kind alone.
+"""Terms of a capacity: market, placement, size and drain time, which depend only on its kind.
 
-docs/explanation/capacity.md explains the choices and holds the table that a test keeps in step with this module.
+docs/explanation/capacity.md explains the choices; a test compares its table with this module.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Strategy = Literal["cluster", "partition", "spread"]
 
 
 class Market(Args):
-    """Market options of an instance, in the launch template's terms."""
+    """Market options of an instance, as in a launch template."""
 
     kind: MarketKind
     max_price_usd: float | None = None
@@ -36,12 +36,13 @@ class Market(Args):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Decided terms of one capacity of a pool.
+    """Terms of one capacity of a pool.
 
-    `zones` is empty where none is named and no region was given. `placement` is the strategy of the group that launches
-    go into, None for launches that go into none; `placement_group` its name where it exists already. `size` is how many
-    instances there are to be had, None where there is no such number; with `fixed_size` all of them are paid for, so that
-    the least and the most are both `size`. Within `drain` before its end (`ends`, or a notice) a node must be left.
+    `zones` is empty if the file has none and no region was passed. `placement` is the strategy of the launches'
+    placement group, None without a group; `placement_group` is the name of an existing group. `size` is the number of
+    available instances, None if unknown; with `fixed_size` all of them are paid, so that minimum and maximum are both
+    `size`. Jobs must have left a node `drain` before the capacity ends (at `ends`, or after a spot interruption
+    notice).
     """
 
     kind: str
@@ -65,12 +66,14 @@ class Terms:
         """Return the minimum and maximum number of instances of this capacity that `pool` keeps."""
         if self.fixed_size and self.size is not None:
             return self.size, self.size
-        most = pool.max_nodes if self.size is None else min(pool.max_nodes, self.size)
-        return min(pool.min_nodes, most), most
+        maximum = pool.max_nodes if self.size is None else min(pool.max_nodes, self.size)
+        return min(pool.min_nodes, maximum), maximum
 
 
 def terms(pool: PoolSettings, capacity: AnyCapacity, region: str | None = None) -> Terms:
-    """Decide one capacity of a pool; with a region, `zones` are those that offer the type where none is named."""
+    """Return the terms of one capacity of a pool; without zones in the file, `zones` are those of `region` that offer
+    the type.
+    """
     instance = capacity.instance or pool.instance
     zones = capacity_zones(capacity) or (offered_zones([instance], region) if region is not None else ())
     match capacity:
@@ -90,7 +93,8 @@ def terms(pool: PoolSettings, capacity: AnyCapacity, region: str | None = None) 
                 drain=timedelta(minutes=limits().spot.notice_minutes),
             )
         case Reservation():
-            # Made in a group, it is found by launches into that group only; made in none, by launches into none.
+            # A reservation in a placement group serves launches into that group only; one without a group serves
+            # launches without one.
             placement_group = capacity.placement_group
             market = Market(
                 kind="on-demand",
@@ -129,19 +133,21 @@ def fallbacks(pool: PoolSettings, region: str) -> tuple[Terms, ...]:
 
 
 def kept_nodes(pool: PoolSettings, region: str) -> int:
-    """Return the number of nodes that a pool keeps running: min_nodes, or more if prepaid capacity is larger."""
+    """Return the number of nodes that a pool keeps running: min_nodes, or the size of the prepaid capacity if that is
+    larger.
+    """
     return max(pool.min_nodes, *(terms.bounds(pool)[0] for terms in fallbacks(pool, region)))
 
 
 def _reclaim(instance: str) -> timedelta:
     """Return the time before a Capacity Block's end at which AWS starts to terminate its instances."""
     blocks, kind = limits().capacity_blocks, instances().get(instance)
-    rack = kind is not None and kind.ultraserver is not None
-    return timedelta(minutes=blocks.reclaim_minutes_ultraserver if rack else blocks.reclaim_minutes)
+    is_ultraserver = kind is not None and kind.ultraserver is not None
+    return timedelta(minutes=blocks.reclaim_minutes_ultraserver if is_ultraserver else blocks.reclaim_minutes)
 
 
 def _free_placement(pool: PoolSettings, instance: str) -> tuple[Strategy | None, str | None]:
-    """Return strategy and existing group where the capacity allows a choice: as configured, else cluster if the type
+    """Return strategy and existing group of capacity that allows a choice: as configured, else cluster if the type
     supports it.
     """
     if pool.placement == "none":

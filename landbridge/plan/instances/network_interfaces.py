@@ -1,7 +1,7 @@
 """Network interfaces of an instance type: one function for launch template, dry run, address budget and security group.
 
-Source of the layouts: EC2 User Guide, "EFA-enabled accelerated instance types" and "Elastic Fabric Adapter limitations";
-which card carries what is a fact of each type (landbridge/catalog/instances).
+Source of the layouts: EC2 User Guide, "EFA-enabled accelerated instance types" and "Elastic Fabric Adapter
+limitations"; the catalogue has the interface types of each network card (landbridge/catalog/instances).
 """
 
 from collections import Counter
@@ -14,13 +14,13 @@ from landbridge.environment.aws.pool import NicPolicy, PoolSettings
 
 NicType = Literal["interface", "efa", "efa-only"]
 
-# EC2 takes 0 and 1 where a card has room for two; one constant, so that a live dry run can settle it.
+# EC2 accepts device 0 and 1 on a card with two interfaces; one constant, so that a dry run in real AWS can decide.
 EFA_DEVICE_ON_FURTHER_CARDS = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedInterface:
-    """Network interface of a launch. Only those with `ip` take an address of the subnet."""
+    """Network interface of a launch. It takes an address of the subnet only with `ip`."""
 
     network_card: int
     device: int
@@ -30,7 +30,7 @@ class PlannedInterface:
 
 @dataclass(frozen=True, slots=True)
 class InterfaceViolation:
-    """Interface that EC2 rejects: its position in the list (None: the whole list), the problem and the fix."""
+    """Reason why EC2 rejects an interface: position in the list (None: the whole list), problem and fix."""
 
     index: int | None
     message: str
@@ -40,10 +40,10 @@ class InterfaceViolation:
 def nic_layout(
     instance_type: str, policy: NicPolicy = "ip_optimised", *, efa: bool = True
 ) -> tuple[PlannedInterface, ...]:
-    """The interfaces of `instance_type`, primary first; without EFA, those that carry IP.
+    """Return the interfaces of `instance_type`, primary first; without EFA, those that carry IP.
 
-    `ip_optimised`: one address a node. `bandwidth`: addresses on every card that AWS names for IP traffic. `legacy`:
-    combined EFA interfaces, for launchers that know no `efa-only`. Raises KeyError for an unknown type.
+    `ip_optimised`: one address per node. `bandwidth`: addresses on every card that AWS lists for IP traffic. `legacy`:
+    combined EFA interfaces, for launchers without `efa-only`. Raises KeyError for an unknown type.
     """
     kind = instances()[instance_type]
     with_efa = kind.efa_cards if efa else frozenset()
@@ -57,9 +57,9 @@ def nic_layout(
 
 
 def pool_interfaces(pool: PoolSettings, instance: str | None = None) -> tuple[PlannedInterface, ...]:
-    """The interfaces of a pool's launches (of an equivalent type's where one is named), written by hand or laid out.
+    """Return the interfaces of a pool's launches, of type `instance` if given: as configured, else by `nic_layout`.
 
-    A type that the catalogue does not know gets the one interface that every instance has.
+    A type that is not in the catalogue gets the primary interface only.
     """
     if pool.interfaces:
         return tuple(
@@ -80,22 +80,22 @@ def addresses_per_node(instance_type: str, policy: NicPolicy = "ip_optimised") -
 def interface_violations(
     instance: InstanceType | None, nics: Sequence[PlannedInterface]
 ) -> tuple[InterfaceViolation, ...]:
-    """Return every reason for which EC2 would refuse `nics` on that type; none for the result of `nic_layout`.
+    """Return the reasons why EC2 rejects `nics` on that type; none for the result of `nic_layout`.
 
-    Where the type is not known: what EC2 refuses on every type.
+    For an unknown type: the reasons that hold for every type.
     """
     return (*_primary(nics), *_places(instance, nics), *_cards(instance, nics))
 
 
 def unused_efa(instance: InstanceType, nics: Sequence[PlannedInterface]) -> frozenset[int]:
-    """The cards that could carry EFA and do not: their part of the fabric is paid for and idle."""
+    """Return the cards that support EFA and have no EFA interface: their fabric bandwidth is paid and unused."""
     return instance.efa_cards - {nic.network_card for nic in nics if nic.type != "interface"}
 
 
 def _card(card: NetworkCard, efa: bool, *, bandwidth: bool) -> Iterator[PlannedInterface]:
-    """The interfaces of one card, that is to carry EFA or not, and IP where bandwidth is wanted."""
+    """Yield the interfaces of one card: with or without EFA, and with IP if `bandwidth` is set."""
     if card.index == 0:
-        # The primary interface can never be efa-only, so EFA comes second on card 0, or together with IP.
+        # The primary interface cannot be efa-only, so EFA is the second interface of card 0, or combined with IP.
         separate = card.efa_only and card.interfaces > 1
         yield PlannedInterface(0, 0, "efa" if efa and not separate else "interface", ip=True)
         if efa and separate:
@@ -103,7 +103,7 @@ def _card(card: NetworkCard, efa: bool, *, bandwidth: bool) -> Iterator[PlannedI
         return
     wants_ip = bandwidth and card.ip
     if efa:
-        # One place for both, or a card that has EFA in no other way: the combined interface.
+        # A card with one interface for both, or without efa-only, gets the combined interface.
         combined = not card.efa_only or (wants_ip and card.interfaces < 2 and "efa" in card.types)
         yield PlannedInterface(card.index, EFA_DEVICE_ON_FURTHER_CARDS, "efa" if combined else "efa-only", ip=combined)
         if wants_ip and not combined and card.interfaces > 1:
@@ -119,7 +119,7 @@ def _used(card: NetworkCard, with_efa: frozenset[int]) -> bool:
 def _legacy(card: NetworkCard, efa: bool, first_has_efa: bool) -> PlannedInterface:
     if card.index == 0:
         return PlannedInterface(0, 0, "efa" if efa else "interface", ip=True)
-    # Where card 0 is plain, the cards with EFA use device 0 (p6-b300), elsewhere device 1.
+    # If card 0 has no EFA, the cards with EFA use device 0 (p6-b300), otherwise device 1.
     device = 1 if first_has_efa and card.interfaces > 1 else 0
     combined = "efa" in card.types
     return PlannedInterface(card.index, device, "efa" if combined else "efa-only", ip=combined)
@@ -135,24 +135,28 @@ def _primary(nics: Sequence[PlannedInterface]) -> Iterator[InterfaceViolation]:
 
 
 def _places(instance: InstanceType | None, nics: Sequence[PlannedInterface]) -> Iterator[InterfaceViolation]:
-    used: set[tuple[int, int]] = set()
+    used_devices: set[tuple[int, int]] = set()
     for index, nic in enumerate(nics):
-        place = (nic.network_card, nic.device)
-        if place in used:
+        device = (nic.network_card, nic.device)
+        if device in used_devices:
             message = f"card {nic.network_card} has device {nic.device} twice"
-            yield InterfaceViolation(index, message, "give every interface of a card a device of its own")
-        used.add(place)
+            yield InterfaceViolation(index, message, "give every interface of a card a different device")
+        used_devices.add(device)
         if instance is None:
             continue
-        last = len(instance.cards) - 1
-        if not 0 <= nic.network_card <= last:
+        last_card = len(instance.cards) - 1
+        if not 0 <= nic.network_card <= last_card:
             message = f"{instance.name} has no network card {nic.network_card}"
-            yield InterfaceViolation(index, message, f"its cards are 0 to {last}" if last else "its only card is 0")
+            yield InterfaceViolation(
+                index, message, f"its cards are 0 to {last_card}" if last_card else "its only card is 0"
+            )
         elif not 0 <= nic.device < instance.cards[nic.network_card].interfaces:
-            room = instance.cards[nic.network_card].interfaces
+            device_count = instance.cards[nic.network_card].interfaces
             message = f"card {nic.network_card} of {instance.name} has no device {nic.device}"
             yield InterfaceViolation(
-                index, message, f"it takes {room}: devices 0 to {room - 1}" if room > 1 else "use device 0"
+                index,
+                message,
+                f"it takes {device_count}: devices 0 to {device_count - 1}" if device_count > 1 else "use device 0",
             )
 
 
@@ -172,4 +176,4 @@ def _cards(instance: InstanceType | None, nics: Sequence[PlannedInterface]) -> I
             efa[nic.network_card] += 1
             if efa[nic.network_card] > 1:
                 message = f"card {nic.network_card} has more than one EFA interface"
-                yield InterfaceViolation(index, message, "one for each card, on other cards the next ones")
+                yield InterfaceViolation(index, message, "use one for each card, and further ones on other cards")

@@ -1,4 +1,4 @@
-"""The address plan: which ranges there are, which of them clash, and whether every subnet has room for what lives in it.
+"""Address plan: used ranges, overlaps of ranges, and the address budget of every subnet.
 
 docs/explanation/addresses.md explains it.
 """
@@ -27,7 +27,7 @@ RangeKind = Literal["site", "vpc", "region", "subnet", "container", "pods", "ser
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Used address range: its name, and its path in the file."""
+    """Used address range: its name, and its path in the environment file."""
 
     name: str
     kind: RangeKind
@@ -37,7 +37,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Two ranges that share addresses and must not; `second` stands later in the file's order."""
+    """Two ranges that overlap and must not; `second` is later in the file's order."""
 
     first: Range
     second: Range
@@ -45,11 +45,11 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class SubnetBudget:
-    """Address budget of one subnet: the addresses that it needs at once when every node that may start in it runs.
+    """Address budget of one subnet in the worst case: every node that may start in it runs.
 
-    `addresses` can be given out, `needed` are wanted, `free` is the difference (below 0: not enough). `per_pool` is the
-    part of `nodes` and `pods` that each pool takes. `link` is the transit gateway's attachment, `services` the range reserved
-    for their hosts, and their database.
+    `addresses` is the number of usable addresses, `needed` the number of used ones, `free` the difference (below 0: not
+    enough). `per_pool` is each pool's part of `nodes` and `pods`. `link` is the transit gateway's attachment,
+    `services` the range reserved for service hosts, and their database.
     """
 
     zone: str
@@ -68,17 +68,17 @@ class SubnetBudget:
 
     @property
     def needed(self) -> int:
-        """All of it."""
+        """Number of addresses that the subnet needs."""
         return self.nodes + self.endpoints + self.file_systems + self.pods + self.link + self.nat + self.services
 
     @property
     def free(self) -> int:
-        """Return the number of unused addresses."""
+        """Number of unused addresses; negative if the subnet is too small."""
         return self.addresses - self.needed
 
 
 def ranges(environment: Environment) -> Iterator[Range]:
-    """Every range in the file's order, and every subnet that follows from it."""
+    """Yield every range in the file's order, and the subnets that are derived from it."""
     onprem, aws = environment.onprem, environment.aws
     if onprem is not None:
         yield Range("the on-prem range", "site", onprem.cidr, ("onprem", "cidr"))
@@ -101,29 +101,31 @@ def ranges(environment: Environment) -> Iterator[Range]:
 
 
 def link_ranges(environment: Environment) -> Iterator[Range]:
-    """The other sites' ranges, and those of tunnels: inside them, and where AWS's ends of a VPN inside a line are."""
+    """Yield the ranges of other sites, AWS's range of a VPN inside Direct Connect, and the inside ranges of tunnels."""
     for name, site in environment.link.sites.items() if environment.link is not None else ():
         yield Range(f"the range of site {name}", "site", site.cidr, ("link", "sites", name, "cidr"))
     for connection in connections(environment):
         if isinstance(connection.tunnels, LineVpn):
             yield Range("AWS's range in the line", "line", connection.tunnels.cidr, (*connection.path, "cidr"))
         for index, cidr in enumerate(connection.tunnels.inside_cidrs or ()):
-            whose = "" if connection.path == ("link",) else f" ({connection.key})"
+            suffix = "" if connection.path == ("link",) else f" ({connection.key})"
             yield Range(
-                f"tunnel {index + 1}'s inside range{whose}", "tunnel", cidr, (*connection.path, "inside_cidrs", index)
+                f"tunnel {index + 1}'s inside range{suffix}", "tunnel", cidr, (*connection.path, "inside_cidrs", index)
             )
 
 
 def overlaps(environment: Environment) -> tuple[Overlap, ...]:
-    """Every pair of ranges that share addresses and must not."""
+    """Return every pair of ranges that overlap and must not."""
     pairs = combinations(ranges(environment), 2)
     return tuple(
-        Overlap(first, other) for first, other in pairs if first.cidr.overlaps(other.cidr) and not _may(first, other)
+        Overlap(first, other)
+        for first, other in pairs
+        if first.cidr.overlaps(other.cidr) and not _may_overlap(first, other)
     )
 
 
 def outside(environment: Environment) -> tuple[Range, ...]:
-    """Subnets that no range of the VPC holds."""
+    """Return the subnets that are outside all ranges of the VPC."""
     all_ranges = tuple(ranges(environment))
     vpc = [address_range.cidr for address_range in all_ranges if address_range.kind == "vpc"]
     return tuple(
@@ -134,23 +136,31 @@ def outside(environment: Environment) -> tuple[Range, ...]:
 
 
 def ip_budget(environment: Environment) -> tuple[SubnetBudget, ...]:
-    """Return the address budget of every subnet, by tier and zone: the worst case, in which each pool is whole in one
+    """Return the address budget of every subnet, by tier and zone, in the worst case: all nodes of each pool are in one
     zone.
     """
     plans = subnets(environment)
     demands = [_demand(environment, pool) for pool in environment.aws.pools]
     endpoints = sum(endpoint.kind == "interface" for endpoint in endpoint_services(environment))
-    files = storage_addresses(environment)
-    own_pods = environment.aws.kubernetes is not None and environment.aws.kubernetes.pod_cidr is not None
-    names = resolver_addresses(environment)
+    file_system_addresses = storage_addresses(environment)
+    has_pod_range = environment.aws.kubernetes is not None and environment.aws.kubernetes.pod_cidr is not None
+    resolver_counts = resolver_addresses(environment)
     return tuple(
-        _budget(environment, plan, demands, endpoints + names.get(plan.zone, 0), files, own_pods) for plan in plans
+        _budget(
+            environment,
+            plan,
+            demands,
+            endpoints + resolver_counts.get(plan.zone, 0),
+            file_system_addresses,
+            has_pod_range,
+        )
+        for plan in plans
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """A pool's worst case by zone: addresses of its nodes, and of their pods."""
+    """Addresses of a pool's nodes and of their pods by zone, in the worst case."""
 
     pool: str
     nodes: Mapping[str, int]
@@ -159,22 +169,22 @@ class _Demand:
 
 
 def _demand(environment: Environment, pool: PoolSettings) -> _Demand:
-    """In each zone: as many nodes as its capacities there can give, each of the type that takes most addresses."""
-    machines: dict[str, int] = {}
+    """Return a pool's demand: in each zone the maximum number of nodes, each of the type that takes most addresses."""
+    node_counts: dict[str, int] = {}
     widest: dict[str, int] = {}
     for terms in fallbacks(pool, environment.region):
-        each = sum(nic.ip for nic in pool_interfaces(pool, terms.instance))
+        addresses_per_node = sum(nic.ip for nic in pool_interfaces(pool, terms.instance))
         for zone in terms.zones:
-            most = pool.max_nodes if terms.size is None else terms.size
-            machines[zone] = min(pool.max_nodes, machines.get(zone, 0) + most)
-            widest[zone] = max(widest.get(zone, 0), each)
+            capacity_size = pool.max_nodes if terms.size is None else terms.size
+            node_counts[zone] = min(pool.max_nodes, node_counts.get(zone, 0) + capacity_size)
+            widest[zone] = max(widest.get(zone, 0), addresses_per_node)
     kubernetes = environment.aws.kubernetes
     pods = kubernetes.pods_per_node if kubernetes is not None and pool.name in kubernetes.pools else 0
     return _Demand(
         pool.name,
-        {zone: count * widest[zone] for zone, count in machines.items()},
-        {zone: count * pods for zone, count in machines.items()},
-        machines,
+        {zone: count * widest[zone] for zone, count in node_counts.items()},
+        {zone: count * pods for zone, count in node_counts.items()},
+        node_counts,
     )
 
 
@@ -183,32 +193,38 @@ def _budget(
     plan: PlannedSubnet,
     demands: list[_Demand],
     endpoints: int,
-    files: Mapping[str, int],
-    own_pods: bool,
+    file_system_addresses: Mapping[str, int],
+    has_pod_range: bool,
 ) -> SubnetBudget:
-    private, pods = plan.tier == "private", plan.tier == "pods"
-    holds_pods = pods if own_pods else private
-    nodes = {demand.pool: demand.nodes.get(plan.zone, 0) if private else 0 for demand in demands}
-    inside = {demand.pool: demand.pods.get(plan.zone, 0) if holds_pods else 0 for demand in demands}
+    is_private, is_pod_tier = plan.tier == "private", plan.tier == "pods"
+    holds_pods = is_pod_tier if has_pod_range else is_private
+    node_addresses = {demand.pool: demand.nodes.get(plan.zone, 0) if is_private else 0 for demand in demands}
+    pod_addresses = {demand.pool: demand.pods.get(plan.zone, 0) if holds_pods else 0 for demand in demands}
     return SubnetBudget(
         zone=plan.zone,
         tier=plan.tier,
         cidr=plan.cidr,
         path=plan.path,
         addresses=plan.addresses,
-        nodes=sum(nodes.values()),
-        endpoints=endpoints if private else 0,
-        file_systems=files.get(plan.zone, 0) if private else 0,
-        pods=sum(inside.values()),
-        link=int(private and environment.link is not None),
+        nodes=sum(node_addresses.values()),
+        endpoints=endpoints if is_private else 0,
+        file_systems=file_system_addresses.get(plan.zone, 0) if is_private else 0,
+        pods=sum(pod_addresses.values()),
+        link=int(is_private and environment.link is not None),
         nat=int(plan.tier == "public"),
-        services=_services(environment, plan.zone) if private else 0,
-        per_pool={name: nodes[name] + inside[name] for name in nodes if nodes[name] + inside[name]},
+        services=_services(environment, plan.zone) if is_private else 0,
+        per_pool={
+            name: node_addresses[name] + pod_addresses[name]
+            for name in node_addresses
+            if node_addresses[name] + pod_addresses[name]
+        },
     )
 
 
 def _services(environment: Environment, zone: str) -> int:
-    """The reserved range in their own zone; and in each of the database's two an address, for it may stand in either."""
+    """Return the addresses of services in AWS: the reserved range in their zone, and one in each of the database's two
+    zones.
+    """
     services = environment.aws.services
     if services is None or zone not in services_zones(environment):
         return 0
@@ -216,10 +232,8 @@ def _services(environment: Environment, zone: str) -> int:
     return 1 + (reserved.num_addresses if reserved is not None and zone == services.zone else 0)
 
 
-def _may(first: Range, other: Range) -> bool:
-    """Return whether two ranges may share addresses: a range and its part may, and so may container ranges, which never
-    meet.
-    """
+def _may_overlap(first: Range, other: Range) -> bool:
+    """True if two ranges may overlap: a VPC range and its part, or container ranges, which are not routed."""
     kinds = {first.kind, other.kind}
     if kinds == {"container"}:
         return True

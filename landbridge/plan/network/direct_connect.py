@@ -1,4 +1,4 @@
-"""A leased line: what AWS's side of it is told."""
+"""Plan of Direct Connect: transit virtual interface and Direct Connect gateway."""
 
 from ipaddress import IPv4Address, IPv4Network
 
@@ -8,9 +8,9 @@ from landbridge.plan.other_regions import aws_ranges
 
 
 class DirectConnectArgs(Args):
-    """A transit virtual interface on a connection that is there, and the Direct Connect gateway behind it.
+    """Transit virtual interface on an existing connection, and its Direct Connect gateway.
 
-    `allowed_prefixes` is what AWS tells our router; they are told as they stand here, whatever the VPC has.
+    AWS announces exactly `allowed_prefixes` to our router, independent of the VPC's ranges.
     """
 
     cluster: str
@@ -26,10 +26,11 @@ class DirectConnectArgs(Args):
 
 
 def direct_connect_args(environment: Environment, line: DirectConnectSettings) -> DirectConnectArgs:
-    """Plan the line. Where tunnels run inside it, it carries those alone: nothing of the VPC is told on it.
+    """Plan Direct Connect. With VPN tunnels inside it, it carries only them, and no range of the VPC is announced on
+    it.
 
-    In clear text the VPC's own ranges are told, no wider and no narrower: the VPN tells the same, so that both sides can
-    prefer the line. Source: Direct Connect User Guide, "Allowed prefixes interactions".
+    Without a VPN, exactly the VPC's ranges are announced: the backup VPN announces the same, so that both sides can
+    prefer Direct Connect. Source: Direct Connect User Guide, "Allowed prefixes interactions".
     """
     if line.encryption == "vpn":
         prefixes = [str(line.line_vpn.cidr)] if line.line_vpn else []
@@ -52,21 +53,21 @@ def direct_connect_args(environment: Environment, line: DirectConnectSettings) -
     )
 
 
-def around(address: IPv4Address, prefix: int) -> IPv4Network:
-    """The network of that length which an address is in."""
+def network_of(address: IPv4Address, prefix: int) -> IPv4Network:
+    """Return the network with prefix length `prefix` that contains an address."""
     return IPv4Network((int(address), prefix), strict=False)
 
 
 def other_host(address: IPv4Address) -> IPv4Address:
-    """The other host of an address's /30, or of its /31 where it is none of the /30's two."""
-    hosts = list(around(address, 30).hosts())
+    """Return the other host of an address's /30, or of its /31 if the address is not a host of the /30."""
+    hosts = list(network_of(address, 30).hosts())
     if address in hosts:
         return hosts[1] if address == hosts[0] else hosts[0]
-    pair = list(around(address, 31))
+    pair = list(network_of(address, 31))
     return pair[1] if address == pair[0] else pair[0]
 
 
 def peer_prefix(address: IPv4Address, other: IPv4Address) -> int:
-    """The length of the network that two peers are the two hosts of: a /30, else a /31."""
-    hosts = set(around(address, 30).hosts())
+    """Return the prefix length of the network whose two hosts are these peers: 30, else 31."""
+    hosts = set(network_of(address, 30).hosts())
     return 30 if {address, other} == hosts else 31

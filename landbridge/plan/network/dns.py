@@ -1,12 +1,13 @@
-"""Names across the link: who answers for which domain, and where each site asks for the other's.
+"""DNS across the link: the domains of each site, and the name servers that the other site queries for them.
 
-Source: Amazon Route 53 Developer Guide, "Resolving DNS queries between VPCs and your network"; the most specific domain that
-a rule or a private zone names decides, so that the cluster's zone may stand below the site's domain.
+Source: Amazon Route 53 Developer Guide, "Resolving DNS queries between VPCs and your network"; the most specific domain
+of the rules and private zones is used, so that the cluster's zone may be a subdomain of the site's domain.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
+from typing import Literal
 
 from landbridge.catalog.aws.regions import regions
 from landbridge.environment import DnsSettings, Environment
@@ -14,21 +15,25 @@ from landbridge.plan.args import Args, tags
 from landbridge.plan.network.endpoints import Endpoint, endpoint_services
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.network.reserved_ranges import RESOLVER, reserved_range
 from landbridge.plan.resource_names import shortened
 from landbridge.plan.zones import pool_zones, storage_zone
 
 DNS_PORT = 53
-#: Route 53 Resolver takes no endpoint with fewer addresses.
+#: Minimum number of addresses of a Route 53 Resolver endpoint.
 ENDPOINT_ADDRESSES = 2
-#: AWS's own prefix for logs that its services deliver: the group needs no resource policy of its own, whose size is limited.
+#: AWS's prefix for log groups of its services: with it, a log group needs no entry in a resource policy, whose size is
+#: limited.
 LOG_PREFIX = "/aws/vendedlogs/landbridge"
 _MAX_RULE_NAME_CHARACTERS = 64
-#: By service, "" for all others: where AWS's names end, and where they end in China.
+#: DNS suffixes of AWS endpoints by service ("" for all others): public partition, and China.
 _SUFFIXES = {"": ("amazonaws.com", "amazonaws.com.cn"), "eks-auth": ("api.aws", "api.amazonwebservices.com.cn")}
 
 
 class ForwardPlan(Args):
-    """A domain that the VPC asks the site about. `name` is what the rule is called: Resolver takes no dots there."""
+    """Domain whose queries the VPC forwards to the site. `name` is the Resolver rule's name, which cannot
+    contain dots.
+    """
 
     domain: str
     name: str
@@ -42,22 +47,27 @@ class QueryLogPlan(Args):
 
 
 class SitePlan(Args):
-    """The site behind the link: where it may ask from, what it answers for, and where it is asked."""
+    """Site behind the link: source ranges of its queries, its name servers, and the domains that they answer."""
 
     cidrs: tuple[str, ...]
     servers: tuple[str, ...]
     forwards: tuple[ForwardPlan, ...]
 
 
-class DnsArgs(Args):
-    """A private zone, and where there is a site the endpoints in both directions.
+class EndpointAddress(Args):
+    """Address of a Resolver endpoint in a zone's private subnet. Without `ip`, AWS chooses one."""
 
-    `zones` has the availability zone of each address of an endpoint; one that stands alone is there twice.
-    """
+    zone: str
+    ip: str | None = None
+
+
+class DnsArgs(Args):
+    """Private hosted zone, and with a site Resolver endpoints in both directions, with the addresses of each."""
 
     cluster: str
     zone: str
-    zones: tuple[str, ...]
+    inbound: tuple[EndpointAddress, ...]
+    outbound: tuple[EndpointAddress, ...]
     site: SitePlan | None
     logs: QueryLogPlan | None
     protect: bool
@@ -65,14 +75,15 @@ class DnsArgs(Args):
 
 
 def dns_args(environment: Environment) -> DnsArgs | None:
-    """Plan both directions; None where the environment asks for no names."""
+    """Plan DNS in both directions; None if the environment has no `dns`."""
     dns = environment.dns
     if dns is None:
         return None
     return DnsArgs(
         cluster=environment.name,
         zone=private_zone(environment),
-        zones=endpoint_zones(environment),
+        inbound=endpoint_addresses(environment, "inbound"),
+        outbound=endpoint_addresses(environment, "outbound"),
         site=_site(environment, dns),
         logs=_logs(environment, dns),
         protect=environment.aws.protect,
@@ -81,32 +92,66 @@ def dns_args(environment: Environment) -> DnsArgs | None:
 
 
 def private_zone(environment: Environment) -> str:
-    """The domain of the cluster's names in AWS."""
-    named = environment.dns.zone if environment.dns is not None else None
-    return named or f"aws.{site_domain(environment)}"
+    """Return the domain of the cluster's private hosted zone."""
+    configured = environment.dns.zone if environment.dns is not None else None
+    return configured or f"aws.{site_domain(environment)}"
 
 
 def site_domain(environment: Environment) -> str:
-    """The domain of the hosts that Landbridge configures."""
+    """Return the domain of the hosts that Landbridge configures."""
     return service_hosts(environment).domain
 
 
 def endpoint_zones(environment: Environment) -> tuple[str, ...]:
-    """Return the zones of the Resolver endpoints' addresses: the first two in the file's order, so that one added later
-    moves none.
+    """Return the zones of the Resolver endpoints' addresses: the first two in the file's order, so that a later zone
+    changes none.
     """
-    named = [zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)]
+    candidates = [zone for pool in environment.aws.pools for zone in pool_zones(pool, environment.region)]
     for share in environment.storage.in_aws().values():
-        named += share.zones if share.kind == "efs" else filter(None, [storage_zone(environment, share.zone)])
-    endpoint_zone_names = tuple(dict.fromkeys(named))[:ENDPOINT_ADDRESSES]
+        candidates += share.zones if share.kind == "efs" else filter(None, [storage_zone(environment, share.zone)])
+    endpoint_zone_names = tuple(dict.fromkeys(candidates))[:ENDPOINT_ADDRESSES]
     return endpoint_zone_names * ENDPOINT_ADDRESSES if len(endpoint_zone_names) == 1 else endpoint_zone_names
 
 
+def resolver_range(environment: Environment, zone: str) -> IPv4Network | None:
+    """Return the range of a zone's private subnet that is reserved for the endpoints' planned addresses.
+
+    None in an existing VPC with two zones: its free addresses are not known, and AWS chooses one in each subnet. Two addresses in
+    one subnet must be planned: the provider identifies an address by its subnet and IP, and drops the second of two equal ones.
+    Source: terraform-provider-aws issues 43724 and 28233; read 2026-11-25.
+    """
+    zones = endpoint_zones(environment)
+    if environment.dns is None or environment.onprem is None or zone not in zones:
+        return None
+    if environment.aws.vpc is not None and len(set(zones)) == ENDPOINT_ADDRESSES:
+        return None
+    return reserved_range(environment, zone, RESOLVER)
+
+
+def endpoint_addresses(
+    environment: Environment, direction: Literal["inbound", "outbound"]
+) -> tuple[EndpointAddress, ...]:
+    """Return the addresses of one Resolver endpoint. They depend on zone, place and direction only, so that no other setting
+    moves them.
+    """
+    first = 0 if direction == "inbound" else ENDPOINT_ADDRESSES
+    planned = []
+    for index, zone in enumerate(endpoint_zones(environment)):
+        cidr = resolver_range(environment, zone)
+        planned.append(EndpointAddress(zone=zone, ip=str(cidr[first + index]) if cidr is not None else None))
+    return tuple(planned)
+
+
 def resolver_addresses(environment: Environment) -> Mapping[str, int]:
-    """Return the number of addresses in each zone's subnet that the endpoints of both directions take."""
+    """Return the number of addresses in each zone's subnet that the endpoints of both directions take or reserve."""
     if environment.dns is None or environment.onprem is None:
         return {}
-    return {zone: 2 * count for zone, count in Counter(endpoint_zones(environment)).items()}
+    ranges = {zone: resolver_range(environment, zone) for zone in endpoint_zones(environment)}
+    counts = Counter(endpoint_zones(environment))
+    return {
+        zone: 2 * counts[zone] if cidr is None else cidr.num_addresses  # both directions
+        for zone, cidr in ranges.items()
+    }
 
 
 def server_addresses(environment: Environment) -> tuple[str, ...]:
@@ -118,13 +163,13 @@ def server_addresses(environment: Environment) -> tuple[str, ...]:
 
 
 def reverse_zones(cidr: IPv4Network) -> tuple[str, ...]:
-    """The domains under in-addr.arpa that hold the names of a range and of no other: several where it ends inside an octet."""
+    """Return the in-addr.arpa domains of exactly this range: several if its prefix ends inside an octet."""
     octet_prefix = max(-(-cidr.prefixlen // 8) * 8, 8)
-    return tuple(_reverse(part) for part in cidr.subnets(new_prefix=octet_prefix))
+    return tuple(_reverse(subnet) for subnet in cidr.subnets(new_prefix=octet_prefix))
 
 
 def site_domains(environment: Environment) -> tuple[str, ...]:
-    """The domains that the site answers for."""
+    """Return the domains that the site's name servers answer."""
     dns, onprem = environment.dns, environment.onprem
     if dns is None or onprem is None:
         return ()
@@ -132,7 +177,9 @@ def site_domains(environment: Environment) -> tuple[str, ...]:
 
 
 def aws_domains(environment: Environment) -> tuple[str, ...]:
-    """The domains that the site has to ask AWS's end for: the zone, and names whose answer differs inside the VPC."""
+    """Return the domains that the site forwards to AWS: the hosted zone, and names whose answer differs
+    inside the VPC.
+    """
     dns, aws = environment.dns, environment.aws
     if dns is None:
         return ()
@@ -147,13 +194,13 @@ def aws_domains(environment: Environment) -> tuple[str, ...]:
 
 
 def endpoint_domain(service: str, region: str) -> str:
-    """The name under which a service answers in a region: the parts of the endpoint's, turned around.
+    """Return the DNS name of a service in a region: the parts of the endpoint's service name in reverse order.
 
     Source: AWS PrivateLink guide, private DNS names of interface endpoints; Amazon EKS User Guide for eks-auth.
     """
     region_facts = regions().get(region)
-    china = region_facts is not None and region_facts.partition == "aws-cn"
-    suffix = _SUFFIXES["eks-auth" if service == "eks-auth" else ""][china]
+    is_china = region_facts is not None and region_facts.partition == "aws-cn"
+    suffix = _SUFFIXES["eks-auth" if service == "eks-auth" else ""][is_china]
     return ".".join([*reversed(service.split(".")), region, suffix])
 
 

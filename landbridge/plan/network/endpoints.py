@@ -1,6 +1,7 @@
-"""Which AWS services the nodes must reach, and through which VPC endpoints: enough that a network without NAT works.
+"""VPC endpoints of the AWS services that nodes need, so that a network without NAT works.
 
-Which services a feature takes is a fact (landbridge/catalog/endpoints.yaml); which features are in use follows from the file.
+The catalogue has the services of each feature (landbridge/catalog/endpoints.yaml); the environment file decides the
+features in use.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ Mode = Literal["derived", "gateway"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A VPC endpoint: `service` as in `com.amazonaws.<region>.<service>`, and what in this environment needs it."""
+    """VPC endpoint: `service` as in `com.amazonaws.<region>.<service>`; `why` is its use in this environment."""
 
     service: str
     kind: Literal["gateway", "interface"]
@@ -23,7 +24,7 @@ class Endpoint:
 
 
 def features(environment: Environment) -> Mapping[str, str]:
-    """The features in use, in words of the catalogue, and what each is used for here."""
+    """Return the features in use by the catalogue's names, each with its use in this environment."""
     reasons = {"s3": "the hub's buckets"}
     if environment.aws.pools or environment.aws.services is not None:
         reasons |= {
@@ -34,13 +35,15 @@ def features(environment: Environment) -> Mapping[str, str]:
             "ssm": "sessions for operators, without an open port",
             "logs": "what nodes log",
         }
-    kinds = {share.kind: path[-1] for path, share in reversed(environment.storage.in_aws().items())}
+    if environment.aws.services is not None and environment.aws.guardrails.alarms is not False:
+        reasons["metrics"] = "the heartbeat of the burst controller"
+    file_system_names = {share.kind: path[-1] for path, share in reversed(environment.storage.in_aws().items())}
     for kind, feature in (("fsx_lustre", "fsx"), ("fsx_openzfs", "fsx"), ("efs", "efs")):
-        if kind in kinds:
-            reasons.setdefault(feature, f"the file system {kinds[kind]}")
-    built = next((name for name, source in environment.aws.images.items() if source.build is not None), None)
-    if built is not None:
-        reasons["image_builder"] = f"builds of the image {built}"
+        if kind in file_system_names:
+            reasons.setdefault(feature, f"the file system {file_system_names[kind]}")
+    built_image = next((name for name, source in environment.aws.images.items() if source.build is not None), None)
+    if built_image is not None:
+        reasons["image_builder"] = f"builds of the image {built_image}"
     if environment.aws.kubernetes is not None:
         reasons |= {
             "eks": "nodes that join the Kubernetes cluster",
@@ -48,23 +51,28 @@ def features(environment: Environment) -> Mapping[str, str]:
             "load_balancing": "load balancers made from the cluster",
         }
     if environment.mlops.sagemaker is not None:
-        jobs = "training jobs of SageMaker"
-        reasons |= {"sagemaker": f"{jobs} and the model registry"}
-        reasons |= {feature: jobs for feature in ("ecr", "kms", "logs", "metrics", "sts") if feature not in reasons}
+        job_reason = "training jobs of SageMaker"
+        reasons |= {"sagemaker": f"{job_reason} and the model registry"}
+        reasons |= {
+            feature: job_reason for feature in ("ecr", "kms", "logs", "metrics", "sts") if feature not in reasons
+        }
     return reasons
 
 
 def needed(environment: Environment) -> tuple[Endpoint, ...]:
-    """Every endpoint that the features in use take where there is no other way to AWS, gateways first."""
-    used = features(environment)
-    return tuple(Endpoint(fact.service, fact.kind, used.get(fact.feature, fact.why)) for fact in endpoints_of(used))
+    """Return the endpoints that the features in use need in a network without NAT, gateways first."""
+    features_in_use = features(environment)
+    return tuple(
+        Endpoint(fact.service, fact.kind, features_in_use.get(fact.feature, fact.why))
+        for fact in endpoints_of(features_in_use)
+    )
 
 
 def mode(environment: Environment) -> Mode:
-    """Return whether interface endpoints are made: as configured, else in a network of Landbridge's own that has no
-    NAT.
+    """Return `derived` if interface endpoints are created: as configured, else in a network that Landbridge creates
+    without NAT.
 
-    An AWS behind an address of its own (`aws.endpoints`) is reached there, so that it needs none.
+    With custom AWS endpoints (`aws.endpoints`) no interface endpoints are needed.
     """
     aws = environment.aws
     if any(address is not None for address in (aws.endpoints.operator, aws.endpoints.onprem, aws.endpoints.cloud)):
@@ -73,19 +81,19 @@ def mode(environment: Environment) -> Mode:
 
 
 def endpoint_services(environment: Environment) -> tuple[Endpoint, ...]:
-    """The endpoints that this environment gets, gateways first; a VPC that is there has its own, unless some are asked for."""
+    """Return the endpoints that are created, gateways first; none in an existing VPC, which has its own, unless they
+    are configured.
+    """
     if environment.aws.vpc is not None and environment.aws.vpc_endpoints is None:
         return ()
-    derived = mode(environment) == "derived"
-    return tuple(endpoint for endpoint in needed(environment) if derived or endpoint.kind == "gateway")
+    is_derived = mode(environment) == "derived"
+    return tuple(endpoint for endpoint in needed(environment) if is_derived or endpoint.kind == "gateway")
 
 
 def unreachable(environment: Environment) -> tuple[Endpoint, ...]:
-    """Return the services that nodes need and cannot reach: in a closed network of Landbridge's own without their
-    endpoints.
-    """
+    """Return the endpoints that nodes need and do not have, in a network that Landbridge creates without NAT."""
     aws = environment.aws
     if aws.nat != "none" or aws.vpc is not None or aws.vpc_endpoints != "gateway":
         return ()
-    got = endpoint_services(environment)
-    return tuple(endpoint for endpoint in needed(environment) if endpoint not in got)
+    created = endpoint_services(environment)
+    return tuple(endpoint for endpoint in needed(environment) if endpoint not in created)

@@ -1,16 +1,16 @@
-"""Flow logs of the VPC: where they are kept, for how long, and what their role may do."""
+"""VPC flow logs: log group, retention and IAM role."""
 
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.policy_document import document
 
-#: Ten minutes a record: for an audit as good as one, and a tenth of the volume that is billed.
+#: Aggregation interval: 10 minutes are enough for an audit, and are billed for a tenth of the volume of 1 minute.
 INTERVAL_SECONDS = 600
 _WRITE = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
 
 
 class FlowLogsArgs(Args):
-    """A log group, and the role that writes into it."""
+    """Log group of VPC flow logs, and the role that writes into it."""
 
     cluster: str
     group: str
@@ -24,7 +24,9 @@ class FlowLogsArgs(Args):
 
 
 def flow_logs_args(environment: Environment, region: str = "") -> FlowLogsArgs | None:
-    """Plan the flow logs, where the environment asks for them. `region` is for another one's: a role is in no region."""
+    """Plan the flow logs; None if they are disabled. `region` is set for another region: role names are the same in all
+    regions.
+    """
     logs = environment.aws.logs
     if not logs.flow_logs:
         return None
@@ -42,7 +44,7 @@ def flow_logs_args(environment: Environment, region: str = "") -> FlowLogsArgs |
 
 
 def role_trust(group_arn: str) -> str:
-    """The service itself, and for flow logs of this account and region alone (no other customer's).
+    """Return the trust policy: only VPC flow logs of this account and region.
 
     Source: VPC User Guide, "IAM role for publishing flow logs to CloudWatch Logs".
     """
@@ -64,7 +66,9 @@ def role_trust(group_arn: str) -> str:
 
 
 def role_policy(group_arn: str) -> str:
-    """Write into the group, and find it by name. The group is made beforehand: making groups is not among the rights."""
+    """Return the policy to find the log group and to write into it. Pulumi creates the group, so the role cannot create
+    groups.
+    """
     group = group_arn.removesuffix(":*")
     arn_prefix, _, _ = group.partition(":log-group:")
     return document(

@@ -1,6 +1,6 @@
 """Hosts of the services and nodes: addresses, site and Ansible groups.
 
-The one place that knows of both shapes of an environment: services on a site of one's own, or in AWS (`aws.services`).
+This module handles both forms of an environment: services on-prem, or in AWS (`aws.services`).
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.name_servers import name_server_hosts
 
-# Every group that a host can be in, besides the first: that of every host (see `top_group`).
+# Inventory groups. The first contains every host (see `top_group`).
 GROUPS = (
     "onprem",
     "slurm_controller",
@@ -38,8 +38,9 @@ GROUPS = (
 class ServiceHosts:
     """Hosts of each service. `cidr` is the services' network: the site's, or the range reserved for them in AWS.
 
-    `database` is slurmdbd's host; what is under it may be elsewhere. `storage` (the exporter of home directories) and `gateway` are None
-    where there is none. `addresses` lacks hosts without a configured address; `path` is the services' path in the file.
+    `database` is slurmdbd's host; its database may be elsewhere. `storage` (the NFS server of home directories) and
+    `gateway` are None if there is none. `addresses` lacks hosts without a configured address; `path` is the services'
+    path in the file.
     """
 
     site: Site
@@ -64,7 +65,7 @@ class ServiceHosts:
 
 @dataclass(frozen=True, slots=True)
 class InventoryHost:
-    """Machine that Ansible configures. `platform` is None for hosts without GPUs, `rack` for hosts without a rack."""
+    """Host that Ansible configures. `platform` is None for hosts without GPUs, `rack` for hosts without a rack."""
 
     name: str
     address: str
@@ -94,20 +95,20 @@ def top_group(environment: Environment) -> str:
 def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
     """Return every host, services first, in the file's order.
 
-    Raises ValueError for a service host without an address, which `landbridge check` reports with its place.
+    Raises ValueError for a service host without an address; `landbridge check` reports its position in the file.
     """
     served = service_hosts(environment)
-    machines = {
+    node_hardware = {
         name: (group.platform, group.rack) for group in environment.node_groups for name in hostlist.expand(group.hosts)
     }
     addresses = {**{name: str(address) for name, address in served.addresses.items()}, **environment.host_addresses()}
     inventory_hosts = []
-    for name in dict.fromkeys([*served.names, *machines]):
+    for name in dict.fromkeys([*served.names, *node_hardware]):
         if name not in addresses:
-            at = ".".join(str(part) for part in served.path)
-            raise ValueError(f"host {name} has no address: add it under {at}.addresses")
-        platform, rack = machines.get(name, (None, None))
-        groups = _groups(environment, served, name, name in machines)
+            path = ".".join(str(part) for part in served.path)
+            raise ValueError(f"host {name} has no address: add it under {path}.addresses")
+        platform, rack = node_hardware.get(name, (None, None))
+        groups = _groups(environment, served, name, name in node_hardware)
         inventory_hosts.append(InventoryHost(name, addresses[name], served.site, groups, platform, rack))
     return tuple(inventory_hosts)
 
@@ -133,7 +134,9 @@ def _on_site(site: OnPrem) -> ServiceHosts:
 
 
 def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
-    """Return the services' hosts in AWS: one instance for the small services; RDS and a file system are apart from it."""
+    """Return the services' hosts in AWS: one instance for all services except the database (RDS) and home
+    directories.
+    """
     planned = cloud_hosts(environment, services)
     return ServiceHosts(
         site="aws",
@@ -154,23 +157,23 @@ def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
 
 
 def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: bool) -> tuple[str, ...]:
-    exports = environment.storage.home.kind == "nfs" and name == served.storage
-    member = {
+    exports_homes = environment.storage.home.kind == "nfs" and name == served.storage
+    is_member = {
         "slurm_controller": name in served.controllers,
         "slurm_database": name == served.database,
         "slurm_login": name in served.logins,
         "slurm_rest": name == served.logins[0] and environment.scheduler.rest is not None,
         "slurm_node": is_node,
-        "nfs_server": exports,
-        # Where people are on the host that exports the homes, it has them where all others have them.
+        "nfs_server": exports_homes,
+        # A login host that exports the homes mounts them too, at the same path as the other hosts.
         "nfs_client": is_node or name in served.logins,
         "lustre_client": (is_node or name in served.logins)
         and any(isinstance(share, SiteLustre) for share in environment.storage.site_shares.values()),
-        # A leased line ends at a router that others look after.
+        # Direct Connect ends at a router that Landbridge does not manage.
         "site_gateway": name == served.gateway and ends_tunnels(environment),
         "site_dns": name in name_server_hosts(environment),
         "mlflow": name == served.mlops,
-        # A standby controller runs the burst controller too; a lease says which of the two acts.
+        # A standby controller runs the burst controller too; a lease decides which of the two is active.
         "burst": name in served.controllers and bool(environment.aws.pools),
     }
-    return (top_group(environment), *(group for group in GROUPS[1:] if member[group]))
+    return (top_group(environment), *(group for group in GROUPS[1:] if is_member[group]))

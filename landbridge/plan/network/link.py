@@ -1,4 +1,4 @@
-"""The link between the sites: VPN connections on a transit gateway, each two tunnels with BGP, and a leased line."""
+"""Link between the sites: a transit gateway with VPN connections (two tunnels with BGP each), and Direct Connect."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from landbridge.findings import DataPath
 from landbridge.plan.args import Args, tags
 from landbridge.plan.network.direct_connect import DirectConnectArgs, direct_connect_args
 
-#: The keys of our own site's ways; every other one is a site's name.
+#: Keys of the connections of our own site: VPN over the internet, and Direct Connect. Other keys are names of sites.
 OWN, LINE = "onprem", "line"
 _STRONGSWAN = {
     "AES256-GCM-16": "aes256gcm16",
@@ -22,7 +22,7 @@ _STRONGSWAN = {
 
 
 class Cipher(Args):
-    """Ciphers of both ends of a tunnel, in AWS's words and in strongSwan's."""
+    """Ciphers of both ends of a tunnel, by AWS's and by strongSwan's names."""
 
     encryption: str
     integrity: str
@@ -33,26 +33,26 @@ class Cipher(Args):
         """strongSwan's `proposals` (phase 1)."""
         integrity = _STRONGSWAN[self.integrity]
         # An authenticated cipher needs no integrity algorithm, only a function to derive keys.
-        middle = f"prf{integrity}" if "GCM" in self.encryption else integrity
-        return f"{_STRONGSWAN[self.encryption]}-{middle}-{_STRONGSWAN[self.dh_group]}"
+        prf_or_integrity = f"prf{integrity}" if "GCM" in self.encryption else integrity
+        return f"{_STRONGSWAN[self.encryption]}-{prf_or_integrity}-{_STRONGSWAN[self.dh_group]}"
 
     @property
     def esp_proposal(self) -> str:
         """strongSwan's `esp_proposals` (phase 2)."""
-        middle = "" if "GCM" in self.encryption else f"-{_STRONGSWAN[self.integrity]}"
-        return f"{_STRONGSWAN[self.encryption]}{middle}-{_STRONGSWAN[self.dh_group]}"
+        integrity = "" if "GCM" in self.encryption else f"-{_STRONGSWAN[self.integrity]}"
+        return f"{_STRONGSWAN[self.encryption]}{integrity}-{_STRONGSWAN[self.dh_group]}"
 
 
-#: CNSA's suite; AWS has offered it on every VPN endpoint since 2020.
+#: Cipher suite of CNSA; AWS supports it on every VPN endpoint since 2020.
 KERNEL_CIPHER = Cipher(encryption="AES256-GCM-16", integrity="SHA2-384", dh_group=20)
-#: What strongSwan's kernel-libipsec has been run with; AWS offers it too.
+#: Cipher suite that was tested with strongSwan's kernel-libipsec; AWS supports it too.
 USERSPACE_CIPHER = Cipher(encryption="AES256", integrity="SHA2-256", dh_group=14)
 
 
 class VpnArgs(Args):
-    """One connection to one gateway of ours. Outside addresses and pre-shared keys are AWS's to choose.
+    """VPN connection to one of our gateways. AWS chooses the outside addresses and pre-shared keys.
 
-    `inside_cidrs` is None where AWS chooses those too; `private`: it runs inside the leased line.
+    `inside_cidrs` is None if AWS chooses them too; `private`: the VPN runs inside Direct Connect.
     """
 
     gateway_address: str
@@ -74,9 +74,9 @@ class LogArgs(Args):
 
 
 class LinkArgs(Args):
-    """A transit gateway and every way to it. `networks` has the ranges behind each site, ours under `onprem`.
+    """Transit gateway and its connections. `networks` has the range of each site, our own under `onprem`.
 
-    `vpns` by way: `onprem` over the internet, `line` inside the leased line, and each further site by its name.
+    `vpns` by connection: `onprem` over the internet, `line` inside Direct Connect, and each further site by its name.
     """
 
     cluster: str
@@ -86,7 +86,7 @@ class LinkArgs(Args):
     line: DirectConnectArgs | None = None
     private_cidr: str | None = None
     sites_meet: bool = False
-    #: Whether other regions are reached through this transit gateway.
+    #: True if this transit gateway is peered with other regions.
     other_regions: bool = False
     logs: LogArgs | None = None
     tags: dict[str, str]
@@ -94,7 +94,7 @@ class LinkArgs(Args):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A VPN connection as the environment has it, and where."""
+    """VPN connection of the environment, with its path in the file."""
 
     key: str
     path: DataPath
@@ -104,7 +104,9 @@ class Connection:
 
 
 def connections(environment: Environment) -> tuple[Connection, ...]:
-    """Every VPN connection: our own site's (inside the line before the one over the internet), then the other sites'."""
+    """Return the VPN connections: of our own site (inside Direct Connect, then over the internet), then of the other
+    sites.
+    """
     link, all_connections = environment.link, list[Connection]()
     if link is None:
         return ()
@@ -121,22 +123,24 @@ def connections(environment: Environment) -> tuple[Connection, ...]:
 
 
 def ends_tunnels(environment: Environment) -> bool:
-    """Return whether a tunnel ends at the environment's own site."""
+    """True if a tunnel ends at the environment's own site."""
     return any(connection.key in (OWN, LINE) for connection in connections(environment))
 
 
 def cipher_of(tunnels: Tunnels) -> Cipher:
-    """Return what both ends use: a gateway that encrypts in user space has fewer algorithms."""
+    """Return the ciphers of both ends: a gateway that encrypts in user space supports fewer algorithms."""
     return USERSPACE_CIPHER if tunnels.datapath == "userspace" else KERNEL_CIPHER
 
 
 def link_args(environment: Environment) -> LinkArgs:
-    """Plan the transit gateway and every way to it. Raises ValueError for an environment without a site to link."""
+    """Plan the transit gateway and its connections. Raises ValueError for an environment without a site to link."""
     link, onprem = environment.link, environment.onprem
     if link is None or onprem is None:
         raise ValueError(f"{environment.name} has no site to link")
-    line = direct_connect_args(environment, link) if isinstance(link, DirectConnectSettings) else None
-    inside = [connection.tunnels for connection in connections(environment) if isinstance(connection.tunnels, LineVpn)]
+    direct_connect = direct_connect_args(environment, link) if isinstance(link, DirectConnectSettings) else None
+    line_vpns = [
+        connection.tunnels for connection in connections(environment) if isinstance(connection.tunnels, LineVpn)
+    ]
     return LinkArgs(
         cluster=environment.name,
         aws_asn=link.aws_asn,
@@ -145,8 +149,8 @@ def link_args(environment: Environment) -> LinkArgs:
             **{name: str(site.cidr) for name, site in link.sites.items()},
         },
         vpns={connection.key: _vpn(connection) for connection in connections(environment)},
-        line=line,
-        private_cidr=str(inside[0].cidr) if inside else None,
+        line=direct_connect,
+        private_cidr=str(line_vpns[0].cidr) if line_vpns else None,
         sites_meet=link.sites_meet,
         other_regions=bool(environment.aws.other_regions),
         logs=_logs(environment) if link.logs and connections(environment) else None,
@@ -167,7 +171,8 @@ def _vpn(connection: Connection) -> VpnArgs:
 
 
 def _logs(environment: Environment) -> LogArgs:
-    """The group's name begins as AWS's own do: then its delivery's policy does not grow with each group.
+    """Return the log group. Its name has AWS's prefix, so that the resource policy of log delivery does not grow with
+    each group.
 
     Source: CloudWatch Logs User Guide, "Enable logging from AWS services" (log group resource policy size).
     """

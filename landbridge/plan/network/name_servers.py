@@ -5,11 +5,11 @@ from landbridge.plan.network.link import ends_tunnels
 
 
 def name_server_hosts(environment: Environment) -> tuple[str, ...]:
-    """Return the on-prem hosts of name servers; empty if the site has its own, or without a site."""
+    """Return the on-prem hosts of name servers; empty if the site has existing ones, or without a site."""
     dns, onprem = environment.dns, environment.onprem
     if dns is None or onprem is None or dns.resolvers:
         return ()
     services = onprem.services
-    # Where no tunnel ends at the gateway it is a router, which others look after.
-    first = services.gateway if ends_tunnels(environment) else services.database
-    return dns.servers or tuple(dict.fromkeys((first, services.controller[0])))
+    # A gateway without tunnels is a router that Landbridge does not manage.
+    primary = services.gateway if ends_tunnels(environment) else services.database
+    return dns.servers or tuple(dict.fromkeys((primary, services.controller[0])))

@@ -1,4 +1,4 @@
-"""The AWS network: which subnets there are, which addresses they have, and which endpoints stand in them."""
+"""Network in AWS: VPC, subnets with their ranges, and VPC endpoints."""
 
 from typing import Literal
 
@@ -6,6 +6,8 @@ from landbridge.catalog.aws.endpoints import endpoint_name
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.network.cloud_hosts import cloud_hosts
+from landbridge.plan.network.dns import resolver_range
+from landbridge.plan.network.endpoint_policy import EndpointPolicyArgs, endpoint_policy_args
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.subnets import PARTS_PER_RANGE, Tier, part, subnets, used_zones, zone_number
 
@@ -14,6 +16,7 @@ __all__ = [
     "EndpointPlan",
     "ExistingPlan",
     "NetworkArgs",
+    "ReservedRange",
     "SubnetPlan",
     "network_args",
     "part",
@@ -21,19 +24,26 @@ __all__ = [
 ]
 
 
-class SubnetPlan(Args):
-    """A subnet, known by the id of its zone (names of zones differ between accounts, ids do not).
+class ReservedRange(Args):
+    """Subnet CIDR reservation: EC2 assigns none of its addresses automatically."""
 
-    From `reserved` nothing gets an address that does not ask for a certain one: it is kept for hosts with planned addresses.
+    name: str
+    cidr: str
+    why: str
+
+
+class SubnetPlan(Args):
+    """Subnet of a zone, by zone id (zone names differ between accounts, ids do not), with the ranges of planned
+    addresses.
     """
 
     zone: str
     cidr: str
-    reserved: str | None = None
+    reserved: tuple[ReservedRange, ...] = ()
 
 
 class EndpointPlan(Args):
-    """A way to one AWS service that leaves the VPC for nowhere else. `name` is the service's full name in its region."""
+    """VPC endpoint of one AWS service. `name` is the service's full name in the region."""
 
     service: str
     name: str
@@ -41,7 +51,7 @@ class EndpointPlan(Args):
 
 
 class ExistingPlan(Args):
-    """A VPC that is there: its subnets by zone, and the route tables that the link adds routes to, each once."""
+    """Existing VPC: its subnets by zone, and the route tables that the link adds routes to."""
 
     vpc_id: str
     subnet_ids: dict[str, str]
@@ -49,9 +59,10 @@ class ExistingPlan(Args):
 
 
 class NetworkArgs(Args):
-    """A VPC with private subnets; public ones only where a NAT gateway stands in them. `existing`: none of it is made.
+    """VPC with private subnets, and public subnets for NAT gateways only. With `existing`, no VPC and no subnet is
+    created.
 
-    `onprem_cidr` is None where there is no site behind a link.
+    `onprem_cidr` is None without an on-prem site.
     """
 
     cluster: str
@@ -63,21 +74,22 @@ class NetworkArgs(Args):
     nat: Literal["none", "single", "per_zone"]
     gateway_endpoints: tuple[EndpointPlan, ...]
     interface_endpoints: tuple[EndpointPlan, ...]
+    endpoint_policy: EndpointPolicyArgs
     onprem_cidr: str | None
     existing: ExistingPlan | None = None
     tags: dict[str, str]
 
 
 def network_args(environment: Environment) -> NetworkArgs:
-    """Plan the network of every zone that something is in. Raises ValueError for a zone that gets no subnet."""
-    planned, reserved = subnets(environment), _reserved(environment)
+    """Plan the network of all used zones. Raises ValueError for a zone that gets no subnet."""
+    planned = subnets(environment)
 
     def tier(tier: Tier) -> tuple[SubnetPlan, ...]:
         return tuple(
             SubnetPlan(
                 zone=subnet.zone,
                 cidr=str(subnet.cidr),
-                reserved=reserved.get(subnet.zone) if tier == "private" else None,
+                reserved=_reserved(environment, subnet.zone) if tier == "private" else (),
             )
             for subnet in planned
             if subnet.tier == tier
@@ -86,7 +98,7 @@ def network_args(environment: Environment) -> NetworkArgs:
     private = tier("private")
     missing = set(used_zones(environment)) - {plan.zone for plan in private}
     if missing:
-        raise ValueError(f"no subnet can be made in {', '.join(sorted(missing))} out of {environment.aws.cidr}")
+        raise ValueError(f"no subnet can be created in {', '.join(sorted(missing))} out of {environment.aws.cidr}")
     return NetworkArgs(
         cluster=environment.name,
         region=environment.region,
@@ -97,17 +109,24 @@ def network_args(environment: Environment) -> NetworkArgs:
         nat=environment.aws.nat,
         gateway_endpoints=_endpoints(environment, "gateway"),
         interface_endpoints=_endpoints(environment, "interface"),
+        endpoint_policy=endpoint_policy_args(environment),
         onprem_cidr=str(environment.onprem.cidr) if environment.onprem is not None else None,
         existing=_existing(environment, private),
         tags=tags(environment),
     )
 
 
-def _reserved(environment: Environment) -> dict[str, str]:
-    """Ranges that are kept for the services' hosts, by zone."""
+def _reserved(environment: Environment, zone: str) -> tuple[ReservedRange, ...]:
+    """Return the ranges of a zone's private subnet that are reserved: for service hosts, and for Resolver endpoints."""
     services = environment.aws.services
-    reserved = cloud_hosts(environment, services) if services is not None else None
-    return {reserved.zone: str(reserved.reserved)} if reserved is not None and reserved.reserved is not None else {}
+    cloud = cloud_hosts(environment, services) if services is not None else None
+    hosts = cloud.reserved if cloud is not None and cloud.zone == zone else None
+    resolver = resolver_range(environment, zone)
+    ranges = (
+        ("hosts", hosts, "hosts with planned addresses"),
+        ("resolver", resolver, "Resolver endpoints with planned addresses"),
+    )
+    return tuple(ReservedRange(name=name, cidr=str(cidr), why=why) for name, cidr, why in ranges if cidr is not None)
 
 
 def _existing(environment: Environment, private: tuple[SubnetPlan, ...]) -> ExistingPlan | None:

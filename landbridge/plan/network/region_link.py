@@ -9,7 +9,8 @@ from landbridge.plan.other_regions import aws_ranges
 class RegionLinkArgs(Args):
     """Transit gateway in `region`, peered with the one in the environment's own region.
 
-    `cidr` is the VPC's there. `beyond` are the ranges that it reaches through home, by key: sites, and the VPCs in other regions.
+    `cidr` is the range of the VPC in `region`. `beyond` are the ranges that are reached through the own region's
+    transit gateway, by key: sites, and VPCs in the other regions.
     """
 
     cluster: str

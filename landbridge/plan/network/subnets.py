@@ -1,4 +1,4 @@
-"""Which subnets there are: one private one for each zone, public ones under NAT gateways, and the pods' own."""
+"""Subnets: a private one in each zone, public ones for NAT gateways, and those of Kubernetes pods."""
 
 import re
 from collections.abc import Iterable
@@ -13,13 +13,14 @@ from landbridge.plan.zones import environment_zones, services_zones, storage_zon
 
 Tier = Literal["private", "public", "pods"]
 
-#: A range is cut into this many equal parts: one for each zone number, and part 0 of the VPC's for public subnets.
+#: A range is divided into this many equal parts: one for each zone number, and part 0 of the VPC's range for public
+#: subnets.
 PARTS_PER_RANGE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedSubnet:
-    """A subnet: `id` where it exists already, `path` what in the file gave it its range."""
+    """Subnet: `id` if it exists already, `path` is the path in the file that decides its range."""
 
     zone: str
     tier: Tier
@@ -29,24 +30,26 @@ class PlannedSubnet:
 
     @property
     def addresses(self) -> int:
-        """Return the number of usable addresses: AWS reserves some of every subnet."""
+        """Number of usable addresses: AWS reserves some of every subnet."""
         return max(self.cidr.num_addresses - limits().vpc.reserved_addresses, 0)
 
 
 def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
-    """Every subnet, by zone. A zone without a number from 1 to 7, or without room, has none: a rule says so."""
+    """Return all subnets. A zone without a number from 1 to 7, or without space in the range, has none: a rule reports
+    it.
+    """
     zones = used_zones(environment)
-    behind_nat = nat_zones(environment, zones)
+    public_zones = nat_zones(environment, zones)
     planned = [
         *_planned(environment, "private", zones),
-        *_planned(environment, "public", behind_nat),
+        *_planned(environment, "public", public_zones),
         *_planned(environment, "pods", zones),
     ]
     return tuple(planned)
 
 
 def used_zones(environment: Environment) -> tuple[str, ...]:
-    """The zones that need subnets, sorted: the pools', those of services in AWS, and those of file systems."""
+    """Return the zones that need subnets, sorted: those of pools, of services in AWS, and of file systems."""
     zones = {*environment_zones(environment), *services_zones(environment)}
     for share in environment.storage.in_aws().values():
         if share.kind == "efs":
@@ -57,7 +60,7 @@ def used_zones(environment: Environment) -> tuple[str, ...]:
 
 
 def nat_zones(environment: Environment, zones: tuple[str, ...]) -> tuple[str, ...]:
-    """The zones with a NAT gateway. An existing VPC brings its own NAT."""
+    """Return the zones with a NAT gateway; none for an existing VPC, which has its own NAT."""
     if environment.aws.vpc is not None:
         return ()
     return {"none": (), "single": zones[:1], "per_zone": zones}[environment.aws.nat]
@@ -72,26 +75,28 @@ def zone_number(zone: str) -> int:
 
 
 def part(cidr: IPv4Network, number: int) -> IPv4Network:
-    """One of the equal parts of a range. Raises ValueError for a range too small to be cut."""
+    """Return one of the equal parts of a range. Raises ValueError for a range that is too small."""
     bits, smallest = PARTS_PER_RANGE.bit_length() - 1, limits().vpc.prefixes[1]
     if cidr.prefixlen + bits > smallest:
-        raise ValueError(f"{cidr} cannot be cut into {PARTS_PER_RANGE} subnets of a /{smallest} at least")
-    size = 1 << (32 - cidr.prefixlen - bits)
-    return IPv4Network((int(cidr.network_address) + number * size, cidr.prefixlen + bits))
+        raise ValueError(f"{cidr} cannot be divided into {PARTS_PER_RANGE} subnets of a /{smallest} at least")
+    part_size = 1 << (32 - cidr.prefixlen - bits)
+    return IPv4Network((int(cidr.network_address) + number * part_size, cidr.prefixlen + bits))
 
 
 def _planned(environment: Environment, tier: Tier, zones: Iterable[str]) -> Iterable[PlannedSubnet]:
     for zone in zones:
         try:
-            settings = _subnet(environment, tier, zone)
+            subnet = _subnet(environment, tier, zone)
         except ValueError:
             continue
-        if settings is not None:
-            yield settings
+        if subnet is not None:
+            yield subnet
 
 
 def _subnet(environment: Environment, tier: Tier, zone: str) -> PlannedSubnet | None:
-    """A zone's range depends on its own number alone, so that adding a zone or a pool moves no other."""
+    """Return a zone's subnet. Its range depends only on the zone's number, so that a new zone or pool changes no other
+    subnet.
+    """
     aws = environment.aws
     if tier == "pods":
         pod_cidr = aws.kubernetes.pod_cidr if aws.kubernetes is not None else None

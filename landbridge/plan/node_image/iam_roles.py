@@ -34,24 +34,30 @@ def builder_trust() -> str:
     return document([service_trust("ec2.amazonaws.com")])
 
 
-def builder_policy(place: ArnContext, parts: ImageBuildResources) -> str:
-    """Return the build instance's policy: fetch the roles, write logs, and run Image Builder's SSM commands. No secrets, no data.
+def builder_policy(place: ArnContext, resources: ImageBuildResources) -> str:
+    """Return the build instance's policy: fetch the roles, write logs, and run Image Builder's SSM commands; no access
+    to secrets and data.
 
-    Source: AWS Managed Policy Reference, AmazonSSMManagedInstanceCore and EC2InstanceProfileForImageBuilder, less what a build does not use.
+    Source: AWS Managed Policy Reference, AmazonSSMManagedInstanceCore and EC2InstanceProfileForImageBuilder, without
+    permissions that a build does not use (read on 2026-11-25: s3:GetObject of arn:aws:s3:::ec2imagebuilder*).
     """
-    here = {"StringEquals": {"aws:RequestedRegion": place.region}}
+    in_region = {"StringEquals": {"aws:RequestedRegion": place.region}}
     reports = ["ssm:ListInstanceAssociations", "ssm:UpdateInstanceAssociationStatus"]
     aws_documents = f"arn:{place.partition}:ssm:{place.region}::document/AWS*"
     return document(
         [
             *session(place),
-            allow("ReceiveSsmMessages", _SSM_MESSAGES, "*", here),
+            allow("ReceiveSsmMessages", _SSM_MESSAGES, "*", in_region),
             allow("GetSsmDocuments", ["ssm:DescribeDocument", "ssm:GetDocument"], aws_documents),
             allow("UpdateAssociationStatus", reports, place.ec2("instance")),
-            allow("GetRolesArchive", ["s3:GetObject"], parts.archive),
-            allow("GetImageBuilderComponent", ["imagebuilder:GetComponent"], parts.component),
+            allow("GetRolesArchive", ["s3:GetObject"], resources.archive),
+            # AWS's own buckets, from which the build instance downloads the program that runs components (AWSTOE).
+            allow("GetImageBuilderResources", ["s3:GetObject"], f"arn:{place.partition}:s3:::ec2imagebuilder*/*"),
+            allow("GetImageBuilderComponent", ["imagebuilder:GetComponent"], resources.component),
             allow(
-                "WriteLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], f"{parts.log_group.removesuffix(':*')}:*"
+                "WriteLogs",
+                ["logs:CreateLogStream", "logs:PutLogEvents"],
+                f"{resources.log_group.removesuffix(':*')}:*",
             ),
         ]
     )
@@ -68,19 +74,19 @@ def prune_policy(place: ArnContext, name: str) -> str:
     Source: AWS Managed Policy Reference, EC2ImageBuilderLifecycleExecutionPolicy, without containers and other images.
     """
     images, snapshots = place.ec2("image", ""), place.ec2("snapshot", "")
-    ours = {"StringEquals": {**_CREATED_BY_IMAGE_BUILDER["StringEquals"], **place.owned["StringEquals"]}}
+    is_own_image = {"StringEquals": {**_CREATED_BY_IMAGE_BUILDER["StringEquals"], **place.owned["StringEquals"]}}
     image = f"arn:{place.partition}:imagebuilder:{place.region}:{place.account}:image/{name}/*"
-    marked = {
+    deprecation_tag_only = {
         "ForAllValues:StringEquals": {"aws:TagKeys": ["DeprecatedBy"]},
-        "StringEquals": {**ours["StringEquals"], "aws:RequestTag/DeprecatedBy": "EC2 Image Builder"},
+        "StringEquals": {**is_own_image["StringEquals"], "aws:RequestTag/DeprecatedBy": "EC2 Image Builder"},
         "Null": {"aws:TagKeys": "false"},
     }
     return document(
         [
             allow("DescribeImages", ["ec2:DescribeImages", "tag:GetResources"], "*"),
-            allow("DeregisterImages", ["ec2:DeregisterImage", "ec2:DescribeImageAttribute"], images, ours),
+            allow("DeregisterImages", ["ec2:DeregisterImage", "ec2:DescribeImageAttribute"], images, is_own_image),
             allow("DeleteSnapshots", ["ec2:DeleteSnapshot"], snapshots, _CREATED_BY_IMAGE_BUILDER),
-            allow("TagDeprecatedImages", ["ec2:CreateTags"], [images, snapshots], marked),
+            allow("TagDeprecatedImages", ["ec2:CreateTags"], [images, snapshots], deprecation_tag_only),
             allow("DeleteImageBuilderImage", ["imagebuilder:DeleteImage"], image),
         ]
     )

@@ -7,16 +7,18 @@ from typing import Any
 
 from landbridge.catalog import instances
 from landbridge.catalog.aws.image_builder import image_builder
-from landbridge.catalog.aws.images import architecture_of, root_device
+from landbridge.catalog.aws.images import architecture_of, image_behind, root_device
 from landbridge.environment import Environment, ImageBuild
 from landbridge.findings import Finding, FindingsError
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.ansible.node_verify import node_verify_variables
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.data_hub import bucket_prefix
-from landbridge.plan.aws.images import IMAGE, build_parent, image_sources
+from landbridge.plan.aws.images import IMAGE, build_parent, copy_regions, image_sources
+from landbridge.plan.node_image.gpu_software import gpu_image_variables
 from landbridge.plan.zones import storage_zone
 
-#: The digits of a version that follow from the digest: below 2^30, as Image Builder wants.
+#: Hexadecimal digits of the digest in a version: 7 give a number below 2^30, Image Builder's limit.
 _VERSION_DIGITS = 7
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -30,15 +32,19 @@ class EgressRule(Args):
 
 
 class NodeImageArgs(Args):
-    """One image: its recipe, what it is built on, and how long it is kept.
+    """Node image: recipe, build instance and retention.
 
-    `parent` is an image's id as the lock has it, or `ssm:` and a parameter's name while it is not locked. `variables` are what the roles
-    are given, `settings` what the build itself reads; no secret is among them.
+    `parent` is an AMI id from the image lock, or `ssm:` and a parameter's name if it is not locked. `variables` are the
+    Ansible roles' variables, `settings` those of the build itself; both are without secrets.
     """
 
     cluster: str
     image: str
     region: str
+    #: Regions of its copies, accounts that may launch it, and KMS keys by region.
+    copies: tuple[str, ...]
+    share_with: tuple[str, ...]
+    kms_keys: dict[str, str]
     parent: str
     root_device: str
     disk_gib: int
@@ -73,13 +79,13 @@ class NodeImageArgs(Args):
 
         `source` is the digest of roles and steps. Source of the limit: EC2 Image Builder API, CreateImageRecipe (semanticVersion).
         """
-        ingredients = [source, self.parent, self.root_device, self.disk_gib, self.timeout_minutes, self.region]
-        digest = hashlib.sha256(json.dumps([*ingredients, sorted(self.tags.items())]).encode()).hexdigest()
+        inputs = [source, self.parent, self.root_device, self.disk_gib, self.timeout_minutes, self.region]
+        digest = hashlib.sha256(json.dumps([*inputs, sorted(self.tags.items())]).encode()).hexdigest()
         return f"1.0.{int(digest[:_VERSION_DIGITS], 16)}"
 
 
 def node_image_args(environment: Environment, locked: Mapping[str, str]) -> tuple[NodeImageArgs, ...]:
-    """Plan every image of aws.images that is built here. `locked` are ids by name. Raises FindingsError."""
+    """Plan every image of aws.images that Landbridge builds. `locked` are image ids by name. Raises FindingsError."""
     return tuple(
         _image(environment, name, source.build, locked)
         for name, source in environment.aws.images.items()
@@ -92,14 +98,17 @@ def _image(environment: Environment, name: str, build: ImageBuild, locked: Mappi
     parameter = image_sources(environment).get(parent)
     zone = storage_zone(environment, build.zone)
     if parent not in locked and parameter is None:
-        raise FindingsError([_wrong(name, "parent", f'there is no image "{parent}" in aws.images')])
+        raise FindingsError([_finding(name, "parent", f'there is no image "{parent}" in aws.images')])
     if zone is None:
-        raise FindingsError([_wrong(name, "zone", "there is no zone that it could be built in")])
+        raise FindingsError([_finding(name, "zone", "there is no zone for the build")])
     architecture = build_architecture(environment, build)
     return NodeImageArgs(
         cluster=environment.name,
         image=name,
         region=environment.region,
+        copies=copy_regions(environment, name),
+        share_with=build.share_with,
+        kms_keys=dict(build.kms_keys),
         parent=locked.get(parent, f"ssm:{parameter}"),
         root_device=root_device(parameter or "") or facts.root_device,
         disk_gib=build.disk_gib,
@@ -118,9 +127,8 @@ def _image(environment: Environment, name: str, build: ImageBuild, locked: Mappi
             EgressRule(key="https", port=443, why="AWS, packages and wheels"),
             *(EgressRule(key=str(port), port=port, why="packages and wheels") for port in _ports(build) if port != 443),
         ),
-        variables=_variables(environment, build),
+        variables=_variables(environment, name, build),
         settings={
-            "SLURM_VERSION": environment.scheduler.slurm.version,
             "APT_PROXY": build.apt_proxy or "",
         },
         tags={**tags(environment), IMAGE: name},
@@ -135,16 +143,20 @@ def build_architecture(environment: Environment, build: ImageBuild) -> str:
     return architecture_of(image_sources(environment).get(build_parent(build), "")) or "x86_64"
 
 
-def _variables(environment: Environment, build: ImageBuild) -> dict[str, Any]:
-    """Return the roles' variables of on-prem hosts, with package sources for a build instance in AWS."""
-    variables = dict(inventory(environment)["all"]["vars"])
+def _variables(environment: Environment, name: str, build: ImageBuild) -> dict[str, Any]:
+    """Return the roles' variables of all hosts, with package sources for a build instance in AWS."""
+    variables = {**inventory(environment)["all"]["vars"], **node_verify_variables(environment, name)}
     if build.python_find_links is not None:
         variables |= dict.fromkeys(
             ("python_runtime_find_links", "training_runtime_find_links"), build.python_find_links
         )
-    if variables["slurm_common_release"]:
+    public_image = image_behind(image_sources(environment).get(build_parent(build), ""))
+    is_ubuntu = public_image is not None and public_image.os.startswith("ubuntu")
+    # The site's own packages come from its own repository; Debian's from the mirror that a build instance reaches. Mirror and
+    # keyring are Debian's.
+    if variables["slurm_common_release"] and environment.scheduler.slurm.packaging == "debian" and not is_ubuntu:
         variables["slurm_common_repository"] = {"uris": build.apt_mirror, "components": "main", "signed_by": _KEYRING}
-    return variables
+    return variables | gpu_image_variables(environment, name, build)
 
 
 def _ports(build: ImageBuild) -> list[int]:
@@ -158,5 +170,5 @@ def _ports(build: ImageBuild) -> list[int]:
     return sorted(ports)
 
 
-def _wrong(name: str, key: str, message: str) -> Finding:
+def _finding(name: str, key: str, message: str) -> Finding:
     return Finding("node-image", message, ("aws", "images", name, "build", key))

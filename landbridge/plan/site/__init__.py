@@ -1,1 +1,1 @@
-"""Plan of the organisation's own site: hosts, health checks, acceptance, accounts and shared file systems."""
+"""Plan of the on-prem site: firewall, gateway, health checks, accounts, containers and shared file systems."""

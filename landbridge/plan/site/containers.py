@@ -6,24 +6,25 @@ from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.environment.onprem.containers import PackageSource
 
-#: Where images are unpacked on a node without a disk for that.
+#: Folder of unpacked images on a node without a local scratch disk.
 FOLDER = "/var/lib/landbridge/containers"
-#: Where the Debian package of pyxis puts its plugin. Source: NVIDIA/pyxis debian/rules.
+#: Path of pyxis's plugin in its Debian package. Source: NVIDIA/pyxis debian/rules.
 PLUGIN = "/usr/lib/x86_64-linux-gnu/slurm/spank_pyxis.so"
-#: What enroot keeps in memory while a container runs.
+#: Folder in memory (tmpfs) of enroot's running containers.
 RUNTIME = "/run/enroot"
-#: What podman keeps in memory: it remembers the place, so that it is none of a job's folders.
+#: Folder in memory (tmpfs) of podman's state, outside the job's folders because podman stores the path.
 MEMORY = "/run/landbridge/users"
-#: Numbers of users inside one user's containers. Source: login.defs(5), SUB_UID_COUNT; images use numbers up to 65534.
+#: Number of subordinate ids of a user, for users in its containers. Source: login.defs(5), SUB_UID_COUNT; images use
+#: ids up to 65534.
 SUBIDS_PER_USER = 65_536
-# Above what useradd gives by itself for the first users, and low enough that every user's numbers are below 2^32.
+# First subordinate id, above useradd's default ranges, and number of users: all ids are below 2^32.
 _FIRST, _USERS = 2**19, 65_000
 
 
 def subid(uid: int) -> int:
     """Return the first subordinate id of a user: derived from the uid, so that every node of both sites has the same.
 
-    Two uids that are a multiple of 65,000 apart have the same; a rule says so.
+    Two uids whose difference is a multiple of 65,000 have the same; a rule reports them.
     """
     return _FIRST + uid % _USERS * SUBIDS_PER_USER
 
@@ -54,23 +55,23 @@ def container_variables(environment: Environment) -> dict[str, Any]:
     for engine, role in (("apptainer", "apptainer"), ("enroot", "enroot_pyxis")):
         if engine in settings.engines and settings.packages is not None:
             variables |= {f"{role}_{key}": value for key, value in _repository(settings.packages).items()}
-    return variables | _where(environment, settings.folder or FOLDER)
+    return variables | _folder_variables(environment, settings.folder or FOLDER)
 
 
 def plugstack(environment: Environment) -> str | None:
     """Return plugstack.conf without its header; None without a plugin. Controllers send it to every host.
 
-    The plugin is named outright, because a wildcard takes in whatever lies there, and required: without it a job that asks for a
-    container would run beside one. Source: spank(8); aws/aws-parallelcluster#6459.
+    The plugin has its full path, because a wildcard would load every plugin in the folder, and it is required: without
+    it a job that requests a container would run outside of it. Source: spank(8); aws/aws-parallelcluster#6459.
     """
     return f"required {PLUGIN} container_scope=job\n" if "enroot" in environment.containers.engines else None
 
 
 def _repository(source: PackageSource) -> dict[str, Any]:
-    where = {"uris": source.uris, "suites": source.suites}
+    repository = {"uris": source.uris, "suites": source.suites}
     if source.components:
-        where["components"] = source.components
-    return {"repository": where, "repository_key": source.key}
+        repository["components"] = source.components
+    return {"repository": repository, "repository_key": source.key}
 
 
 def container_folder(environment: Environment, host: str) -> dict[str, Any]:
@@ -78,11 +79,11 @@ def container_folder(environment: Environment, host: str) -> dict[str, Any]:
     if environment.containers.folder is None:
         for group in environment.node_groups:
             if group.local_scratch and host in hostlist.expand(group.hosts):
-                return _where(environment, f"{group.local_scratch.rstrip('/')}/containers")
+                return _folder_variables(environment, f"{group.local_scratch.rstrip('/')}/containers")
     return {}
 
 
-def _where(environment: Environment, folder: str) -> dict[str, Any]:
+def _folder_variables(environment: Environment, folder: str) -> dict[str, Any]:
     """Return the folders of the runtimes; a job's prolog creates a folder for its user in each."""
     engines, variables = environment.containers.engines, dict[str, Any]()
     if not engines:

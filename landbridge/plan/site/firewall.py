@@ -1,7 +1,7 @@
 """Firewall rules of on-prem hosts: the ports of each inventory group and the sources that may connect to them. Pure.
 
 Outgoing connections and their replies need no rule: the role `hardening` allows them, and ssh from the operators' networks.
-In AWS, security group rules say the same (plan/aws/slurm_controller.py, login.py, pool.py).
+In AWS, security groups have the same rules (plan/aws/slurm_controller.py, login.py, pool.py).
 """
 
 import re
@@ -14,19 +14,22 @@ from landbridge import hostlist
 from landbridge.environment import DirectConnectSettings, Environment, NfsHome
 from landbridge.plan.network.hosts import GROUPS, ServiceHosts, service_hosts, top_group
 from landbridge.plan.network.link import ends_tunnels
+from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.network.service_flows import NFS_PORT, service_flows
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
 from landbridge.plan.site.gateway import linked_gateways
 from landbridge.plan.site.site_shares import site_lustre
-from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT, SRUN_PORTS
+from landbridge.plan.slurm_ports import SLURMDBD_PORT, slurm_ports
 
-#: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 1035 (DNS), RFC 7296 and 3948 (IKE, ESP in UDP), RFC 4271 (BGP).
-NFS_PORT, DNS_PORT, BGP_PORT, IKE_PORTS = 2049, 53, 179, (500, 4500)
+#: Source: RFC 1035 (DNS), RFC 7296 and 3948 (IKE, ESP in UDP), RFC 4271 (BGP).
+DNS_PORT, BGP_PORT, IKE_PORTS = 53, 179, (500, 4500)
 #: Source: Lustre Operations Manual, LNet module parameters (accept_port).
 LUSTRE_PORT = 988
-#: NFS 3 contacts these first; the role nfs_server runs ganesha's mountd there. Source: RFC 1833; IANA, mountd.
+#: NFS 3 clients connect to these first; the role nfs_server configures ganesha's mountd port. Source: RFC 1833; IANA,
+#: mountd.
 RPCBIND_PORT, MOUNTD_PORT = 111, 20048
-#: BGP's sessions with AWS are between addresses inside the tunnels. Source: Site-to-Site VPN User Guide, tunnel options.
+#: BGP sessions with AWS use the inside addresses of the tunnels. Source: Site-to-Site VPN User Guide, tunnel options.
 _INSIDE_TUNNELS = IPv4Network("169.254.0.0/16")
 #: Rules name nodes by networks of this prefix length, so that a new node changes no other host's rules.
 _NODES_PREFIX_BITS = 24
@@ -61,7 +64,9 @@ def firewall_rules(environment: Environment) -> dict[str, tuple[FirewallRule, ..
 
 
 def firewall_rule_lines(environment: Environment) -> Iterator[str]:
-    """Yield the rules as text for network administrators: destination, ports, sources, reason. ssh, which is always open, first."""
+    """Yield the rules as text for network administrators: destination, ports, sources, reason. First ssh, which is
+    always open.
+    """
     served = service_hosts(environment)
     yield f"every host        {_ports('tcp', map(str, _ssh_ports(served)))} from {_from(_operators(environment, served))}: operators"
     for group, rules in firewall_rules(environment).items():
@@ -70,15 +75,15 @@ def firewall_rule_lines(environment: Environment) -> Iterator[str]:
 
 
 def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """Return the networks of the on-prem nodes: /24s, or the site's CIDR where that is smaller."""
+    """Return the networks of the on-prem nodes: /24s, or the site's CIDR if that is smaller."""
     if environment.onprem is None:
         return ()
-    site = environment.onprem.cidr
+    site_cidr = environment.onprem.cidr
     ranges = set()
     for group in environment.node_groups:
         for address in _row(environment, group.hosts, group.address):
-            block = IPv4Network((address, max(_NODES_PREFIX_BITS, site.prefixlen)), strict=False)
-            ranges.add(block)
+            network = IPv4Network((address, max(_NODES_PREFIX_BITS, site_cidr.prefixlen)), strict=False)
+            ranges.add(network)
     return tuple(collapse_addresses(ranges))
 
 
@@ -94,14 +99,14 @@ def firewall_variables(environment: Environment) -> dict[str, Any]:
         "hardening_ssh_ports": _ssh_ports(served),
         "hardening_ssh_sources": _operators(environment, served),
         "hardening_ssh_keys_only": not settings.ssh.passwords,
-        # The account that operators use is never locked out.
+        # root stays permitted if operators log in as root.
         "hardening_ssh_root": "keys" if "keys" in (settings.ssh.root, _root(served)) else "no",
         "hardening_updates": "off" if settings.security_updates == "none" else "security",
     }
 
 
 def node_updates(environment: Environment) -> dict[str, Any]:
-    """Return the variables that differ on GPU nodes: no updates under a running job, unless the site asks for them."""
+    """Return the variables that differ on GPU nodes: no updates while a job may run, unless the site enables them."""
     return {"hardening_updates": "security" if environment.hosts.security_updates == "all" else "off"}
 
 
@@ -130,71 +135,107 @@ def _operators(environment: Environment, served: ServiceHosts) -> list[str]:
 
 
 def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
-    nodes, cloud = _text(node_ranges(environment)), _cloud(environment) if environment.aws.pools else ()
+    flows = {(flow.group, flow.protocol, flow.ports) for flow in service_flows(environment)}
+
+    def from_aws(group: str, ports: int | str) -> tuple[str, ...]:
+        """Return the ranges of nodes in AWS if these connect to this service."""
+        is_used = bool(environment.aws.pools) and (group, "tcp", str(ports)) in flows
+        return _cloud(environment) if is_used else ()
+
+    node_cidrs = _text(node_ranges(environment))
     controllers, logins = _hosts(served, served.controllers), _hosts(served, served.logins)
-    all_groups = (*nodes, *controllers, *logins, *_hosts(served, (served.database,)), *cloud)
-    slurmctld, slurmd, srun = _slurm_ports(environment)
-    yield "slurm_controller", _tcp(all_groups, slurmctld, "slurmd, sackd, slurmdbd and commands reach slurmctld")
-    yield "slurm_controller", _tcp((*nodes, *cloud), srun, "tasks reach the srun that an operator started")
+    slurmctld, slurmd, srun = slurm_ports(environment)
+    all_groups = (*node_cidrs, *controllers, *logins, *_hosts(served, (served.database,)))
+    yield (
+        "slurm_controller",
+        _tcp(
+            (*all_groups, *from_aws("slurm_controller", slurmctld)),
+            slurmctld,
+            "slurmd, sackd, slurmdbd and commands reach slurmctld",
+        ),
+    )
+    yield (
+        "slurm_controller",
+        _tcp((*node_cidrs, *from_aws("slurm_controller", srun)), srun, "tasks reach the srun that an operator started"),
+    )
     yield (
         "slurm_database",
-        _tcp((*controllers, *logins, *nodes), SLURMDBD_PORT, "slurmctld, sacct and sacctmgr reach slurmdbd"),
+        _tcp((*controllers, *logins, *node_cidrs), SLURMDBD_PORT, "slurmctld, sacct and sacctmgr reach slurmdbd"),
     )
-    if nodes:
+    if node_cidrs:
         yield (
             "slurm_node",
-            FirewallRule(nodes, "all", (), "jobs choose their ports themselves: MPI, NCCL, rendezvous of frameworks"),
+            FirewallRule(node_cidrs, "all", (), "jobs use any port: MPI, NCCL, rendezvous of frameworks"),
         )
     yield (
         "slurm_node",
-        _tcp((*controllers, *logins, *cloud), slurmd, "slurmctld, srun and forwarded messages reach slurmd"),
+        _tcp(
+            (*controllers, *logins, *from_aws("slurm_node", slurmd)),
+            slurmd,
+            "slurmctld, srun and forwarded messages reach slurmd",
+        ),
     )
-    if cloud:
-        yield "slurm_node", _tcp(cloud, srun, "tasks reach an srun inside a job")
-    yield "slurm_login", FirewallRule((), "tcp", ("22", *_other_ssh(served)), "people log in here")
-    yield "slurm_login", _tcp(controllers, slurmd, "slurmctld tells sackd of a new configuration")
-    yield "slurm_login", _tcp((*nodes, *cloud), srun, "tasks reach the srun that started them")
+    if from_aws("slurm_node", srun):
+        yield "slurm_node", _tcp(from_aws("slurm_node", srun), srun, "tasks reach an srun inside a job")
+    yield "slurm_login", FirewallRule((), "tcp", ("22", *_other_ssh(served)), "users log in by ssh")
+    yield "slurm_login", _tcp(controllers, slurmd, "slurmctld sends new configuration to sackd")
+    yield (
+        "slurm_login",
+        _tcp((*node_cidrs, *from_aws("slurm_login", srun)), srun, "tasks reach the srun that started them"),
+    )
     home = environment.storage.home
     if isinstance(home, NfsHome):
         clients = (str(served.cidr), *(_nodes(environment) if home.on_cloud_nodes else ()))
-        yield "nfs_server", _tcp(clients, NFS_PORT, "homes, to whom they are exported")
+        yield "nfs_server", _tcp(clients, NFS_PORT, "home directories, for the hosts in the exports")
         if home.server == "ganesha":
-            older = tuple(map(str, (RPCBIND_PORT, MOUNTD_PORT)))
+            nfs3_ports = tuple(map(str, (RPCBIND_PORT, MOUNTD_PORT)))
+            # Nodes in AWS mount homes by NFS 4.
             yield (
                 "nfs_server",
-                FirewallRule(
-                    _without_overlaps(clients), "tcp", older, "clients of version 3, which ganesha serves too"
-                ),
+                FirewallRule((str(served.cidr),), "tcp", nfs3_ports, "NFS 3 clients, which ganesha also serves"),
             )
-    yield (
-        "mlflow",
-        _tcp((str(served.cidr), *_cloud(environment)), environment.mlops.mlflow.port, "runs and people reach MLflow"),
-    )
+    yield from _mlflow(environment, served)
     yield from _lustre(environment, served)
     yield from _names(environment, served)
     yield from _link(environment)
 
 
+def _mlflow(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
+    """Yield the rules of MLflow's servers: a server of data that must stay on-prem is not open to AWS."""
+    everywhere = (str(served.cidr), *_cloud(environment))
+    for clients, in_aws in ((everywhere, True), ((str(served.cidr),), False)):
+        ports = tuple(str(server.port) for server in mlflow_servers(environment) if server.in_aws is in_aws)
+        if ports:
+            where = "" if in_aws else " with data that must stay on-prem"
+            why = f"jobs and users reach MLflow{where}"
+            yield "mlflow", FirewallRule(_without_overlaps(clients), "tcp", ports, why)
+
+
 def _lustre(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
-    """Yield the rules for Lustre servers, which connect back to clients. Only servers named by address are known; InfiniBand has no ports."""
+    """Yield the rules for Lustre servers, which connect back to clients: for servers with a known address; InfiniBand
+    has no ports.
+    """
     nids = [nid for share in site_lustre(environment) for nid in re.split("[:,]", share.source.rpartition(":/")[0])]
-    named = [nid.partition("@")[0] for nid in nids if nid.partition("@")[2].startswith("tcp")]
-    if named:
-        host_ranges = (f"{name}/32" for name in named if re.fullmatch(r"[0-9.]+", name))
+    tcp_servers = [nid.partition("@")[0] for nid in nids if nid.partition("@")[2].startswith("tcp")]
+    if tcp_servers:
+        host_ranges = (f"{name}/32" for name in tcp_servers if re.fullmatch(r"[0-9.]+", name))
         yield (
             "lustre_client",
-            _tcp((str(served.cidr), *host_ranges), LUSTRE_PORT, "Lustre's servers call their clients back"),
+            _tcp((str(served.cidr), *host_ranges), LUSTRE_PORT, "Lustre servers connect to their clients"),
         )
 
 
 def _names(environment: Environment, served: ServiceHosts) -> Iterator[tuple[str, FirewallRule]]:
     if name_server_hosts(environment):
         for protocol in ("udp", "tcp"):
-            asking = (str(served.cidr), *_cloud(environment))
+            clients = (str(served.cidr), *_cloud(environment))
             yield (
                 "site_dns",
                 FirewallRule(
-                    _without_overlaps(asking), protocol, (str(DNS_PORT),), "names of the site and of AWS, both ways"
+                    _without_overlaps(clients),
+                    protocol,
+                    (str(DNS_PORT),),
+                    "DNS queries for names of the site and of AWS",
                 ),
             )
 
@@ -204,27 +245,11 @@ def _link(environment: Environment) -> Iterator[tuple[str, FirewallRule]]:
         return
     # Both ends may initiate. AWS's addresses are known only once the stack is built; IKE authenticates every peer.
     yield "site_gateway", FirewallRule((), "udp", tuple(map(str, IKE_PORTS)), "IKE, and ESP behind NAT")
-    yield "site_gateway", FirewallRule((), "esp", (), "the tunnels themselves, without NAT")
-    inside = [str(_INSIDE_TUNNELS)]
+    yield "site_gateway", FirewallRule((), "esp", (), "ESP without NAT")
+    bgp_sources = [str(_INSIDE_TUNNELS)]
     if isinstance(environment.link, DirectConnectSettings) and environment.link.router is not None:
-        inside.append(f"{environment.link.router}/32")
-    yield "site_gateway", _tcp(tuple(inside), BGP_PORT, "BGP inside the tunnels, and with the site's router")
-
-
-def _slurm_ports(environment: Environment) -> tuple[str, str, str]:
-    """Return the ports of slurmctld, slurmd and srun, with the site's overrides; srun uses any port without SrunPortRange."""
-    overrides = {key.casefold(): value for key, value in environment.scheduler.overrides.slurm_conf.items()}
-
-    def at(key: str, default: str, unset: str) -> str:
-        value = overrides.get(key.casefold(), default)
-        return unset if value is None else str(value)
-
-    srun = f"{SRUN_PORTS[0]}-{SRUN_PORTS[1]}"
-    return (
-        at("SlurmctldPort", str(SLURMCTLD_PORT), str(SLURMCTLD_PORT)),
-        at("SlurmdPort", str(SLURMD_PORT), str(SLURMD_PORT)),
-        at("SrunPortRange", srun, "1024-65535"),
-    )
+        bgp_sources.append(f"{environment.link.router}/32")
+    yield "site_gateway", _tcp(tuple(bgp_sources), BGP_PORT, "BGP inside the tunnels, and with the site's router")
 
 
 def _tcp(sources: Iterable[str], ports: int | str, why: str) -> FirewallRule:

@@ -12,11 +12,11 @@ from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs, TunnelOutput
 
 Variables = dict[str, Any]
-#: The file of our own tunnels' keys in the secrets folder; another site's has a dash and its name after it.
+#: File with our own tunnels' keys in the secrets folder; another site's file has a dash and its name added.
 KEYS = "link_pre_shared_keys"
-#: BGP's own default, and what a way gets that carries only while nothing better does.
+#: BGP local preference: BGP's default, and the value of a backup connection.
 PREFERRED, BACKUP = 100, 50
-#: How often a backup's announcements name our AS number besides: longer ways lose wherever routers compare length.
+#: Number of times that a backup's announcements prepend our AS number: routers prefer shorter AS paths.
 PREPENDED_ASNS = 2
 
 
@@ -44,11 +44,13 @@ def gateway_variables(environment: Environment, outputs: StackOutputs | None) ->
     if isinstance(link, DirectConnectSettings) and link.router is not None:
         variables["site_gateway_inside_neighbors"] = [str(link.router)]
     if outputs is not None and outputs.link is not None:
-        by_way = {connection.over: connection for connection in own_connections}
+        by_transport = {connection.over: connection for connection in own_connections}
         tunnels = outputs.link.tunnels
-        backup = isinstance(link, DirectConnectSettings)
+        is_direct_connect = isinstance(link, DirectConnectSettings)
         variables["site_gateway_tunnels"] = [
-            _tunnel(number, tunnel, outputs.link.aws_asn, by_way[tunnel.over], own_connections[0], backup)
+            _tunnel(
+                number, tunnel, outputs.link.aws_asn, by_transport[tunnel.over], own_connections[0], is_direct_connect
+            )
             for number, tunnel in enumerate(tunnels, start=1)
         ]
     return variables
@@ -82,21 +84,21 @@ def _others(environment: Environment, name: str) -> list[IPv4Network]:
     return [cidr for key, cidr in cidrs.items() if key != name]
 
 
-def _common(tunnels: Tunnels, asn: int, ours: IPv4Network, accepted: Sequence[IPv4Network]) -> Variables:
+def _common(tunnels: Tunnels, asn: int, own_cidr: IPv4Network, accepted_cidrs: Sequence[IPv4Network]) -> Variables:
     cipher = cipher_of(tunnels)
     return {
         "site_gateway_datapath": tunnels.datapath,
         "site_gateway_local_address": str(tunnels.gateway_address),
         "site_gateway_local_asn": asn,
-        "site_gateway_advertise": [str(ours)],
-        "site_gateway_accept": [str(cidr) for cidr in accepted],
+        "site_gateway_advertise": [str(own_cidr)],
+        "site_gateway_accept": [str(cidr) for cidr in accepted_cidrs],
         "site_gateway_ike_proposals": cipher.ike_proposal,
         "site_gateway_esp_proposals": cipher.esp_proposal,
     }
 
 
 def _tunnel(
-    number: int, tunnel: TunnelOutput, asn: int, connection: Connection, first: Connection, beside_a_line: bool
+    number: int, tunnel: TunnelOutput, asn: int, connection: Connection, primary: Connection, has_direct_connect: bool
 ) -> Variables:
     variables: Variables = {
         "name": f"aws{number}",
@@ -106,8 +108,8 @@ def _tunnel(
         "inside_prefix": int(tunnel.inside_cidr.rpartition("/")[2]),
         "remote_asn": asn,
     }
-    if connection.tunnels.gateway_address != first.tunnels.gateway_address:
+    if connection.tunnels.gateway_address != primary.tunnels.gateway_address:
         variables["local_address"] = str(connection.tunnels.gateway_address)
-    if beside_a_line and connection.over == "internet":
+    if has_direct_connect and connection.over == "internet":
         variables |= {"preference": BACKUP, "prepend": PREPENDED_ASNS}
     return variables

@@ -11,19 +11,20 @@ from landbridge.plan.site.home_directories import home_mounts
 from landbridge.plan.site.mig import mig_layout
 from landbridge.plan.site.site_shares import site_mount_points
 
-#: What slurm.conf names; the role node_health puts it there, and on cloud nodes slurm_node one that finds nothing.
+#: HealthCheckProgram of slurm.conf; the role node_health installs it, and on cloud nodes slurm_node installs an empty
+#: one.
 PROGRAM = "/opt/landbridge/bin/landbridge-node-health"
-#: Seconds. A fault takes its node out of service within one interval; the program only reads what was found before.
+#: Seconds. A fault drains its node within one interval; the program only reads earlier results.
 INTERVAL_SECONDS = 60
-#: Seconds until Slurm takes the program for hung.
+#: Seconds until Slurm treats the program as hung.
 TIMEOUT_SECONDS = 30
 
 
 def expected(environment: Environment, platform: Platform) -> dict[str, Any]:
-    """Return the expected values. An absent key is not checked: unknown to the catalogue, or not installed.
+    """Return the expected values. An absent key is not checked: it is not in the catalogue, or not installed.
 
     `gpus.links` are NVLinks of one GPU, `gpus.memory_mib` and the PCIe values as nvidia-smi prints them; `ports` are the
-    InfiniBand ports there must be, by rate in Gb/s; `services` systemd units; `mounts` paths.
+    numbers of InfiniBand ports by rate in Gb/s; `services` systemd units; `mounts` paths.
     """
     expectations: dict[str, Any] = {"gpus": _gpus(platform), "services": list(_services(platform))}
     ports: dict[str, int] = {}
@@ -49,8 +50,10 @@ def expected_of(environment: Environment, platform: str, group: NodeGroup | None
 def health_settings(environment: Environment) -> Mapping[str, Scalar]:
     """Return HealthCheck settings of slurm.conf; empty without on-prem nodes, because only they are checked.
 
-    ANY: a fault under a running job must keep the next one away. CYCLE is not needed, since the program takes milliseconds.
-    Source: slurm.conf(5), HealthCheckNodeState; slurmctld of 26.05 wants HealthCheckTimeout (60 by itself) less than the interval.
+    ANY: after a fault during a job, the node must not get the next job. CYCLE is not needed, because the program takes
+    milliseconds.
+    Source: slurm.conf(5), HealthCheckNodeState; slurmctld of 26.05 requires HealthCheckTimeout (default 60) to be less
+    than the interval.
     """
     if not environment.node_groups:
         return {}
@@ -81,5 +84,5 @@ def _gpus(platform: Platform) -> dict[str, Any]:
 
 def _services(platform: Platform) -> tuple[str, ...]:
     """Return the systemd units by NVIDIA's names. Source: Fabric Manager user guide, 2.5; IMEX guide, installation."""
-    is_needed = {"nvidia-fabricmanager": platform.fabric_manager, "nvidia-imex": platform.imex}
-    return tuple(name for name, runs in is_needed.items() if runs)
+    services = {"nvidia-fabricmanager": platform.fabric_manager, "nvidia-imex": platform.imex}
+    return tuple(name for name, is_used in services.items() if is_used)

@@ -6,9 +6,10 @@ from landbridge.environment import Environment, ExternalNfsHome, NfsHome
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.outputs import FileSystemOutput, StackOutputs
 
-#: The name of the homes among the stack's file systems.
+#: Key of the home file system in the stack's outputs.
 SHARE = "home"
-#: Where accounts of a host's own, such as the one that Ansible logs in with, have their homes once others are mounted over them.
+#: Folder of the homes of local accounts, such as Ansible's, because the home file system is mounted over their usual
+#: place.
 LOCAL_HOMES = "/var/lib/landbridge/homes"
 
 
@@ -19,10 +20,10 @@ def home_mounts(environment: Environment, outputs: StackOutputs | None) -> list[
         return [{"server": service_hosts(environment).storage, "export": home.export, "mount": home.mount}]
     if isinstance(home, ExternalNfsHome):
         return [{"server": home.host, "export": home.export, "mount": home.mount, "options": home.options}]
-    built = outputs.file_systems.get(SHARE) if outputs is not None else None
-    if built is None:
+    file_system = outputs.file_systems.get(SHARE) if outputs is not None else None
+    if file_system is None:
         return []
-    return [_built(built, home.mount)]
+    return [_mount(file_system, home.mount)]
 
 
 def nfs_server_mounts(environment: Environment) -> list[dict[str, Any]]:
@@ -36,21 +37,28 @@ def nfs_server_mounts(environment: Environment) -> list[dict[str, Any]]:
 def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list[dict[str, Any]]:
     """Return the mounts of login hosts in AWS besides homes, for the role nfs_client: the jobs' shares except Lustre.
 
-    Nothing before it is built, and nothing on a site: what is in AWS is mounted in AWS.
+    Empty before the stack exists, and for on-prem services: file systems in AWS are mounted in AWS only.
     """
     if environment.aws.services is None or outputs is None:
         return []
     file_systems = outputs.file_systems.items()
     return [
-        _built(file_system, file_system.mount)
+        _mount(file_system, file_system.mount)
         for name, file_system in file_systems
         if name != SHARE and file_system.kind != "fsx_lustre"
     ]
 
 
-def _built(file_system: FileSystemOutput, mount: str) -> dict[str, Any]:
+def _mount(file_system: FileSystemOutput, mount: str) -> dict[str, Any]:
     server, _, export = file_system.source.partition(":")
     return {"server": server, "export": export, "mount": mount, "options": f"{file_system.options},nosuid,nodev"}
+
+
+def home_creator(environment: Environment) -> str | None:
+    """Return the host that creates users' homes on a file system in AWS: the first login host, which mounts it. Root of all
+    other hosts and nodes is squashed on FSx for OpenZFS (plan/aws/file_system.py).
+    """
+    return next(iter(service_hosts(environment).logins), None)
 
 
 def aws_home_variables(environment: Environment, outputs: StackOutputs | None) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Multi-Instance GPU: planned GPU instances and their placement, and the variables of the role mig. Pure.
 
-The driver numbers instances as it likes; what is planned is their place on the GPU, which it takes as an order. The role mig
-links each instance's device files to names that follow from the place alone, so that gres.conf can be written from the
-environment.
+The driver chooses the numbers of instances, but it accepts a placement on the GPU. The role mig links each instance's
+device files to names that depend only on the placement, so that gres.conf can be rendered from the environment.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from landbridge.catalog import platforms
 from landbridge.catalog.hardware.mig import Slot, mig_profiles
 from landbridge.environment import Environment, NodeGroup
 
-#: Where the role mig links an instance's device files, as <GPU>/<number on it>/gi and ci.
+#: Folder in which the role mig links an instance's device files: <GPU>/<number on the GPU>/gi and ci.
 LINKS = "/run/landbridge/mig"
 
 
@@ -28,8 +27,8 @@ class MigInstance:
 
 
 def mig_layout(group: NodeGroup) -> tuple[MigInstance, ...]:
-    """Return every GPU instance of one of the group's nodes, by GPU and placement. Raises ValueError; rules add the
-    path.
+    """Return the GPU instances of one node of the group, by GPU and placement. Raises ValueError; rules add
+    the path.
     """
     platform = platforms()[group.platform]
     slots, instances, partitioned = mig_profiles(platform.gpu_model), [], set[int]()
@@ -51,8 +50,8 @@ def gpu_numbers(text: str | None, count: int) -> tuple[int, ...]:
     if text is None:
         return tuple(range(count))
     numbers: list[int] = []
-    for word in text.split(","):
-        first, _, last = word.partition("-")
+    for gpu_range in text.split(","):
+        first, _, last = gpu_range.partition("-")
         numbers += range(int(first), int(last or first) + 1)
     return tuple(numbers)
 
@@ -60,7 +59,8 @@ def gpu_numbers(text: str | None, count: int) -> tuple[int, ...]:
 def place_instances(slots: Mapping[str, Slot], counts: Mapping[str, int]) -> tuple[tuple[int, str], ...]:
     """Return the placements of one GPU's instances as (start, profile), by start. Raises ValueError if they do not fit.
 
-    Largest first, each at the last place that leaves room for the rest: the first places are the only ones of some kinds.
+    Largest first, each at the last start that leaves space for the others: some profiles can start only at the first
+    slices.
     """
     unknown = [name for name in counts if name not in slots]
     if unknown:
@@ -83,9 +83,9 @@ def _place(slots: Mapping[str, Slot], names: Sequence[str], occupied: frozenset[
     for start in reversed(slot.starts):
         slices = frozenset(range(start, start + slot.size))
         if slices.isdisjoint(occupied):
-            following = _place(slots, names[1:], occupied | slices)
-            if following is not None:
-                return [(start, names[0]), *following]
+            other_placements = _place(slots, names[1:], occupied | slices)
+            if other_placements is not None:
+                return [(start, names[0]), *other_placements]
     return None
 
 
@@ -97,7 +97,7 @@ def gres_type(gpu: str, profile: str) -> str:
 def instance_files(gpu: str, parts: Sequence[MigInstance]) -> tuple[str, ...]:
     """Return a gres.conf line without its node for each instance: the GPU, and the capability files of the instance.
 
-    AutoDetect=nvml would find the same, where Slurm is built with NVML; Debian's is not, and cloud nodes forbid it.
+    AutoDetect=nvml would give the same if Slurm is built with NVML; Debian's is not, and cloud nodes do not support it.
     Source: gres.conf(5), MultipleFiles; MIG user guide, "Device Nodes and Capabilities".
     """
     lines, numbers = [], dict[int, int]()

@@ -1,18 +1,80 @@
-"""MLflow: its tracking URI, and the data class of its artifacts."""
+"""MLflow: the data class of the first server's artifacts, and the variables of the role mlflow and of jobs."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from landbridge.environment import Environment
+from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.mlflow_servers import (
+    MlflowServer,
+    account_servers,
+    main_class,
+    mlflow_servers,
+    tracking_uri,
+)
+from landbridge.plan.outputs import StackOutputs
+
+_TRACKING_URI = "MLFLOW_TRACKING_URI"
 
 
 def artifact_class(environment: Environment) -> str | None:
-    """Return the data class of MLflow's artifacts: as configured, else the first that AWS may hold; None without one."""
-    in_aws = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
-    chosen = environment.mlops.mlflow.data_class
-    if chosen is not None:
-        return chosen if chosen in in_aws else None
-    return in_aws[0] if in_aws else None
+    """Return the data class of the first server's artifacts if they are in AWS, else None."""
+    chosen = main_class(environment)
+    return chosen if chosen is not None and "aws" in environment.data_classes[chosen].sites else None
 
 
-def tracking_uri(environment: Environment) -> str:
-    """Return MLflow's tracking URI for training jobs and users."""
-    return f"http://{service_hosts(environment).mlops}:{environment.mlops.mlflow.port}"
+def mlflow_variables(
+    environment: Environment, outputs: StackOutputs | None, endpoint: str, credentials_files: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the variables of the role mlflow. The servers are absent until the buckets of their classes are known.
+
+    `credentials_files`: AWS credentials files that another role writes, by server.
+    """
+    mlflow, served = environment.mlops.mlflow, service_hosts(environment)
+    host, address = served.mlops, served.addresses[served.mlops]
+    variables: dict[str, Any] = {
+        "mlflow_find_links": served.packages.python_find_links or "",
+        "mlflow_host_names": [host, f"{host}.{served.domain}", str(address), "localhost", *mlflow.allowed_hosts],
+        "mlflow_region": environment.region,
+        "mlflow_s3_endpoint": endpoint,
+        "mlflow_fips": fips_endpoints(environment, "onprem" if environment.onprem is not None else "cloud"),
+    }
+    servers = mlflow_servers(environment)
+    if outputs is not None or not any(server.in_aws for server in servers):
+        variables["mlflow_servers"] = [
+            {**_server(environment, server, outputs), "credentials_file": credentials_files.get(server.name, "")}
+            for server in servers
+        ]
+    return variables
+
+
+def job_variables(environment: Environment) -> dict[str, dict[str, str]]:
+    """Return the environment variables of each account's jobs; an empty value is a variable that its jobs do not have.
+    The account with an empty name is for jobs without an account.
+    """
+    return {
+        "": {_TRACKING_URI: tracking_uri(environment)},
+        **{
+            account: {_TRACKING_URI: tracking_uri(environment, server) if server is not None else ""}
+            for account, server in account_servers(environment).items()
+        },
+    }
+
+
+def _server(environment: Environment, server: MlflowServer, outputs: StackOutputs | None) -> dict[str, Any]:
+    # Outputs are present if the server is in AWS.
+    root = f"/var/lib/{server.name}/artifacts"
+    if server.in_aws and outputs is not None:
+        root = f"s3://{outputs.data_hub.buckets[server.data_class].name}/mlflow"
+    return {
+        "name": server.name,
+        "database": server.database,
+        "users_database": server.users_database,
+        "data_class": server.data_class,
+        "port": server.port,
+        "uri": tracking_uri(environment, server),
+        "artifacts_destination": root,
+        "users": list(server.users),
+        "sources": [str(network) for network in server.sources],
+    }

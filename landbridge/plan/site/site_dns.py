@@ -31,7 +31,7 @@ def site_dns_variables(environment: Environment, outputs: StackOutputs | None) -
 
 
 def site_dns_host(environment: Environment, host: InventoryHost) -> Variables:
-    """Return a name server's own variables: its listen address, because other programs may use port 53 on other
+    """Return a name server's host variables: its listen address, because other programs may use port 53 on other
     addresses.
     """
     return {"site_dns_listen": [host.address]} if host.name in name_server_hosts(environment) else {}

@@ -21,7 +21,7 @@ def site_lustre(environment: Environment) -> tuple[SiteLustre, ...]:
 
 
 def site_mount_points(environment: Environment) -> list[str]:
-    """Return the mount points on a node of the site."""
+    """Return the mount points of the site's file systems on an on-prem node."""
     return [share.mount for share in environment.storage.site_shares.values() if environment.onprem is not None]
 
 
@@ -42,8 +42,8 @@ def lustre_variables(environment: Environment) -> dict[str, Any]:
 
 
 def image_variables(environment: Environment) -> dict[str, Any]:
-    """Return the Lustre client variables of the cloud node image; empty unless cloud nodes mount Lustre and a client
-    package exists.
+    """Return the Lustre client variables of the cloud node image; empty unless cloud nodes mount Lustre and a client is
+    known.
     """
     has_lustre = any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values())
     if not has_lustre or not environment.storage.lustre_client.known:
@@ -52,7 +52,7 @@ def image_variables(environment: Environment) -> dict[str, Any]:
 
 
 def client_variables(environment: Environment) -> dict[str, Any]:
-    """Return the client's packages and their repository."""
+    """Return the Lustre client's packages and their repository."""
     client = environment.storage.lustre_client
     variables: dict[str, Any] = {"lustre_client_packages": list(client.packages)}
     if client.mirror is not None:

@@ -1,4 +1,4 @@
-"""The operator's ssh access: direct, or through Session Manager for hosts in AWS, so that no ssh port is open."""
+"""ssh access of operators: direct, or through Session Manager for hosts in AWS, which have no open ssh port."""
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
@@ -24,9 +24,9 @@ def proxy_command(environment: Environment) -> str | None:
 def ssh_target(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> str:
     """Return ssh's destination: the address, or the instance id, under which known_hosts also keeps the host key.
 
-    An instance that replaces another has a key of its own, and with the id a line of its own in known_hosts.
+    A replaced instance has a new id and a new host key: with the id it gets a separate line in known_hosts.
     """
     if outputs is None or outputs.services is None or not uses_session_manager(environment):
         return host.address
-    built = outputs.services.hosts.get(host.name)
-    return built.instance_id if built is not None else host.address
+    service_host = outputs.services.hosts.get(host.name)
+    return service_host.instance_id if service_host is not None else host.address

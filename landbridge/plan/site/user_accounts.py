@@ -4,21 +4,23 @@ from typing import Any
 
 from landbridge.environment import Environment, NfsHome
 
-#: The file of the secrets folder that the operator writes, where the directory does not answer strangers.
+#: File in the secrets folder with the directory's bind password; the operator writes it if anonymous queries are
+#: refused.
 SECRET = "directory-password"
 
 
 def user_account_variables(environment: Environment) -> dict[str, Any]:
     """Return the role `users`' variables, for on-prem hosts and for images of cloud nodes. No secrets."""
-    variables = _directory(environment)
-    if not variables:
+    directory = _directory(environment)
+    if not directory:
         return {}
-    # No secret goes into an image: nodes in AWS ask a directory that answers anybody inside the site, or know no names.
-    return {"users_directory": variables, "landbridge_image_directory": {} if "bind_dn" in variables else variables}
+    # Images contain no secrets: cloud nodes query the directory anonymously; with a bind password they use no
+    # directory.
+    return {"users_directory": directory, "landbridge_image_directory": {} if "bind_dn" in directory else directory}
 
 
 def home_server_account_variables(environment: Environment) -> dict[str, Any]:
-    """Return the home server's variables: it alone can create the home of a new directory user."""
+    """Return the home server's variables: only this host can create the home of a new directory user."""
     directory, home = environment.hosts.directory, environment.storage.home
     if directory is None or not directory.groups or not isinstance(home, NfsHome):
         return {}

@@ -1,4 +1,4 @@
-"""Slurm's accounts and QOS, for the role slurm_controller."""
+"""Slurm accounts and QOS, for the role slurm_controller."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ from landbridge.environment import AccountSettings, Environment, Qos
 from landbridge.plan.slurm.gpu_minutes import gpu_minute_limits
 from landbridge.plan.slurm.partitions import seconds
 
-#: Slurm's own quality of service, which is there before anybody makes one.
+#: QOS that Slurm creates by default.
 NORMAL = "normal"
 
 
@@ -28,12 +28,16 @@ def capped(environment: Environment) -> list[str]:
 
 
 def limited(environment: Environment) -> list[str]:
-    """Return the TRES that have a limit: slurmdbd knows them only once slurmctld has registered them."""
+    """Return the TRES with a limit: slurmdbd knows them only after slurmctld has registered them."""
     scheduler = environment.scheduler
-    of_accounts = any(account.max_gpus for account in scheduler.accounts.values()) or bool(
+    has_account_limits = any(account.max_gpus for account in scheduler.accounts.values()) or bool(
         gpu_minute_limits(environment)
     )
-    return ["gres/gpu"] if of_accounts or any(q.max_gpus or q.max_gpus_per_user for q in scheduler.qos.values()) else []
+    return (
+        ["gres/gpu"]
+        if has_account_limits or any(qos.max_gpus or qos.max_gpus_per_user for qos in scheduler.qos.values())
+        else []
+    )
 
 
 def _account(account: AccountSettings) -> dict[str, Any]:
@@ -62,10 +66,12 @@ def _quality(name: str, qos: Qos) -> dict[str, str]:
 
 
 def _cap(minutes: int) -> dict[str, str]:
-    """A month's GPU minutes. They do not fade as fair share does: half of a budget is not free again after a week."""
-    empty = dict.fromkeys(("preempt", "grptres", "maxtrespu", "maxjobspu", "maxwall"), "")
+    """Return the QOS of a month's GPU minutes, with NoDecay: the default decay would free half of a spent budget after
+    a week.
+    """
+    unlimited = dict.fromkeys(("preempt", "grptres", "maxtrespu", "maxjobspu", "maxwall"), "")
     return {
-        **empty,
+        **unlimited,
         "description": "GPU minutes in AWS in a month",
         "priority": "0",
         "usagefactor": f"{1:f}",
@@ -79,12 +85,12 @@ def _gpus(count: int | None) -> str:
 
 
 def duration(limit: str) -> str:
-    """A time limit as sacctmgr prints it, in whole minutes: `[days-]hours:minutes:00`; empty where there is none."""
+    """Return a time limit as sacctmgr prints it, in whole minutes: `[days-]hours:minutes:00`; empty if unlimited."""
     total = seconds(limit)
     if math.isinf(total):
         return ""
-    # Slurm keeps minutes and rounds up.
+    # Slurm stores minutes, rounded up.
     minutes = math.ceil(total / 60)
     days, remaining_minutes = divmod(minutes, 24 * 60)
-    shown = f"{remaining_minutes // 60:02}:{remaining_minutes % 60:02}:00"
-    return f"{days}-{shown}" if days else shown
+    clock = f"{remaining_minutes // 60:02}:{remaining_minutes % 60:02}:00"
+    return f"{days}-{clock}" if days else clock

@@ -22,7 +22,7 @@ BIN = "/opt/landbridge/bin"
 
 
 def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, tuple[str, ...]]:
-    """Return lines by key, in the file's order. Only SlurmctldHost can have more than one line."""
+    """Return the values by key, in the file's order. Only SlurmctldHost can have several."""
     served = service_hosts(environment)
     settings: dict[str, Scalar] = {
         "ClusterName": environment.name,
@@ -68,12 +68,12 @@ def _selection(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Sc
         "ProctrackType": "proctrack/cgroup",
         "TaskPlugin": "task/cgroup,task/affinity",
         "SelectType": "select/cons_tres",
-        # Memory is a resource here: without CR_*_Memory, cgroup.conf's ConstrainRAMSpace has no effect.
+        # Memory is a consumable resource: without CR_*_Memory, cgroup.conf's ConstrainRAMSpace has no effect.
         "SelectTypeParameters": "CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK,CR_ONE_TASK_PER_CORE",
-        "GresTypes": ",".join(_kinds(nodes)),
+        "GresTypes": ",".join(_gres_names(nodes)),
         "MpiDefault": "none",
         "LaunchParameters": "use_interactive_step",
-        # The submitting host's memory lock limit would otherwise keep RDMA from registering memory.
+        # With the submitting host's limit of locked memory, RDMA could not register memory.
         "PropagateResourceLimitsExcept": "MEMLOCK",
         **({"TopologyPlugin": topology} if topology else {}),
     }
@@ -86,21 +86,24 @@ def _accounting(environment: Environment, database: str, nodes: Sequence[Nodes])
         "JobAcctGatherFrequency": 30,
         "AccountingStorageType": "accounting_storage/slurmdbd",
         "AccountingStorageHost": database,
-        "AccountingStorageTRES": ",".join([*(f"gres/{kind}" for kind in _kinds(nodes)), *typed]),
+        "AccountingStorageTRES": ",".join([*(f"gres/{kind}" for kind in _gres_names(nodes)), *typed]),
     }
     if environment.scheduler.accounts:
-        # Without accounts no user has an association, and no user could submit.
+        # Only with accounts: without them no user has an association, and enforcement would reject all jobs.
         accounting["AccountingStorageEnforce"] = "associations,limits,qos,safe"
     return accounting
 
 
-def _kinds(nodes: Sequence[Nodes]) -> list[str]:
-    """Slurm's names of the accelerators there are; `gpu` always, so that `--gpus` is understood before the first GPU."""
+def _gres_names(nodes: Sequence[Nodes]) -> list[str]:
+    """Return the GRES names of the accelerators; always with `gpu`, so that Slurm accepts `--gpus` also without GPU
+    nodes.
+    """
     return list(dict.fromkeys(["gpu", *(group.accelerators.kind for group in nodes if group.accelerators)]))
 
 
 def _scheduling(environment: Environment) -> dict[str, Scalar]:
-    # A batch job is looked at within a second, not three: GPU queues are short, and a node to be launched waits for it.
+    # Batch jobs are scheduled within 1 s instead of 3 s: GPU queues are short, and the launch of a cloud node waits for
+    # it.
     parameters = [
         "batch_sched_delay=1",
         "bf_continue",
@@ -109,9 +112,9 @@ def _scheduling(environment: Environment) -> dict[str, Scalar]:
         "nohold_on_prolog_fail",
         "pack_serial_at_end",
     ]
-    if environment.aws.pools and _release(environment, "requeue_on_resume_failure"):
+    if environment.aws.pools and _has_feature(environment, "requeue_on_resume_failure"):
         parameters.append("requeue_on_resume_failure")
-    if _release(environment, "expedited_requeue"):
+    if _has_feature(environment, "expedited_requeue"):
         parameters.append("requeue_delay=2")
     return {
         "SchedulerParameters": ",".join(parameters),
@@ -121,7 +124,7 @@ def _scheduling(environment: Environment) -> dict[str, Scalar]:
         "PriorityWeightFairshare": 50_000,
         "PriorityWeightAge": 10_000,
         "PriorityWeightJobSize": 1_000,
-        # Never suspend or gang-schedule: a suspended job keeps its GPUs' memory.
+        # Requeue, no suspension or gang scheduling: a suspended job keeps its GPU memory.
         "PreemptType": "preempt/qos",
         "PreemptMode": "REQUEUE",
         "PreemptExemptTime": "00:30:00",
@@ -131,22 +134,23 @@ def _scheduling(environment: Environment) -> dict[str, Scalar]:
 
 def _robustness() -> dict[str, Scalar]:
     return {
-        # 1 on metal: a node that crashed under a job waits for a person. Burst revives cloud nodes itself.
+        # 1: a node that rebooted unexpectedly stays down until an operator resumes it. The burst controller resumes
+        # cloud nodes.
         "ReturnToService": 1,
-        # A BGP failover or a tunnel's replacement must not kill jobs on the far side.
+        # A BGP failover or a tunnel's replacement must not kill jobs at the other end of the link.
         "SlurmdTimeout": 900,
         "MessageTimeout": 30,
         "UnkillableStepTimeout": 300,
         "KillWait": 60,
         "BatchStartTimeout": 60,
-        # The link's firewall and the pools' security groups let these through.
+        # The site's firewall and the pools' security groups permit these ports.
         "SrunPortRange": f"{SRUN_PORTS[0]}-{SRUN_PORTS[1]}",
     }
 
 
 def _power_saving(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, Scalar]:
     parameters = ["enable_configless"]
-    if _release(environment, "expedited_requeue"):
+    if _has_feature(environment, "expedited_requeue"):
         parameters.append("enable_expedited_requeue")
     pools = environment.aws.pools
     if not pools:
@@ -157,7 +161,7 @@ def _power_saving(environment: Environment, nodes: Sequence[Nodes]) -> dict[str,
         "ResumeProgram": f"{BIN}/landbridge-resume",
         "SuspendProgram": f"{BIN}/landbridge-suspend",
         "ResumeFailProgram": f"{BIN}/landbridge-resume-fail",
-        # Ends when a job's nodes are up: without it Slurm starts a job on resumed nodes only at its next 30 s tick.
+        # Ends when all nodes of the job are up: without it Slurm starts the job up to 30 s after its nodes are resumed.
         "PrologSlurmctld": f"{BIN}/landbridge-prolog-wait",
         "ResumeTimeout": max(pool.resume_timeout for pool in pools),
         "ResumeRate": 0,
@@ -165,16 +169,20 @@ def _power_saving(environment: Environment, nodes: Sequence[Nodes]) -> dict[str,
         "SuspendTimeout": 30,
         "SuspendRate": 0,
         **_never_suspended(environment, onprem),
+        # A node that an operator has drained or set down stays until the operator resumes it or powers it down. The burst
+        # controller powers down the nodes that a program has drained; an explicit power-down ignores these states.
+        # Source: slurm.conf(5) of 23.11, 24.11 and 26.05; _do_power_work in power_save.c.
+        "SuspendExcStates": "DOWN,DRAIN,FAIL",
         "ReconfigFlags": "KeepPowerSaveSettings",
-        # Powered-down nodes are shown: a user sees what there could be.
+        # Show powered-down nodes: users see the capacity that can be launched.
         "PrivateData": "cloud",
     }
 
 
 def _never_suspended(environment: Environment, onprem: Sequence[str]) -> dict[str, Scalar]:
-    """The site's nodes, and as many of each pool's as are kept running: `p5-[1-8]:2` are any two of the eight.
+    """Return SuspendExcNodes: the on-prem nodes, and the minimum of each pool; `p5-[1-8]:2` are any two of the eight.
 
-    Slurm keeps those that run; the burst controller starts them.
+    Slurm does not suspend them; the burst controller launches them.
     """
     min_nodes_of_pools = [
         (pool_node_names(pool), kept_nodes(pool, environment.region)) for pool in environment.aws.pools
@@ -184,5 +192,5 @@ def _never_suspended(environment: Environment, onprem: Sequence[str]) -> dict[st
     return {"SuspendExcNodes": ",".join(excluded)} if excluded else {}
 
 
-def _release(environment: Environment, feature: str) -> bool:
+def _has_feature(environment: Environment, feature: str) -> bool:
     return bool(getattr(slurm_releases()[environment.scheduler.slurm.version], feature))

@@ -1,6 +1,6 @@
 """Slurm controller pair on-prem: shared StateSaveLocation, and the settings of a backup controller.
 
-Source: slurm.conf(5), StateSaveLocation (a pair's is shared, and both can write it), SlurmctldHost, SlurmctldTimeout.
+Source: slurm.conf(5), StateSaveLocation (shared between a pair, writable for both), SlurmctldHost, SlurmctldTimeout.
 """
 
 from typing import Any
@@ -10,20 +10,24 @@ from landbridge.environment.base import Scalar
 from landbridge.plan.args import Args
 from landbridge.plan.network.hosts import ServiceHosts, service_hosts
 
-#: The controller's own disk, and what is mounted where the queue is kept elsewhere: another path, so that it hides nothing.
+#: State folder on the controller's own disk, and mount point of a shared one: a different path, so that it hides no
+#: local state.
 LOCAL, SHARED = "/var/lib/slurm/slurmctld", "/var/lib/slurm/shared"
-#: What the storage host exports for it, to the controllers alone.
+#: Folder that the storage host exports for it, to the controllers only.
 EXPORT = "/export/slurm"
-#: A queue survives a server's restart only where writes wait for it; nothing in it is run from there.
+#: `hard`: writes wait for a restart of the server, so that the state survives it. It contains no programs and no
+#: devices.
 OPTIONS = "vers=4.2,hard,nosuid,nodev,noexec"
-#: Debian's number for slurm: who may write is a number to NFS.
+#: Debian's uid of slurm: NFS checks permissions by uid.
 SLURM_UID = 64030
-#: Seconds. Longer than a restart takes with ten thousand nodes (4 s), shorter than people wait; Slurm's own default is 120.
+#: Seconds. More than a restart takes with 10,000 nodes (4 s); Slurm's default of 120 is a long wait for users.
 TAKEOVER_SECONDS = 60
 
 
 class SharedState(Args):
-    """Shared folder on neither controller. `ours` is true if our storage host exports it, false for an external filer."""
+    """Shared folder outside both controllers. `ours` is true if our storage host exports it, false for an external
+    filer.
+    """
 
     server: str
     export: str
@@ -54,7 +58,9 @@ def shared_state(environment: Environment) -> SharedState | None:
 
 
 def state_folder(environment: Environment) -> str:
-    """StateSaveLocation. On shared storage a folder of the cluster's own: what is exported belongs to root."""
+    """Return StateSaveLocation: on shared storage a subfolder per cluster, because the exported folder
+    belongs to root.
+    """
     return LOCAL if shared_state(environment) is None else f"{SHARED}/{environment.name}"
 
 
@@ -64,7 +70,9 @@ def pair_settings(environment: Environment) -> dict[str, Scalar]:
 
 
 def state_variables(environment: Environment) -> dict[str, Any]:
-    """Variables of the role slurm_controller, and the mount for nfs_client; empty where the state is on the host's own disk."""
+    """Return the variables of the role slurm_controller, and the mount for nfs_client; empty if the state is on the
+    host's own disk.
+    """
     state = shared_state(environment)
     if state is None:
         return {}

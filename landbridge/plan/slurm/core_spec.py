@@ -4,14 +4,16 @@ Pure.
 
 from collections.abc import Sequence
 
-#: Cores of a socket from which on one of them is the system's: a thirty-second part is not missed, an eighth would be.
+#: Minimum cores of a socket for reserving one: 1/32 of the socket's cores is acceptable, 1/8 would be too much.
 LARGE_SOCKET_CORES = 32
-#: MiB. slurmd, the step daemons, DCGM, a file system's client: as much as they need, and never more than a 64th of the machine.
-MOST_MEMORY, MEMORY_PART, GIB = 16 * 1024, 64, 1024
+#: Memory for slurmd, step daemons, DCGM and file system clients: at most this (MiB), and at most 1/64 of the node's
+#: memory.
+MAX_MEMORY_MIB, MEMORY_DIVISOR, MIB_PER_GIB = 16 * 1024, 64, 1024
 
 
 def system_cores(sockets: int, cores_per_socket: int) -> int:
-    """CoreSpecCount: one core of each large socket, where slurmd, interrupts and monitoring disturb no rank of a job.
+    """Return CoreSpecCount: one core of each large socket, so that slurmd, interrupts and monitoring do not disturb
+    jobs.
 
     Source: slurm.conf(5), CoreSpecCount; Slurm's guide to core specialization: the last core of every socket in turn.
     """
@@ -19,17 +21,17 @@ def system_cores(sockets: int, cores_per_socket: int) -> int:
 
 
 def system_memory(memory_mib: int) -> int:
-    """MemSpecLimit in MiB, whole GiB of `memory_mib` (RealMemory); none of a small machine, where every GiB counts.
+    """Return MemSpecLimit in MiB, a multiple of 1 GiB of `memory_mib` (RealMemory); 0 for a node with less than 64 GiB.
 
-    Source: slurm.conf(5), MemSpecLimit: no job gets it, and with ConstrainRAMSpace slurmd is held to it.
+    Source: slurm.conf(5), MemSpecLimit: jobs cannot use it, and with ConstrainRAMSpace it is slurmd's limit.
     """
-    return min(MOST_MEMORY, memory_mib // MEMORY_PART) // GIB * GIB
+    return min(MAX_MEMORY_MIB, memory_mib // MEMORY_DIVISOR) // MIB_PER_GIB * MIB_PER_GIB
 
 
 def cores_per_gpu(sockets: int, cores_per_socket: int, reserved: int, gpus: int, by_socket: Sequence[int]) -> int:
-    """Return the whole cores of each GPU or MIG instance, so that a job for each fits at the same time.
+    """Return the cores of each GPU or MIG instance, rounded down, so that one job for each fits at the same time.
 
-    `kept` are the system's cores; `by_socket` says how many GPUs hang on each socket, nothing where that is not known.
+    `reserved` are the system's cores; `by_socket` is the number of GPUs of each socket, empty if unknown.
     """
     if by_socket:
         return (cores_per_socket - -(-reserved // sockets)) // max(by_socket)

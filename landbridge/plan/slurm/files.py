@@ -9,15 +9,16 @@ from landbridge.environment.base import Scalar
 from landbridge.plan.site.containers import plugstack
 from landbridge.plan.site.mig import instance_files
 from landbridge.plan.slurm.conf import slurm_settings
+from landbridge.plan.slurm.job_classes import class_lines
 from landbridge.plan.slurm.job_submit import has_job_submit, job_submit_lua
 from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import partition_lines
 from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
 from landbridge.plan.slurm.topology import topology_file
 
-#: The device files of accelerators, without their number: the NVIDIA and the Neuron driver name them so.
+#: Device files of accelerators without their number, by the NVIDIA and the Neuron driver.
 DEVICES = {"gpu": "/dev/nvidia", "neuron": "/dev/neuron"}
-HEADER = "# Written by Landbridge from the environment {name}; changes belong into its file.\n"
+HEADER = "# Written by Landbridge from the environment {name}; change that file instead.\n"
 
 
 def slurm_files(environment: Environment) -> dict[str, str]:
@@ -42,17 +43,19 @@ def slurm_files(environment: Environment) -> dict[str, str]:
 
 
 def slurm_conf(environment: Environment, nodes: Iterable[Nodes]) -> str:
-    """slurm.conf without its header: settings, then nodes, then partitions."""
+    """Render slurm.conf without its header: settings, then nodes, then partitions."""
     nodes = tuple(nodes)
     settings = slurm_settings(environment, nodes)
     lines = [f"{key}={value}" for key, values in settings.items() for value in values]
     lines += ["", *(_node_line(environment, group) for group in nodes)]
     lines += ["", *partition_lines(environment, nodes)]
+    if classes := class_lines(environment):
+        lines += ["", *classes]
     return "\n".join(lines) + "\n"
 
 
 def gres_conf(nodes: Iterable[Nodes]) -> str:
-    """gres.conf without its header. Files are named outright: automatic detection cannot be used with cloud nodes."""
+    """Render gres.conf without its header, with explicit device files: AutoDetect does not work with cloud nodes."""
     lines = ["AutoDetect=off"]
     for group in nodes:
         accelerators = group.accelerators
@@ -67,7 +70,7 @@ def gres_conf(nodes: Iterable[Nodes]) -> str:
 
 
 def cgroup_conf(environment: Environment) -> str:
-    """cgroup.conf without its header. ConstrainDevices is what keeps one job off another's GPUs."""
+    """Render cgroup.conf without its header. ConstrainDevices isolates the GPUs of different jobs."""
     version = environment.scheduler.cgroup
     settings: dict[str, Scalar] = {
         "CgroupPlugin": f"cgroup/{version}",

@@ -1,9 +1,9 @@
 """Hard budgets as GrpTRESMins limits: GPU minutes of partitions in AWS.
 
-A backstop: the burst controller's ledger counts dollars, by account, and refuses launches; should it not run, or be wrong,
-Slurm still starts nothing past this. Limits are of a quality of service that each queue of AWS nodes alone carries: one of an
-account would count the site's GPUs too. Source: sacctmgr(1), GrpTRESMins and Flags (NoDecay); slurm.conf(5), QOS of a
-partition and AccountingStorageEnforce=safe.
+A second limit: the burst controller's ledger counts dollars by account and refuses launches; if it does not run or has
+an error, Slurm still starts no job above this limit. The limits belong to a QOS of partitions with AWS nodes only: a
+limit of an account would count on-prem GPUs too. Source: sacctmgr(1), GrpTRESMins and Flags (NoDecay); slurm.conf(5),
+QOS of a partition and AccountingStorageEnforce=safe.
 """
 
 import math
@@ -15,25 +15,26 @@ from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.slurm.nodes import Nodes, pool_node_names
 
-#: The quality of service of all queues in AWS together; a pool with a budget of its own has one more.
+#: QOS of all partitions in AWS together; a pool with a separate budget has a separate QOS.
 EVERYWHERE = "landbridge-aws"
 
 
 def gpu_minute_limits(environment: Environment) -> dict[str, int]:
-    """Return GPU minutes a month by QOS; empty without a hard budget for all accounts, or without known prices."""
+    """Return GPU minutes per month by QOS; empty without a hard budget for all accounts, or without known prices."""
     limits: dict[str, int] = {}
-    dearest = {pool.name: _gpu_minute(environment, pool) for pool in environment.aws.pools}
-    known_prices = {name: price for name, price in dearest.items() if price is not None}
+    price_by_pool = {pool.name: _gpu_minute(environment, pool) for pool in environment.aws.pools}
+    known_prices = {name: price for name, price in price_by_pool.items() if price is not None}
     if not environment.scheduler.accounts or not known_prices:
         return limits
     total_usd = _whole_budget(environment)
     if total_usd is not None:
-        # What the dearest costs: never more dollars than the budget, and fewer minutes than cheaper capacity would have given.
+        # By the highest price: the cost never exceeds the budget, but cheaper capacity gets fewer minutes than it could
+        # have.
         limits[EVERYWHERE] = math.floor(total_usd / max(known_prices.values()))
     for name, usd in environment.budget.pools.items():
         if name in known_prices:
             pool_usd = usd if total_usd is None else min(usd, total_usd)
-            limits[_own(name)] = math.floor(pool_usd / known_prices[name])
+            limits[_pool_qos(name)] = math.floor(pool_usd / known_prices[name])
     return limits
 
 
@@ -43,8 +44,8 @@ def partition_qos(environment: Environment, members: Sequence[str], nodes: Seque
     if not caps or any(group.site != "aws" for group in nodes if not set(group.names).isdisjoint(members)):
         return None
     for pool in environment.aws.pools:
-        if _own(pool.name) in caps and set(members) <= set(pool_node_names(pool)):
-            return _own(pool.name)
+        if _pool_qos(pool.name) in caps and set(members) <= set(pool_node_names(pool)):
+            return _pool_qos(pool.name)
     return EVERYWHERE if EVERYWHERE in caps else None
 
 
@@ -52,13 +53,13 @@ def _whole_budget(environment: Environment) -> float | None:
     """Return the total limit of spend: the hard budget, or the sum of the accounts' budgets if all are hard."""
     budget, classes = environment.budget, environment.data_classes
     limits_usd = [budget.monthly_usd] if budget.hard and budget.monthly_usd is not None else []
-    may = [
+    aws_accounts = [
         name
         for name, account in environment.scheduler.accounts.items()
         if account.data_class in classes and "aws" in classes[account.data_class].sites
     ]
-    if may and all(name in budget.accounts and budget.accounts[name].hard for name in may):
-        limits_usd.append(sum(budget.accounts[name].monthly_usd for name in may))
+    if aws_accounts and all(name in budget.accounts and budget.accounts[name].hard for name in aws_accounts):
+        limits_usd.append(sum(budget.accounts[name].monthly_usd for name in aws_accounts))
     return min(limits_usd, default=None)
 
 
@@ -73,5 +74,5 @@ def _gpu_minute(environment: Environment, pool: PoolSettings) -> float | None:
     return max(rate for rate in rates if rate is not None) / kind.accelerators.count / 60
 
 
-def _own(pool: str) -> str:
+def _pool_qos(pool: str) -> str:
     return f"landbridge-{pool}"

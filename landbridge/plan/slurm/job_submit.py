@@ -1,7 +1,8 @@
 """job_submit.lua: reject jobs whose data may not be at every site of their partitions, at submission and modification.
 
-AllowAccounts on the partitions says the same once more; this one also tells the user why, and holds where an administrator
-changes a partition by hand. It reads what slurmctld hands it and its own tables, and calls nothing.
+AllowAccounts of the partitions has the same effect; this script also reports the reason to the user, and remains
+effective if an operator changes a partition with scontrol. It reads only slurmctld's arguments and its own tables, and
+calls no program.
 Source: slurm.schedmd.com/job_submit_plugins.html (Lua functions, slurm.log_user); slurm.conf(5), JobSubmitPlugins.
 """
 
@@ -12,33 +13,33 @@ from landbridge.environment.base import SITES, Site
 from landbridge.plan.slurm.nodes import Nodes
 from landbridge.plan.slurm.partitions import OPERATORS, default_partition, partition_sites
 
-#: The sites in a user's words.
+#: Sites in messages to users.
 _WORDS: dict[Site, str] = {"onprem": "on-prem", "aws": "in AWS"}
 _LOGIC = """
--- The first thing that speaks against this account's job in these queues; nil when nothing does.
-local function against(account, queues)
+-- Return the first reason why a job of this account may not be in these partitions; nil without one.
+local function reason_for_refusal(account, partitions)
   account = string.lower(account or "")
   if account == OPERATORS then
     return nil
   end
-  local own = ACCOUNTS[account]
-  for queue in string.gmatch(queues, "[^,%s]+") do
-    local sites = PARTITIONS[queue]
-    if own == nil then
+  local data_class = ACCOUNTS[account]
+  for partition in string.gmatch(partitions, "[^,%s]+") do
+    local sites = PARTITIONS[partition]
+    if data_class == nil then
       if sites == nil or sites.aws then
         return string.format("account '%s' is not in the cluster's environment, so its jobs may not be in AWS; partition '%s' "
-          .. "may start them there", account, queue)
+          .. "may start them there", account, partition)
       end
     elseif sites == nil then
-      if own.confined then
-        return string.format("partition '%s' is not in the cluster's environment, so nobody knows whether data of class '%s' "
-          .. "(account '%s') may be there", queue, own.class, account)
+      if data_class.confined then
+        return string.format("partition '%s' is not in the cluster's environment, so it is unknown whether data of "
+          .. "class '%s' (account '%s') may be there", partition, data_class.class, account)
       end
     else
       for _, site in ipairs(SITES) do
-        if sites[site] and not own.sites[site] then
+        if sites[site] and not data_class.sites[site] then
           return string.format("account '%s' has data of class '%s', which may be %s only; partition '%s' may start the job %s. "
-            .. "Use: %s", account, own.class, own.words, queue, WHERE[site], own.use)
+            .. "Use: %s", account, data_class.class, data_class.words, partition, WHERE[site], data_class.use)
         end
       end
     end
@@ -46,17 +47,17 @@ local function against(account, queues)
   return nil
 end
 
-local function answer(account, queues, who)
-  local reason = against(account, queues)
+local function answer(account, partitions, uid)
+  local reason = reason_for_refusal(account, partitions)
   if reason == nil then
     return slurm.SUCCESS
   end
   slurm.log_user("%s", "landbridge: " .. reason)
-  slurm.log_info("%s", "landbridge: refused a job of uid " .. tostring(who) .. ": " .. reason)
+  slurm.log_info("%s", "landbridge: refused a job of uid " .. tostring(uid) .. ": " .. reason)
   return slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 end
 
--- A value that was given: nil and the empty word are none.
+-- Return the value, or nil for an empty string.
 local function given(value)
   if value == nil or value == "" then
     return nil
@@ -64,16 +65,16 @@ local function given(value)
   return value
 end
 
--- Called for every job, also for each part of a heterogeneous one; once for an array.
+-- slurmctld calls this for every job, once for each component of a heterogeneous job, and once for an array.
 function slurm_job_submit(job_desc, part_list, submit_uid)
   local account = given(job_desc.account) or given(job_desc.default_account)
-  -- Who names a reservation and no queue gets the reservation's queue: it could be any.
+  -- A job with a reservation and no partition gets the reservation's partition, which can be any.
   local unnamed = given(job_desc.reservation) and EVERY or DEFAULT
   return answer(account, given(job_desc.partition) or unnamed, submit_uid)
 end
 
--- Called for every change of a job, also by administrators: what the job would be afterwards is judged. A change that leaves
--- account and partition alone is nobody's way to AWS; a job that should not be there can still be held.
+-- slurmctld calls this for every change of a job, also by operators: the resulting job is checked. A change of neither
+-- account nor partition is always permitted, so that a job that should not be there can still be held.
 function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
   if job_desc.account == nil and job_desc.partition == nil then
     return slurm.SUCCESS
@@ -96,10 +97,10 @@ def has_job_submit(environment: Environment) -> bool:
 
 
 def job_submit_lua(environment: Environment, nodes: Sequence[Nodes]) -> str:
-    """The script, the same for the same environment. Lua 5.1 to 5.4 run it."""
+    """Render the script for Lua 5.1 to 5.4; the same environment gives the same text."""
     queues = partition_sites(environment, nodes)
     lines = [
-        f"-- Written by Landbridge from the environment {environment.name}; changes belong into its file.",
+        f"-- Written by Landbridge from the environment {environment.name}; change that file instead.",
         f"local OPERATORS = {_text(OPERATORS)}",
         f"local DEFAULT = {_text(default_partition(environment))}",
         f"local EVERY = {_text(','.join(queues))}",
@@ -113,13 +114,13 @@ def job_submit_lua(environment: Environment, nodes: Sequence[Nodes]) -> str:
     for name, account in environment.scheduler.accounts.items():
         data_class = environment.data_classes.get(account.data_class)
         sites = frozenset(data_class.sites) if data_class is not None else frozenset()
-        use = [queue for queue, where in queues.items() if where <= sites]
+        permitted = [queue for queue, queue_sites in queues.items() if queue_sites <= sites]
         fields = {
             "class": _text(account.data_class),
             "sites": _set(sites),
             "words": _text(" and ".join(_WORDS[site] for site in SITES if site in sites) or "nowhere"),
             "confined": "true" if sites != frozenset(SITES) else "false",
-            "use": _text(", ".join(f"--partition={queue}" for queue in use) or "no partition of this cluster"),
+            "use": _text(", ".join(f"--partition={queue}" for queue in permitted) or "no partition of this cluster"),
         }
         lines.append(f"  [{_text(name.lower())}] = {_table(fields.items())},")
     return "\n".join([*lines, "}", _LOGIC.strip("\n")]) + "\n"
@@ -135,6 +136,6 @@ def _table(fields: Iterable[tuple[str, str]]) -> str:
 
 
 def _text(value: str) -> str:
-    """A Lua string. The environment's words hold neither quotes nor control characters; should one, it stays a string."""
+    """Return a Lua string literal. Quotes, backslashes and control characters are escaped."""
     escaped = "".join(char if char.isprintable() and char not in '"\\' else f"\\{ord(char):03d}" for char in value)
     return f'"{escaped}"'

@@ -1,4 +1,4 @@
-"""Slurm's nodes by group: equal machines of one rack, or the instances of one pool."""
+"""Slurm nodes by group: equal nodes of one rack, or the instances of one pool."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from landbridge.environment import Environment, NodeGroup, PoolSettings
 from landbridge.plan.site.mig import MigInstance, gres_type, mig_layout
 from landbridge.plan.slurm.core_spec import cores_per_gpu, system_cores, system_memory
 
-# The rest is the operating system's, and firmware takes some before it.
+# Share of memory that jobs can use; the operating system and the firmware need the remainder.
 USABLE_MEMORY_SHARE = 0.95
 ONPREM_WEIGHT, CLOUD_WEIGHT = 1, 1000
 
@@ -18,9 +18,9 @@ ONPREM_WEIGHT, CLOUD_WEIGHT = 1, 1000
 class Nodes:
     """Group of equal Slurm nodes. `addresses` is empty for cloud nodes, which report theirs at registration.
 
-    `accelerators` is None for nodes that have none; `parts` are the instances of those of its GPUs that are partitioned.
-    What is reserved no job gets. `gpus_by_socket` is empty where it is not known; `gpu_cores` beside each GPU are for jobs
-    with GPUs, None: as many as are its share. `domain` is the NVLink domain that the nodes are in together.
+    `accelerators` is None for nodes without any; `parts` are the MIG instances of partitioned GPUs. Jobs cannot use
+    reserved cores and memory. `gpus_by_socket` is empty if unknown; `gpu_cores` cores of each GPU are for GPU jobs
+    only, None: the GPU's share. `domain` is the nodes' NVLink domain.
     """
 
     names: tuple[str, ...]
@@ -44,20 +44,20 @@ class Nodes:
 
     @property
     def hostlist(self) -> str:
-        """The names as Slurm writes them."""
+        """Names in Slurm's host list form."""
         return hostlist.compress(self.names)
 
     @property
     def whole(self) -> tuple[int, ...]:
-        """The accelerators that are not partitioned, by the numbers of their device files."""
-        cut = {part.gpu for part in self.parts}
+        """Numbers of the device files of accelerators that are not partitioned."""
+        partitioned = {part.gpu for part in self.parts}
         return tuple(
-            number for number in range(self.accelerators.count if self.accelerators else 0) if number not in cut
+            number for number in range(self.accelerators.count if self.accelerators else 0) if number not in partitioned
         )
 
     @property
     def gres_types(self) -> dict[str, int]:
-        """Return the number of GPUs by GRES type, such as `gpu:h100` and `gpu:h100_1g.10gb`; unpartitioned ones first."""
+        """Number of GPUs by GRES type, such as `gpu:h100` and `gpu:h100_1g.10gb`; unpartitioned ones first."""
         accelerators = self.accelerators
         if accelerators is None:
             return {}
@@ -68,12 +68,12 @@ class Nodes:
 
     @property
     def gres(self) -> str | None:
-        """The node's accelerators as Slurm counts them, `gpu:h100:8`; None for a node that has none."""
+        """Gres value of a node, `gpu:h100:8`; None without accelerators."""
         return ",".join(f"{kind}:{count}" for kind, count in self.gres_types.items()) or None
 
     @property
     def gpu_count(self) -> int:
-        """Return the number of GPUs or MIG instances of one node: the unit of `--gpus`."""
+        """Number of GPUs or MIG instances of one node: the unit of `--gpus`."""
         accelerators = self.accelerators
         return sum(self.gres_types.values()) if accelerators and accelerators.kind == "gpu" else 0
 
@@ -84,7 +84,9 @@ class Nodes:
 
     @property
     def cores_per_gpu(self) -> int:
-        """Whole cores that each GPU or part of one has: Slurm allocates cores, and jobs for each of them fit together."""
+        """Cores of each GPU or MIG instance, rounded down, because Slurm allocates whole cores: one job for each fits
+        on the node.
+        """
         by_socket = () if self.parts else self.gpus_by_socket
         return cores_per_gpu(self.sockets, self.cores_per_socket, self.reserved_cores, self.gpu_count, by_socket)
 
@@ -95,47 +97,50 @@ class Nodes:
 
     @property
     def cores_kept_for_gpus(self) -> int:
-        """Cores beside each GPU that only jobs with a GPU get. Slurm has to know where GPUs are; parts of them share cores."""
+        """Cores of each GPU for GPU jobs only; 0 if the GPUs' sockets are unknown, or with MIG instances, which share
+        cores.
+        """
         if not self.gpus_by_socket or self.parts:
             return 0
         return self.cores_per_gpu if self.gpu_cores is None else min(self.gpu_cores, self.cores_per_gpu)
 
     @property
     def gpus_and_cores(self) -> tuple[tuple[tuple[int, ...], str | None], ...]:
-        """The whole accelerators by the cores they are beside, `0-55`, as gres.conf has both.
+        """Unpartitioned accelerators with the cores of their socket, such as `0-55`, for gres.conf.
 
-        None where that is not known, and next to parts: either all of a node's GPUs have cores there, or none has.
+        The cores are None if unknown, or on nodes with MIG instances: gres.conf has cores for all GPUs of a node or for
+        none.
         """
         if not self.gpus_by_socket or self.parts:
             return ((self.whole, None),) if self.whole else ()
         numbers_and_cores, first = [], 0
         for socket, count in enumerate(self.gpus_by_socket):
-            here = tuple(number for number in self.whole if first <= number < first + count)
+            socket_gpus = tuple(number for number in self.whole if first <= number < first + count)
             last = (socket + 1) * self.cores_per_socket - 1
-            if here:
-                numbers_and_cores.append((here, f"{socket * self.cores_per_socket}-{last}"))
+            if socket_gpus:
+                numbers_and_cores.append((socket_gpus, f"{socket * self.cores_per_socket}-{last}"))
             first += count
         return tuple(numbers_and_cores)
 
 
 def onprem_nodes(environment: Environment) -> tuple[Nodes, ...]:
-    """The groups of on-prem nodes, in the file's order."""
+    """Return the groups of on-prem nodes, in the file's order."""
     return tuple(_less_huge_pages(environment, _onprem(group)) for group in environment.node_groups)
 
 
 def cloud_nodes(environment: Environment) -> tuple[Nodes, ...]:
-    """The groups of cloud nodes, one a pool, in the file's order."""
+    """Return the groups of cloud nodes, one for each pool, in the file's order."""
     return tuple(_less_huge_pages(environment, _cloud(pool)) for pool in environment.aws.pools)
 
 
 def _less_huge_pages(environment: Environment, nodes: Nodes) -> Nodes:
-    """Return the memory without reserved huge pages: they are not ordinary memory that Slurm can allocate."""
-    aside = 2 * environment.hosts.tuning.huge_pages
-    return replace(nodes, memory_mib=max(nodes.memory_mib - aside, 1)) if aside else nodes
+    """Return the nodes with their memory less reserved huge pages, which Slurm cannot allocate."""
+    huge_pages_mib = 2 * environment.hosts.tuning.huge_pages
+    return replace(nodes, memory_mib=max(nodes.memory_mib - huge_pages_mib, 1)) if huge_pages_mib else nodes
 
 
 def pool_node_names(pool: PoolSettings) -> tuple[str, ...]:
-    """Slurm's names of a pool's nodes: `p5-1` to `p5-4`."""
+    """Return the Slurm names of a pool's nodes: `p5-1` to `p5-4`."""
     return tuple(f"{pool.name}-{number}" for number in range(1, pool.max_nodes + 1))
 
 
@@ -162,7 +167,7 @@ def _onprem(group: NodeGroup) -> Nodes:
         reserved_memory_mib=system_memory(memory)
         if hardware.reserved_memory_mib is None
         else hardware.reserved_memory_mib,
-        # Another number of sockets is another machine: where its GPUs are is not known then.
+        # With a different number of sockets the node is not the platform, and its GPUs' sockets are unknown.
         gpus_by_socket=platform.gpus_by_socket if sockets == len(platform.gpus_by_socket) else (),
         gpu_cores=hardware.gpu_cores,
         domain=group.rack if platform.domain else None,

@@ -12,12 +12,12 @@ from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
 from landbridge.plan.slurm.topology import queue_topology
 
 MAIN, ONPREM, MIG = "gpu", "onprem", "mig"
-# Slurm's administrators keep an account of their own; it is never a user's.
+# Slurm's default account of administrators; users are not in it.
 OPERATORS = "root"
 
 
 def partition_names(environment: Environment) -> tuple[str, ...]:
-    """Return every partition, the default one first."""
+    """Return the names of all partitions, the built-in ones first."""
     groups = environment.node_groups
     parts = [MIG] if any(group.mig for group in groups) else []
     built_in = [MAIN, *([ONPREM] if groups else []), *parts, *(pool.name for pool in environment.aws.pools)]
@@ -25,15 +25,15 @@ def partition_names(environment: Environment) -> tuple[str, ...]:
 
 
 def partition_lines(environment: Environment, nodes: Sequence[Nodes]) -> list[str]:
-    """The PartitionName lines."""
+    """Return the PartitionName lines of slurm.conf."""
     configured = environment.scheduler.partitions
-    default = default_partition(environment)
+    default_name = default_partition(environment)
     lines = []
     for name in partition_names(environment):
         partition = configured.get(name, Partition())
-        members = _of_queue(environment, name, partition, nodes)
+        members = _partition_nodes(environment, name, partition, nodes)
         if members:
-            lines.append(_line(environment, name, partition, list(dict.fromkeys(members)), nodes, name == default))
+            lines.append(_line(environment, name, partition, list(dict.fromkeys(members)), nodes, name == default_name))
     return lines
 
 
@@ -42,10 +42,10 @@ def partition_sites(environment: Environment, nodes: Sequence[Nodes]) -> dict[st
     sites = {}
     for name in partition_names(environment):
         partition = environment.scheduler.partitions.get(name, Partition())
-        members = frozenset(_of_queue(environment, name, partition, nodes))
+        members = frozenset(_partition_nodes(environment, name, partition, nodes))
         if members:
             sites[name] = _sites(group for group in nodes if not members.isdisjoint(group.names))
-    # Source: slurm.conf(5), Alternate: jobs go there while the queue itself takes none.
+    # Source: slurm.conf(5), Alternate: Slurm uses it while the partition itself accepts no jobs.
     for name, partition in environment.scheduler.partitions.items():
         alternates = [str(value) for key, value in partition.settings.items() if key.casefold() == "alternate"]
         if name in sites:
@@ -54,7 +54,7 @@ def partition_sites(environment: Environment, nodes: Sequence[Nodes]) -> dict[st
 
 
 def default_partition(environment: Environment) -> str:
-    """Return the partition of a job that names none."""
+    """Return the partition of jobs without --partition."""
     return next((name for name, partition in environment.scheduler.partitions.items() if partition.default), MAIN)
 
 
@@ -69,7 +69,7 @@ def allowed_accounts(environment: Environment, sites: frozenset[Site]) -> tuple[
 
 
 def seconds(limit: str) -> float:
-    """A time limit as Slurm writes it (`90`, `4:00:00`, `7-00:00:00`), in seconds; unlimited is infinite."""
+    """Return a time limit in Slurm's form (`90`, `4:00:00`, `7-00:00:00`) in seconds; infinite if unlimited."""
     if limit in ("INFINITE", "UNLIMITED"):
         return math.inf
     days, dash, clock = limit.rpartition("-")
@@ -92,23 +92,25 @@ def _line(
         "Default": "YES" if default else "NO",
         "MaxTime": partition.max_time,
         "DefaultTime": partition.max_time if seconds(partition.max_time) < 3600 else "1:00:00",
-        **_share_of_a_gpu(groups),
+        **_defaults_per_gpu(groups),
         "OverSubscribe": "NO",
         **({"Topology": topology} if topology else {}),
     }
     if environment.scheduler.accounts:
-        # Default deny: an account that the environment does not know starts nothing here.
+        # Default deny: accounts that are not in the environment cannot use the partition.
         settings["AllowAccounts"] = ",".join([OPERATORS, *allowed_accounts(environment, sites)])
-    cap = partition_qos(environment, members, nodes)
-    if cap is not None:
-        settings["QOS"] = cap
+    qos = partition_qos(environment, members, nodes)
+    if qos is not None:
+        settings["QOS"] = qos
     settings["State"] = "UP"
     merged = with_overrides(settings, partition.settings)
     return " ".join([f"PartitionName={name}", *(f"{key}={setting_text(value)}" for key, value in merged.items())])
 
 
-def _share_of_a_gpu(groups: Sequence[Nodes]) -> dict[str, Scalar]:
-    """A GPU brings its share of the smallest node's processors and memory, so that eight jobs of one GPU fit."""
+def _defaults_per_gpu(groups: Sequence[Nodes]) -> dict[str, Scalar]:
+    """Return the defaults of CPUs and memory per GPU: a GPU's share of the smallest node, so that one job for each GPU
+    fits.
+    """
     with_gpus = [group for group in groups if group.gpu_count]
     if not with_gpus:
         return {}
@@ -123,18 +125,20 @@ def _sites(groups: Iterable[Nodes]) -> frozenset[Site]:
     return frozenset(site for site in SITES if site in sites)
 
 
-def _of_queue(environment: Environment, name: str, partition: Partition, nodes: Sequence[Nodes]) -> list[str]:
-    """A queue's nodes. Where jobs are to wait on-prem first, `gpu` is the site's: the controller lets them on later."""
-    waits = name == MAIN and environment.burst.wait_minutes is not None and environment.node_groups
-    words = partition.nodes or ((ONPREM,) if waits else (name,))
-    return [node for word in words for node in _members(word, nodes)]
+def _partition_nodes(environment: Environment, name: str, partition: Partition, nodes: Sequence[Nodes]) -> list[str]:
+    """Return a partition's nodes. If jobs wait for on-prem nodes first, `gpu` has only these; the burst controller
+    promotes jobs later.
+    """
+    onprem_first = name == MAIN and environment.burst.wait_minutes is not None and environment.node_groups
+    tokens = partition.nodes or ((ONPREM,) if onprem_first else (name,))
+    return [node for token in tokens for node in _members(token, nodes)]
 
 
 def _members(token: str, nodes: Sequence[Nodes]) -> list[str]:
-    """The nodes a word stands for: `gpu` is all, a site's or pool's name its nodes, anything else a host range.
+    """Return the nodes of a token: `gpu` is all nodes, a site's or pool's name its nodes, any other text a host list.
 
-    Nodes with GPUs in parts are in `mig` instead, as long as there are others: who asks for a GPU means a whole one, and
-    a queue's default share of processors and memory fits either whole GPUs or parts.
+    Nodes with partitioned GPUs are in `mig` instead, if other nodes exist: a job that requests a GPU expects an
+    unpartitioned one, and a partition's default CPUs and memory per GPU suit either GPUs or MIG instances.
     """
     if token == MIG and any(group.parts for group in nodes):
         return [name for group in nodes if group.parts for name in group.names]

@@ -6,25 +6,25 @@ from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 
-#: Prolog, Epilog and TaskProlog in one file next to slurm.conf; the role slurm_controller has it.
+#: Prolog, Epilog and TaskProlog in one file next to slurm.conf; the role slurm_controller installs it.
 PROGRAM = "landbridge-job"
-#: Where slurmd shows what configless has brought. Only a plain name makes slurmctld send a file along with slurm.conf, and
-#: releases before 26.05 send no TaskProlog: this one is the file that was sent as the Prolog.
+#: Folder of slurmd's configless files. slurmctld sends a script with slurm.conf only if its setting has no path, and
+#: releases before 26.05 do not send TaskProlog: its path is therefore that of the file sent as Prolog.
 SENT = "/run/slurm/conf"
 
 
 def prolog_epilog_settings() -> dict[str, Scalar]:
-    """Return the settings, equal on both sites; differences between nodes are in a file on the node (role
+    """Return the settings, equal on both sites; differences between nodes are in a file on each node (role
     slurm_job_environment).
 
-    Source: slurm.conf(5), Prolog and Epilog Guide; configless pushes files that are named without a path.
+    Source: slurm.conf(5), Prolog and Epilog Guide; configless sends files whose setting has no path.
     """
     return {
         "Prolog": PROGRAM,
         "Epilog": PROGRAM,
         "TaskProlog": f"{SENT}/{PROGRAM}",
-        # Contain makes the step that pam_slurm_adopt puts ssh sessions into, and runs the Prolog with the allocation, on
-        # every node. A batch script waits until each has ended; what fails there is tried again on other nodes.
+        # Contain creates the step for pam_slurm_adopt's ssh sessions, and runs the Prolog at allocation on every node.
+        # The batch script waits until all Prologs have ended; after a failure the job is requeued.
         "PrologFlags": "Contain,DeferBatch,ForceRequeueOnFail",
     }
 
@@ -36,7 +36,7 @@ def prolog_epilog_variables(environment: Environment, host: str) -> dict[str, An
             return {
                 "scratch_mount": group.local_scratch,
                 "slurm_job_environment_root": f"{group.local_scratch.rstrip('/')}/jobs",
-                # A node that has lost its disk takes no job, rather than fill the system's.
+                # A node whose scratch disk is missing accepts no job: jobs would fill the root file system.
                 "slurm_job_environment_mount": group.local_scratch,
             }
     return {}

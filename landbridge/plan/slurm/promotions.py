@@ -18,13 +18,13 @@ class PartitionPromotion(NamedTuple):
 def promotions(environment: Environment) -> tuple[PartitionPromotion, ...]:
     """Return the promotion of `gpu` to every pool with the site's kind of accelerators; empty if jobs do not wait.
 
-    Who names another queue, `onprem` say, has chosen, and stays there.
+    Jobs with an explicit other partition, such as `onprem`, are not promoted.
     """
     minutes = environment.burst.wait_minutes
     if minutes is None:
         return ()
     machines, types = platforms(), instances()
-    # What is told apart further, a GPU's model say, Slurm tells apart by what the job asks for.
+    # Only the kind of accelerator is compared here: Slurm matches the job's other requests, such as the GPU model.
     kinds = {machines[group.platform].gpus.kind for group in environment.node_groups if group.platform in machines}
     names = [
         pool.name

@@ -1,9 +1,9 @@
 """Slurm reservations of Capacity Blocks: nodes of a block accept jobs in its window only.
 
-Outside of it they belong to a reservation without users, so that Slurm starts there only jobs that end in time, plans
-for the day a block opens, and no job waits for a node that cannot be launched.
-Source: slurm.schedmd.com/reservations.html (a job starts where its time limit ends before a reservation does); EC2 User Guide,
-"Work with Capacity Blocks".
+Outside of it the nodes are in a reservation without users, so that Slurm starts only jobs on them that end in time,
+plans jobs for the block's start, and no job waits for a node that cannot be launched.
+Source: slurm.schedmd.com/reservations.html (a job starts if its time limit ends before the reservation begins); EC2
+User Guide, "Work with Capacity Blocks".
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.instances.capacity import Terms, fallbacks
 from landbridge.plan.slurm.nodes import pool_node_names
 
-#: Whatever is called so is ours, and goes when the file no longer has it. Never MAINT: other programs take that for an outage.
+#: Landbridge owns all reservations with this prefix and deletes those that are not in the file. Without MAINT, which
+#: other programs treat as an outage.
 PREFIX = "landbridge-block-"
 
 
@@ -35,17 +36,17 @@ def reservations(environment: Environment) -> list[dict[str, Any]]:
 
 def unavailable_windows(pool: PoolSettings, region: str) -> Iterator[tuple[datetime | None, datetime | None]]:
     """Yield the windows without capacity for a pool, in order. None if the pool has other capacity."""
-    decided = fallbacks(pool, region)
-    if any(terms.kind != "capacity_block" for terms in decided):
+    all_terms = fallbacks(pool, region)
+    if any(terms.kind != "capacity_block" for terms in all_terms):
         return
-    windows = sorted(map(_window, decided))
-    before: datetime | None = None
+    windows = sorted(map(_window, all_terms))
+    closed_since: datetime | None = None
     for opens, closes in windows:
-        if opens != _ALWAYS and (before is None or opens > before):
-            yield before, opens
-        before = closes if before is None else max(before, closes)
-    if before is not None and before != _NEVER:
-        yield before, None
+        if opens != _ALWAYS and (closed_since is None or opens > closed_since):
+            yield closed_since, opens
+        closed_since = closes if closed_since is None else max(closed_since, closes)
+    if closed_since is not None and closed_since != _NEVER:
+        yield closed_since, None
 
 
 _ALWAYS, _NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)

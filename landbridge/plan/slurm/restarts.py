@@ -9,12 +9,12 @@ from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 def restart_settings(environment: Environment, daemon: Daemon) -> dict[str, str]:
     """Return the settings of slurm.conf whose change needs a restart of `daemon`, by the catalogue's names.
 
-    One that is not written is not here, so that it can be told from one that was taken out.
+    Settings that slurm.conf does not contain are absent, so that removing one is also a change.
     """
     nodes = (*onprem_nodes(environment), *cloud_nodes(environment))
-    written = {key.casefold(): ",".join(values) for key, values in slurm_settings(environment, nodes).items()}
+    values_by_key = {key.casefold(): ",".join(values) for key, values in slurm_settings(environment, nodes).items()}
     return {
-        key: written[key.casefold()]
+        key: values_by_key[key.casefold()]
         for key, restart in slurm_restarts().items()
-        if daemon in restart.daemons and key.casefold() in written
+        if daemon in restart.daemons and key.casefold() in values_by_key
     }

@@ -5,14 +5,14 @@ from landbridge.plan.network.hosts import service_hosts
 
 
 def needs_sackd(environment: Environment) -> bool:
-    """True if slurmdbd is on another host than a controller: before slurmctld runs, no other daemon there signs
+    """True if slurmdbd is not on a controller's host: before slurmctld runs, no other daemon on that host signs
     requests.
 
     Source: Slurm's documentation of authentication plugins: sackd, slurmd, slurmctld and slurmdbd sign for their host.
     """
     served = service_hosts(environment)
-    apart = any(name != served.database for name in served.controllers)
-    return environment.scheduler.auth == "slurm" and has_accounting_storage(environment) and apart
+    is_separate = any(name != served.database for name in served.controllers)
+    return environment.scheduler.auth == "slurm" and has_accounting_storage(environment) and is_separate
 
 
 def has_accounting_storage(environment: Environment) -> bool:

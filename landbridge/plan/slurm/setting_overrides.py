@@ -6,7 +6,9 @@ from landbridge.environment.base import Scalar
 
 
 def with_overrides(settings: Mapping[str, Scalar], overrides: Mapping[str, Scalar | None]) -> dict[str, Scalar]:
-    """Return settings with a site's overrides: a value replaces (in any case of the key), None deletes."""
+    """Return settings with a site's overrides: a value replaces the setting (keys are case-insensitive), None removes
+    it.
+    """
     spelling = {key.casefold(): key for key in settings}
     merged = dict(settings)
     for key, value in overrides.items():

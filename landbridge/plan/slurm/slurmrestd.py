@@ -1,6 +1,6 @@
 """slurmrestd, and JWT authentication in slurmctld and slurmdbd.
 
-Source: slurm.schedmd.com/jwt.html (AuthAltTypes, AuthAltParameters, the key on slurmctld's and slurmdbd's hosts alone).
+Source: slurm.schedmd.com/jwt.html (AuthAltTypes, AuthAltParameters, the key on slurmctld's and slurmdbd's hosts only).
 """
 
 from typing import Any
@@ -8,7 +8,8 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 
-#: On the hosts of slurmctld and slurmdbd, where the role slurm_common puts it; a reader of this key can sign tokens of any user.
+#: JWT key, which the role slurm_common installs on the hosts of slurmctld and slurmdbd. With it, tokens of any user can
+#: be signed.
 KEY_FILE = "/etc/slurm/jwt_hs256.key"
 
 

@@ -8,12 +8,14 @@ from landbridge.environment import Environment
 from landbridge.plan.slurm.nodes import Nodes
 
 ONPREM = "onprem"
-#: The topology of nodes in NVLink domains that are wider than one machine; a queue of nothing else uses it.
+#: Topology of nodes in NVLink domains with several nodes; a partition with only such nodes uses it.
 DOMAINS = "nvlink"
 
 
 def topology_file(environment: Environment, nodes: Sequence[Nodes]) -> tuple[str, str]:
-    """Return name and content: topology.yaml where Slurm reads it (since 25.05), else topology.conf with one topology."""
+    """Return file name and content: topology.yaml if Slurm supports it (since 25.05), else topology.conf with one
+    topology.
+    """
     leaves: dict[str, list[str]] = {}
     for group in nodes:
         leaves.setdefault(group.switch, []).extend(group.names)
@@ -28,7 +30,7 @@ def topology_file(environment: Environment, nodes: Sequence[Nodes]) -> tuple[str
 
 
 def topology_plugin(environment: Environment, nodes: Sequence[Nodes]) -> str | None:
-    """Return TopologyPlugin of slurm.conf; None with topology.yaml."""
+    """Return the TopologyPlugin setting; None with topology.yaml."""
     if _has_yaml(environment):
         return None
     return "topology/block" if _only_domains(nodes) else "topology/tree"
@@ -37,8 +39,8 @@ def topology_plugin(environment: Environment, nodes: Sequence[Nodes]) -> str | N
 def queue_topology(environment: Environment, groups: Sequence[Nodes]) -> str | None:
     """Return the topology of a partition over these nodes; None: the cluster's default, the tree of switches.
 
-    A job of nodes in NVLink domains has its nodes in as few of them as can be: outside of its domain, a GPU is reached through
-    the adapters. Source: Slurm's topology guide, topology/block; slurm.conf(5), Topology of a partition (since 25.05).
+    Slurm places a job in as few NVLink domains as possible: traffic between domains uses the network adapters. Source:
+    Slurm's topology guide, topology/block; slurm.conf(5), Topology of a partition (since 25.05).
     """
     return DOMAINS if groups and _has_yaml(environment) and _only_domains(groups) else None
 

@@ -1,4 +1,6 @@
-"""Resolved settings and zones of a file system. Sizes and throughputs are in landbridge/catalog/storage.yaml."""
+"""Resolved settings and zones of a file system. The catalogue of sizes and throughputs is
+landbridge/catalog/storage.yaml.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,17 +12,17 @@ from landbridge.plan.zones import environment_zones, pool_zones, services_zones,
 
 Share = FsxLustre | FsxOpenZfs | Efs
 
-#: MB/s for each TiB where a deployment has a choice: the least that keeps 8 GPUs of one node busy reading images.
+#: MB/s for each TiB if the deployment has a choice: the minimum that keeps 8 GPUs of one node busy reading images.
 DEFAULT_MBPS_PER_TIB = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Resolved settings. `capacity_gib` is None for an elastic file system, `throughput` where the deployment has no
+    """Resolved settings. `capacity_gib` is None for an elastic file system, `throughput` if the deployment has no
     choice.
 
-    `throughput` is in MB/s: for each TiB with Lustre on disks, of the whole file system otherwise. `servers` is how many
-    addresses it takes in its zone (in each zone, for EFS).
+    `throughput` is in MB/s: for each TiB with Lustre on disks, otherwise of the whole file system. `servers` is the
+    number of addresses that it takes in its zone (in each zone for EFS).
     """
 
     capacity_gib: int | None
@@ -52,7 +54,7 @@ def capacity(share: Share) -> int | None:
 
 
 def throughput(share: Share) -> int | None:
-    """Return the throughput; None where there is no choice. The unit is that of `Resolved.throughput`."""
+    """Return the throughput in the unit of `Resolved.throughput`; None if the deployment has no choice."""
     return resolve(share).throughput
 
 
@@ -69,18 +71,20 @@ def ports(share: Share) -> tuple[Ports, ...]:
 
 
 def zone(environment: Environment, share: Share) -> str | None:
-    """Return the zone of a file system; None for one in every zone, or where no zone is known."""
+    """Return the zone of a file system; None if it is in every zone, or without a known zone."""
     services = environment.aws.services
-    # People wait for homes at the login hosts; and another pool must not move them.
-    beside = services.zone if services is not None and isinstance(share, OpenZfsHome) else None
-    return None if share.kind == "efs" else storage_zone(environment, share.zone or beside)
+    # Homes are in the zone of the login hosts: latency matters to users, and a new pool must not move the homes.
+    services_zone = services.zone if services is not None and isinstance(share, OpenZfsHome) else None
+    return None if share.kind == "efs" else storage_zone(environment, share.zone or services_zone)
 
 
 def zones(environment: Environment, share: Share) -> tuple[str, ...]:
-    """Return the zones of a file system's addresses; the first is its own, a second its standby's."""
+    """Return the zones of a file system's addresses: the active server's zone, then the standby's zone if
+    it has one.
+    """
     if share.kind == "efs":
-        beside = services_zones(environment)[:1]
-        return share.zones or tuple(sorted({*environment_zones(environment), *beside}))
+        services_zone = services_zones(environment)[:1]
+        return share.zones or tuple(sorted({*environment_zones(environment), *services_zone}))
     share_zone = zone(environment, share)
     if share_zone is None:
         return ()
@@ -96,9 +100,7 @@ def zones_needed(share: Share) -> int:
 
 
 def pools_elsewhere(environment: Environment, share: Share) -> Mapping[str, tuple[str, ...]]:
-    """Return the pools, with their zones, that may run outside the file system's zones: traffic between zones is slow
-    and billed.
-    """
+    """Return the pools with their zones outside the file system's zones: traffic between zones is slow and billed."""
     share_zones = zones(environment, share)
     if not share_zones:
         return {}
@@ -113,16 +115,16 @@ def addresses(environment: Environment) -> Mapping[str, int]:
     """Return the minimum number of file system addresses in each zone's subnet."""
     by_zone: dict[str, int] = {}
     for share in environment.storage.in_aws().values():
-        for place in zones(environment, share):
-            by_zone[place] = by_zone.get(place, 0) + resolve(share).servers
+        for share_zone in zones(environment, share):
+            by_zone[share_zone] = by_zone.get(share_zone, 0) + resolve(share).servers
     return by_zone
 
 
 def lustre_rows(share: FsxLustre) -> tuple[LustreRow, ...]:
     """Return the catalogue rows of a deployment and storage type; with a throughput, those that have it."""
     rows = facts().fsx_lustre.rows(share.deployment, share.storage_type)
-    chosen = tuple(row for row in rows if share.throughput in row.throughput)
-    return chosen or rows
+    matching_rows = tuple(row for row in rows if share.throughput in row.throughput)
+    return matching_rows or rows
 
 
 def _lustre(share: FsxLustre) -> Resolved:
@@ -134,9 +136,9 @@ def _lustre(share: FsxLustre) -> Resolved:
         return Resolved(size, rate, 1 + -(-rate // elastic.throughput_step))
     rows = lustre_rows(share)
     choices = sorted(rate for row in rows for rate in row.throughput)
-    throughput = max((rate for rate in choices if rate <= DEFAULT_MBPS_PER_TIB), default=None)
-    rate_or_none = share.throughput or throughput
-    behind = next((row.server_gib for row in rows if rate_or_none in row.throughput or not row.throughput), None)
-    # One more than its storage servers: the one that holds the names.
-    servers = -(-share.capacity_gib // behind) if share.capacity_gib is not None and behind is not None else 1
+    default_rate = max((rate for rate in choices if rate <= DEFAULT_MBPS_PER_TIB), default=None)
+    rate_or_none = share.throughput or default_rate
+    server_gib = next((row.server_gib for row in rows if rate_or_none in row.throughput or not row.throughput), None)
+    # The storage servers and one metadata server.
+    servers = -(-share.capacity_gib // server_gib) if share.capacity_gib is not None and server_gib is not None else 1
     return Resolved(share.capacity_gib, rate_or_none, 1 + servers)

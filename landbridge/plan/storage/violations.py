@@ -1,4 +1,4 @@
-"""Limits of FSx and EFS, and settings that they accept but treat unexpectedly. Each check names its source."""
+"""Limits of FSx and EFS, and settings that they accept but treat unexpectedly. Each check has its source."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _NAMES = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs
 
 @dataclass(frozen=True, slots=True)
 class StorageViolation:
-    """Violation of a storage limit: the share's key, the problem, and the fix."""
+    """Violation of a storage limit: key of the share's setting, problem and fix."""
 
     key: str
     message: str
@@ -22,18 +22,20 @@ class StorageViolation:
 
 
 def storage_violations(share: Share, region: str | None = None) -> tuple[StorageViolation, ...]:
-    """Return every violation of one file system; with a region, also unavailable features."""
+    """Return all violations of a file system; with a region, also features that the region lacks."""
     if isinstance(share, FsxLustre):
         violations = [*_lustre_shape(share), *_lustre_efa(share), *_lustre_s3(share), *_lustre_backups(share)]
     elif isinstance(share, FsxOpenZfs):
         violations = [*_openzfs(share)]
     else:
         violations = [*_efs(share.throughput, share.performance, share.provisioned_mibps)]
-    return (*violations, *(_not_there(share, region) if region is not None else ()))
+    return (*violations, *(_unavailable(share, region) if region is not None else ()))
 
 
 def _lustre_shape(share: FsxLustre) -> Iterator[StorageViolation]:
-    """Sizes and throughputs. Source: FSx for Lustre User Guide, "Deployment and storage class options"."""
+    """Yield violations of sizes and throughputs. Source: FSx for Lustre User Guide, "Deployment and storage class
+    options".
+    """
     lustre = facts().fsx_lustre
     if share.storage_type == "intelligent_tiering":
         elastic = lustre.intelligent_tiering
@@ -61,8 +63,8 @@ def _lustre_shape(share: FsxLustre) -> Iterator[StorageViolation]:
     choices = sorted({rate for row in rows for rate in row.throughput})
     if share.throughput is not None and share.throughput not in choices:
         if choices:
-            what = f"{share.deployment} with {share.storage_type} has no {share.throughput} MB/s per TiB"
-            yield StorageViolation("throughput", what, f"one of {', '.join(str(rate) for rate in choices)}")
+            message = f"{share.deployment} with {share.storage_type} has no {share.throughput} MB/s per TiB"
+            yield StorageViolation("throughput", message, f"one of {', '.join(str(rate) for rate in choices)}")
         else:
             base = f" (its {rows[0].baseline} MB/s per TiB)" if rows[0].baseline is not None else ""
             yield StorageViolation(
@@ -73,7 +75,7 @@ def _lustre_shape(share: FsxLustre) -> Iterator[StorageViolation]:
 
 def _lustre_size(share: FsxLustre) -> Iterator[StorageViolation]:
     rate = resolve(share).throughput
-    # With a throughput that there is not, any of the deployment's rows may be meant.
+    # An invalid throughput matches no row: then all rows of the deployment are checked.
     rows = [row for row in lustre_rows(share) if not row.throughput or rate in row.throughput] or lustre_rows(share)
     if share.capacity_gib is None:
         yield StorageViolation("capacity_gib", f"{share.deployment} needs a size", f"capacity_gib: {rows[0].sizes[0]}")
@@ -84,7 +86,7 @@ def _lustre_size(share: FsxLustre) -> Iterator[StorageViolation]:
 
 
 def _lustre_efa(share: FsxLustre) -> Iterator[StorageViolation]:
-    """EFA from a minimum on. Source: FSx for Lustre User Guide, "EFA-enabled file systems", and the increments there."""
+    """Yield violations of EFA's size increments. Source: FSx for Lustre User Guide, "EFA-enabled file systems"."""
     if not share.efa:
         return
     efa = facts().fsx_lustre.efa
@@ -98,12 +100,14 @@ def _lustre_efa(share: FsxLustre) -> Iterator[StorageViolation]:
     above = -(-share.capacity_gib // step) * step
     smaller = [f"{least} at throughput {key}" for key, least in efa.step_gib.items() if least <= share.capacity_gib]
     message = f"with EFA and {rate} MB/s per TiB the size is a multiple of {step} GiB, not {share.capacity_gib}"
-    more = f"; smaller steps: {', '.join(smaller)}" if smaller else ""
-    yield StorageViolation("capacity_gib", message, f"capacity_gib: {above}{more}")
+    alternatives = f"; smaller steps: {', '.join(smaller)}" if smaller else ""
+    yield StorageViolation("capacity_gib", message, f"capacity_gib: {above}{alternatives}")
 
 
 def _lustre_s3(share: FsxLustre) -> Iterator[StorageViolation]:
-    """Links to S3. Source: FSx API Reference, CreateDataRepositoryAssociation and CreateFileSystemLustreConfiguration."""
+    """Yield violations of links to S3. Source: FSx API Reference, CreateDataRepositoryAssociation and
+    CreateFileSystemLustreConfiguration.
+    """
     repository_facts = facts().fsx_lustre.repositories
     if share.export_path is not None and share.import_path is None:
         yield StorageViolation("export_path", "export_path needs import_path, in the same bucket", "use repositories")
@@ -112,27 +116,30 @@ def _lustre_s3(share: FsxLustre) -> Iterator[StorageViolation]:
     if not share.repositories:
         return
     if share.deployment in repository_facts.not_on:
-        message = f"{share.deployment} cannot show buckets as repositories"
+        message = f"{share.deployment} cannot link buckets as data repositories"
         yield StorageViolation("repositories", message, "deployment: scratch_2 or persistent_2")
     if len(share.repositories) > repository_facts.most:
         message = f"{len(share.repositories)} repositories; a file system has {repository_facts.most} at most"
-        yield StorageViolation("repositories", message, "show a common prefix, or make a second file system")
+        yield StorageViolation("repositories", message, "link a common prefix, or create a second file system")
     for key in ("import_path", "export_path"):
         if key in repository_facts.excludes and getattr(share, key) is not None:
             yield StorageViolation(key, f"{key} and repositories exclude each other", f"remove {key}")
     for repository, other in combinations(share.repositories, 2):
         first, second = repository.folder.rstrip("/") + "/", other.folder.rstrip("/") + "/"
         if first.startswith(second) or second.startswith(first):
-            message = f"the folders {repository.folder} and {other.folder} lie in each other"
-            yield StorageViolation("repositories", message, "every folder shows one bucket")
-    for shown in share.repositories:
-        if (shown.data_class is None) == (shown.bucket is None):
-            message = f"{shown.folder} shows {'both a class and a bucket' if shown.bucket else 'nothing'}"
-            yield StorageViolation("repositories", message, "name either data_class or bucket")
+            message = f"one of the folders {repository.folder} and {other.folder} is inside the other"
+            yield StorageViolation("repositories", message, "link each bucket to a separate folder")
+    for repository in share.repositories:
+        if (repository.data_class is None) == (repository.bucket is None):
+            linked = "both a data class and a bucket" if repository.bucket else "neither a data class nor a bucket"
+            message = f"{repository.folder} is linked to {linked}"
+            yield StorageViolation("repositories", message, "set either data_class or bucket")
 
 
 def _lustre_backups(share: FsxLustre) -> Iterator[StorageViolation]:
-    """Backups. Source: FSx API Reference, CreateFileSystemLustreConfiguration, AutomaticBackupRetentionDays."""
+    """Yield violations of backups. Source: FSx API Reference, CreateFileSystemLustreConfiguration,
+    AutomaticBackupRetentionDays.
+    """
     backups = facts().fsx_lustre.backups
     yield from _backup_days(share.backup_days, backups.days)
     if not share.backup_days:
@@ -142,12 +149,14 @@ def _lustre_backups(share: FsxLustre) -> Iterator[StorageViolation]:
             "backup_days", f"{share.deployment} has no backups", "backup_days: 0, or a persistent one"
         )
     if backups.not_with_repositories and share.repositories:
-        message = "a file system that shows buckets has no backups: its data is in the buckets"
+        message = "a file system with linked buckets has no backups: its data is in the buckets"
         yield StorageViolation("backup_days", message, "backup_days: 0")
 
 
 def _openzfs(share: FsxOpenZfs) -> Iterator[StorageViolation]:
-    """OpenZFS. Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, and StorageCapacity of CreateFileSystem."""
+    """Yield violations of OpenZFS's limits. Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, and
+    StorageCapacity of CreateFileSystem.
+    """
     openzfs = facts().fsx_openzfs
     low, high = openzfs.capacity_gib
     if not low <= share.capacity_gib <= high:
@@ -160,12 +169,12 @@ def _openzfs(share: FsxOpenZfs) -> Iterator[StorageViolation]:
     included = openzfs.iops_per_gib * share.capacity_gib
     if share.iops is not None and share.iops < included:
         message = f"{share.capacity_gib} GiB include {included} IOPS; {share.iops} are fewer"
-        yield StorageViolation("iops", message, "leave it out, or ask for more than that")
+        yield StorageViolation("iops", message, "leave it out, or set a higher value")
     yield from _backup_days(share.backup_days, openzfs.backups.days)
 
 
 def _efs(mode: str, performance: str, provisioned: int | None) -> Iterator[StorageViolation]:
-    """EFS. Source: EFS User Guide, "Amazon EFS performance specifications"."""
+    """Yield violations of EFS's limits. Source: EFS User Guide, "Amazon EFS performance specifications"."""
     efs = facts().efs
     for value, other in efs.not_together:
         if {value, other} == {mode, performance}:
@@ -175,7 +184,7 @@ def _efs(mode: str, performance: str, provisioned: int | None) -> Iterator[Stora
     if mode == "provisioned" and provisioned is None:
         least = efs.provisioned_least_mibps
         yield StorageViolation(
-            "throughput", "throughput: provisioned needs a figure", f"provisioned_mibps: {least} or more"
+            "throughput", "throughput: provisioned needs provisioned_mibps", f"provisioned_mibps: {least} or more"
         )
     if mode != "provisioned" and provisioned is not None:
         message = f"provisioned_mibps has no effect with throughput: {mode}"
@@ -188,9 +197,10 @@ def _backup_days(days: int, allowed: tuple[int, int]) -> Iterator[StorageViolati
         yield StorageViolation("backup_days", message, f"backup_days: {allowed[1]}")
 
 
-def _not_there(share: Share, region: str) -> Iterator[StorageViolation]:
-    """Yield features that the region lacks; features without recorded regions are not checked. Source:
-    landbridge/catalog/regions.yaml.
+def _unavailable(share: Share, region: str) -> Iterator[StorageViolation]:
+    """Yield features that the region lacks; features without recorded regions are not checked.
+
+    Source: landbridge/catalog/regions.yaml.
     """
     region_facts = regions().get(region)
     if region_facts is None:
@@ -202,10 +212,10 @@ def _not_there(share: Share, region: str) -> Iterator[StorageViolation]:
     elif isinstance(share, FsxOpenZfs):
         if region_facts.openzfs is not None and share.deployment not in region_facts.openzfs:
             message = f"{region} has no FSx for OpenZFS {share.deployment}"
-            yield StorageViolation("deployment", message, f"there: {', '.join(sorted(region_facts.openzfs))}")
+            yield StorageViolation("deployment", message, f"one of {', '.join(sorted(region_facts.openzfs))}")
     elif isinstance(share, FsxLustre):
-        word = f"fsx_lustre_{share.deployment}"
-        if word in services() and word not in region_facts.services:
+        service = f"fsx_lustre_{share.deployment}"
+        if service in services() and service not in region_facts.services:
             message = f"{region} has no FSx for Lustre {share.deployment}"
             yield StorageViolation("deployment", message, "use an older deployment, or another region")
 

@@ -1,7 +1,8 @@
-"""Slurm packages, built once from Slurm's own source and packaging into a signed repository: no node needs a compiler."""
+"""Slurm packages, built once from Slurm's source and its Debian packaging into a signed repository: no node needs a
+compiler."""
 
-from landbridge.realise.slurm_packages.build import PackageBuild, build
+from landbridge.realise.slurm_packages.build import KEY, PackageBuild, build
 from landbridge.realise.slurm_packages.errors import PackagesError
-from landbridge.realise.slurm_packages.mirror import debian_mirror
+from landbridge.realise.slurm_packages.mirror import debian_mirror, host_architecture
 
-__all__ = ["PackageBuild", "PackagesError", "build", "debian_mirror"]
+__all__ = ["KEY", "PackageBuild", "PackagesError", "build", "debian_mirror", "host_architecture"]

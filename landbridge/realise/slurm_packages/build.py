@@ -1,19 +1,20 @@
-"""Package build: one call of mmdebstrap, whose root file system is always removed afterwards."""
+"""Package build with one call of mmdebstrap, whose root file system is always removed afterwards."""
 
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from landbridge.catalog import slurm_sources
-from landbridge.plan.slurm.packages import built_release
+from landbridge.catalog.slurm.sources import BuildSystem
 from landbridge.realise.slurm_packages.archive import checked, fetch
 from landbridge.realise.slurm_packages.errors import PackagesError
+from landbridge.realise.slurm_packages.repository import Added, add
 from landbridge.realise.slurm_packages.sign import sign
 
-#: What the throw-away system has besides a compiler.
+#: Packages of the temporary system in addition to a compiler.
 _TOOLS = ("ca-certificates", "apt-utils", "debhelper", "fakeroot")
 _INSIDE = Path(__file__).with_name("inside.sh")
 KEY = "key.asc"
@@ -21,76 +22,102 @@ KEY = "key.asc"
 
 @dataclass(frozen=True)
 class PackageBuild:
-    """Build request: a version of Slurm for hosts of one Debian release, from an archive that is named or
-    downloaded.
+    """Build request: a version of Slurm for hosts of one operating system, from a given or downloaded archive.
+
+    `mirrors` and `keyrings` replace the catalogue's, by archive (debian, ubuntu).
     """
 
     version: str
-    suite: str
-    mirror: str
+    system: str
+    architecture: str
+    mirrors: dict[str, str] = field(default_factory=dict)
+    keyrings: dict[str, str] = field(default_factory=dict)
     source: Path | None = None
     sha256: str | None = None
 
     @property
-    def codename(self) -> str:
-        """Return the apt codename of the repository: `scheduler.slurm.packages_release`."""
-        return built_release(self.version)
+    def facts(self) -> BuildSystem:
+        """Return the operating system's facts. Raises PackagesError for an unknown one."""
+        systems = slurm_sources().systems
+        if self.system not in systems:
+            raise PackagesError(f"packages are not built for {self.system}", f"use one of {', '.join(systems)}")
+        return systems[self.system]
+
+    @property
+    def mirror(self) -> str:
+        """Return the archive of the build dependencies. Raises PackagesError for an unknown architecture."""
+        archive = self.facts.archive
+        known = slurm_sources().build_archives[archive].mirrors
+        if self.architecture not in known:
+            fix = f"use one of {', '.join(known)}"
+            raise PackagesError(f"packages are not built for the architecture {self.architecture}", fix)
+        return self.mirrors.get(archive, known[self.architecture])
+
+    @property
+    def keyring(self) -> Path:
+        """Return the keyring that verifies that archive."""
+        archive = self.facts.archive
+        return Path(self.keyrings.get(archive, slurm_sources().build_archives[archive].keyring))
 
 
-def build(order: PackageBuild, into: Path, state: Path, report: Callable[[str], None]) -> Path:
-    """Build, sign and return the repository, `into`/<suite>. `state` keeps the archive and the signing key.
+def build(request: PackageBuild, into: Path, state: Path, report: Callable[[str], None]) -> Path:
+    """Build the packages, add them to the repository `into`, sign it and return it.
 
-    Needs mmdebstrap, and root or a kernel that lets users have namespaces. Takes minutes of every processor there is. Raises
-    PackagesError; what was in `into` before is replaced only by a whole repository.
+    `state` keeps the source archive and the signing key. Needs mmdebstrap, and root or a kernel that permits user
+    namespaces. Uses all processors for minutes. Raises PackagesError; the repository is changed only by a complete
+    build, and keeps the packages of other systems, architectures and releases.
     """
-    archive = _archive(order, state)
-    report(f"building {archive.name} for {order.suite}")
+    if not request.keyring.is_file():
+        package = slurm_sources().build_archives[request.facts.archive].keyring_package
+        raise PackagesError(f"{request.keyring} is missing", f"apt-get install {package}")
+    archive = _archive(request, state)
+    report(f"building {archive.name} for {request.system} ({request.architecture})")
     into.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{order.suite}-", dir=into) as folder:
+    with tempfile.TemporaryDirectory(prefix=f".{request.facts.codename}-", dir=into) as folder:
         output = Path(folder) / "out"
         output.mkdir()
-        _run(command(order, archive, output), Path(folder) / "log", report)
-        release = output / "dists" / order.codename / "Release"
-        if not release.is_file():
-            raise PackagesError("the build produced no repository", "read its output")
-        sign(release, state / "keys", output / KEY)
-        target = into / order.suite
-        if target.exists():
-            shutil.rmtree(target)
-        output.rename(target)
-    target.chmod(0o755)
-    return target
+        _run(command(request, archive, output), Path(folder) / "log", report)
+        if not (output / "Packages").is_file():
+            raise PackagesError("the build produced no packages", "read its output")
+        added = Added(request.facts.codename, (output / "release").read_text().strip(), request.architecture)
+        release = add(into, added, output)
+        sign(release, state / "keys", into / KEY)
+    return into
 
 
-def command(order: PackageBuild, archive: Path, output: Path) -> list[str]:
-    """Return the command line: the root file system, the script that runs in it, and the files copied out of it. Pure."""
-    inside = f'chroot "$1" sh /build/{_INSIDE.name} /build/{archive.name} {order.codename}'
+def command(request: PackageBuild, archive: Path, output: Path) -> list[str]:
+    """Return the command line: root file system, script that runs in it, and files that are copied out of it. Pure."""
+    facts, plugins = request.facts, " ".join(slurm_sources().plugins)
+    inside = f'chroot "$1" sh /build/{_INSIDE.name} /build/{archive.name} {facts.codename} {plugins}'
     return [
         "mmdebstrap",
         "--variant=buildd",
+        f"--architectures={request.architecture}",
+        f"--keyring={request.keyring}",
         f"--include={','.join(_TOOLS)}",
-        *(f"--dpkgopt=path-exclude=/usr/share/{what}/*" for what in ("doc", "man", "locale")),
+        *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")),
         '--customize-hook=mkdir "$1/build"',
         f"--customize-hook=copy-in {archive} {_INSIDE} /build",
         f"--customize-hook={inside}",
         f"--customize-hook=sync-out /build/out {output}",
-        order.suite,
+        facts.suites[0],
         "/dev/null",
-        f"deb {order.mirror} {order.suite} main",
+        *(f"deb {request.mirror} {suite} {' '.join(facts.components)}" for suite in facts.suites),
     ]
 
 
-def _archive(order: PackageBuild, state: Path) -> Path:
-    archive_facts = slurm_sources().archives.get(order.version)
-    sha256 = order.sha256 or (archive_facts.sha256 if archive_facts else None)
+def _archive(request: PackageBuild, state: Path) -> Path:
+    archive_facts = slurm_sources().archives.get(request.version)
+    sha256 = request.sha256 or (archive_facts.sha256 if archive_facts else None)
     if sha256 is None:
-        fix = "name the archive and its checksum, as its authors publish it: --source FILE --sha256 SUM"
-        raise PackagesError(f"no archive of Slurm {order.version} is known", fix)
-    if order.source is not None:
-        return checked(order.source, sha256)
+        fix = "pass the archive and the checksum that its authors publish: --source FILE --sha256 SUM"
+        raise PackagesError(f"no archive of Slurm {request.version} is known", fix)
+    if request.source is not None:
+        return checked(request.source, sha256)
     if archive_facts is None:
-        raise PackagesError(f"where the archive of Slurm {order.version} is, is not known", "name it: --source FILE")
-    return fetch(f"{order.mirror}/{archive_facts.path}", sha256, state / "sources")
+        raise PackagesError(f"no address of the archive of Slurm {request.version} is known", "pass it: --source FILE")
+    debian = request.mirrors.get("debian", slurm_sources().build_archives["debian"].mirrors["amd64"])
+    return fetch(f"{debian}/{archive_facts.path}", sha256, state / "sources")
 
 
 def _run(words: list[str], log: Path, report: Callable[[str], None]) -> None:
@@ -103,8 +130,8 @@ def _run(words: list[str], log: Path, report: Callable[[str], None]) -> None:
     ):
         for line in process.stdout or ():
             file.write(line)
-            if line.startswith(("I: ", "E: ", "dpkg-buildpackage: info", "dpkg-deb: building")):
+            if line.startswith(("I: ", "E: ", "dpkg-buildpackage: info", "dpkg-deb: building", "landbridge: ")):
                 report(line.strip())
     if process.returncode != 0:
         tail = "".join(log.read_text().splitlines(keepends=True)[-12:])
-        raise PackagesError(f"the build ended with {process.returncode}:\n{tail}", "read its last words above")
+        raise PackagesError(f"the build ended with {process.returncode}:\n{tail}", "read the end of its output above")

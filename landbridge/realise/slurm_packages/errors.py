@@ -2,7 +2,7 @@
 
 
 class PackagesError(Exception):
-    """Missing or rejected input; `fix` names the remedy."""
+    """Missing or rejected input; `fix` is the remedy."""
 
     def __init__(self, message: str, fix: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Signature of the repository: the operator's own key, generated on first use, that never leaves their machine."""
+"""Signature of the repository with the operator's own key, which is generated on first use and stays on their machine."""
 
 import subprocess
 from pathlib import Path
@@ -9,7 +9,7 @@ _USER = "landbridge packages"
 
 
 def sign(release: Path, home: Path, public_key: Path) -> None:
-    """Sign a `Release` file beside it (InRelease), and write the key that checks it. `home` is GnuPG's folder, 0700."""
+    """Sign a `Release` file as `InRelease` in its folder, and write the public key. `home` is GnuPG's folder, 0700."""
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     if not _gpg(home, "--list-secret-keys", "--with-colons").strip():
@@ -37,9 +37,9 @@ def sign(release: Path, home: Path, public_key: Path) -> None:
 def _gpg(home: Path, *words: str) -> str:
     command = ["gpg", "--homedir", str(home), "--batch", "--quiet", *words]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     except OSError:
         raise PackagesError("gpg is missing", "apt-get install gnupg") from None
-    if done.returncode != 0:
-        raise PackagesError(f"gpg: {done.stderr.strip()}", f"look into {home}")
-    return done.stdout
+    if completed.returncode != 0:
+        raise PackagesError(f"gpg: {completed.stderr.strip()}", f"check the folder {home}")
+    return completed.stdout

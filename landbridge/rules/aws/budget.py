@@ -1,4 +1,6 @@
-"""Rules about the budget of AWS: amounts compared with the fixed costs, the hourly cost and the price of Capacity Blocks."""
+"""Rules about the budget of AWS: amounts compared with the fixed costs, the hourly cost and the price of Capacity
+Blocks.
+"""
 
 from collections.abc import Iterator
 
@@ -55,7 +57,7 @@ def budget_below_fixed_costs(environment: Environment) -> Iterator[Finding]:
         largest = max(planned.lines, key=lambda line: line.fixed_month)
         message = (
             f"the fixed costs are {usd(fixed)} a month (prices as of {planned.as_of}), "
-            f"{usd(largest.fixed_month)} of it for {largest.what}: more than the budget of {usd(whole)}"
+            f"{usd(largest.fixed_month)} of it for {largest.description}: more than the budget of {usd(whole)}"
         )
         yield error(_MONTHLY, message, fix="raise the budget, or remove fixed costs", related=_COSTS)
 
@@ -88,7 +90,7 @@ def budget_below_block(environment: Environment) -> Iterator[Finding]:
     names = [pool.name for pool in environment.aws.pools]
     for line in _spend(environment).lines:
         if line.usd_whole is not None and line.usd_whole > whole and line.pool in names:
-            message = f"{line.what} is billed in advance with {usd(line.usd_whole)} (price of {line.as_of}), more than the monthly budget of {usd(whole)}"
+            message = f"{line.description} is billed in advance with {usd(line.usd_whole)} (price of {line.as_of}), more than the monthly budget of {usd(whole)}"
             related: tuple[DataPath, ...] = (("aws", "pools", names.index(line.pool)), REGION)
             yield warning(_MONTHLY, message, related=related)
 
@@ -97,7 +99,7 @@ def budget_below_block(environment: Environment) -> Iterator[Finding]:
 def zero_budget(environment: Environment) -> Iterator[Finding]:
     """A budget is higher than 0: a hard budget of 0 stops every job of its account in AWS, a whole budget of 0 alarms at once.
 
-    Source: Landbridge: what is spent reaches a hard budget of 0 before the first launch.
+    Source: Landbridge: the spent amount reaches a hard budget of 0 before the first launch.
     """
     has_pools = bool(environment.aws.pools)
     for name, account in environment.budget.accounts.items():

@@ -50,42 +50,52 @@ def link_and_site(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def needs_onprem_site(environment: Environment) -> Iterator[Finding]:
-    """Settings that need an on-prem site are written only where there is one.
+    """Settings that need an on-prem site are written only in an environment with one.
 
     Source: docs/decisions/0023-start-in-the-cloud.md.
     """
     if environment.onprem is not None or environment.aws.services is None:
         return
-    for needed, message, path, fix in _metal(environment):
+    for needed, message, path, fix in _site_settings(environment):
         if needed:
             yield error(path, message, fix=fix, related=(_SITE,))
 
 
-def _metal(environment: Environment) -> Iterator[tuple[bool, str, DataPath, str]]:
+def _site_settings(environment: Environment) -> Iterator[tuple[bool, str, DataPath, str]]:
     aws, remove = environment.aws, "remove it until there is a site"
-    homes = "home directories over NFS need an on-prem host that exports them, and there is no site"
-    yield environment.storage.home.kind == "nfs", homes, ("storage", "home"), "write storage: {home: {kind: efs}}"
+    home_message = "home directories over NFS need an on-prem host that exports them, and there is no site"
+    yield (
+        environment.storage.home.kind == "nfs",
+        home_message,
+        ("storage", "home"),
+        "write storage: {home: {kind: efs}}",
+    )
     hybrid = aws.kubernetes is not None and aws.kubernetes.hybrid_nodes
     yield hybrid, "hybrid nodes need on-prem nodes, and there is no site", ("aws", "kubernetes", "hybrid_nodes"), remove
-    trust = "IAM Roles Anywhere is for on-prem hosts, and there is no site: instances have instance profiles"
-    yield aws.iam.anywhere is not None, trust, ("aws", "iam", "anywhere"), remove
-    managed = "a hybrid activation is for on-prem hosts, and there is no site"
-    yield aws.iam.ssm_activation is not None, managed, ("aws", "iam", "ssm_activation"), remove
-    seen = "endpoints.onprem is for an on-prem site, and there is none"
+    anywhere_message = "IAM Roles Anywhere is for on-prem hosts, and there is no site: instances have instance profiles"
+    yield aws.iam.anywhere is not None, anywhere_message, ("aws", "iam", "anywhere"), remove
+    activation_message = "a hybrid activation is for on-prem hosts, and there is no site"
+    yield aws.iam.ssm_activation is not None, activation_message, ("aws", "iam", "ssm_activation"), remove
+    endpoint_message = "endpoints.onprem is for an on-prem site, and there is none"
     yield (
         aws.endpoints.onprem is not None,
-        seen,
+        endpoint_message,
         ("aws", "endpoints", "onprem"),
         "use endpoints.cloud for the services too",
     )
     for name, data_class in environment.data_classes.items():
-        nowhere = f"data of class {name} may be on-prem only, and there is no site"
+        class_message = f"data of class {name} may be on-prem only, and there is no site"
         fix = "remove the class, or let it be in AWS: sites: [aws]"
-        yield "aws" not in data_class.sites, nowhere, ("data_classes", name, "sites"), fix
+        yield "aws" not in data_class.sites, class_message, ("data_classes", name, "sites"), fix
     for name, partition in environment.scheduler.partitions.items():
         for index, token in enumerate(partition.nodes):
-            at: DataPath = ("scheduler", "partitions", name, "nodes", index)
-            yield token == "onprem", "the partition names on-prem nodes, and there is no site", at, "name pools, or aws"
+            path: DataPath = ("scheduler", "partitions", name, "nodes", index)
+            yield (
+                token == "onprem",
+                "the partition has on-prem nodes, and there is no site",
+                path,
+                "write pools, or aws",
+            )
 
 
 @rule
@@ -141,13 +151,13 @@ def services_addresses(environment: Environment) -> Iterator[Finding]:
     )
     for name, address in services.addresses.items():
         at: DataPath = (*_SERVICES, "addresses", name)
-        more = (path, *related)
+        all_related = (path, *related)
         if address not in subnet_cidr:
             message = f"{name}'s address {address} is outside {subnet_cidr}, the subnet of {services.zone}"
-            yield error(at, message, fix=f"such as {planned.reserved[0]}", related=more)
+            yield error(at, message, fix=f"such as {planned.reserved[0]}", related=all_related)
         elif address not in planned.reserved:
             message = f"{address} is outside the reserved range {planned.reserved}: AWS may have assigned it to another interface"
-            yield warning(at, message, fix="remove it: an address is chosen", related=more)
+            yield warning(at, message, fix="remove it: an address is chosen", related=all_related)
 
 
 @rule
@@ -179,7 +189,7 @@ def services_type(environment: Environment) -> Iterator[Finding]:
 def services_keys(environment: Environment) -> Iterator[Finding]:
     """The services' hosts have at least one public key for SSH: without it, Ansible cannot configure them.
 
-    Source: sshd(8), AUTHORIZED_KEYS; Systems Manager carries ssh, and ssh asks for a key.
+    Source: sshd(8), AUTHORIZED_KEYS; Systems Manager tunnels ssh, and ssh needs a key.
     """
     services = environment.aws.services
     if services is not None and not services.access.public_keys:
@@ -190,7 +200,7 @@ def services_keys(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def home_share_name(environment: Environment) -> Iterator[Finding]:
-    """A cloud share is not named `home` where the home directories are a file system in AWS: outputs and mounts use that name.
+    """No cloud share is named `home` if the home directories are a file system in AWS, which outputs and mounts call `home`.
 
     Source: landbridge/plan/site/home_directories.py.
     """

@@ -1,4 +1,4 @@
-"""Rules about the IAM statements that the environment adds to the role of the nodes."""
+"""Rules about the IAM statements that the environment adds to the roles of jobs."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def iam_action_form(environment: Environment) -> Iterator[Finding]:
 def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
     """An action exists in its service. IAM accepts any name, and the request is denied at run time.
 
-    The lists grow: where an action is newer than this catalogue, suppress the warning.
+    AWS adds actions: if an action is newer than the catalogue, suppress the warning.
     Source: Service Authorization Reference, as in landbridge/catalog/iam.
     """
     for path, _, action in _actions(environment):
@@ -60,10 +60,12 @@ def iam_unknown_action(environment: Environment) -> Iterator[Finding]:
 
 @rule(suppressible=False)
 def iam_all_permissions(environment: Environment) -> Iterator[Finding]:
-    """No statement allows all actions or privilege escalation: every job has the permissions of its node.
+    """No statement allows all actions or privilege escalation: every job has them.
 
-    Refused are Allow *, all actions of iam, sts, organizations or account, and actions with which a role extends its own permissions.
-    Source: IAM User Guide, "Security best practices in IAM"; privilege escalation paths as published by Rhino Security Labs.
+    Refused are Allow *, all actions of iam, sts, organizations or account, and actions with which a role extends its
+    own permissions.
+    Source: IAM User Guide, "Security best practices in IAM"; privilege escalation paths as published by Rhino Security
+    Labs.
     """
     escalation = [name.lower() for name in iam().escalation]
     for path, statement, action in _actions(environment):
@@ -71,15 +73,15 @@ def iam_all_permissions(environment: Environment) -> Iterator[Finding]:
             continue
         service = action.partition(":")[0].lower()
         if action == "*" or service in ("*", "**"):
-            message = "the statement allows nodes, and so every job, all actions in the account"
+            message = "the statement allows every job all actions in the account"
             yield error(path, message, fix="name the actions that jobs need")
         elif action.lower() in (f"{admin_service}:*" for admin_service in ("iam", "sts", "organizations", "account")):
-            message = f"{action} allows a node to give itself every permission"
+            message = f"{action} allows a job to give itself every permission"
             yield error(path, message, fix="name the actions that jobs need")
         elif any(fnmatchcase(pattern, action.lower()) for pattern in escalation):
             passing = action.lower() == "iam:passrole" and not any(map(iam().is_everything, statement.resources))
             if not passing:
-                message = f"{action} allows a node to extend its own permissions"
+                message = f"{action} allows a job to extend its own permissions"
                 related: tuple[DataPath, ...] = ((*path[:-2], "resources"),)
                 yield error(path, message, fix="remove it: only the role that deploys needs it", related=related)
 
@@ -172,7 +174,7 @@ def _is_action(service: str, name: str) -> bool:
 
 
 def _knows_no_resource(action: str) -> bool:
-    """Return true where every matching action supports no resource-level permissions; false for an unknown service."""
+    """Return true if every matching action supports no resource-level permissions; false for an unknown service."""
     service, _, name = action.partition(":")
     service_actions = iam_actions(service.lower())
     if service_actions is None or not name:

@@ -41,22 +41,22 @@ def iam_condition_key(environment: Environment) -> Iterator[Finding]:
     for path, _, _, keys in _conditions(environment):
         for key in keys:
             service, colon, name = key.partition(":")
-            here = (*path, key)
+            key_path = (*path, key)
             if not colon or not name:
                 message = f'the condition key "{key}" has no service prefix'
-                yield error(here, message, fix="write prefix:Name, such as aws:SourceVpc")
+                yield error(key_path, message, fix="write prefix:Name, such as aws:SourceVpc")
             elif service.lower() == "aws":
                 if key.partition("/")[0].lower() not in global_keys:
                     near = did_you_mean(key.partition("/")[0], global_keys.values())
                     fix = f'did you mean "{near}"?' if near else None
-                    yield error(here, f'IAM has no condition key "{key}"', fix=fix)
+                    yield error(key_path, f'IAM has no condition key "{key}"', fix=fix)
                 elif key.lower() in _WITH_NAME:
                     message = f"{key} has no tag key"
-                    yield error(here, message, fix=f"append the tag key, such as {key}/landbridge:cluster")
+                    yield error(key_path, message, fix=f"append the tag key, such as {key}/landbridge:cluster")
             elif service.lower() not in iam().services and service.lower() not in ("saml", "www.amazon.com"):
                 near = did_you_mean(service, iam().services)
                 fix = f'did you mean "{near}:{name}"?' if near else None
-                yield error(here, f'there is no service "{service}" in IAM', fix=fix)
+                yield error(key_path, f'there is no service "{service}" in IAM', fix=fix)
 
 
 @rule
@@ -79,7 +79,8 @@ def iam_condition_never_true(environment: Environment) -> Iterator[Finding]:
     """A condition can be true. Two forms that look right never are, and one always is.
 
     StringEquals compares * as a character. aws:SourceIp is a public address, and is not set for requests through VPC
-    endpoints, which set aws:VpcSourceIp. ForAllValues is true for a request without the key: with Allow, for every caller.
+    endpoints, which set aws:VpcSourceIp. ForAllValues is true for a request without the key: with Allow, for every
+    caller.
     Source: IAM User Guide, "Condition operators", "aws:SourceIp" and "Multivalued context keys".
     """
     for path, statement, operator, keys in _conditions(environment):

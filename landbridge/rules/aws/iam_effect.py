@@ -13,7 +13,7 @@ _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
 
 @rule
 def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
-    """Permissions on roles, secrets and other machines name their resources or have a condition.
+    """Permissions on roles, secrets and other instances list their resources or have a condition.
 
     A reason (`why`) is not enough here; suppress the warning after a review.
     Source: IAM User Guide, "Grant least privilege"; the actions are in landbridge/catalog/iam.yaml.
@@ -23,13 +23,13 @@ def iam_far_reaching(environment: Environment) -> Iterator[Finding]:
         if statement.effect != "Allow" or not everything or statement.conditions:
             continue
         for number, action in enumerate(statement.actions):
-            # All of everything is an error of its own.
+            # All actions are an error of another rule.
             if action == "*" or action.startswith("*:"):
                 continue
-            far = [pattern for pattern in iam().far_reaching if fnmatchcase(pattern.lower(), action.lower())]
-            if far:
+            far_reaching = [pattern for pattern in iam().far_reaching if fnmatchcase(pattern.lower(), action.lower())]
+            if far_reaching:
                 base: DataPath = (*_STATEMENTS, index)
-                message = f"{far[0]} is allowed on {everything[0]} for every job"
+                message = f"{far_reaching[0]} is allowed on {everything[0]} for every job"
                 fix = "name the resources, or add a condition"
                 related: tuple[DataPath, ...] = ((*base, "resources"), (*base, "conditions"))
                 at = (*base, "actions", number)
@@ -46,11 +46,7 @@ def iam_denies_required_action(environment: Environment) -> Iterator[Finding]:
         if statement.effect != "Deny" or statement.conditions or "*" not in statement.resources:
             continue
         for number, action in enumerate(statement.actions):
-            needed = [
-                needed_by_node
-                for needed_by_node in iam().needed_by_nodes
-                if fnmatchcase(needed_by_node.lower(), action.lower())
-            ]
+            needed = [pattern for pattern in iam().needed_by_nodes if fnmatchcase(pattern.lower(), action.lower())]
             if needed:
                 base: DataPath = (*_STATEMENTS, index)
                 message = f"the statement denies {needed[0]}, which nodes need to register and to read the data hub"

@@ -78,19 +78,19 @@ def iam_other_account(environment: Environment) -> Iterator[Finding]:
     A customer-managed policy of another account cannot be attached at all.
     Source: IAM User Guide, "Cross account resource access in IAM"; IAM AttachRolePolicy.
     """
-    own = environment.aws.account
-    if own is None:
+    environment_account = environment.aws.account
+    if environment_account is None:
         return
     for arn in _arns(environment):
-        if arn.account.isdigit() and arn.account != own:
-            message = f"the ARN is in account {arn.account}; the environment's account is {own}"
+        if arn.account.isdigit() and arn.account != environment_account:
+            message = f"the ARN is in account {arn.account}; the environment's account is {environment_account}"
             fix = "suppress this if that account shares the resource; otherwise correct the account"
             yield warning(arn.path, message, fix=fix, related=(_ACCOUNT,))
     for path, text in _policies(environment):
         account = text.split(":")[4]
-        if account.isdigit() and account != own:
-            message = f"the policy is in account {account}; roles are created in {own}"
-            yield error(path, message, fix=f"copy the policy to {own}", related=(_ACCOUNT,))
+        if account.isdigit() and account != environment_account:
+            message = f"the policy is in account {account}; roles are created in {environment_account}"
+            yield error(path, message, fix=f"copy the policy to {environment_account}", related=(_ACCOUNT,))
 
 
 @rule

@@ -47,7 +47,7 @@ def kubernetes_support(environment: Environment, today: date) -> Iterator[Findin
     if kubernetes is None or version is None or version.standard_until is None or version.extended_until is None:
         return
     path: DataPath = (*_CLUSTER, "version")
-    current = [name for name, one in eks().versions.items() if one.standard_until and one.standard_until > today]
+    current = [name for name, facts in eks().versions.items() if facts.standard_until and facts.standard_until > today]
     fix = f"in standard support: {', '.join(current)}" if current else None
     if version.extended_until < today:
         message = f"Kubernetes {kubernetes.version} is out of support since {version.extended_until}: EKS creates no such cluster"
@@ -121,7 +121,7 @@ def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
         return
     if not kubernetes.pools and not kubernetes.hybrid_nodes:
         message = "the cluster has neither pools nor on-prem nodes: it is billed and runs no pod"
-        fix = "name pools in pools"
+        fix = "write pools of the cluster in pools"
         yield warning(_CLUSTER, message, fix=fix, related=((*_CLUSTER, "pools", "*", ""),))
     names = [pool.name for pool in environment.aws.pools]
     for index, name in enumerate(kubernetes.pools):
@@ -131,13 +131,13 @@ def kubernetes_pools(environment: Environment) -> Iterator[Finding]:
             yield error(path, message, fix=fix, related=((*_POOLS, "*", "name"),))
         elif name in kubernetes.pools[:index]:
             yield warning(path, f"the pool {name} is repeated", fix="remove it")
-    for queue, partition in environment.scheduler.partitions.items():
+    for partition_name, partition in environment.scheduler.partitions.items():
         for index, token in enumerate(partition.nodes):
             pool = token if token in names else token.split("-[")[0]
             if pool in kubernetes.pools:
-                message = f"the pool {pool} is in the EKS cluster and in the Slurm partition {queue}"
-                path = ("scheduler", "partitions", queue, "nodes", index)
-                fix = "remove it from one of the two, or make two pools"
+                message = f"the pool {pool} is in the EKS cluster and in the Slurm partition {partition_name}"
+                path = ("scheduler", "partitions", partition_name, "nodes", index)
+                fix = "remove it from one of the two, or write two pools"
                 yield error(path, message, fix=fix, related=((*_CLUSTER, "pools"),))
 
 
@@ -152,9 +152,9 @@ def kubernetes_pods(environment: Environment) -> Iterator[Finding]:
         kind = instances().get(pool.instance)
         if kubernetes is None or pool.name not in kubernetes.pools or kind is None:
             continue
-        most = limit.few if kind.cpus.logical <= limit.up_to_vcpus else limit.many
-        if kubernetes.pods_per_node > most:
-            message = f"pods_per_node is {kubernetes.pods_per_node}; EKS supports {most} pods on {pool.instance}"
+        max_pods = limit.few if kind.cpus.logical <= limit.up_to_vcpus else limit.many
+        if kubernetes.pods_per_node > max_pods:
+            message = f"pods_per_node is {kubernetes.pods_per_node}; EKS supports {max_pods} pods on {pool.instance}"
             related: tuple[DataPath, ...] = ((*_CLUSTER, "pools"), (*_POOLS, "*", "instance"))
             yield error((*_CLUSTER, "pods_per_node"), message, related=related)
             return

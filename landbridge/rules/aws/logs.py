@@ -31,7 +31,7 @@ def log_retention(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def audit_logs(environment: Environment) -> Iterator[Finding]:
-    """Flow logs are on, and kept for 90 days or more, where a regime requires a record of every access.
+    """Flow logs are on, and kept for 90 days or more, if a regime requires a record of every access.
 
     Source: 45 CFR 164.312(b); PCI DSS 4.0.1, requirement 10; as in landbridge/catalog/regimes.yaml.
     """

@@ -5,30 +5,23 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.aws.data_hub import MAX_BUCKET_NAME_CHARACTERS, data_hub_args
-from landbridge.plan.resource_names import ACCOUNT_DIGITS
+from landbridge.plan.aws.data_hub import data_hub_args, max_bucket_prefix_characters
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
-
-#: Suffixes that S3 reserves. Source: S3 User Guide, "General purpose bucket naming rules".
-_KEPT_ENDINGS = ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an")
-_KEPT_STARTS = ("xn--", "sthree-", "amzn-s3-demo-")
 
 
 @rule
 def bucket_name_long(environment: Environment) -> Iterator[Finding]:
     """A bucket name of environment, data class and account has at most 63 characters.
 
-    A longer one is cut and ends in a hash: it works, and is hard to recognise.
+    A longer name is truncated and ends in a hash: it works, but is hard to recognise.
     Source: S3 User Guide, "General purpose bucket naming rules".
     """
-    room = MAX_BUCKET_NAME_CHARACTERS - ACCOUNT_DIGITS - 1
+    max_characters = max_bucket_prefix_characters()
     for plan in data_hub_args(environment).buckets:
         bucket_name = f"{environment.name}-{plan.data_class}"
-        if len(bucket_name) > room:
-            message = (
-                f"the bucket name {bucket_name}-<account> is too long: {room} characters are left before the account"
-            )
+        if len(bucket_name) > max_characters:
+            message = f"the bucket name {bucket_name}-<account> is too long: {max_characters} characters are left before the account"
             path: DataPath = ("data_classes", plan.data_class)
             yield warning(path, message, fix="shorten one of the two names")
 
@@ -39,7 +32,8 @@ def bucket_name(environment: Environment) -> Iterator[Finding]:
 
     Source: S3 User Guide, "General purpose bucket naming rules".
     """
-    allowed = limits().names.rules["s3_bucket"]
+    names = limits().names
+    allowed = names.rules["s3_bucket"]
     for path, url in _buckets(environment):
         name = url.removeprefix("s3://").split("/", 1)[0]
         problem = None
@@ -49,7 +43,7 @@ def bucket_name(environment: Environment) -> Iterator[Finding]:
             problem = "has a dot next to a dot or a dash"
         elif name.replace(".", "").isdigit() and name.count(".") == 3:
             problem = "has the form of an IP address"
-        elif name.startswith(_KEPT_STARTS) or name.endswith(_KEPT_ENDINGS):
+        elif name.startswith(names.reserved_bucket_prefixes) or name.endswith(names.reserved_bucket_suffixes):
             problem = "has a prefix or suffix that S3 reserves"
         if problem is not None:
             yield error(path, f'the bucket name "{name}" {problem}', fix="copy the name from the S3 console")
@@ -61,11 +55,11 @@ def pool_name_taken(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 API reference, CreateSecurityGroup (InvalidGroup.Duplicate).
     """
-    taken = dict(_groups(environment))
+    owners = dict(_groups(environment))
     for owner in pools(environment):
-        what = taken.get(owner.pool.name)
-        if what is not None:
-            message = f"{environment.name}-{owner.pool.name} is already the name of the security group of {what}"
+        group_owner = owners.get(owner.pool.name)
+        if group_owner is not None:
+            message = f"{environment.name}-{owner.pool.name} is already the name of the security group of {group_owner}"
             yield error(owner.at("name"), message, fix="give the pool another name")
 
 
@@ -85,8 +79,8 @@ def _groups(environment: Environment) -> Iterator[tuple[str, str]]:
 
 
 def _buckets(environment: Environment) -> Iterator[tuple[DataPath, str]]:
-    for where, share in environment.storage.in_aws().items():
-        base: DataPath = ("storage", *where)
+    for storage_path, share in environment.storage.in_aws().items():
+        base: DataPath = ("storage", *storage_path)
         for key in ("import_path", "export_path"):
             url = getattr(share, key, None)
             if isinstance(url, str):

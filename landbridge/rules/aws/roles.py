@@ -6,54 +6,65 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.iam import iam, managed_policies
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
+from landbridge.plan.aws.data_hub import bucket_prefix
+from landbridge.plan.aws.iam_policies import ArnContext, deny_restricted_classes
+from landbridge.plan.aws.launch_policy import launch, launch_targets
+from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.registry import rule
 
 _POLICIES: DataPath = ("aws", "iam", "node_policies")
 #: Characters of Landbridge's own statements: data hub, Slurm's key and features in use.
 _OWN_CHARACTERS = 2500
+#: Characters of a controller's other rights in AWS: terminate, read, hub, database, session.
+_OTHER_RIGHTS_CHARACTERS = 3500
 
 
 @rule(suppressible=False)
 def too_wide_policy(environment: Environment) -> Iterator[Finding]:
-    """Nodes have no AWS managed policy with broad permissions: every job has the permissions of its node.
+    """Nodes have no AWS managed policy with broad permissions: agents of nodes need few.
 
     Source: IAM User Guide, "Security best practices in IAM"; the policies' own documents.
     """
     wide = iam().too_wide
     for path, name in _named(environment):
         if name in wide:
-            message = f"{name} gives every node, and so every job, {wide[name]}"
-            yield error(path, message, fix="write the actions that jobs need in node_statements")
+            message = f"{name} gives every node {wide[name]}"
+            yield error(
+                path, message, fix="attach the policy of the agent; write the actions that jobs need in node_statements"
+            )
 
 
 @rule
 def unknown_policy(environment: Environment) -> Iterator[Finding]:
     """An AWS managed policy exists, and its ARN has the right path.
 
-    A warning where the catalogue does not have the name: AWS adds policies every month.
+    A warning if the catalogue does not have the name: AWS adds policies every month.
     Source: AWS Managed Policy Reference, as in landbridge/catalog/iam_policies.yaml.
     """
     for index, arn in enumerate(environment.aws.iam.node_policies):
-        head, _, name = arn.partition(":policy/")
+        arn_head, _, name = arn.partition(":policy/")
         path: DataPath = (*_POLICIES, index)
-        folder, last = (f"{name.rpartition('/')[0]}/" if "/" in name else ""), name.rpartition("/")[2]
-        if not head.endswith(":aws"):
+        folder, policy = (f"{name.rpartition('/')[0]}/" if "/" in name else ""), name.rpartition("/")[2]
+        if not arn_head.endswith(":aws"):
             continue
         if folder == "aws-service-role/":
-            message = f"{last} is a policy of a service-linked role; no other role can have it"
+            message = f"{policy} is a policy of a service-linked role; no other role can have it"
             yield error(path, message, fix="remove it")
-        if last in managed_policies().get(folder, ()):
+        if policy in managed_policies().get(folder, ()):
             continue
-        right = next((kind for kind, managed_policy in managed_policies().items() if last in managed_policy), None)
-        if right is not None:
-            message = f"the policy {last} does not have the path {folder or '/'}"
-            yield error(path, message, fix=f"write {head}:policy/{right}{last}")
+        actual_path = next(
+            (kind for kind, managed_policy in managed_policies().items() if policy in managed_policy), None
+        )
+        if actual_path is not None:
+            message = f"the policy {policy} does not have the path {folder or '/'}"
+            yield error(path, message, fix=f"write {arn_head}:policy/{actual_path}{policy}")
         else:
             near = did_you_mean(
-                last, [policy_name for managed_policy in managed_policies().values() for policy_name in managed_policy]
+                policy,
+                [policy_name for managed_policy in managed_policies().values() for policy_name in managed_policy],
             )
             fix = f'did you mean "{near}"?' if near else None
-            message = f"the catalogue has no AWS managed policy {last}"
+            message = f"the catalogue has no AWS managed policy {policy}"
             yield warning(path, message, fix=fix)
 
 
@@ -81,9 +92,9 @@ def repeated_policy(environment: Environment) -> Iterator[Finding]:
             message = f"the policy {arn} is repeated"
             yield warning((*_POLICIES, index), message, fix="remove it")
     limits = iam().limits
-    most = environment.aws.quotas.get(limits.managed_policies_quota, limits.managed_policies_per_role)
-    if len(set(arns)) > most:
-        message = f"{len(set(arns))} managed policies on one role; AWS allows {most}"
+    max_policies = environment.aws.quotas.get(limits.managed_policies_quota, limits.managed_policies_per_role)
+    if len(set(arns)) > max_policies:
+        message = f"{len(set(arns))} managed policies on one role; AWS allows {max_policies}"
         fix = f"merge policies, or request an increase of quota {limits.managed_policies_quota} and write it in aws.quotas"
         yield error(_POLICIES, message, fix=fix, related=(("aws", "quotas"),))
 
@@ -106,8 +117,8 @@ def boundary_as_policy(environment: Environment) -> Iterator[Finding]:
 def role_path(environment: Environment) -> Iterator[Finding]:
     """The path of roles is not reserved by AWS, and has at most 512 characters.
 
-    Source: IAM User Guide, "IAM identifiers": paths have 512 characters at most; /aws-service-role/ and /aws-reserved/ are
-    AWS's own.
+    Source: IAM User Guide, "IAM identifiers": paths have 512 characters at most; /aws-service-role/ and /aws-reserved/
+    are AWS's own.
     """
     role_path, limits = environment.aws.iam.path, iam().limits
     path: DataPath = ("aws", "iam", "path")
@@ -144,6 +155,35 @@ def policy_size(environment: Environment) -> Iterator[Finding]:
         message = f"the statements have about {size} characters; the inline policies of a role are limited to {limit}"
         fix = "use wildcards, or attach a customer managed policy in node_policies"
         yield error(("aws", "iam", "node_statements"), message, fix=fix)
+
+
+@rule
+def launch_policy_size(environment: Environment) -> Iterator[Finding]:
+    """The launch role's policy fits the size limit of a role's inline policies.
+
+    It contains the pools' instance types, and the ARNs of existing subnets, security groups, placement groups,
+    reservations and image parameters.
+    Source: IAM User Guide, "IAM and AWS STS quotas": aggregate size of a role's inline policies.
+    """
+    region, cluster = environment.region, environment.name
+    place = ArnContext(cluster, "aws-us-gov", region, "0" * ACCOUNT_DIGITS, tuple(environment.aws.other_regions))
+    # Denials of classes that stay on-prem are in the same policy; a controller in AWS has all rights in one role.
+    restricted = [name for name, data_class in environment.data_classes.items() if "aws" not in data_class.sites]
+    statements = [
+        *launch(
+            place, launch_targets(environment), f"arn:aws-us-gov:iam::{'0' * ACCOUNT_DIGITS}:role/{'r' * 64}", "s" * 100
+        ),
+        *deny_restricted_classes(place.partition, restricted, [bucket_prefix(cluster, name) for name in restricted]),
+    ]
+    other_rights = 0 if environment.aws.services is None else _OTHER_RIGHTS_CHARACTERS
+    size, limit = (
+        len(json.dumps(statements, separators=(",", ":"))) + other_rights,
+        iam().limits.inline_policy_characters,
+    )
+    if size > limit:
+        message = f"the launch role's policy has about {size} characters; the inline policies of a role are limited to {limit}"
+        fix = "use fewer instance types, existing security groups and reservations, or a group of reservations"
+        yield error(("aws", "pools"), message, fix=fix)
 
 
 def _named(environment: Environment) -> Iterator[tuple[DataPath, str]]:

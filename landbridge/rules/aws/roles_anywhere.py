@@ -1,4 +1,6 @@
-"""Rules about credentials of the site's services in AWS: the CA of IAM Roles Anywhere and hybrid activations of Systems Manager."""
+"""Rules about credentials of the site's services in AWS: the CA of IAM Roles Anywhere and hybrid activations of Systems
+Manager.
+"""
 
 import base64
 import binascii
@@ -9,12 +11,55 @@ from datetime import UTC, date, datetime, timedelta
 from landbridge.catalog.aws.iam import iam
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
+from landbridge.plan.site.mlops import artifact_class
 from landbridge.rules.registry import dated_rule, rule
 
+_ANYWHERE: DataPath = ("aws", "iam", "anywhere")
+_SOURCE: DataPath = ("onprem", "aws_credentials")
 _CERTIFICATE: DataPath = ("aws", "iam", "anywhere", "certificate")
 _EXPIRES: DataPath = ("aws", "iam", "ssm_activation", "expires")
 _BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s*(.*?)\s*-----END \1-----", re.DOTALL)
 _SEQUENCE = 0x30
+#: Own choice: time for the replacement of a CA, after which every host needs a new certificate.
+_AUTHORITY_WARNING_DAYS = 90
+
+
+@rule
+def site_credentials(environment: Environment) -> Iterator[Finding]:
+    """The on-prem services have a source of AWS credentials: without one the burst controller launches no node.
+
+    An EC2 instance gets credentials from its instance profile; an on-prem host has none. IAM Roles Anywhere gives
+    temporary ones for a certificate. The other sources are declared, so that they are a decision.
+    Source: IAM User Guide, "Access for non AWS workloads".
+    """
+    site = environment.onprem
+    if site is None or site.aws_credentials is not None or environment.aws.iam.anywhere is not None:
+        return
+    if environment.aws.pools or artifact_class(environment) is not None:
+        message = "the on-prem services have no source of AWS credentials: aws.iam.anywhere is not set"
+        fix = (
+            f"run landbridge credentials init -s {environment.name}, which creates a CA and writes its certificate here"
+        )
+        yield error(("onprem",), message, fix=fix, related=(_SOURCE, _ANYWHERE))
+
+
+@rule
+def certificate_times(environment: Environment) -> Iterator[Finding]:
+    """A host's certificate is renewed after it was issued, and before its host reports that it ends.
+
+    Source: Landbridge; IAM Roles Anywhere User Guide, "Notifications": AWS reports a certificate 45 days before its end.
+    """
+    anywhere = environment.aws.iam.anywhere
+    if anywhere is None:
+        return
+    if anywhere.renew_days >= anywhere.certificate_days:
+        message = f"a certificate of {anywhere.certificate_days} days would be renewed in every run"
+        fix = f"write fewer than certificate_days ({anywhere.certificate_days})"
+        yield error((*_ANYWHERE, "renew_days"), message, fix=fix, related=((*_ANYWHERE, "certificate_days"),))
+    if anywhere.alarm_days >= anywhere.renew_days:
+        message = f"hosts would report a certificate before it is due for renewal ({anywhere.renew_days} days)"
+        fix = f"write fewer than renew_days ({anywhere.renew_days})"
+        yield error((*_ANYWHERE, "alarm_days"), message, fix=fix, related=((*_ANYWHERE, "renew_days"),))
 
 
 @rule
@@ -33,21 +78,49 @@ def roles_anywhere_certificate(environment: Environment) -> Iterator[Finding]:
             yield error(_CERTIFICATE, "the PEM certificate is damaged: its body is not DER", fix=fix)
 
 
+@dated_rule
+def roles_anywhere_authority(environment: Environment, today: date) -> Iterator[Finding]:
+    """The certificate of IAM Roles Anywhere is that of a CA, is signed with SHA-256 or stronger, and does not end soon.
+
+    With its end no host of the site receives credentials any more.
+    Source: IAM Roles Anywhere User Guide, "The IAM Roles Anywhere trust model".
+    """
+    for text in _certificates(environment):
+        from landbridge.certificates import authority_end  # imports a large library, which few environments need
+
+        known = authority_end(text)
+        if known is None:
+            continue
+        problems, end = known
+        for problem in problems:
+            yield error(
+                _CERTIFICATE, problem, fix="write the certificate of a CA: landbridge credentials init creates one"
+            )
+        days, fix = (
+            (end.date() - today).days,
+            f"landbridge credentials init -s {environment.name} --replace, then landbridge up",
+        )
+        if days < 0:
+            yield error(_CERTIFICATE, f"the CA certificate expired on {end.date()}", fix=fix)
+        elif days < _AUTHORITY_WARNING_DAYS:
+            yield warning(_CERTIFICATE, f"the CA certificate expires on {end.date()}", fix=fix)
+
+
 @rule(suppressible=False)
 def roles_anywhere_key(environment: Environment) -> Iterator[Finding]:
-    """The file does not contain the CA's private key: a reader of it could issue a certificate for any role.
+    """The file does not contain the CA's private key: every reader of the file could issue a certificate for any role.
 
     Source: IAM Roles Anywhere User Guide, "Trust model": only the certificate is ever given to AWS.
     """
     for text in _certificates(environment):
         if "PRIVATE KEY" in text:
-            fix = "remove it, and make a new CA: this private key has been disclosed"
+            fix = "remove it, and create a new CA: this private key has been disclosed"
             yield error(_CERTIFICATE, "this text contains a private key", fix=fix)
 
 
 @rule
 def ssm_activation_offset(environment: Environment) -> Iterator[Finding]:
-    """The end of an activation names its offset from UTC; without it, each machine reads another time.
+    """The expiry of an activation has an offset from UTC; without it, each host reads a different time.
 
     Source: Systems Manager CreateActivation: ExpirationDate is a timestamp.
     """
@@ -61,19 +134,19 @@ def ssm_activation_offset(environment: Environment) -> Iterator[Finding]:
 def ssm_activation_expiry(environment: Environment, today: date) -> Iterator[Finding]:
     """An activation ends in the future, and not further ahead than Systems Manager allows.
 
-    Machines that registered with it stay registered. An expired activation registers no machine; it is a warning, because this can be intended.
+    Registered hosts stay registered. An expired activation registers no host; a warning, because this can be intended.
     Source: Systems Manager User Guide, "Create a hybrid activation to register nodes with Systems Manager".
     """
     activation = environment.aws.iam.ssm_activation
     if activation is None or activation.expires.utcoffset() is None:
         return
-    start, most = datetime(today.year, today.month, today.day, tzinfo=UTC), iam().limits.ssm_activation_days
+    start, max_days = datetime(today.year, today.month, today.day, tzinfo=UTC), iam().limits.ssm_activation_days
     if activation.expires <= start:
         message = f"the activation expired on {activation.expires.date()}"
         yield warning(_EXPIRES, message, fix="remove it, or write a later expires")
-    elif activation.expires > start + timedelta(days=most + 1):
-        message = f"{activation.expires.date()} is more than {most} days ahead"
-        yield error(_EXPIRES, message, fix=f"write a date at most {most} days ahead")
+    elif activation.expires > start + timedelta(days=max_days + 1):
+        message = f"{activation.expires.date()} is more than {max_days} days ahead"
+        yield error(_EXPIRES, message, fix=f"write a date at most {max_days} days ahead")
 
 
 def _certificates(environment: Environment) -> Iterator[str]:

@@ -36,7 +36,8 @@ def database_support(environment: Environment, today: date) -> Iterator[Finding]
         return
     ends = "ended" if facts.until < today else "ends"
     message = f"RDS's standard support of MariaDB {services.database.version} {ends} on {facts.until}"
-    fix = f"plan an upgrade to {list(databases().versions)[-1]}: back up first, and expect an hour without accounting"
+    newest = list(databases().versions)[-1]
+    fix = f"plan an upgrade to {newest}, with apply_immediately: true for one `up`: back up first, and expect an hour without accounting"
     yield warning((*_DATABASE, "version"), message, fix=fix)
 
 
@@ -44,7 +45,8 @@ def database_support(environment: Environment, today: date) -> Iterator[Finding]
 def database_single_zone(environment: Environment) -> Iterator[Finding]:
     """The accounting database of a large cluster is Multi-AZ: budgets and fair share depend on it.
 
-    slurmctld keeps accounting records in memory while the database is down: hours on a small cluster, minutes on a large one.
+    slurmctld keeps accounting records in memory while the database is down: hours on a small cluster, minutes on a
+    large one.
     Source: slurm.schedmd.com/accounting.html: MaxDBDMsgs; RDS User Guide, "Multi-AZ DB instance deployments".
     """
     services = environment.aws.services
@@ -53,3 +55,18 @@ def database_single_zone(environment: Environment) -> Iterator[Finding]:
         message = f"the accounting database of {nodes} nodes is in one zone"
         related: tuple[DataPath, ...] = (("aws", "pools", "*", "max_nodes"),)
         yield info((*_DATABASE, "multi_az"), message, fix="write multi_az: true", related=related)
+
+
+@rule
+def database_apply_immediately(environment: Environment) -> Iterator[Finding]:
+    """Changes of the accounting database wait for its maintenance window; the key that makes them at once is for one `up`.
+
+    While it is in the file, every changed class or version interrupts the accounting at the next `up`, and a new series
+    is installed, which only a restore from a backup can undo.
+    Source: RDS User Guide, "Using the schedule modifications setting" and "Upgrades of the MariaDB DB engine".
+    """
+    services = environment.aws.services
+    if services is not None and services.database.apply_immediately:
+        message = "the next `up` changes the accounting database at once, a new series of MariaDB included"
+        fix = "remove apply_immediately after that `up`"
+        yield warning((*_DATABASE, "apply_immediately"), message, fix=fix)

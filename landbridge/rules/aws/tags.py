@@ -17,7 +17,8 @@ _LETTERS = "use letters, digits, spaces and . : / = + - @ _"
 def tag_reserved(environment: Environment) -> Iterator[Finding]:
     """A tag key has neither the prefix aws:, which AWS reserves, nor landbridge:, which marks the cluster's resources.
 
-    Source: AWS Tagging, "Tag naming limits and requirements"; the burst controller, which terminates instances by their tags.
+    Source: AWS Tagging, "Tag naming limits and requirements"; the burst controller, which terminates instances by their
+    tags.
     """
     for path, written in _written(environment):
         for key in written:
@@ -39,9 +40,9 @@ def tag_form(environment: Environment) -> Iterator[Finding]:
     The same holds for owner and cost_center, which become tags.
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
-    for word, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
-        for fault in tag_value_violations(word, value):
-            yield error((word,), fault.message, fix=_LETTERS)
+    for key, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
+        for fault in tag_value_violations(key, value):
+            yield error((key,), fault.message, fix=_LETTERS)
     for path, written in _written(environment):
         for key, value in written.items():
             for fault in tag_form_violations(key, value):
@@ -55,15 +56,15 @@ def tag_count(environment: Environment) -> Iterator[Finding]:
     Source: AWS Tagging, "Tag naming limits and requirements".
     """
     common = {*tags(environment, pool="x"), *OF_INSTANCES}
-    most = limits().tags.most
-    if len(common) > most:
+    max_tags = limits().tags.most
+    if len(common) > max_tags:
         message = f"{len(common)} tags on an instance, {len(common) - len(environment.aws.tags)} of them Landbridge's"
-        yield error(("aws", "tags"), f"{message}; AWS allows {most}")
+        yield error(("aws", "tags"), f"{message}; AWS allows {max_tags}")
         return
     for index, pool in enumerate(environment.aws.pools):
-        if pool.tags and len(common | set(pool.tags)) > most:
+        if pool.tags and len(common | set(pool.tags)) > max_tags:
             path: DataPath = ("aws", "pools", index, "tags")
-            message = f"{len(common | set(pool.tags))} tags on an instance of {pool.name}; AWS allows {most}"
+            message = f"{len(common | set(pool.tags))} tags on an instance of {pool.name}; AWS allows {max_tags}"
             yield error(path, message, related=(("aws", "tags"),))
 
 

@@ -12,14 +12,14 @@ from landbridge.rules.registry import rule
 
 
 def blocks(environment: Environment) -> Iterator[tuple[CapacityAt, CapacityBlock]]:
-    """Every Capacity Block, in the file's order."""
+    """Yield every Capacity Block in the order of the file."""
     for at in capacities(environment):
         if isinstance(at.capacity, CapacityBlock):
             yield at, at.capacity
 
 
 def length(block: CapacityBlock) -> timedelta | None:
-    """Return the length of a block's window; None where it is unknown or invalid."""
+    """Return the length of a block's window; None if it is unknown or invalid."""
     if block.starts is None or block.ends is None:
         return None
     if block.starts.utcoffset() is None or block.ends.utcoffset() is None or block.ends <= block.starts:
@@ -33,32 +33,34 @@ def block_count(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/limits.yaml).
     """
-    sold = limits().capacity_blocks
-    seen: dict[str, tuple[CapacityAt, CapacityBlock]] = {}
+    block_limits = limits().capacity_blocks
+    blocks_by_reservation: dict[str, tuple[CapacityAt, CapacityBlock]] = {}
     for at, block in blocks(environment):
-        if block.count is not None and block.count > sold.instances:
-            message = f"a Capacity Block has at most {sold.instances} instances, not {block.count}"
+        if block.count is not None and block.count > block_limits.instances:
+            message = f"a Capacity Block has at most {block_limits.instances} instances, not {block.count}"
             yield error(at.at("count"), message, fix="write each block with its own count")
         if block.count is not None:
-            seen.setdefault(block.reservation, (at, block))
-    # The greatest sum is reached where some window starts.
+            blocks_by_reservation.setdefault(block.reservation, (at, block))
+    # The greatest sum is reached at the start of a window.
     edges: list[tuple[datetime, int, int]] = []
     always = 0
-    for number, (_, block) in enumerate(seen.values()):
+    for number, (_, block) in enumerate(blocks_by_reservation.values()):
         count = block.count or 0
         if length(block) is None or block.starts is None or block.ends is None:
             always += count
         else:
             edges += [(block.ends, -count, number), (block.starts, count, number)]
-    running, last = always, -1
+    instances, last = always, -1
     for _, change, number in sorted(edges):
-        running += change
+        instances += change
         last = number if change > 0 else last
-        if running > sold.instances_all:
+        if instances > block_limits.instances_all:
             break
-    if running > sold.instances_all:
-        at = list(seen.values())[last][0]
-        message = f"{running} instances in Capacity Blocks at one time; an account has at most {sold.instances_all}"
+    if instances > block_limits.instances_all:
+        at = list(blocks_by_reservation.values())[last][0]
+        message = (
+            f"{instances} instances in Capacity Blocks at one time; an account has at most {block_limits.instances_all}"
+        )
         yield error(
             at.at("count"),
             message,
@@ -71,17 +73,17 @@ def block_count(environment: Environment) -> Iterator[Finding]:
 def block_size(environment: Environment) -> Iterator[Finding]:
     """A pool in a Capacity Block runs all its nodes: min_nodes is the size of the block.
 
-    The whole window is billed in advance, so a stopped node is paid for, and each start takes minutes of the window.
-    Source: ParallelCluster ComputeResourceSizeValidator (MinCount == MaxCount > 0); EC2 User Guide, "Capacity Blocks pricing
-    and billing".
+    The whole window is billed in advance, so a stopped node is billed too, and each start takes minutes of the window.
+    Source: ParallelCluster ComputeResourceSizeValidator (MinCount == MaxCount > 0); EC2 User Guide, "Capacity Blocks
+    pricing and billing".
     """
     for owner in pools(environment):
-        matching_pool_capacities = [at for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
-        if not matching_pool_capacities:
+        pool_blocks = [at for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
+        if not pool_blocks:
             continue
         pool = owner.pool
-        counts = [at.capacity.count for at in matching_pool_capacities if isinstance(at.capacity, CapacityBlock)]
-        # Blocks one after the other are as large as the largest; without counts the pool's own size is meant.
+        counts = [at.capacity.count for at in pool_blocks if isinstance(at.capacity, CapacityBlock)]
+        # Blocks that follow each other count as the largest of them; without counts the pool's max_nodes is used.
         size = max((count for count in counts if count is not None), default=pool.max_nodes)
         node_count = min(size, pool.max_nodes)
         related = (owner.at("max_nodes"), owner.at("capacity"))
@@ -90,32 +92,32 @@ def block_size(environment: Environment) -> Iterator[Finding]:
             yield error(owner.at("min_nodes"), message, fix=f"write min_nodes: {node_count}", related=related)
         elif pool.min_nodes == 0:
             message = f"min_nodes is 0, and all {node_count} nodes of the block are paid for whether they run or not"
-            path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else matching_pool_capacities[0].path
+            path = owner.at("min_nodes") if "min_nodes" in pool.model_fields_set else pool_blocks[0].path
             severity = Severity.ERROR if "min_nodes" in pool.model_fields_set else Severity.WARNING
             yield Finding("block-size", message, path, f"write min_nodes: {node_count}", severity, related)
 
 
 @rule
 def min_nodes_after_block(environment: Environment) -> Iterator[Finding]:
-    """Nodes of min_nodes do not move from a Capacity Block to on-demand or spot capacity unnoticed.
+    """A pool with min_nodes and a Capacity Block has no on-demand or spot fallback.
 
-    When the window ends, min_nodes nodes move to the fallback and run there, all of them, all the time.
+    When the window ends, all nodes of min_nodes are launched in the fallback and run there all the time.
     Source: EC2 on-demand prices, as dated in landbridge/catalog/prices.yaml.
     """
     for owner in pools(environment):
         bought = list(pool_capacities(owner))
         block = next((at for at in bought if isinstance(at.capacity, CapacityBlock)), None)
-        after = next((at for at in bought if isinstance(at.capacity, (OnDemand, Spot))), None)
-        if block is None or after is None or owner.pool.min_nodes == 0:
+        fallback = next((at for at in bought if isinstance(at.capacity, (OnDemand, Spot))), None)
+        if block is None or fallback is None or owner.pool.min_nodes == 0:
             continue
-        price = price_of("on_demand", after.instance, environment.region)
+        price = price_of("on_demand", fallback.instance, environment.region)
         cost = (
             f", {usd(price.usd * owner.pool.min_nodes)} an hour as of {price.as_of}" if isinstance(price, Price) else ""
         )
-        kind = after.capacity.kind
+        kind = fallback.capacity.kind
         message = f"after the block ends, the {owner.pool.min_nodes} nodes of min_nodes run as {kind}{cost}"
         fix = "move the fallback to a separate pool with min_nodes: 0"
-        related = (after.path, block.path)
+        related = (fallback.path, block.path)
         yield warning(owner.at("min_nodes"), message, fix=fix, related=related)
 
 
@@ -129,9 +131,9 @@ def blocks_in_different_zones(environment: Environment) -> Iterator[Finding]:
         blocks = [(at, at.capacity) for at in pool_capacities(owner) if isinstance(at.capacity, CapacityBlock)]
         for at, block in blocks[1:]:
             first, other = blocks[0]
-            if block.zone != other.zone and not one_after_the_other(other, block):
+            if block.zone != other.zone and not never_overlap(other, block):
                 message = f"the block is in {block.zone}, and {other.reservation} of the same pool is in {other.zone}"
-                fix = "make one pool for each block"
+                fix = "write one pool for each block"
                 yield warning(at.at("zone"), message, fix=fix, related=(first.at("zone"),))
 
 
@@ -144,10 +146,10 @@ def no_blocks_in_region(environment: Environment) -> Iterator[Finding]:
     """
     block_regions = limits().capacity_blocks.regions
     for at, _ in blocks(environment):
-        where = block_regions.get(at.instance)
-        if where is not None and environment.region not in where:
+        regions = block_regions.get(at.instance)
+        if regions is not None and environment.region not in regions:
             message = f"the catalogue has no Capacity Blocks of {at.instance} in {environment.region}"
-            fix = f"use one of {', '.join(sorted(where))}"
+            fix = f"use one of {', '.join(sorted(regions))}"
             related = (REGION, at.instance_path)
             yield warning(at.at("kind"), message, fix=fix, related=related)
 
@@ -171,7 +173,7 @@ def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
         yield error(at.at("count"), message, fix=fix, related=(at.instance_path,))
 
 
-def one_after_the_other(first: CapacityBlock, other: CapacityBlock) -> bool:
+def never_overlap(first: CapacityBlock, other: CapacityBlock) -> bool:
     """Return true for two windows that are known not to overlap."""
     if first.starts is None or first.ends is None or other.starts is None or other.ends is None:
         return False

@@ -19,7 +19,7 @@ from landbridge.rules.registry import rule
 _WAIT: DataPath = ("burst", "wait_minutes")
 _BUDGET: DataPath = ("budget",)
 _PARTITIONS: DataPath = ("scheduler", "partitions")
-#: Keys of a partition that keep released jobs from starting in it.
+#: Keys of a partition that can prevent released jobs from starting in it.
 _CLOSING = ("state", "rootonly", "allowgroups", "allowqos", "allowaccounts", "denyaccounts", "denyqos", "alternate")
 
 
@@ -32,10 +32,10 @@ def burst_without_accounts(environment: Environment) -> Iterator[Finding]:
     """
     classes = environment.data_classes
     accounts = environment.scheduler.accounts
-    may = any(
+    is_bursting_possible = any(
         account.data_class in classes and "aws" in classes[account.data_class].sites for account in accounts.values()
     )
-    if environment.aws.pools and not may:
+    if environment.aws.pools and not is_bursting_possible:
         message = "no account has a data class that may be in AWS, so no job ever starts in a pool"
         fix = "add accounts with a data_class that may be in AWS"
         path: DataPath = ("scheduler", "accounts")
@@ -45,7 +45,7 @@ def burst_without_accounts(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def burst_wait(environment: Environment) -> Iterator[Finding]:
-    """wait_minutes is written only where there are on-prem nodes, and pools with the same accelerators.
+    """wait_minutes is written only with on-prem nodes and with pools that have the same accelerators.
 
     Source: Landbridge: jobs of the partition gpu wait for the site's nodes.
     """
@@ -87,11 +87,11 @@ def burst_partition_closed(environment: Environment) -> Iterator[Finding]:
     A job that exceeds the partition's limits, or whose account is not allowed, stays pending.
     Source: slurm.conf(5), MaxTime, State, RootOnly, AllowAccounts, AllowGroups and AllowQos.
     """
-    queues = environment.scheduler.partitions
+    partitions = environment.scheduler.partitions
     for promotion in promotions(environment):
-        first = queues.get(promotion.partition, Partition())
+        first = partitions.get(promotion.partition, Partition())
         for name in promotion.partitions:
-            settings, base = queues.get(name, Partition()), (*_PARTITIONS, name)
+            settings, base = partitions.get(name, Partition()), (*_PARTITIONS, name)
             if seconds(settings.max_time) < seconds(first.max_time):
                 message = (
                     f"max_time of {name} is {settings.max_time}: longer jobs of {promotion.partition} never start there"
@@ -110,7 +110,7 @@ def burst_partition_closed(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def budget_unknown_pool(environment: Environment) -> Iterator[Finding]:
-    """A pool's budget names a pool of the file.
+    """Every pool of `budget.pools` is a pool of the file.
 
     Source: Landbridge, budget.pools.
     """
@@ -125,12 +125,12 @@ def budget_unknown_pool(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def hard_budget_without_price(environment: Environment) -> Iterator[Finding]:
-    """Every capacity under a hard budget has a price: without one, nothing is launched.
+    """Every capacity under a hard budget has a price: without one, no instance is launched.
 
     Without a price, the cost of a launch cannot be compared with the budget.
     Source: the prices and their dates in landbridge/catalog/prices.yaml.
     """
-    hard = _hard(environment)
+    hard = _hard_budgets(environment)
     if not hard or environment.burst.unpriced:
         return
     for at in capacities(with_known_types(environment)):
@@ -149,29 +149,27 @@ def budget_below_one_job(environment: Environment) -> Iterator[Finding]:
     The highest cost of a job is held before its nodes are launched; a job that exceeds the budget is not started.
     Source: the prices and their dates in landbridge/catalog/prices.yaml; docs/explanation/bursting.md.
     """
-    costs = list(_an_hour(environment))
-    for amount, path, pool in _hard(environment):
-        fitting = [cost for cost, at in costs if pool in (None, at.pool.name)]
-        if amount > 0 and fitting and min(fitting) > amount:
-            message = (
-                f"one node for one hour costs {usd(min(fitting))} with its boot, more than the budget of {usd(amount)}"
-            )
+    costs = list(_hourly_costs(environment))
+    for amount, path, pool in _hard_budgets(environment):
+        pool_costs = [cost for cost, at in costs if pool in (None, at.pool.name)]
+        if amount > 0 and pool_costs and min(pool_costs) > amount:
+            message = f"one node for one hour costs {usd(min(pool_costs))} with its boot, more than the budget of {usd(amount)}"
             yield warning(path, message, fix="raise the budget", related=(POOLS,))
 
 
 @rule
 def block_shorter_than_jobs(environment: Environment) -> Iterator[Finding]:
-    """The max_time of a partition is shorter than its Capacity Block: a job that asks for more never starts in it.
+    """The max_time of a partition is shorter than its Capacity Block: a longer job never starts in it.
 
     The last 30 minutes of a block are reserved: Slurm starts only jobs that end before them.
     Source: EC2 User Guide, "Work with Capacity Blocks"; slurm.schedmd.com/reservations.html.
     """
     for at, block in blocks(environment):
-        span = length(block)
-        queue = environment.scheduler.partitions.get(at.pool.name, Partition())
-        longest = seconds(queue.max_time)
-        if span is not None and span.total_seconds() <= longest:
-            days = span.total_seconds() / 86_400
+        window = length(block)
+        partition = environment.scheduler.partitions.get(at.pool.name, Partition())
+        max_seconds = seconds(partition.max_time)
+        if window is not None and window.total_seconds() <= max_seconds:
+            days = window.total_seconds() / 86_400
             message = (
                 f"the block is {days:.0f} days long: a job of {at.pool.name} with the full max_time never starts in it"
             )
@@ -179,7 +177,7 @@ def block_shorter_than_jobs(environment: Environment) -> Iterator[Finding]:
             yield info(at.at("ends"), message, fix=fix, related=(at.at("starts"),))
 
 
-def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
+def _hard_budgets(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
     """Return the amount, path and pool (None: all) of each budget that stops launches."""
     budget = environment.budget
     hard_limits: list[tuple[float, DataPath, str | None]] = []
@@ -191,7 +189,7 @@ def _hard(environment: Environment) -> list[tuple[float, DataPath, str | None]]:
     return [*hard_limits, *((usd, (*_BUDGET, "pools", name), name) for name, usd in budget.pools.items())]
 
 
-def _an_hour(environment: Environment) -> Iterator[tuple[float, CapacityAt]]:
+def _hourly_costs(environment: Environment) -> Iterator[tuple[float, CapacityAt]]:
     """Yield the cost of one node for one hour and its boot, for each capacity with a price."""
     for at in capacities(with_known_types(environment)):
         rate = worst_rate(fallbacks(at.pool, environment.region)[at.number], environment)
@@ -200,9 +198,9 @@ def _an_hour(environment: Environment) -> Iterator[tuple[float, CapacityAt]]:
 
 
 def _in_aws(environment: Environment, token: str) -> bool:
-    """Return true for an entry of a partition's nodes that names nodes of a pool."""
+    """Return true if an entry of a partition's nodes contains nodes of a pool."""
     pools = {pool.name: pool for pool in environment.aws.pools}
     if token in ("aws", MAIN) or token in pools:
         return bool(pools)
-    ours = {name for pool in pools.values() for name in pool_node_names(pool)}
-    return not ours.isdisjoint(hostlist.expand(token))
+    pool_nodes = {name for pool in pools.values() for name in pool_node_names(pool)}
+    return not pool_nodes.isdisjoint(hostlist.expand(token))

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment, Loaded
 from landbridge.findings import Finding, error, warning
+from landbridge.plan.aws.images import pool_root_device
 from landbridge.rules.capacity.images import IMAGES, booted_images, written
 from landbridge.rules.registry import file_rule
 
 
 @file_rule
 def image_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Finding]:
-    """Every image of aws.images is locked, for the parameter that the file names.
+    """Every image of aws.images is locked, for the parameter in the file.
 
     Without a lock, launches resolve the newest image: two nodes of one job may boot two drivers without any change.
     Source: docs/decisions/0017-image-lock.md; AWS Systems Manager User Guide, "Public parameters".
@@ -54,8 +55,9 @@ def image_lock_mismatch(environment: Environment, loaded: Loaded) -> Iterator[Fi
             message = f"the image {name} needs a root volume of {locked_image.root_gib} GiB; root_volume_gib is {pool.root_volume_gib}"
             path = owner.at("root_volume_gib")
             yield error(path, message, fix=f"write at least {locked_image.root_gib}", related=image)
-        if locked_image.root_device != pool.root_device:
-            message = f"the root device of the image {name} is {locked_image.root_device}, not {pool.root_device}"
+        device = pool_root_device(environment, pool)
+        if locked_image.root_device != device:
+            message = f"the root device of the image {name} is {locked_image.root_device}, not {device}"
             path = owner.at("root_device") if written(owner, "root_device") else image[0]
             yield error(path, message, fix=f"write root_device: {locked_image.root_device}", related=image)
         kind = owner.type

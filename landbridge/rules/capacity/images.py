@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from landbridge.catalog.aws.images import architecture_of, image_behind, images, root_device
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error, info, warning
+from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error, warning
 from landbridge.rules.environment_paths import PoolAt, pool_capacities, pools, suggestion
 from landbridge.rules.registry import rule
 
@@ -34,13 +34,15 @@ def unknown_image(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge (landbridge/plan/aws/images.py).
     """
-    named = environment.aws.images
+    images_of_file = environment.aws.images
     for owner in pools(environment):
         image = owner.pool.image
-        if image is None or image in named or re.fullmatch(r"ami-[0-9a-f]{8,17}", image):
+        if image is None or image in images_of_file or re.fullmatch(r"ami-[0-9a-f]{8,17}", image):
             continue
-        public = next((image_name for name, image_name in images().items() if name.replace(".", "-") == image), None)
-        fix = suggestion(image, named)
+        public = next(
+            (public_image for name, public_image in images().items() if name.replace(".", "-") == image), None
+        )
+        fix = suggestion(image, images_of_file)
         if public is not None and "did you mean" not in fix:
             architecture = owner.type.cpus.architecture if owner.type is not None else "x86_64"
             kubernetes = environment.aws.kubernetes
@@ -48,6 +50,26 @@ def unknown_image(environment: Environment) -> Iterator[Finding]:
             fix = f"add it under aws.images: {{{image}: {{parameter: {parameter}}}}}" if parameter else fix
         message = f'there is no image "{image}" in aws.images'
         yield error(owner.at("image"), message, fix=fix, related=(IMAGES,))
+
+
+@rule(suppressible=False)
+def pool_without_image(environment: Environment) -> Iterator[Finding]:
+    """Every pool of Slurm nodes has an image.
+
+    Without one its launch template refers to a parameter that does not exist: every launch fails.
+    Source: EC2 API Reference, LaunchTemplate (ImageId); docs/explanation/node-image-contract.md.
+    """
+    kubernetes = environment.aws.kubernetes
+    eks_pools = kubernetes.pools if kubernetes is not None else ()
+    built = next((name for name, source in environment.aws.images.items() if source.build is not None), None)
+    for owner in pools(environment):
+        if owner.pool.image is None and owner.pool.name not in eks_pools:
+            name = built or "node"
+            message = f"the pool {owner.pool.name} has no image: no node of it can boot"
+            declare = "" if built else " and, under aws, images: {node: {build: {}}}"
+            commands = f"`landbridge image build {name} -s {environment.name}` and `landbridge lock --upgrade -s {environment.name}`"
+            fix = f"write image: {name}{declare}; after landbridge up, run {commands}"
+            yield error(owner.at("image"), message, fix=fix, related=(IMAGES,))
 
 
 @rule
@@ -71,7 +93,8 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
     """An SSM parameter of an image contains an AMI id: not a path, a version or a document.
 
     Parameters with versions or JSON documents resolve without an error, and the launch is refused.
-    Source: AWS Systems Manager User Guide, "Public parameters"; the services' own pages (landbridge/catalog/images.yaml).
+    Source: AWS Systems Manager User Guide, "Public parameters"; the services' own pages
+    (landbridge/catalog/images.yaml).
     """
     for name, source in environment.aws.images.items():
         parameter, path = source.parameter, (*IMAGES, name, "parameter")
@@ -94,7 +117,7 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
             message = f"{parameter} is not a known parameter with an AMI id"
             image_parameters = [image.parameter.format(arch="x86_64", kubernetes="1.34") for image in images().values()]
             near = did_you_mean(parameter, image_parameters)
-            fix = f"did you mean {near}?" if near else "run `landbridge lock`, which asks AWS"
+            fix = f"did you mean {near}?" if near else "run `landbridge lock`, which queries AWS"
             yield warning(path, message, fix=fix)
 
 
@@ -102,7 +125,7 @@ def image_parameter(environment: Environment) -> Iterator[Finding]:
 def image_architecture(environment: Environment) -> Iterator[Finding]:
     """An image has the processor architecture of its pool's types.
 
-    EC2 refuses an arm64 type with an x86_64 image, and the other way round.
+    EC2 refuses an arm64 type with an x86_64 image, and an x86_64 type with an arm64 image.
     Source: EC2 RunInstances; ParallelCluster InstanceTypeBaseAMICompatibleValidator.
     """
     for owner in pools(environment):
@@ -110,11 +133,6 @@ def image_architecture(environment: Environment) -> Iterator[Finding]:
             continue
         expected, path = owner.type.cpus.architecture, owner.at("image")
         related: tuple[DataPath, ...] = (owner.at("instance"),)
-        if owner.pool.image is None and expected != "x86_64":
-            message = f"{owner.pool.instance} is {expected}: the node image must be built on that architecture"
-            fix = "run node_image.yml on such a host, or write image:"
-            yield info(owner.at("instance"), message, fix=fix)
-            continue
         source = environment.aws.images.get(owner.pool.image or "")
         actual = architecture_of(source.parameter) if source is not None and source.parameter is not None else None
         if actual is not None and actual != expected:
@@ -125,32 +143,32 @@ def image_architecture(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def image_driver(environment: Environment) -> Iterator[Finding]:
-    """An image contains a driver that supports the pool's accelerators, with the kernel modules that the pool asks for.
+    """An image contains a driver that supports the pool's accelerators, with the kernel modules in the pool's `driver`.
 
-    Without it the node boots, has no GPUs, and Slurm drains it; the open modules do not support V100, the proprietary ones not Blackwell.
-    Source: DLAMI developer guide, release notes; NVIDIA open-gpu-kernel-modules README (landbridge/catalog/images.yaml).
+    Without it the node boots, has no GPUs, and Slurm drains it; the open modules do not support V100, the proprietary
+    ones not Blackwell.
+    Source: DLAMI developer guide, release notes; NVIDIA open-gpu-kernel-modules README
+    (landbridge/catalog/images.yaml).
     """
-    for named in named_images(environment):
-        owner, flavour = named.owner, _flavour(named.parameter)
+    for pool_image in named_images(environment):
+        owner, flavour = pool_image.owner, _flavour(pool_image.parameter)
         if owner.type is None or flavour is None:
             continue
         for at in pool_capacities(owner):
             if at.type is None or at.type.accelerators is None:
                 continue
-            what = at.type.accelerators.type.upper()
-            path, related = owner.at("image"), (at.instance_path, named.path, owner.at("driver"))
+            accelerator = at.type.accelerators.type.upper()
+            path, related = owner.at("image"), (at.instance_path, pool_image.path, owner.at("driver"))
             if flavour == "none":
-                message = f"the image {named.name} has no driver for the {what} of {at.instance}"
+                message = f"the image {pool_image.name} has no driver for the {accelerator} of {at.instance}"
                 fix = "use an image with a driver, such as dlami-base-ubuntu-24.04"
                 yield warning(path, message, fix=fix, related=related)
             elif flavour not in at.type.driver:
-                message = f"the image {named.name} has {_modules_text(flavour)}, which do not support the {what} of {at.instance}"
-                works = " or ".join(_modules_text(modules) for modules in at.type.driver)
-                yield error(path, message, fix=f"use an image with {works}", related=related)
+                message = f"the image {pool_image.name} has {_modules_text(flavour)}, which do not support the {accelerator} of {at.instance}"
+                supported = " or ".join(_modules_text(modules) for modules in at.type.driver)
+                yield error(path, message, fix=f"use an image with {supported}", related=related)
             elif owner.pool.driver not in ("auto", flavour):
-                message = (
-                    f"the image {named.name} has {_modules_text(flavour)}, and the pool has driver: {owner.pool.driver}"
-                )
+                message = f"the image {pool_image.name} has {_modules_text(flavour)}, and the pool has driver: {owner.pool.driver}"
                 yield error(path, message, fix="remove driver, or use another image", related=related)
             else:
                 continue
@@ -161,17 +179,17 @@ def image_driver(environment: Environment) -> Iterator[Finding]:
 def image_without_slurm(environment: Environment) -> Iterator[Finding]:
     """A pool of Slurm nodes boots an image with slurmd: AWS's public images have none.
 
-    Such a node starts, is billed, never registers, and is ended after resume_timeout; then the next one starts.
+    Such a node starts, is billed, never registers, and is terminated after resume_timeout; then the next one starts.
     Source: Landbridge (ansible/playbooks/node_image.yml).
     """
     kubernetes = environment.aws.kubernetes
-    joined = kubernetes.pools if kubernetes is not None else ()
-    for named in named_images(environment):
-        if named.parameter.startswith("/aws/service/") and named.owner.pool.name not in joined:
-            message = f"the image {named.name} is a public image of AWS without slurmd: its nodes never register"
+    eks_pools = kubernetes.pools if kubernetes is not None else ()
+    for pool_image in named_images(environment):
+        if pool_image.parameter.startswith("/aws/service/") and pool_image.owner.pool.name not in eks_pools:
+            message = f"the image {pool_image.name} is a public image of AWS without slurmd: its nodes never register"
             fix = "use an image that Landbridge builds: aws.images: {node: {build: {}}}"
-            related = (named.path,)
-            path = named.owner.at("image")
+            related = (pool_image.path,)
+            path = pool_image.owner.at("image")
             yield warning(path, message, fix=fix, related=related)
 
 
@@ -185,17 +203,17 @@ def image_kubernetes(environment: Environment) -> Iterator[Finding]:
     kubernetes = environment.aws.kubernetes
     if kubernetes is None:
         return
-    for named in named_images(environment):
-        if named.owner.pool.name not in kubernetes.pools:
+    for pool_image in named_images(environment):
+        if pool_image.owner.pool.name not in kubernetes.pools:
             continue
-        match = re.search(r"/(?:optimized-ami/|aws-k8s-)(1\.\d+)", named.parameter)
-        related: tuple[DataPath, ...] = (named.path, ("aws", "kubernetes", "version"))
+        match = re.search(r"/(?:optimized-ami/|aws-k8s-)(1\.\d+)", pool_image.parameter)
+        related: tuple[DataPath, ...] = (pool_image.path, ("aws", "kubernetes", "version"))
         if match is not None and match[1] != kubernetes.version:
             newer = int(match[1][2:]) > int(kubernetes.version[2:])
-            message = f"the image {named.name} is for Kubernetes {match[1]}; the cluster has {kubernetes.version}"
+            message = f"the image {pool_image.name} is for Kubernetes {match[1]}; the cluster has {kubernetes.version}"
             severity = Severity.ERROR if newer else Severity.WARNING
             fix = f"write the parameter for {kubernetes.version}"
-            yield Finding("image-kubernetes", message, named.owner.at("image"), fix, severity, related)
+            yield Finding("image-kubernetes", message, pool_image.owner.at("image"), fix, severity, related)
 
 
 @rule
@@ -205,24 +223,25 @@ def image_root_device(environment: Environment) -> Iterator[Finding]:
     The root volume then has the image's size, and is not encrypted as configured.
     Source: EC2 User Guide, "Device names for volumes": /dev/xvda on Amazon Linux and Debian, /dev/sda1 on Ubuntu.
     """
-    for named in named_images(environment):
-        expected = root_device(named.parameter)
-        if expected is not None and named.owner.pool.root_device != expected:
-            message = f"the root device of the image {named.name} is {expected}, not {named.owner.pool.root_device}"
-            path = named.owner.at("root_device") if written(named.owner, "root_device") else named.owner.at("image")
+    for pool_image in named_images(environment):
+        expected = root_device(pool_image.parameter)
+        device = pool_image.owner.pool.root_device
+        if expected is not None and device is not None and device != expected:
+            message = f"the root device of the image {pool_image.name} is {expected}, not {device}"
+            path = pool_image.owner.at("root_device")
             fix = f"write root_device: {expected}"
-            yield error(path, message, fix=fix, related=(named.path, named.owner.at("image")))
+            yield error(path, message, fix=fix, related=(pool_image.path, pool_image.owner.at("image")))
 
 
 def booted_images(environment: Environment) -> Iterator[tuple[PoolAt, str]]:
-    """Every pool that boots an image of aws.images, and the image's name."""
+    """Yield every pool that boots an image of aws.images, and the image's name."""
     for owner in pools(environment):
         if owner.pool.image in environment.aws.images:
             yield owner, owner.pool.image or ""
 
 
 def named_images(environment: Environment) -> Iterator[PoolImage]:
-    """Every pool that boots an image that a parameter of aws.images names."""
+    """Yield every pool that boots an image of aws.images with a parameter."""
     for owner in pools(environment):
         source = environment.aws.images.get(owner.pool.image or "")
         if source is not None and source.parameter is not None:
@@ -230,7 +249,7 @@ def named_images(environment: Environment) -> Iterator[PoolImage]:
 
 
 def _flavour(parameter: str) -> str | None:
-    """Return the kernel modules of an image: open, proprietary, neuron or none; None where unknown."""
+    """Return the kernel modules of an image: open, proprietary, neuron or none; None if unknown."""
     public_image = image_behind(parameter)
     if public_image is not None:
         return public_image.driver or "none"
@@ -252,5 +271,5 @@ def _modules_text(flavour: str) -> str:
 
 
 def written(owner: PoolAt, key: str) -> bool:
-    """Return true where the file has this key of the pool."""
+    """Return true if the file has this key of the pool."""
     return key in owner.pool.model_fields_set

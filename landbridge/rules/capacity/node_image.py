@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog import instances
+from landbridge.catalog import gpu_stack, instances, slurm_archive, slurm_sources
+from landbridge.catalog.aws.image_builder import image_builder
 from landbridge.catalog.aws.images import PublicImage, image_behind
+from landbridge.catalog.hardware.published import published
 from landbridge.environment import Environment, ImageBuild, Loaded
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.aws.images import build_parent, image_sources
+from landbridge.plan.aws.images import build_parent, copy_regions, image_sources
+from landbridge.plan.node_image.gpu_software import driver_is_published
 from landbridge.plan.node_image.node_image import build_architecture
 from landbridge.plan.zones import environment_zones, services_zones
 from landbridge.rules.capacity.images import IMAGES, booted_images
 from landbridge.rules.environment_paths import pool_capacities, suggestion
 from landbridge.rules.registry import file_rule, rule
-
-#: Operating system of the Ansible roles.
-_SYSTEM = "debian-13"
 
 
 def builds(environment: Environment) -> Iterator[tuple[str, ImageBuild, DataPath]]:
@@ -44,25 +44,45 @@ def image_source(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def node_image_parent(environment: Environment) -> Iterator[Finding]:
-    """The parent of a build is a public image of the operating system that the roles support.
+    """The parent of a build is a public image of an operating system that the roles support.
 
-    The roles install Debian packages; on another system the build fails after minutes of instance time.
-    Source: Landbridge (ansible/roles, the platforms in each role's README); EC2 Image Builder API, CreateImageRecipe (parentImage).
+    The roles install packages of Debian and Ubuntu; on another system the build fails after minutes of instance time.
+    Source: landbridge/catalog/image_builder.yaml (systems); EC2 Image Builder API, CreateImageRecipe
+    (parentImage).
     """
+    systems = image_builder().systems
     for name, build, path in builds(environment):
-        parent, at = build_parent(build), (*path, "parent")
+        parent, parent_path = build_parent(build), (*path, "parent")
         source = environment.aws.images.get(parent)
         parameter = image_sources(environment).get(parent)
         if source is not None and source.build is not None:
             message = f"the parent {parent} of {name} is itself built by Landbridge"
-            yield error(at, message, fix="use a public image as parent", related=(IMAGES,))
+            yield error(parent_path, message, fix="use a public image as parent", related=(IMAGES,))
         elif parameter is None:
             message = f'there is no image "{parent}" in aws.images'
             fix = suggestion(parent, (image for image in environment.aws.images if image != name))
-            yield error(at, message, fix=fix, related=(IMAGES,))
-        elif (public_image := image_behind(parameter)) is not None and public_image.os != _SYSTEM:
-            message = f"the parent {parent} is {public_image.os}; the roles support {_SYSTEM}"
-            yield warning(at, message, fix="remove parent", related=(IMAGES,))
+            yield error(parent_path, message, fix=fix, related=(IMAGES,))
+        elif (public_image := image_behind(parameter)) is not None and public_image.os not in systems:
+            message = f"the parent {parent} is {public_image.os}; the roles support {', '.join(systems)}"
+            yield warning(parent_path, message, fix="remove parent", related=(IMAGES,))
+
+
+@rule
+def node_image_slurm(environment: Environment) -> Iterator[Finding]:
+    """The operating system of a parent image has packages of the Slurm version, or the site has its own packages.
+
+    Source: packages.ubuntu.com (noble: 23.11.4), as in landbridge/catalog/slurm.yaml.
+    """
+    slurm = environment.scheduler.slurm
+    if slurm.packaging == "schedmd" or slurm.packages_release is not None:
+        return
+    for name, build, path in builds(environment):
+        parent = _parent_image(environment, build)
+        if parent is not None and parent.os in slurm_sources().systems and parent.os not in slurm_archive().systems:
+            message = f"{name} is built on {parent.os}, which has no packages of Slurm {slurm.version}"
+            fix = f"build them (landbridge packages slurm {slurm.version}), and write packaging: schedmd in scheduler.slurm"
+            related: tuple[DataPath, ...] = (IMAGES, ("scheduler", "slurm"))
+            yield error((*path, "parent"), message, fix=fix, related=related)
 
 
 @file_rule
@@ -70,7 +90,8 @@ def parent_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Find
     """The parent of a build is locked, and fits on the disk of the build.
 
     Without a lock, two builds of the same roles may start from two images without any change.
-    Source: docs/decisions/0017-image-lock.md, 0024-node-image.md; EC2 CreateImage (a volume is never smaller than its snapshot).
+    Source: docs/decisions/0017-image-lock.md, 0024-node-image.md; EC2 CreateImage (a volume is never smaller than its
+    snapshot).
     """
     locked = loaded.lock.images if loaded.lock is not None else {}
     for name, build, path in builds(environment):
@@ -88,17 +109,16 @@ def parent_not_locked(environment: Environment, loaded: Loaded) -> Iterator[Find
 
 @rule
 def node_image_driver(environment: Environment) -> Iterator[Finding]:
-    """The parent image of a pool with accelerators has their driver, or a role installs it.
+    """The parent image of a pool with accelerators has their driver, or NVIDIA publishes one for its operating system.
 
-    The role nvidia_driver is for on-prem hosts: images in AWS contain the driver that they were tested with.
-    Source: Landbridge (ansible/playbooks/node_image.yml); landbridge/catalog/images.yaml.
+    Source: landbridge/catalog/published.yaml and images.yaml; Landbridge (ansible/playbooks/tasks/gpu_image.yml).
     """
     for owner, name in booted_images(environment):
         build = environment.aws.images[name].build
         parent_image = _parent_image(environment, build) if build is not None else None
         if build is None or parent_image is None or parent_image.driver is not None:
             continue
-        at = next(
+        accelerated = next(
             (
                 pool_capacity
                 for pool_capacity in pool_capacities(owner)
@@ -106,13 +126,20 @@ def node_image_driver(environment: Environment) -> Iterator[Finding]:
             ),
             None,
         )
-        if at is not None:
+        if accelerated is not None and (kind := accelerated.type) is not None and kind.accelerators is not None:
+            architecture = kind.cpus.architecture
+            is_gpu = kind.accelerators.kind == "gpu"
+            if is_gpu and driver_is_published(parent_image, parent_image.os, architecture):
+                continue
+            branch = gpu_stack().branch
+            systems = published().driver.systems_with(branch, architecture)
             message = (
-                f"{name} is built on {build_parent(build)}, which has no driver for the accelerators of {at.instance}"
+                f"{name} is built on {build_parent(build)}, which has no driver for the accelerators of "
+                f"{accelerated.instance}, and branch {branch} is not published for {parent_image.os}"
             )
-            fix = "use a parent image with the driver, or add a role that installs it to node_image.yml"
-            related = (at.instance_path, (*IMAGES, name))
-            yield warning(owner.at("image"), message, fix=fix, related=related)
+            fix = f"use a parent image with the driver (a Deep Learning AMI), or with {' or '.join(reversed(systems))}"
+            related = (accelerated.instance_path, (*IMAGES, name))
+            yield error(owner.at("image"), message, fix=fix, related=related)
 
 
 @rule
@@ -161,6 +188,28 @@ def node_image_zone(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
+def node_image_sharing(environment: Environment) -> Iterator[Finding]:
+    """An image for other accounts is encrypted with your own key in each of its regions.
+
+    EC2 refuses to share an AMI whose snapshot is encrypted with the account's default key.
+    Source: EC2 User Guide, "Share an AMI with specific AWS accounts"; EC2 Image Builder User Guide, "Create and update AMI
+    distribution configurations".
+    """
+    for name, build, path in builds(environment):
+        regions = (environment.region, *copy_regions(environment, name))
+        for region in regions:
+            if build.share_with and region not in build.kms_keys:
+                message = f"{name} is shared with other accounts, and has no key in {region}"
+                fix = f"write {region}: arn:aws:kms:... in kms_keys; its key policy permits these accounts to use it"
+                yield error((*path, "share_with"), message, fix=fix, related=((*path, "kms_keys"),))
+        for region, key in build.kms_keys.items():
+            if region not in regions or f":{region}:" not in key:
+                message = f"{key} is no key for {region}" if region in regions else f"{name} is not in {region}"
+                fix = f"the image is in: {', '.join(regions)}; a key is in the region of the image"
+                yield error((*path, "kms_keys", region), message, fix=fix)
+
+
+@rule
 def node_image_sources(environment: Environment) -> Iterator[Finding]:
     """A build instance reaches its package sources: through NAT, inside the VPC or through the link.
 
@@ -178,6 +227,6 @@ def node_image_sources(environment: Environment) -> Iterator[Finding]:
 
 
 def _parent_image(environment: Environment, build: ImageBuild) -> PublicImage | None:
-    """Return the parent image of a build; None where the catalogue does not have it."""
+    """Return the parent image of a build; None if the catalogue does not have it."""
     parameter = image_sources(environment).get(build_parent(build))
     return image_behind(parameter) if parameter is not None else None

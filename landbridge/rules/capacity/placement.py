@@ -18,7 +18,8 @@ def placement_not_supported(environment: Environment) -> Iterator[Finding]:
     """The instance type supports the placement strategy of its pool.
 
     Burstable and some older types cannot be in cluster groups; the launch is refused.
-    Source: EC2 DescribeInstanceTypes, SupportedPlacementGroupStrategies; ParallelCluster InstanceTypePlacementGroupValidator.
+    Source: EC2 DescribeInstanceTypes, SupportedPlacementGroupStrategies; ParallelCluster
+    InstanceTypePlacementGroupValidator.
     """
     for at in capacities(environment):
         strategy = terms(at.pool, at.capacity).placement
@@ -28,14 +29,15 @@ def placement_not_supported(environment: Environment) -> Iterator[Finding]:
             f"{at.instance} does not support {strategy} placement groups; it supports {', '.join(at.type.placement)}"
         )
         fix = "write placement: none, or use a type that supports it"
-        yield error(_asked(at), message, fix=fix, related=(at.instance_path,))
+        yield error(_strategy_path(at), message, fix=fix, related=(at.instance_path,))
 
 
 @rule
 def block_in_group(environment: Environment) -> Iterator[Finding]:
-    """Launches into a Capacity Block name no placement group.
+    """Launches into a Capacity Block have no placement group.
 
-    The instances of a block are already close together. With a group, EC2 may return InsufficientInstanceCapacity while the block has room.
+    The instances of a block are already close together. With a group, EC2 may return InsufficientInstanceCapacity while
+    the block has free instances.
     Source: EC2 User Guide, "Capacity Blocks for ML"; ParallelCluster PlacementGroupCapacityTypeValidator.
     """
     for owner in pools(environment):
@@ -69,14 +71,12 @@ def spread_limit(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 User Guide, "Placement groups", rules of spread groups.
     """
-    room = limits().placement_groups.spread_per_zone
+    max_per_zone = limits().placement_groups.spread_per_zone
     for owner in pools(environment):
         zones = pool_zones(owner.pool, environment.region) if owner.pool.placement == "spread" else ()
-        if zones and owner.pool.max_nodes > room * len(zones):
-            message = (
-                f"a spread placement group has {room} instances in a zone, {room * len(zones)} in {', '.join(zones)}"
-            )
-            fix = f"write max_nodes: {room * len(zones)}, or placement: partition"
+        if zones and owner.pool.max_nodes > max_per_zone * len(zones):
+            message = f"a spread placement group has {max_per_zone} instances in a zone, {max_per_zone * len(zones)} in {', '.join(zones)}"
+            fix = f"write max_nodes: {max_per_zone * len(zones)}, or placement: partition"
             related = (owner.at("placement"), owner.at("capacity"), REGION)
             yield error(owner.at("max_nodes"), message, fix=fix, related=related)
 
@@ -93,11 +93,11 @@ def efa_without_cluster_group(environment: Environment) -> Iterator[Finding]:
         placement = owner.pool.placement
         if placement not in ("none", "spread", "partition") or owner.pool.max_nodes < 2 or not _efa(owner):
             continue
-        loose = [at for at in pool_capacities(owner) if at.capacity.kind in ("on_demand", "spot")]
-        if loose:
-            where = "in no placement group" if placement == "none" else f"in a {placement} placement group"
-            message = f"the EFA nodes of {owner.pool.name} are {where}"
-            fix = "remove placement: the default is a cluster group where the capacity allows one"
+        on_demand_or_spot = [at for at in pool_capacities(owner) if at.capacity.kind in ("on_demand", "spot")]
+        if on_demand_or_spot:
+            location = "in no placement group" if placement == "none" else f"in a {placement} placement group"
+            message = f"the EFA nodes of {owner.pool.name} are {location}"
+            fix = "remove placement: the default is a cluster group if the capacity allows one"
             related = (owner.at("instance"), owner.at("capacity"))
             yield warning(owner.at("placement"), message, fix=fix, related=related)
 
@@ -125,27 +125,30 @@ def named_group_zone(environment: Environment) -> Iterator[Finding]:
 def shared_group(environment: Environment) -> Iterator[Finding]:
     """Pools that share a placement group have the same strategy, zone and instance type.
 
-    A group has one strategy and, as a cluster, one zone. Types mixed in it find capacity less often.
+    A group has one strategy and, as a cluster, one zone. With several instance types in a group, insufficient capacity
+    is more frequent.
     Source: EC2 User Guide, "Placement groups", rules and "best practices" (one launch request, one type).
     """
-    first: dict[str, PoolAt] = {}
+    first_owner: dict[str, PoolAt] = {}
     for owner in pools(environment):
         group = owner.pool.placement_group
         if group is None:
             continue
-        other = first.setdefault(group, owner)
+        other = first_owner.setdefault(group, owner)
         if other is owner:
             continue
         path, related = owner.at("placement_group"), (other.at("placement_group"), other.path, owner.path)
-        mine, theirs = owner.pool.placement or "cluster", other.pool.placement or "cluster"
-        apart = not set(pool_zones(owner.pool, environment.region)) & set(pool_zones(other.pool, environment.region))
-        if mine != theirs:
-            message = f"the group {group} is a {theirs} group for {other.pool.name} and a {mine} group here"
+        strategy, other_strategy = owner.pool.placement or "cluster", other.pool.placement or "cluster"
+        has_no_common_zone = not set(pool_zones(owner.pool, environment.region)) & set(
+            pool_zones(other.pool, environment.region)
+        )
+        if strategy != other_strategy:
+            message = f"the group {group} is a {other_strategy} group for {other.pool.name} and a {strategy} group here"
             yield error(path, message, fix="write another placement_group", related=related)
-        elif mine == "cluster" and apart:
+        elif strategy == "cluster" and has_no_common_zone:
             message = f"the cluster placement group {group} is shared with {other.pool.name}, which is in other zones"
             yield error(path, message, fix="write another placement_group", related=related)
-        elif mine == "cluster" and owner.pool.instance != other.pool.instance:
+        elif strategy == "cluster" and owner.pool.instance != other.pool.instance:
             message = (
                 f"the placement group {group} has {other.pool.instance} of {other.pool.name} and {owner.pool.instance}"
             )
@@ -153,7 +156,7 @@ def shared_group(environment: Environment) -> Iterator[Finding]:
             yield warning(path, message, fix=fix, related=related)
 
 
-def _asked(at: CapacityAt) -> tuple[str | int, ...]:
+def _strategy_path(at: CapacityAt) -> tuple[str | int, ...]:
     if at.pool.placement is not None:
         return at.owner.at("placement")
     return at.owner.at("placement_group") if at.pool.placement_group is not None else at.instance_path

@@ -20,9 +20,9 @@ from landbridge.plan.cost import HOURS_PER_MONTH
 from landbridge.rules.environment_paths import POOLS, CapacityAt, capacities, pool_capacities, pools, usd
 from landbridge.rules.registry import rule
 
-#: Capacity that is paid for whether nodes run or not.
+#: Capacity that is billed whether nodes run or not.
 _PREPAID = (CapacityBlock, Reservation, ReservationGroup)
-#: Longer than a user's break between two jobs.
+#: Longer than a user's usual pause between two jobs.
 _LONG_IDLE_SECONDS = 7200
 
 
@@ -30,16 +30,16 @@ _LONG_IDLE_SECONDS = 7200
 def duplicate_pool(environment: Environment) -> Iterator[Finding]:
     """A pool's name is unique, and not `gpu`, `onprem` or `aws`: nodes and a partition are named after it.
 
-    Source: Landbridge; slurm.conf(5) silently keeps the last of two PartitionName lines.
+    Source: Landbridge; slurm.conf(5) keeps the last of two PartitionName lines, without an error.
     """
-    taken: dict[str, DataPath] = {"gpu": (), "onprem": (), "aws": ()}
-    for at in pools(environment):
-        path = at.at("name")
-        if at.pool.name in taken:
-            what = "is reserved" if not taken[at.pool.name] else "is used by another pool"
-            message = f'the name "{at.pool.name}" {what}'
-            yield error(path, message, fix="write another name", related=(taken[at.pool.name] or path,))
-        taken.setdefault(at.pool.name, path)
+    paths_by_name: dict[str, DataPath] = {"gpu": (), "onprem": (), "aws": ()}
+    for owner in pools(environment):
+        path = owner.at("name")
+        if owner.pool.name in paths_by_name:
+            reason = "is reserved" if not paths_by_name[owner.pool.name] else "is used by another pool"
+            message = f'the name "{owner.pool.name}" {reason}'
+            yield error(path, message, fix="write another name", related=(paths_by_name[owner.pool.name] or path,))
+        paths_by_name.setdefault(owner.pool.name, path)
 
 
 @rule
@@ -48,18 +48,18 @@ def pool_size(environment: Environment) -> Iterator[Finding]:
 
     Source: ParallelCluster ComputeResourceSizeValidator.
     """
-    for at in pools(environment):
-        if at.pool.min_nodes > at.pool.max_nodes:
-            message = f"min_nodes is {at.pool.min_nodes}, more than max_nodes, {at.pool.max_nodes}"
-            fix = f"write min_nodes: {at.pool.max_nodes} or less"
-            yield error(at.at("min_nodes"), message, fix=fix, related=(at.at("max_nodes"),))
+    for owner in pools(environment):
+        if owner.pool.min_nodes > owner.pool.max_nodes:
+            message = f"min_nodes is {owner.pool.min_nodes}, more than max_nodes, {owner.pool.max_nodes}"
+            fix = f"write min_nodes: {owner.pool.max_nodes} or less"
+            yield error(owner.at("min_nodes"), message, fix=fix, related=(owner.at("max_nodes"),))
 
 
 @rule
 def purchase_not_offered(environment: Environment) -> Iterator[Finding]:
     """EC2 sells the instance type in the capacity kind of the pool. Reservations are on-demand capacity.
 
-    Not every type comes as a Capacity Block, as spot or on demand; the launch is refused.
+    Not every type is sold as a Capacity Block, as spot or on demand: EC2 refuses the launch.
     Source: EC2 DescribeInstanceTypes, SupportedUsageClasses; ParallelCluster CapacityTypeValidator.
     """
     for at in capacities(environment):
@@ -80,13 +80,13 @@ def prepaid_capacity_order(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Capacity Reservation pricing and billing" and "Capacity Blocks pricing and billing".
     """
     for owner in pools(environment):
-        before: CapacityAt | None = None
+        billed: CapacityAt | None = None
         for at in pool_capacities(owner):
             if isinstance(at.capacity, (OnDemand, Spot)):
-                before = before or at
-            elif before is not None:
-                message = f"{_capacity_text(before.capacity)} is tried before {_capacity_text(at.capacity)}, which is already paid for"
-                related = (before.path,)
+                billed = billed or at
+            elif billed is not None:
+                message = f"{_capacity_text(billed.capacity)} is tried before {_capacity_text(at.capacity)}, which is already paid for"
+                related = (billed.path,)
                 yield warning(at.path, message, fix="put it first", related=related)
 
 
@@ -99,20 +99,24 @@ def duplicate_fallback(environment: Environment) -> Iterator[Finding]:
     """
     known_zones = zones(environment.region)
     for owner in pools(environment):
-        seen: list[tuple[CapacityAt, frozenset[str]]] = []
+        earlier: list[tuple[CapacityAt, frozenset[str]]] = []
         for at in pool_capacities(owner):
             zone_ids = frozenset(
                 capacity_zones(at.capacity) or (at.type.zones_in(known_zones) if at.type else known_zones)
             )
             first = next(
-                (other for other, where in seen if zone_ids and _same_market(other, at) and zone_ids <= where),
+                (
+                    other
+                    for other, other_zones in earlier
+                    if zone_ids and _same_market(other, at) and zone_ids <= other_zones
+                ),
                 None,
             )
             if first is not None:
-                message = f"capacity[{first.number}] already asks for the same {_capacity_text(at.capacity)}"
+                message = f"capacity[{first.number}] already has the same {_capacity_text(at.capacity)}"
                 fix = "remove it, or write another zone, type or kind"
                 yield warning(at.path, message, fix=fix, related=(first.path,))
-            seen.append((at, zone_ids))
+            earlier.append((at, zone_ids))
 
 
 @rule(public_aws=True)
@@ -144,8 +148,10 @@ def prepaid_idle_pool(environment: Environment) -> Iterator[Finding]:
     Source: EC2 User Guide, "Capacity Reservation pricing and billing".
     """
     for owner in pools(environment):
-        only = all(isinstance(capacity, (Reservation, ReservationGroup)) for capacity in owner.pool.capacity)
-        if only and owner.pool.min_nodes == 0:
+        is_reserved_only = all(
+            isinstance(capacity, (Reservation, ReservationGroup)) for capacity in owner.pool.capacity
+        )
+        if is_reserved_only and owner.pool.min_nodes == 0:
             message = f"{owner.pool.name} has only reserved capacity, which is billed while its nodes are stopped"
             fix = f"write min_nodes: {owner.pool.max_nodes}, which costs no extra, or cancel the reservation"
             yield info(owner.at("capacity"), message, fix=fix)
@@ -155,15 +161,15 @@ def prepaid_idle_pool(environment: Environment) -> Iterator[Finding]:
 def slurm_nodes(environment: Environment) -> Iterator[Finding]:
     """The number of nodes is within Slurm's limit: cloud nodes count also while they are powered down.
 
-    Past its limit slurmctld does not start; long before, a table of nodes that never run slows every scheduling cycle. A
-    warning, for the limit's value is unverified.
+    Above the limit slurmctld does not start; below it too, many nodes that never run slow every scheduling cycle. A
+    warning, because the value of the limit is not verified.
     Source: Slurm, src/common/node_conf.c, "past max node limit" (landbridge/catalog/limits.yaml).
     """
-    most = limits().slurm.nodes
-    total = sum(at.pool.max_nodes for at in pools(environment))
+    max_nodes = limits().slurm.nodes
+    total = sum(owner.pool.max_nodes for owner in pools(environment))
     total += sum(len(expand(group.hosts)) for group in environment.node_groups)
-    if total > most:
-        message = f"{total} nodes in slurm.conf, more than Slurm's limit of {most}"
+    if total > max_nodes:
+        message = f"{total} nodes in slurm.conf, more than Slurm's limit of {max_nodes}"
         fix = "lower max_nodes to the number that quotas and budgets allow"
         related: tuple[DataPath, ...] = (POOLS, ("onprem", "nodes"))
         yield warning(POOLS, message, fix=fix, related=related)
@@ -173,15 +179,17 @@ def slurm_nodes(environment: Environment) -> Iterator[Finding]:
 def boot_time(environment: Environment) -> Iterator[Finding]:
     """resume_timeout is longer than a node's boot: GPU nodes need four to ten minutes.
 
-    A node that registers later is marked down, terminated and launched again: the job stays pending, and every launch is
-    billed.
+    A node that registers later is marked down, terminated and launched again: the job stays pending, and every launch
+    is billed.
     Source: slurm.conf(5), ResumeTimeout; boot times in landbridge/catalog/limits.yaml.
     """
-    slowest = limits().boot.minutes[1] * 60
+    max_boot_seconds = limits().boot.minutes[1] * 60
     for owner in pools(environment):
-        accelerated = owner.type is not None and owner.type.accelerators is not None
-        if accelerated and owner.pool.resume_timeout < slowest:
-            message = f"resume_timeout is {owner.pool.resume_timeout} s; a GPU node may need {slowest} s to boot"
+        has_accelerators = owner.type is not None and owner.type.accelerators is not None
+        if has_accelerators and owner.pool.resume_timeout < max_boot_seconds:
+            message = (
+                f"resume_timeout is {owner.pool.resume_timeout} s; a GPU node may need {max_boot_seconds} s to boot"
+            )
             fix = "remove resume_timeout: the default is 1200"
             related = (owner.at("instance"),)
             yield warning(owner.at("resume_timeout"), message, fix=fix, related=related)
@@ -191,30 +199,34 @@ def boot_time(environment: Environment) -> Iterator[Finding]:
 def idle_time(environment: Environment) -> Iterator[Finding]:
     """suspend_after is at least as long as a boot, and at most two hours.
 
-    Terminated too early, each small job pays for another boot (at least a minute is billed); too late, idle nodes are billed.
-    Prepaid capacity is not checked.
+    Terminated too early, each small job pays for another boot (at least one minute is billed); too late, idle nodes are
+    billed. Prepaid capacity is not checked.
     Source: EC2 pricing, per-second billing (landbridge/catalog/limits.yaml); slurm.conf(5), SuspendTime.
     """
-    least, quickest = limits().billing.least_seconds, limits().boot.minutes[0] * 60
+    min_seconds, min_boot_seconds = limits().billing.least_seconds, limits().boot.minutes[0] * 60
     for owner in pools(environment):
-        paid = all(isinstance(capacity, _PREPAID) for capacity in owner.pool.capacity)
-        if paid or owner.type is None:
+        is_prepaid = all(isinstance(capacity, _PREPAID) for capacity in owner.pool.capacity)
+        if is_prepaid or owner.type is None:
             continue
-        wait, path, related = owner.pool.suspend_after, owner.at("suspend_after"), (owner.at("instance"),)
+        idle_seconds, path, related = owner.pool.suspend_after, owner.at("suspend_after"), (owner.at("instance"),)
         price = price_of("on_demand", owner.pool.instance, environment.region)
-        if wait < (quickest if owner.type.accelerators is not None else least):
-            message = f"suspend_after is {wait} s, shorter than a boot: the next job waits for a boot again"
+        if idle_seconds < (min_boot_seconds if owner.type.accelerators is not None else min_seconds):
+            message = f"suspend_after is {idle_seconds} s, shorter than a boot: the next job waits for a boot again"
             yield warning(path, message, fix="write suspend_after: 600 or more", related=related)
-        elif wait > _LONG_IDLE_SECONDS:
-            lost = f", {usd(price.usd * wait / 3600)} each time as of {price.as_of}" if isinstance(price, Price) else ""
-            message = f"an idle node is billed for {wait / 3600:.1f} hours before it is terminated{lost}"
+        elif idle_seconds > _LONG_IDLE_SECONDS:
+            cost = (
+                f", {usd(price.usd * idle_seconds / 3600)} each time as of {price.as_of}"
+                if isinstance(price, Price)
+                else ""
+            )
+            message = f"an idle node is billed for {idle_seconds / 3600:.1f} hours before it is terminated{cost}"
             yield warning(path, message, fix="write suspend_after: 600", related=related)
 
 
-def _same_market(one: CapacityAt, other: CapacityAt) -> bool:
-    if one.capacity.kind != other.capacity.kind or one.instance != other.instance:
+def _same_market(earlier: CapacityAt, later: CapacityAt) -> bool:
+    if earlier.capacity.kind != later.capacity.kind or earlier.instance != later.instance:
         return False
-    match one.capacity, other.capacity:
+    match earlier.capacity, later.capacity:
         case (OnDemand(), OnDemand()):
             return True
         case (Spot(max_price_usd=first), Spot(max_price_usd=then)):

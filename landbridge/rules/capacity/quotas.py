@@ -33,35 +33,35 @@ def unknown_quota(environment: Environment) -> Iterator[Finding]:
 def fleet_quota(environment: Environment) -> Iterator[Finding]:
     """The vCPU quotas allow all pools at max_nodes together.
 
-    EC2 counts the vCPUs of instance families, spot separately; reservations count, Capacity Blocks do not. Only quotas of
-    aws.quotas are checked: `landbridge preflight` asks AWS for the others.
-    Source: EC2 User Guide, "EC2 instance quotas"; codes in landbridge/catalog/limits.yaml. ParallelCluster's dry run asks for
-    one node only.
+    EC2 counts the vCPUs of instance families, spot separately; reservations count, Capacity Blocks do not. Only quotas
+    of aws.quotas are checked: `landbridge preflight` reads the others from AWS.
+    Source: EC2 User Guide, "EC2 instance quotas"; codes in landbridge/catalog/limits.yaml. ParallelCluster's dry run
+    requests one node only.
     """
     totals: dict[str, list[tuple[PoolAt, int, int]]] = {}
     for owner in pools(environment):
         for row, vcpus in _counted(owner).items():
             totals.setdefault(row, []).append((owner, owner.pool.max_nodes * vcpus, vcpus))
     rows = {row.code: row for row in limits().quotas.rows}
-    for code, counted in totals.items():
-        have = environment.aws.quotas.get(code)
-        if have is None:
+    for code, uses in totals.items():
+        quota = environment.aws.quotas.get(code)
+        if quota is None:
             continue
         path: DataPath = (*_QUOTAS, code)
-        for owner, most, unit in counted:
-            if most > have:
-                what = (
-                    f"enough for {have // unit} of {owner.pool.max_nodes} nodes"
-                    if unit <= have
+        for owner, max_vcpus, vcpus_per_node in uses:
+            if max_vcpus > quota:
+                room = (
+                    f"enough for {quota // vcpus_per_node} of {owner.pool.max_nodes} nodes"
+                    if vcpus_per_node <= quota
                     else "not enough for one node"
                 )
-                message = f"{rows[code].name} is {have} vCPUs: {what} of {owner.pool.name} ({unit} each)"
-                fix = f"request an increase of {code} to {most}, or lower max_nodes"
+                message = f"{rows[code].name} is {quota} vCPUs: {room} of {owner.pool.name} ({vcpus_per_node} each)"
+                fix = f"request an increase of {code} to {max_vcpus}, or lower max_nodes"
                 related = (path, owner.at("instance"), owner.at("capacity"))
                 yield error(owner.at("max_nodes"), message, fix=fix, related=related)
-        total = sum(most for _, most, _ in counted)
-        if total > have and all(most <= have for _, most, _ in counted):
-            message = f"{rows[code].name} is {have} vCPUs; all pools at max_nodes need {total}"
+        total = sum(max_vcpus for _, max_vcpus, _ in uses)
+        if total > quota and all(max_vcpus <= quota for _, max_vcpus, _ in uses):
+            message = f"{rows[code].name} is {quota} vCPUs; all pools at max_nodes need {total}"
             fix = f"request an increase to {total}, or lower max_nodes"
             yield warning(path, message, fix=fix, related=(POOLS,))
 
@@ -70,15 +70,15 @@ def fleet_quota(environment: Environment) -> Iterator[Finding]:
 def interface_quota(environment: Environment) -> Iterator[Finding]:
     """The network interfaces of all pools at max_nodes are within the region's quota.
 
-    A p5 node has 33: 152 of them are more than the 5,000 that an account starts with.
+    A p5 node has 33: 152 nodes exceed the default quota of 5,000.
     Source: VPC User Guide, "Amazon VPC quotas", network interfaces per Region (L-DF5E4CA3).
     """
     row = _row("L-DF5E4CA3")
     total = sum(owner.pool.max_nodes * len(pool_interfaces(owner.pool)) for owner in pools(environment))
-    have = environment.aws.quotas.get(row.code, row.default) if row is not None else total
-    if row is not None and total > have:
-        what = "is" if row.code in environment.aws.quotas else "starts at"
-        message = f"all pools at max_nodes have {total} network interfaces; the quota {what} {have} in a region"
+    quota = environment.aws.quotas.get(row.code, row.default) if row is not None else total
+    if row is not None and total > quota:
+        verb = "is" if row.code in environment.aws.quotas else "starts at"
+        message = f"all pools at max_nodes have {total} network interfaces; the quota {verb} {quota} in a region"
         fix = f"request an increase of {row.code}, and write it in aws.quotas"
         yield warning(POOLS, message, fix=fix, related=(POOLS,))
 
@@ -89,13 +89,13 @@ def placement_group_quota(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 User Guide, "Placement groups", rules (500 in a region).
     """
-    most = limits().placement_groups.groups_per_region
+    max_groups = limits().placement_groups.groups_per_region
     groups = 0
     for owner in pools(environment):
         if owner.pool.placement_group is None and terms(owner.pool, owner.pool.capacity[0]).placement is not None:
             groups += len(pool_zones(owner.pool, environment.region))
-    if groups > most:
-        message = f"{groups} placement groups, one for each pool and zone; a region allows {most}"
+    if groups > max_groups:
+        message = f"{groups} placement groups, one for each pool and zone; a region allows {max_groups}"
         fix = "write fewer zones, or share a placement_group among pools"
         yield error(POOLS, message, fix=fix, related=(POOLS,))
 
@@ -104,17 +104,17 @@ def placement_group_quota(environment: Environment) -> Iterator[Finding]:
 def nat_elastic_ips(environment: Environment) -> Iterator[Finding]:
     """The quota of Elastic IP addresses allows one for each NAT gateway.
 
-    An account starts with five, and a region can have six zones.
+    The default quota is five, and a region can have six zones.
     Source: EC2 User Guide, "Elastic IP addresses" (L-0263D0A3).
     """
     row = _row("L-0263D0A3")
     if row is None or environment.aws.nat != "per_zone" or environment.aws.vpc is not None:
         return
     needed = len(environment_zones(environment))
-    have = environment.aws.quotas.get(row.code, row.default)
-    if needed > have:
-        what = "is" if row.code in environment.aws.quotas else "starts at"
-        message = f"{needed} NAT gateways need an Elastic IP address each; the quota {what} {have}"
+    quota = environment.aws.quotas.get(row.code, row.default)
+    if needed > quota:
+        verb = "is" if row.code in environment.aws.quotas else "starts at"
+        message = f"{needed} NAT gateways need an Elastic IP address each; the quota {verb} {quota}"
         fix = f"write fewer zones in the pools, use nat: single, or request an increase of {row.code}"
         yield warning(("aws", "nat"), message, fix=fix, related=(POOLS,))
 

@@ -15,7 +15,7 @@ from landbridge.environment import (
     capacity_zones,
 )
 from landbridge.findings import Finding, error, warning
-from landbridge.rules.capacity.blocks import one_after_the_other
+from landbridge.rules.capacity.blocks import never_overlap
 from landbridge.rules.environment_paths import REGION, CapacityAt, capacities, pool_capacities, pools
 from landbridge.rules.registry import rule
 
@@ -26,7 +26,7 @@ _ARN = re.compile(r"arn:(?P<partition>[a-z-]+):resource-groups:(?P<region>[a-z0-
 def reservation_smaller_than_pool(environment: Environment) -> Iterator[Finding]:
     """A pool without on-demand or spot capacity has enough reserved instances for max_nodes.
 
-    EC2 refuses launches past the end of a reservation: without on-demand or spot capacity after it, those nodes never
+    EC2 refuses launches above the size of a reservation: without on-demand or spot capacity after it, those nodes never
     start.
     Source: EC2 RunInstances (ReservationCapacityExceeded); ParallelCluster CapacityReservationSizeValidator.
     """
@@ -34,7 +34,7 @@ def reservation_smaller_than_pool(environment: Environment) -> Iterator[Finding]
         bought = list(pool_capacities(owner))
         if any(isinstance(at.capacity, (OnDemand, Spot)) for at in bought):
             continue
-        total = _together(bought)
+        total = _max_at_one_time(bought)
         if total is None:
             continue
         related = (owner.at("capacity"),)
@@ -66,17 +66,15 @@ def reservation_larger_than_pool(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 User Guide, "Capacity Reservation pricing and billing".
     """
-    most: dict[str, int] = {}
+    nodes_by_reservation: dict[str, int] = {}
     for at in capacities(environment):
         if not isinstance(at.capacity, (OnDemand, Spot)):
-            most[_id(at)] = most.get(_id(at), 0) + at.pool.max_nodes
+            nodes_by_reservation[_id(at)] = nodes_by_reservation.get(_id(at), 0) + at.pool.max_nodes
     for at in capacities(environment):
         if isinstance(at.capacity, (OnDemand, Spot)) or at.capacity.count is None:
             continue
-        if at.capacity.count > most[_id(at)]:
-            message = (
-                f"{at.capacity.count} instances are reserved, and the pools have only {most[_id(at)]} nodes for them"
-            )
+        if at.capacity.count > nodes_by_reservation[_id(at)]:
+            message = f"{at.capacity.count} instances are reserved, and the pools have only {nodes_by_reservation[_id(at)]} nodes for them"
             fix = f"raise max_nodes to {at.capacity.count}, or reserve fewer"
             related = (at.owner.at("max_nodes"),)
             yield warning(at.at("count"), message, fix=fix, related=related)
@@ -93,35 +91,36 @@ def reservation_group_match(environment: Environment) -> Iterator[Finding]:
     for at in capacities(environment):
         if not isinstance(at.capacity, Reservation) or at.capacity.placement_group is None:
             continue
-        made_in, asked = at.capacity.placement_group, at.pool.placement_group
+        reservation_group, pool_group = at.capacity.placement_group, at.pool.placement_group
         path, related = at.at("placement_group"), (at.owner.at("placement_group"),)
         if at.pool.placement == "none":
-            message = f"the reservation {at.capacity.reservation} is in the placement group {made_in}, and the pool has placement: none"
+            message = f"the reservation {at.capacity.reservation} is in the placement group {reservation_group}, and the pool has placement: none"
             related = (at.owner.at("placement"),)
             yield error(path, message, fix="remove placement: none", related=related)
-        elif asked is not None and asked != made_in:
-            message = f"the reservation {at.capacity.reservation} is in the placement group {made_in}, and the pool has {asked}"
-            fix = f"write placement_group: {made_in}"
+        elif pool_group is not None and pool_group != reservation_group:
+            message = f"the reservation {at.capacity.reservation} is in the placement group {reservation_group}, and the pool has {pool_group}"
+            fix = f"write placement_group: {reservation_group}"
             yield error(path, message, fix=fix, related=related)
 
 
 @rule
 def reservation_in_other_group(environment: Environment) -> Iterator[Finding]:
-    """A pool with a reservation outside placement groups names no placement group.
+    """A pool with a reservation outside placement groups has no placement group.
 
-    The reserved hosts need not be near the group's others: EC2 may answer InsufficientInstanceCapacity while they are free.
+    The reserved hosts need not be near the other hosts of the group: EC2 may answer InsufficientInstanceCapacity while
+    they are free.
     Source: ParallelCluster PlacementGroupCapacityReservationValidator; terraform-aws-eks issues 3661 and 3670.
     """
     for at in capacities(environment):
         group = at.pool.placement_group
-        wants = group is not None or at.pool.placement not in (None, "none")
-        without = isinstance(at.capacity, ReservationGroup) or (
+        has_group = group is not None or at.pool.placement not in (None, "none")
+        is_outside_group = isinstance(at.capacity, ReservationGroup) or (
             isinstance(at.capacity, Reservation) and at.capacity.placement_group is None
         )
-        if wants and without:
+        if has_group and is_outside_group:
             key = "placement_group" if group is not None else "placement"
-            asked = group if group is not None else f"a {at.pool.placement} group"
-            message = f"{_name(at)} is in no placement group, so launches into it are not in {asked}"
+            group_text = group if group is not None else f"a {at.pool.placement} group"
+            message = f"{_name(at)} is in no placement group, so launches into it are not in {group_text}"
             fix = f"remove {key}, or write the reservation's placement_group if it has one"
             path, related = at.owner.at(key), (at.path,)
             yield warning(path, message, fix=fix, related=related)
@@ -131,26 +130,26 @@ def reservation_in_other_group(environment: Environment) -> Iterator[Finding]:
 def duplicate_reservation(environment: Environment) -> Iterator[Finding]:
     """A reservation is written with one kind, type and zone, and used by one pool.
 
-    An error where two entries contradict each other; a warning where two pools share the reservation, because one pool may
+    An error if two entries contradict each other; a warning if two pools share the reservation, because one pool may
     use all of it.
     Source: EC2 DescribeCapacityReservations (InstanceType, AvailabilityZoneId, ReservationType).
     """
-    seen: dict[str, CapacityAt] = {}
+    by_id: dict[str, CapacityAt] = {}
     for at in capacities(environment):
         if isinstance(at.capacity, (OnDemand, Spot)):
             continue
-        first = seen.setdefault(_id(at), at)
+        first = by_id.setdefault(_id(at), at)
         if first is at:
             continue
         related = (first.path, first.instance_path, at.instance_path)
-        differs = _contradiction(first, at)
-        if differs:
-            message = f"{_name(at)} is {differs[1]} here and {differs[0]} in the pool {first.pool.name}"
+        contradiction = _contradiction(first, at)
+        if contradiction:
+            message = f"{_name(at)} is {contradiction[1]} here and {contradiction[0]} in the pool {first.pool.name}"
             fix = "correct one of them; aws ec2 describe-capacity-reservations shows the reservation"
             yield error(at.path, message, fix=fix, related=related)
         elif first.pool is not at.pool:
             message = f"{_name(at)} is shared with the pool {first.pool.name}: one pool may use all of it"
-            fix = "make a reservation for each pool, or merge the pools"
+            fix = "create a reservation for each pool, or merge the pools"
             yield warning(at.path, message, fix=fix, related=related)
 
 
@@ -190,7 +189,7 @@ def group_over_zones(environment: Environment) -> Iterator[Finding]:
         if efa or at.pool.placement == "cluster" or at.pool.placement_group is not None:
             why = "EFA" if efa else "a cluster placement group"
             message = f"the reservation group is in {', '.join(at.capacity.zones)}; {why} needs one zone"
-            fix = "make one reservation group and one pool for each zone"
+            fix = "create one reservation group and one pool for each zone"
             yield warning(at.at("zones"), message, fix=fix, related=(at.instance_path,))
 
 
@@ -206,15 +205,15 @@ def group_arn(environment: Environment) -> Iterator[Finding]:
         if match is None or region is None:
             continue
         account = environment.aws.account
-        wrong = [
+        parts = [
             (match["partition"], region.partition, "partition", REGION),
             (match["region"], environment.region, "region", REGION),
             (match["account"], account or match["account"], "account", ("aws", "account")),
         ]
-        for has, should, what, other in wrong:
-            if has != should:
-                message = f"the reservation group's {what} is {has}; the environment's is {should}"
-                yield error(at.at("group"), message, fix=f"use a group of the {what} {should}", related=(other,))
+        for actual, expected, part, path in parts:
+            if actual != expected:
+                message = f"the reservation group's {part} is {actual}; the environment's is {expected}"
+                yield error(at.at("group"), message, fix=f"use a group of the {part} {expected}", related=(path,))
                 break
 
 
@@ -228,15 +227,15 @@ def _id(at: CapacityAt) -> str:
             return ""
 
 
-def _together(bought: list[CapacityAt]) -> int | None:
-    """Return the highest number of instances at one time; None where a count is unknown."""
+def _max_at_one_time(bought: list[CapacityAt]) -> int | None:
+    """Return the highest number of instances at one time; None if a count is unknown."""
     unique = {_id(at): at.capacity for at in bought}.values()
     blocks = [capacity for capacity in unique if isinstance(capacity, CapacityBlock)]
     reserved = [capacity for capacity in unique if isinstance(capacity, (Reservation, ReservationGroup))]
     if any(capacity.count is None for capacity in (*blocks, *reserved)):
         return None
     # Windows that follow one another do not add up.
-    at_once = [sum(o.count or 0 for o in blocks if o is block or not one_after_the_other(o, block)) for block in blocks]
+    at_once = [sum(o.count or 0 for o in blocks if o is block or not never_overlap(o, block)) for block in blocks]
     return sum(capacity.count or 0 for capacity in reserved) + max(at_once, default=0)
 
 

@@ -14,14 +14,14 @@ from landbridge.rules.registry import rule
 def spot_alone(environment: Environment) -> Iterator[Finding]:
     """A pool has other capacity besides spot: otherwise its jobs may stay pending for days.
 
-    Spot capacity of GPU types can be gone for days.
+    GPU types can have no spot capacity for days.
     Source: EC2 Spot best practices; aws-parallelcluster issue 3785.
     """
-    for at in pools(environment):
-        if all(isinstance(capacity, Spot) for capacity in at.pool.capacity):
-            message = f"the pool {at.pool.name} has only spot capacity"
+    for owner in pools(environment):
+        if all(isinstance(capacity, Spot) for capacity in owner.pool.capacity):
+            message = f"the pool {owner.pool.name} has only spot capacity"
             fix = "add {kind: on_demand} after it, or accept the wait"
-            yield warning(at.at("capacity"), message, fix=fix)
+            yield warning(owner.at("capacity"), message, fix=fix)
 
 
 @rule
@@ -42,13 +42,15 @@ def min_nodes_on_spot(environment: Environment) -> Iterator[Finding]:
 def spot_for_gangs(environment: Environment) -> Iterator[Finding]:
     """Multi-node jobs on spot save checkpoints often: one reclaimed instance ends the whole job.
 
-    The risk grows with the number of nodes, and capacity for all of them is rare. Information: with checkpoints every few
-    minutes spot can still be the cheapest.
+    The risk grows with the number of nodes, and capacity for all of them is rare. Information: with checkpoints every
+    few minutes spot can still be the cheapest capacity.
     Source: EC2 Spot best practices; aws-parallelcluster issue 6641.
     """
     for at in capacities(environment):
-        several = at.pool.max_nodes > 1 and at.pool.efa is not False and at.type is not None and at.type.efa_cards
-        if isinstance(at.capacity, Spot) and several:
+        has_multi_node_jobs = (
+            at.pool.max_nodes > 1 and at.pool.efa is not False and at.type is not None and at.type.efa_cards
+        )
+        if isinstance(at.capacity, Spot) and has_multi_node_jobs:
             message = f"a job over {at.pool.max_nodes} spot nodes of {at.pool.name} ends when EC2 reclaims one of them"
             fix = "save checkpoints every few minutes, or run such jobs in a pool without spot"
             yield info(at.at("kind"), message, fix=fix, related=(at.instance_path,))
@@ -58,44 +60,30 @@ def spot_for_gangs(environment: Environment) -> Iterator[Finding]:
 def spot_price(environment: Environment) -> Iterator[Finding]:
     """max_price_usd of spot is not below past spot prices, and not above the on-demand price.
 
-    Below past spot prices nothing is launched; above the on-demand price it has no effect, because spot never costs more.
-    EC2 refuses a highest price below 0.001 USD.
-    Source: EC2 User Guide, "Spot Instances"; EC2 API LaunchTemplateSpotMarketOptionsRequest, MaxPrice;
-    prices as dated in landbridge/catalog/prices.yaml.
+    Below past spot prices no instance is launched; above the on-demand price it has no effect, because spot never costs
+    more. EC2 refuses a maximum price below 0.001 USD.
+    Source: EC2 User Guide, "Spot Instances"; EC2 API LaunchTemplateSpotMarketOptionsRequest, MaxPrice; prices as dated
+    in landbridge/catalog/prices.yaml.
     """
-    least = limits().billing.least_spot_usd
+    min_price = limits().billing.least_spot_usd
     for at in capacities(environment):
         if not isinstance(at.capacity, Spot) or at.capacity.max_price_usd is None:
             continue
         price, path, related = at.capacity.max_price_usd, at.at("max_price_usd"), (at.instance_path,)
-        if price < least:
-            message = f"max_price_usd is {price}; EC2 requires {least} USD or more"
+        if price < min_price:
+            message = f"max_price_usd is {price}; EC2 requires {min_price} USD or more"
             yield error(path, message, fix="write USD for each instance and hour, or remove it")
             continue
-        ceiling = price_of("on_demand", at.instance, environment.region)
-        seen = price_of("spot", at.instance, environment.region)
-        if isinstance(ceiling, Price) and price > ceiling.usd:
-            message = f"max_price_usd of {usd(price)} is above the on-demand price of {usd(ceiling.usd)} (as of {ceiling.as_of})"
+        on_demand_price = price_of("on_demand", at.instance, environment.region)
+        past_prices = price_of("spot", at.instance, environment.region)
+        if isinstance(on_demand_price, Price) and price > on_demand_price.usd:
+            message = f"max_price_usd of {usd(price)} is above the on-demand price of {usd(on_demand_price.usd)} (as of {on_demand_price.as_of})"
             fix = "remove max_price_usd: spot never costs more than on-demand"
             yield warning(path, message, fix=fix, related=related)
-        elif isinstance(seen, PriceRange) and price < seen.low:
-            message = f"max_price_usd of {usd(price)} is below the spot prices of {at.instance}, {usd(seen.low)} to {usd(seen.high)} (as of {seen.as_of})"
+        elif isinstance(past_prices, PriceRange) and price < past_prices.low:
+            message = f"max_price_usd of {usd(price)} is below the spot prices of {at.instance}, {usd(past_prices.low)} to {usd(past_prices.high)} (as of {past_prices.as_of})"
             fix = "raise it, or remove it: the default is the on-demand price"
             yield warning(path, message, fix=fix, related=related)
-
-
-@rule
-def spot_allocation(environment: Environment) -> Iterator[Finding]:
-    """The allocation strategy of spot is not lowest_price.
-
-    The cheapest spot pool is interrupted most often, and each interruption costs a restart.
-    Source: EC2 Fleet guide, "Allocation strategies": lowest-price is not recommended.
-    """
-    for at in capacities(environment):
-        if isinstance(at.capacity, Spot) and at.capacity.allocation == "lowest_price":
-            message = "allocation lowest_price chooses the spot capacity that is interrupted most often"
-            fix = "write allocation: price_capacity_optimized, the default"
-            yield warning(at.at("allocation"), message, fix=fix)
 
 
 @rule
@@ -105,11 +93,11 @@ def spot_after_on_demand(environment: Environment) -> Iterator[Finding]:
     Source: EC2 Spot pricing.
     """
     for owner in pools(environment):
-        before = None
+        on_demand = None
         for at in pool_capacities(owner):
             if isinstance(at.capacity, OnDemand):
-                before = before or at
-            elif isinstance(at.capacity, Spot) and before is not None and before.instance == at.instance:
+                on_demand = on_demand or at
+            elif isinstance(at.capacity, Spot) and on_demand is not None and on_demand.instance == at.instance:
                 message = "spot is tried after on-demand of the same type, so it saves nothing"
                 fix = "put spot first, or remove it"
-                yield warning(at.path, message, fix=fix, related=(before.path,))
+                yield warning(at.path, message, fix=fix, related=(on_demand.path,))

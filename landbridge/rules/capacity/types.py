@@ -13,13 +13,16 @@ from landbridge.rules.registry import rule
 def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
     """The instance types of a pool and its fallbacks are in the catalogue.
 
-    Interfaces, GPUs, processors and zones follow from the type; EC2 refuses a misspelt one only when the first node starts.
+    Interfaces, GPUs, processors and zones follow from the type; EC2 refuses a misspelt one only when the first node
+    starts.
     Source: EC2 DescribeInstanceTypes, as in landbridge/catalog/instances.
     """
     known_types = instances()
-    named: list[tuple[DataPath, str]] = [(at.at("instance"), at.pool.instance) for at in pools(environment)]
-    named += [(at.at("instance"), at.instance) for at in capacities(environment) if at.capacity.instance is not None]
-    for path, name in named:
+    types_in_file: list[tuple[DataPath, str]] = [(at.at("instance"), at.pool.instance) for at in pools(environment)]
+    types_in_file += [
+        (at.at("instance"), at.instance) for at in capacities(environment) if at.capacity.instance is not None
+    ]
+    for path, name in types_in_file:
         if name in known_types:
             continue
         family = known_types.family(name.partition(".")[0])
@@ -35,7 +38,7 @@ def unknown_instance_type(environment: Environment) -> Iterator[Finding]:
 def ultraserver_without_block(environment: Environment) -> Iterator[Finding]:
     """An UltraServer type is bought as a Capacity Block.
 
-    There is no on-demand or spot market for a single instance of one; a launch without its block is refused.
+    EC2 does not sell single instances of it on demand or as spot, and refuses a launch without its block.
     Source: EC2 User Guide, "Capacity Blocks for ML" (UltraServers).
     """
     for at in capacities(environment):
@@ -50,46 +53,47 @@ def ultraserver_without_block(environment: Environment) -> Iterator[Finding]:
 def fallback_accelerators(environment: Environment) -> Iterator[Finding]:
     """Every type of a pool has the same accelerators: kind, model and number, and no less memory each.
 
-    Slurm knows a cloud node's GPUs before it runs (`gres=gpu:h100:8`); a node that registers with others is drained, and a
-    job sized for 80 GB fails in 40 GB. A warning where only the memory is larger.
+    slurm.conf has a cloud node's GPUs before it runs (`gres=gpu:h100:8`): Slurm drains a node that registers with other
+    GPUs, and a job for 80 GB of memory fails with 40 GB. A warning if only the memory is larger.
     Source: ParallelCluster InstancesAcceleratorsValidator; Slurm gres.conf(5).
     """
     for at, type_, other in _fallbacks(environment):
-        mine, theirs = type_.accelerators, other.accelerators
-        if mine is None and theirs is None:
+        expected, actual = type_.accelerators, other.accelerators
+        if expected is None and actual is None:
             continue
-        about = f"{other.name} has {_accelerators(other)}, the pool's {type_.name} {_accelerators(type_)}"
+        message = f"{other.name} has {_accelerators(other)}, the pool's {type_.name} {_accelerators(type_)}"
         if (
-            mine is None
-            or theirs is None
-            or (mine.kind, mine.type, mine.count) != (theirs.kind, theirs.type, theirs.count)
+            expected is None
+            or actual is None
+            or (expected.kind, expected.type, expected.count) != (actual.kind, actual.type, actual.count)
         ):
-            yield _unlike("fallback-accelerators", about, at)
-        elif mine.memory_mib and theirs.memory_mib and mine.memory_mib != theirs.memory_mib:
-            severity = Severity.ERROR if theirs.memory_mib < mine.memory_mib else Severity.WARNING
-            yield _unlike("fallback-accelerators", about, at, severity)
+            yield _difference("fallback-accelerators", message, at)
+        elif expected.memory_mib and actual.memory_mib and expected.memory_mib != actual.memory_mib:
+            severity = Severity.ERROR if actual.memory_mib < expected.memory_mib else Severity.WARNING
+            yield _difference("fallback-accelerators", message, at, severity)
 
 
 @rule
 def fallback_processors(environment: Environment) -> Iterator[Finding]:
-    """Every type of a pool has at least the processors and memory of the pool's own, with as many threads a core.
+    """Every type of a pool has at least the processors and memory of the pool's own type, and the same threads per core.
 
     Slurm drains a node that registers with fewer CPUs or less memory than in slurm.conf; more are not used.
-    Source: ParallelCluster InstancesCPUValidator and InstancesMemorySchedulingWarningValidator; slurm.conf(5), NodeName.
+    Source: ParallelCluster InstancesCPUValidator and InstancesMemorySchedulingWarningValidator; slurm.conf(5),
+    NodeName.
     """
     for at, type_, other in _fallbacks(environment):
-        mine, theirs = type_.cpus, other.cpus
-        if mine.threads != theirs.threads:
-            about = f"{other.name} has {theirs.threads} threads a core, the pool's {type_.name} {mine.threads}"
-            yield _unlike("fallback-processors", about, at)
-        elif mine.logical != theirs.logical:
-            about = f"{other.name} has {theirs.logical} CPUs, the pool's {type_.name} {mine.logical}"
-            severity = Severity.ERROR if theirs.logical < mine.logical else Severity.WARNING
-            yield _unlike("fallback-processors", about, at, severity)
+        expected, actual = type_.cpus, other.cpus
+        if expected.threads != actual.threads:
+            message = f"{other.name} has {actual.threads} threads a core, the pool's {type_.name} {expected.threads}"
+            yield _difference("fallback-processors", message, at)
+        elif expected.logical != actual.logical:
+            message = f"{other.name} has {actual.logical} CPUs, the pool's {type_.name} {expected.logical}"
+            severity = Severity.ERROR if actual.logical < expected.logical else Severity.WARNING
+            yield _difference("fallback-processors", message, at, severity)
         if type_.memory_mib != other.memory_mib:
-            about = f"{other.name} has {other.memory_mib} MiB, the pool's {type_.name} {type_.memory_mib} MiB"
+            message = f"{other.name} has {other.memory_mib} MiB, the pool's {type_.name} {type_.memory_mib} MiB"
             severity = Severity.ERROR if other.memory_mib < type_.memory_mib else Severity.WARNING
-            yield _unlike("fallback-processors", about, at, severity)
+            yield _difference("fallback-processors", message, at, severity)
 
 
 @rule
@@ -101,48 +105,49 @@ def fallback_architecture(environment: Environment) -> Iterator[Finding]:
     """
     for at, type_, other in _fallbacks(environment):
         if type_.cpus.architecture != other.cpus.architecture:
-            about = f"{other.name} is {other.cpus.architecture}, the pool's {type_.name} is {type_.cpus.architecture}"
-            yield _unlike("fallback-architecture", about, at)
+            message = f"{other.name} is {other.cpus.architecture}, the pool's {type_.name} is {type_.cpus.architecture}"
+            yield _difference("fallback-architecture", message, at)
 
 
 @rule
 def fallback_network(environment: Environment) -> Iterator[Finding]:
     """Every type of a pool has EFA on the same number of network cards.
 
-    A job over two such types is as slow as the slower one; without EFA on one side it falls back to TCP or does not start.
+    A job over two such types is as slow as the slower one; if one type has no EFA, the job uses TCP or does not start.
     Source: ParallelCluster InstancesEFAValidator and InstancesNetworkingValidator.
     """
     for at, type_, other in _fallbacks(environment):
-        mine, theirs = len(type_.efa_cards), len(other.efa_cards)
-        if at.pool.efa is not False and mine != theirs:
-            about = f"{other.name} has EFA on {theirs} cards, the pool's {type_.name} on {mine}"
-            severity = Severity.ERROR if at.pool.efa and not theirs else Severity.WARNING
-            yield _unlike("fallback-network", about, at, severity)
+        expected, actual = len(type_.efa_cards), len(other.efa_cards)
+        if at.pool.efa is not False and expected != actual:
+            message = f"{other.name} has EFA on {actual} cards, the pool's {type_.name} on {expected}"
+            severity = Severity.ERROR if at.pool.efa and not actual else Severity.WARNING
+            yield _difference("fallback-network", message, at, severity)
 
 
 @rule
 def driver_flavour(environment: Environment) -> Iterator[Finding]:
-    """The kernel modules that a pool asks for support its GPUs.
+    """The kernel modules in a pool's `driver` support its GPUs.
 
-    V100 and older have no GSP and cannot use the open modules; Blackwell works with the open ones alone. With the wrong
-    flavour a node boots without GPUs, and Slurm drains it.
-    Source: NVIDIA open-gpu-kernel-modules README; ParallelCluster constants.py, NVIDIA_OPENRM_UNSUPPORTED_INSTANCE_TYPES.
+    V100 and older have no GSP and cannot use the open modules; Blackwell supports the open modules only. With the wrong
+    modules a node boots without GPUs, and Slurm drains it.
+    Source: NVIDIA open-gpu-kernel-modules README; ParallelCluster constants.py,
+    NVIDIA_OPENRM_UNSUPPORTED_INSTANCE_TYPES.
     """
     for owner in pools(environment):
-        wanted = owner.pool.driver
-        if wanted == "auto":
+        modules = owner.pool.driver
+        if modules == "auto":
             continue
         for at in pool_capacities(owner):
-            if at.type is None or wanted in at.type.driver:
+            if at.type is None or modules in at.type.driver:
                 continue
             flavours = [flavour for flavour in at.type.driver if flavour != "neuron"]
             related = (at.instance_path,)
             if flavours:
-                message = f"the {_accelerators(at.type)} of {at.instance} do not work with the {wanted} kernel modules"
+                message = f"the {_accelerators(at.type)} of {at.instance} do not work with the {modules} kernel modules"
                 fix = f"use driver: auto, or {flavours[0]}"
                 yield error(owner.at("driver"), message, fix=fix, related=related)
             else:
-                message = f"driver: {wanted} is for NVIDIA GPUs, and {at.instance} has {_accelerators(at.type)}"
+                message = f"driver: {modules} is for NVIDIA GPUs, and {at.instance} has {_accelerators(at.type)}"
                 yield error(owner.at("driver"), message, fix="remove driver", related=related)
             break
 
@@ -151,7 +156,7 @@ def driver_flavour(environment: Environment) -> Iterator[Finding]:
 def pool_without_accelerator(environment: Environment) -> Iterator[Finding]:
     """Pools without accelerators are in the partition `gpu` too.
 
-    That partition has all nodes: a job that asks for no GPU may launch a cloud node.
+    That partition has all nodes: a job that requests no GPU may launch a cloud node.
     Source: Landbridge (landbridge/plan/slurm/partitions.py); slurm.conf(5), Weight and DefCpuPerGPU.
     """
     for at in pools(environment):
@@ -171,17 +176,17 @@ def mixed_partition(environment: Environment) -> Iterator[Finding]:
     pools_by_name = {at.pool.name: at for at in pools(environment) if at.type is not None}
     for name, partition in environment.scheduler.partitions.items():
         first: tuple[str, str] | None = None
-        for index, word in enumerate(partition.nodes):
-            at = pools_by_name.get(word)
+        for index, token in enumerate(partition.nodes):
+            at = pools_by_name.get(token)
             if at is None or at.type is None:
                 continue
-            has = _model(at.type)
+            model = _model(at.type)
             if first is None:
-                first = (word, has)
-            elif first[1] != has:
+                first = (token, model)
+            elif first[1] != model:
                 path: DataPath = ("scheduler", "partitions", name, "nodes", index)
-                message = f"{word} has {has}; {first[0]} in the same partition has {first[1]}"
-                fix = "make one partition for each, or submit jobs with a model: --gres=gpu:h100:8"
+                message = f"{token} has {model}; {first[0]} in the same partition has {first[1]}"
+                fix = "write one partition for each, or submit jobs with a model: --gres=gpu:h100:8"
                 related = (at.at("instance"), pools_by_name[first[0]].at("instance"))
                 yield warning(path, message, fix=fix, related=related)
                 break
@@ -192,21 +197,21 @@ def _model(kind: InstanceType) -> str:
 
 
 def _fallbacks(environment: Environment) -> Iterator[tuple[CapacityAt, InstanceType, InstanceType]]:
-    """Every capacity with a type other than its pool's, both known: the capacity, the pool's type, its own."""
+    """Yield each capacity with a known type other than its pool's: the capacity, the pool's type, its own type."""
     for at in capacities(environment):
         pool_type = at.owner.type
         if pool_type is not None and at.type is not None and pool_type.name != at.type.name:
             yield at, pool_type, at.type
 
 
-def _unlike(name: str, message: str, at: CapacityAt, severity: Severity = Severity.ERROR) -> Finding:
+def _difference(name: str, message: str, at: CapacityAt, severity: Severity = Severity.ERROR) -> Finding:
     fix = "use an equal type, or move this one to a separate pool"
     return Finding(name, message, at.at("instance"), fix, severity, (at.owner.at("instance"),))
 
 
 def _accelerators(kind: InstanceType) -> str:
-    accelerator_count = kind.accelerators
-    if accelerator_count is None:
+    accelerators = kind.accelerators
+    if accelerators is None:
         return "no accelerator"
-    memory = f" of {accelerator_count.memory_mib} MiB" if accelerator_count.memory_mib else ""
-    return f"{accelerator_count.count} {accelerator_count.type.upper()}{memory}"
+    memory = f" of {accelerators.memory_mib} MiB" if accelerators.memory_mib else ""
+    return f"{accelerators.count} {accelerators.type.upper()}{memory}"

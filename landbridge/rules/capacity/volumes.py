@@ -15,7 +15,7 @@ _MIB = 2**20
 def root_volume_limits(environment: Environment) -> Iterator[Finding]:
     """Size, IOPS and throughput of a root volume, and their ratios, are within the limits of gp3.
 
-    At most 500 IOPS for each GiB and a quarter of a MiB/s for each IOPS; otherwise the launch is refused.
+    At most 500 IOPS for each GiB and 0.25 MiB/s for each IOPS; otherwise EC2 refuses the launch.
     Source: EBS User Guide, "General Purpose SSD volumes" (landbridge/catalog/limits.yaml).
     """
     for owner in pools(environment):
@@ -42,14 +42,14 @@ def root_volume_past_instance(environment: Environment) -> Iterator[Finding]:
         if ebs is None:
             continue
         pool, related = owner.pool, (owner.at("instance"),)
-        carried = int(ebs.gbps * 1e9 / 8 / _MIB)
-        for key, asked, most, unit in (
+        max_mibps = int(ebs.gbps * 1e9 / 8 / _MIB)
+        for key, billed, reached, unit in (
             ("root_volume_iops", pool.root_volume_iops, ebs.iops, "IOPS"),
-            ("root_volume_throughput", pool.root_volume_throughput, carried, "MiB/s"),
+            ("root_volume_throughput", pool.root_volume_throughput, max_mibps, "MiB/s"),
         ):
-            if asked > most and key in pool.model_fields_set:
-                message = f"{asked} {unit} are billed, and {pool.instance} reaches {most} {unit} to EBS"
-                fix = f"write {key}: {most} or less"
+            if billed > reached and key in pool.model_fields_set:
+                message = f"{billed} {unit} are billed, and {pool.instance} reaches {reached} {unit} to EBS"
+                fix = f"write {key}: {reached} or less"
                 yield warning(owner.at(key), message, fix=fix, related=related)
 
 
@@ -57,13 +57,13 @@ def root_volume_past_instance(environment: Environment) -> Iterator[Finding]:
 def root_volume_small(environment: Environment) -> Iterator[Finding]:
     """The root volume of a GPU node has at least 60 GiB: driver, CUDA, EFA and containers fill it.
 
-    A volume smaller than the image's snapshot is refused; one barely larger fills up with the first container image. Without
-    the image's own size (`landbridge lock` writes it down) this is a warning. The figure is experience, not a limit.
+    EC2 refuses a volume smaller than the image's snapshot; a slightly larger one is full after the first container
+    image. A warning, because only `landbridge lock` knows the size of the image; the figure is experience, not a limit.
     Source: ParallelCluster RootVolumeSizeValidator; sizes of AWS Deep Learning AMIs (unverified).
     """
     for owner in pools(environment):
-        accelerated = owner.type is not None and owner.type.accelerators is not None
-        if accelerated and owner.pool.root_volume_gib < 60:
+        has_accelerators = owner.type is not None and owner.type.accelerators is not None
+        if has_accelerators and owner.pool.root_volume_gib < 60:
             message = (
                 f"a root volume of {owner.pool.root_volume_gib} GiB is small for driver, CUDA and container images"
             )
@@ -95,13 +95,14 @@ def local_scratch_without_disk(environment: Environment) -> Iterator[Finding]:
 def metadata_hop_limit(environment: Environment) -> Iterator[Finding]:
     """The hop limit of the instance metadata service is 1: containers cannot read the node's credentials.
 
-    With hop limit 1 only the node gets credentials of its role, with 2 also containers on it; no higher limit is needed.
+    With hop limit 1 only the node gets credentials of its role, with 2 also containers on it; no higher limit is
+    needed.
     Source: EC2 User Guide, "Use IMDSv2", hop limit; terraform-aws-eks 21 chose 1.
     """
     for owner in pools(environment):
         hops, path = owner.pool.imds_hop_limit, owner.at("imds_hop_limit")
         for fault in imds_hop_limit_violations(hops, 2):
-            fix = "write 1, or 2 where containers need credentials"
+            fix = "write 1, or 2 if containers need credentials"
             yield warning(path, fault.message, fix=fix)
         if hops == 2:
             message = "the hop limit 2 allows containers to read the node's credentials"

@@ -18,7 +18,7 @@ _DAY = timedelta(days=1)
 
 @rule
 def block_window(environment: Environment) -> Iterator[Finding]:
-    """A window's times name their time zone, and it ends after it starts.
+    """A window's times have a time zone, and it ends after it starts.
 
     Source: EC2 DescribeCapacityBlocks, StartDate and EndDate (UTC).
     """
@@ -36,7 +36,7 @@ def block_window(environment: Environment) -> Iterator[Finding]:
 def block_without_window(environment: Environment) -> Iterator[Finding]:
     """A Capacity Block has its end: nodes are drained before it, because AWS terminates them from 30 minutes before.
 
-    Source: EC2 User Guide, "Work with Capacity Blocks": instances are ended from 30 minutes before the end.
+    Source: EC2 User Guide, "Work with Capacity Blocks": AWS terminates instances from 30 minutes before the end.
     """
     for at, block in blocks(environment):
         if block.ends is None:
@@ -49,23 +49,23 @@ def block_without_window(environment: Environment) -> Iterator[Finding]:
 def block_length(environment: Environment) -> Iterator[Finding]:
     """A window has a length that Capacity Blocks have: whole days up to 14, then whole weeks up to 182 days.
 
-    All blocks end at 11:30 UTC, so one that starts at another hour is some hours shorter or longer. A warning, for a block
-    can have been extended; a window longer than 182 days is an error.
+    All blocks end at 11:30 UTC, so one that starts at another hour is some hours shorter or longer. A warning, because
+    a block can have been extended; a window longer than 182 days is an error.
     Source: EC2 User Guide, "Find and purchase Capacity Blocks" (landbridge/catalog/limits.yaml).
     """
-    sold = limits().capacity_blocks
+    block_limits = limits().capacity_blocks
     for at, block in blocks(environment):
-        span = length(block)
-        if span is None:
+        window = length(block)
+        if window is None:
             continue
         # A start at any hour makes the first day longer or shorter by less than half a day.
-        days = max(1, round(span / _DAY))
+        days = max(1, round(window / _DAY))
         related = (at.at("starts"),)
-        if days > sold.long_days:
-            message = f"the window is {days} days long; Capacity Blocks have at most {sold.long_days}"
+        if days > block_limits.long_days:
+            message = f"the window is {days} days long; Capacity Blocks have at most {block_limits.long_days}"
             yield error(at.at("ends"), message, fix="correct starts and ends", related=related)
-        elif days > sold.days and days % sold.long_step_days:
-            message = f"the window is {days} days long; over {sold.days} days Capacity Blocks have whole weeks"
+        elif days > block_limits.days and days % block_limits.long_step_days:
+            message = f"the window is {days} days long; over {block_limits.days} days Capacity Blocks have whole weeks"
             fix = "correct starts and ends, unless the block was extended"
             yield warning(at.at("ends"), message, fix=fix, related=related)
 
@@ -74,7 +74,7 @@ def block_length(environment: Environment) -> Iterator[Finding]:
 def block_end_time(environment: Environment) -> Iterator[Finding]:
     """A window ends at 11:30 UTC, as every Capacity Block does.
 
-    With a later end, jobs start that AWS terminates; a local time written as UTC is the usual reason.
+    With a later end, Slurm starts jobs that AWS then terminates; the usual reason is a local time written as UTC.
     Source: EC2 User Guide, "Find and purchase Capacity Blocks".
     """
     end = limits().capacity_blocks.ends_at
@@ -89,16 +89,16 @@ def block_end_time(environment: Environment) -> Iterator[Finding]:
 
 @dated_rule
 def block_expired(environment: Environment, today: date) -> Iterator[Finding]:
-    """A window has not ended: launches into a block that is over are refused, and its pool stays empty.
+    """A window has not ended: EC2 refuses launches into an expired block, and its pool has no nodes.
 
     Source: EC2 User Guide, "Work with Capacity Blocks".
     """
     for at, block in blocks(environment):
         if block.ends is not None and block.ends.date() < today:
             message = f"the Capacity Block {block.reservation} ended on {block.ends:%Y-%m-%d}"
-            others = len(at.pool.capacity) > 1
-            fix = "remove it" if others else "write a current block, or another kind of capacity"
-            severity = Severity.WARNING if others else Severity.ERROR
+            has_other_capacity = len(at.pool.capacity) > 1
+            fix = "remove it" if has_other_capacity else "write a current block, or another kind of capacity"
+            severity = Severity.WARNING if has_other_capacity else Severity.ERROR
             yield Finding("block-expired", message, at.at("ends"), fix, severity)
 
 
@@ -130,11 +130,11 @@ def block_in_maintenance(environment: Environment) -> Iterator[Finding]:
         if length(block) is None or block.starts is None or block.ends is None:
             continue
         for index, outage in outages:
-            lost = min(block.ends, outage.ends) - max(block.starts, outage.starts)
-            if lost <= timedelta(0):
+            overlap = min(block.ends, outage.ends) - max(block.starts, outage.starts)
+            if overlap <= timedelta(0):
                 continue
-            cost = _cost(environment, at, block, lost)
-            hours = math.ceil(lost / timedelta(hours=1))
+            cost = _cost(environment, at, block, overlap)
+            hours = math.ceil(overlap / timedelta(hours=1))
             message = f"{hours} hours of the Capacity Block {block.reservation} are lost to the maintenance of {outage.starts:%Y-%m-%d}{cost}"
             path: DataPath = ("maintenance", index)
             fix = "move the maintenance, or write sites: [onprem] if AWS is not affected"
@@ -145,7 +145,7 @@ def block_in_maintenance(environment: Environment) -> Iterator[Finding]:
 def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
     """The max_time of a partition is shorter than its Capacity Block: longer jobs never start.
 
-    Slurm starts no job that would run into a reservation or past its nodes' end; the job stays pending.
+    Slurm does not start a job that would overlap a reservation or the end of its nodes; the job stays pending.
     Source: slurm.conf(5), MaxTime; ParallelCluster's documentation of Capacity Blocks.
     """
     lengths: dict[str, tuple[PoolAt, timedelta]] = {}
@@ -158,14 +158,16 @@ def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
                 longest = max(span for span in block_lengths if span is not None)
                 lengths[owner.pool.name] = (owner, longest)
     for name, partition in environment.scheduler.partitions.items():
-        alone = partition.nodes or (name,)
-        named = [lengths[word] for word in alone if word in lengths]
-        if not named or len(named) < len(alone):
+        tokens = partition.nodes or (name,)
+        block_pools = [lengths[word] for word in tokens if word in lengths]
+        if not block_pools or len(block_pools) < len(tokens):
             continue
-        owner, longest = max(named, key=lambda pair: pair[1])
-        whole = owner.type is not None and owner.type.ultraserver is not None
-        sold = limits().capacity_blocks
-        reclaim = timedelta(minutes=sold.reclaim_minutes_ultraserver if whole else sold.reclaim_minutes)
+        owner, longest = max(block_pools, key=lambda pair: pair[1])
+        is_ultraserver = owner.type is not None and owner.type.ultraserver is not None
+        block_limits = limits().capacity_blocks
+        reclaim = timedelta(
+            minutes=block_limits.reclaim_minutes_ultraserver if is_ultraserver else block_limits.reclaim_minutes
+        )
         limit, window = seconds(partition.max_time), (longest - reclaim).total_seconds()
         if limit > window:
             hours = int(window // 3600)
@@ -176,11 +178,11 @@ def jobs_longer_than_block(environment: Environment) -> Iterator[Finding]:
             yield warning(path, message, fix=fix, related=(owner.at("capacity"),))
 
 
-def _cost(environment: Environment, at: CapacityAt, block: CapacityBlock, lost: timedelta) -> str:
+def _cost(environment: Environment, at: CapacityAt, block: CapacityBlock, overlap: timedelta) -> str:
     price = price_of("capacity_block", at.instance, environment.region)
     if not isinstance(price, Price):
         return ""
-    amount = price.usd * (block.count or at.pool.max_nodes) * (lost / timedelta(hours=1))
+    amount = price.usd * (block.count or at.pool.max_nodes) * (overlap / timedelta(hours=1))
     return f", {usd(amount)} as of {price.as_of}"
 
 

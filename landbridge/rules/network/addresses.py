@@ -21,10 +21,10 @@ _all_overlaps = cached(overlaps)
 
 @rule
 def overlapping_cidrs(environment: Environment) -> Iterator[Finding]:
-    """No two ranges overlap: packets for one would be routed to the other.
+    """No two ranges overlap: packets for one are routed to the other.
 
-    Docker's default bridge (172.17.0.0/16), pods' and services' ranges count too: they hide the site's addresses on every
-    node that has them. Two container ranges may overlap each other.
+    Docker's default bridge (172.17.0.0/16), pods' and services' ranges count too: they hide the site's addresses on
+    every node that has them. Two container ranges may overlap each other.
     Source: Amazon VPC User Guide, "VPC CIDR blocks"; Docker and Kubernetes networking guides.
     """
     overlaps = _all_overlaps(environment)
@@ -67,11 +67,11 @@ def range_used_by_aws(environment: Environment) -> Iterator[Finding]:
 
     Source: Amazon VPC User Guide, "VPC CIDR blocks": 172.17.0.0/16.
     """
-    clashes = {overlap.second.path for overlap in _all_overlaps(environment)}
+    overlapping_paths = {overlap.second.path for overlap in _all_overlaps(environment)}
     for path, cidr in _vpc_ranges(environment):
-        for used, by in limits().vpc.used_elsewhere.items():
-            if cidr.overlaps(used) and path not in clashes:
-                message = f"{cidr} overlaps {used}: {by}"
+        for used, reason in limits().vpc.used_elsewhere.items():
+            if cidr.overlaps(used) and path not in overlapping_paths:
+                message = f"{cidr} overlaps {used}: {reason}"
                 yield warning(path, message, fix="choose another range")
 
 
@@ -79,8 +79,7 @@ def range_used_by_aws(environment: Environment) -> Iterator[Finding]:
 def vpc_size(environment: Environment) -> Iterator[Finding]:
     """A VPC range is a /16 to a /28; one that Landbridge divides into subnets is larger.
 
-    Each zone's subnet is an eighth of aws.cidr unless aws.subnets names it; where NAT gateways stand, theirs are an eighth
-    of an eighth.
+    Each zone's subnet is 1/8 of aws.cidr unless aws.subnets has one; the subnet of a NAT gateway is 1/64.
     Source: Amazon VPC User Guide, "VPC CIDR blocks" and "Subnet CIDR blocks".
     """
     largest, smallest = limits().vpc.prefixes
@@ -92,40 +91,40 @@ def vpc_size(environment: Environment) -> Iterator[Finding]:
     if aws.vpc is not None or not largest <= aws.cidr.prefixlen <= smallest:
         return
     zones, bits = used_zones(environment), PARTS_PER_RANGE.bit_length() - 1
-    cuts = 2 * bits if nat_zones(environment, zones) else bits if set(zones) - set(aws.subnets) else 0
-    least = smallest - cuts
-    if aws.cidr.prefixlen > least:
-        what = "with NAT gateways" if cuts > bits else "without aws.subnets"
-        message = f"the VPC range is a /{aws.cidr.prefixlen}; a VPC {what} needs a /{largest} to a /{least}"
+    extra_bits = 2 * bits if nat_zones(environment, zones) else bits if set(zones) - set(aws.subnets) else 0
+    max_prefix = smallest - extra_bits
+    if aws.cidr.prefixlen > max_prefix:
+        condition = "with NAT gateways" if extra_bits > bits else "without aws.subnets"
+        message = f"the VPC range is a /{aws.cidr.prefixlen}; a VPC {condition} needs a /{largest} to a /{max_prefix}"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "subnets"), ("aws", "vpc"), *POOL_ZONES)
         yield error(_VPC, message, fix="widen aws.cidr, or write aws.subnets", related=related)
 
 
 @rule
 def secondary_cidr(environment: Environment) -> Iterator[Finding]:
-    """A secondary range is one that AWS allows beside the VPC's other ranges: a VPC in 10.0.0.0/8 takes no other private range.
+    """AWS allows a secondary range with the VPC's other ranges: a VPC in 10.0.0.0/8 cannot have another private range.
 
     Source: Amazon VPC User Guide, "IPv4 CIDR block association restrictions" and "Amazon VPC quotas".
     """
-    have = [environment.aws.cidr]
+    vpc_cidrs = [environment.aws.cidr]
     for index, cidr in enumerate(environment.aws.secondary_cidrs):
         path: DataPath = ("aws", "secondary_cidrs", index)
         for row in network().together:
-            owner = next((vpc_range for vpc_range in have if vpc_range.overlaps(row.has)), None)
-            barred = next((bad for bad in row.without if cidr.overlaps(bad)), None)
+            owner = next((vpc_range for vpc_range in vpc_cidrs if vpc_range.overlaps(row.has)), None)
+            forbidden = next((bad for bad in row.without if cidr.overlaps(bad)), None)
             # A range beside one of its own kind is checked by that row only.
-            if owner is not None and barred is not None and not cidr.overlaps(owner):
-                message = f"AWS does not allow a range in {barred} in a VPC with {owner}"
+            if owner is not None and forbidden is not None and not cidr.overlaps(owner):
+                message = f"AWS does not allow a range in {forbidden} in a VPC with {owner}"
                 fix = f"use a range in {network().carrier}, or in the same private range as {owner}"
                 yield error(path, message, fix=fix, related=(_VPC, ("aws", "secondary_cidrs")))
                 break
-        have.append(cidr)
+        vpc_cidrs.append(cidr)
     allowed = environment.aws.quotas.get("L-83CA0A9D", limits().vpc.ranges)
-    if len(have) > min(allowed, limits().vpc.ranges_raised):
-        message = f"{len(have)} ranges in the VPC; AWS allows {min(allowed, limits().vpc.ranges_raised)}"
+    if len(vpc_cidrs) > min(allowed, limits().vpc.ranges_raised):
+        message = f"{len(vpc_cidrs)} ranges in the VPC; AWS allows {min(allowed, limits().vpc.ranges_raised)}"
         fix = f"request an increase of quota L-83CA0A9D (to {limits().vpc.ranges_raised} at most) and write it in aws.quotas"
-        more: DataPath = ("aws", "secondary_cidrs")
-        yield error(more, message, fix=fix, related=(("aws", "quotas"),))
+        path_of_all: DataPath = ("aws", "secondary_cidrs")
+        yield error(path_of_all, message, fix=fix, related=(("aws", "quotas"),))
 
 
 def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Network]]:
@@ -135,14 +134,14 @@ def _vpc_ranges(environment: Environment) -> Iterator[tuple[DataPath, IPv4Networ
 
 
 def _follows(overlap: Overlap, overlaps: tuple[Overlap, ...]) -> bool:
-    """Return true where a wider range that contains one of the two overlaps the other too."""
+    """Return true if a wider range that contains one of the two overlaps the other too."""
     for part, other in ((overlap.first, overlap.second), (overlap.second, overlap.first)):
         if part.kind not in ("subnet", "pods"):
             continue
         for wider in overlaps:
-            for whole, rest in ((wider.first, wider.second), (wider.second, wider.first)):
-                same = rest.path == other.path or _inside(other, rest)
-                if whole.kind == "vpc" and same and part.cidr.subnet_of(whole.cidr):
+            for container, remainder in ((wider.first, wider.second), (wider.second, wider.first)):
+                is_same = remainder.path == other.path or _inside(other, remainder)
+                if container.kind == "vpc" and is_same and part.cidr.subnet_of(container.cidr):
                     return True
     return False
 
@@ -152,7 +151,7 @@ def _inside(part: Range, whole: Range) -> bool:
 
 
 def _is_default(environment: Environment, cidr_range: Range) -> bool:
-    """Return true for a default range: then the other one is to be changed."""
+    """Return true for a default range: the finding is then about the other range."""
     match cidr_range.kind:
         case "container":
             site = environment.onprem

@@ -18,19 +18,20 @@ def closed_network(environment: Environment) -> Iterator[Finding]:
     """Nodes reach every AWS service that they need, through NAT or VPC endpoints.
 
     With gateway endpoints only and no NAT they cannot read Slurm's key from Secrets Manager, and never register.
-    Source: AWS PrivateLink guide; landbridge/catalog/endpoints.yaml, from the closed-network profile of awsome-distributed-ai.
+    Source: AWS PrivateLink guide; landbridge/catalog/endpoints.yaml, from the closed-network profile of
+    awsome-distributed-ai.
     """
     missing = unreachable(environment)
     if missing:
-        named = ", ".join(endpoint.service for endpoint in missing)
-        message = f"nodes cannot reach {named}: there are only gateway endpoints and no NAT"
+        service_names = ", ".join(endpoint.service for endpoint in missing)
+        message = f"nodes cannot reach {service_names}: there are only gateway endpoints and no NAT"
         related: tuple[DataPath, ...] = (("aws", "nat"), ("aws", "vpc"), ("aws", "endpoints"))
         yield error(_ENDPOINTS, message, fix="use derived, or nat: single", related=related)
 
 
 @rule
 def endpoints_without_dns(environment: Environment) -> Iterator[Finding]:
-    """DNS support of the VPC is on where there are interface endpoints: otherwise service names resolve to public addresses.
+    """A VPC with interface endpoints has DNS support: otherwise service names resolve to public addresses.
 
     Source: AWS PrivateLink guide, "Access an AWS service using an interface VPC endpoint", private DNS.
     """
@@ -49,14 +50,14 @@ def aws_endpoints(environment: Environment) -> Iterator[Finding]:
     """
     endpoints, path = environment.aws.endpoints, ("aws", "endpoints")
     values = {"operator": endpoints.operator, "onprem": endpoints.onprem, "cloud": endpoints.cloud}
-    named = [key for key, value in values.items() if value is not None]
+    written = [key for key, value in values.items() if value is not None]
     missing = [key for key, value in values.items() if value is None]
-    if named and missing:
-        message = f"aws.endpoints has {', '.join(named)}, and not {' and '.join(missing)}, which use the public AWS"
+    if written and missing:
+        message = f"aws.endpoints has {', '.join(written)}, and not {' and '.join(missing)}, which use the public AWS"
         yield warning(path, message, fix=f"write {' and '.join(missing)} too")
     for key, value in values.items():
         host = re.match(r"http://([^/:]+)", value or "")
-        if host is not None and not _is_near(host[1]):
+        if host is not None and not _is_private_host(host[1]):
             message = f"requests with credentials go to {host[1]} in clear text"
             yield error((*path, key), message, fix="use https://")
 
@@ -88,8 +89,8 @@ def _has_account_ids(environment: Environment) -> bool:
     return any(account_id is not None for account_id in ids)
 
 
-def _is_near(host: str) -> bool:
-    """Return true for a host of this machine or a private network."""
+def _is_private_host(host: str) -> bool:
+    """Return true for the local host or a host of a private network."""
     try:
         address = IPv4Address(host)
     except ValueError:

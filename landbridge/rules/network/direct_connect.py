@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.network.direct_connect import around, direct_connect_args, other_host
+from landbridge.plan.network.direct_connect import direct_connect_args, network_of, other_host
 from landbridge.rules.registry import rule
 
 _KIND: DataPath = ("link", "kind")
@@ -15,7 +15,7 @@ _KIND: DataPath = ("link", "kind")
 def direct_connect_asn(environment: Environment) -> Iterator[Finding]:
     """The Direct Connect gateway, the transit gateway and the on-prem router have different AS numbers.
 
-    AWS refuses to associate two gateways of one number, and its default for both is the same.
+    AWS refuses to associate two gateways with the same number, and its default for both is the same.
     Source: Direct Connect User Guide, "Create a transit virtual interface to the Direct Connect gateway".
     """
     link = environment.link
@@ -32,7 +32,7 @@ def direct_connect_asn(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def direct_connect_vpn(environment: Environment) -> Iterator[Finding]:
-    """line_vpn is written exactly where encryption is vpn.
+    """line_vpn is written if encryption is vpn, and only then.
 
     Source: Site-to-Site VPN User Guide, "Private IP AWS Site-to-Site VPN with AWS Direct Connect".
     """
@@ -51,20 +51,20 @@ def direct_connect_vpn(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def direct_connect_vpn_address(environment: Environment) -> Iterator[Finding]:
-    """line_vpn has a private gateway address, and a range of its own for AWS's tunnel ends.
+    """line_vpn has a private gateway address, and a separate range for AWS's tunnel endpoints.
 
     Source: EC2 CreateCustomerGateway; EC2 API Reference, TransitGatewayRequestOptions: a /24 or larger.
     """
     link = environment.link
     if not isinstance(link, DirectConnectSettings) or link.line_vpn is None:
         return
-    address, cidr, least = link.line_vpn.gateway_address, link.line_vpn.cidr, limits().direct_connect.private_range
+    address, cidr, max_prefix = link.line_vpn.gateway_address, link.line_vpn.cidr, limits().direct_connect.private_range
     if not address.is_private or address.is_link_local:
         message = f"{address} is not a private address: others are not routed inside Direct Connect"
         at: DataPath = ("link", "line_vpn", "gateway_address")
         yield error(at, message, fix="write the gateway's address in the site")
-    if cidr.prefixlen > least or cidr.overlaps(limits().vpn.inside_range):
-        message = f"{cidr} is not allowed for a transit gateway: it needs a /{least} or larger, not link-local"
+    if cidr.prefixlen > max_prefix or cidr.overlaps(limits().vpn.inside_range):
+        message = f"{cidr} is not allowed for a transit gateway: it needs a /{max_prefix} or larger, not link-local"
         yield error(("link", "line_vpn", "cidr"), message, fix="write a range such as 100.127.254.0/24")
 
 
@@ -99,7 +99,7 @@ def direct_connect_without_backup(environment: Environment) -> Iterator[Finding]
 
 @rule
 def direct_connect_backup_datapath(environment: Environment) -> Iterator[Finding]:
-    """The backup VPN and the VPN inside Direct Connect use the kernel datapath: userspace carries one tunnel only.
+    """The backup VPN and the VPN inside Direct Connect use the kernel datapath: userspace supports one tunnel only.
 
     Source: landbridge/plan/site/gateway.py, which configures them; strongSwan, kernel-libipsec: one tunnel.
     """
@@ -119,9 +119,12 @@ def direct_connect_prefixes(environment: Environment) -> Iterator[Finding]:
 
     Source: Direct Connect User Guide, "Quotas".
     """
-    link, most = environment.link, limits().direct_connect.allowed_prefixes
-    if isinstance(link, DirectConnectSettings) and len(direct_connect_args(environment, link).allowed_prefixes) > most:
-        message = f"{len(direct_connect_args(environment, link).allowed_prefixes)} allowed prefixes; Direct Connect allows {most}"
+    link, max_prefixes = environment.link, limits().direct_connect.allowed_prefixes
+    if (
+        isinstance(link, DirectConnectSettings)
+        and len(direct_connect_args(environment, link).allowed_prefixes) > max_prefixes
+    ):
+        message = f"{len(direct_connect_args(environment, link).allowed_prefixes)} allowed prefixes; Direct Connect allows {max_prefixes}"
         related: tuple[DataPath, ...] = (("link", "sites"), ("aws", "secondary_cidrs"))
         yield error(("link", "sites_meet"), message, fix="remove sites_meet", related=related)
 
@@ -136,17 +139,20 @@ def direct_connect_peer_addresses(environment: Environment) -> Iterator[Finding]
     if not isinstance(link, DirectConnectSettings) or link.aws_address is None:
         return
     path: DataPath = ("link", "aws_address")
-    ours, theirs = link.gateway_address, link.aws_address
+    gateway_address, aws_address = link.gateway_address, link.aws_address
     related: tuple[DataPath, ...] = (("link", "gateway_address"), _KIND)
-    if ours == theirs:
-        yield error(path, f"both routers have the address {ours}", related=related)
-    elif theirs not in around(ours, 30) and theirs not in around(ours, 31):
-        message = f"{theirs} and {ours} are not in one /30"
-        yield error(path, message, fix=f"write {other_host(ours)}", related=related)
-    elif theirs not in around(ours, 31):
-        whole = around(ours, 30)
-        if whole.network_address in (ours, theirs) or whole.broadcast_address in (ours, theirs):
-            message = f"{ours} and {theirs} are not the two hosts of {whole}"
+    if gateway_address == aws_address:
+        yield error(path, f"both routers have the address {gateway_address}", related=related)
+    elif aws_address not in network_of(gateway_address, 30) and aws_address not in network_of(gateway_address, 31):
+        message = f"{aws_address} and {gateway_address} are not in one /30"
+        yield error(path, message, fix=f"write {other_host(gateway_address)}", related=related)
+    elif aws_address not in network_of(gateway_address, 31):
+        block = network_of(gateway_address, 30)
+        if block.network_address in (gateway_address, aws_address) or block.broadcast_address in (
+            gateway_address,
+            aws_address,
+        ):
+            message = f"{gateway_address} and {aws_address} are not the two hosts of {block}"
             yield error(path, message, related=related)
 
 
@@ -160,9 +166,7 @@ def direct_connect_unencrypted(environment: Environment) -> Iterator[Finding]:
     if not isinstance(link, DirectConnectSettings) or link.encryption != "none":
         return
     regulated = [
-        name
-        for name, data_class_ in environment.data_classes.items()
-        if data_class_.regime and "aws" in data_class_.sites
+        name for name, data_class in environment.data_classes.items() if data_class.regime and "aws" in data_class.sites
     ]
     path: DataPath = ("link", "encryption")
     related: tuple[DataPath, ...] = (("data_classes",), _KIND)

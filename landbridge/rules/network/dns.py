@@ -4,15 +4,23 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.network.dns import ENDPOINT_ADDRESSES, endpoint_zones, private_zone, site_domain, site_domains
+from landbridge.plan.network.dns import (
+    ENDPOINT_ADDRESSES,
+    endpoint_zones,
+    private_zone,
+    resolver_range,
+    site_domain,
+    site_domains,
+)
 from landbridge.plan.network.dns_records import alias
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.network.subnets import subnets
 from landbridge.rules.environment_paths import POOL_ZONES
 from landbridge.rules.registry import rule
 
 _DNS: DataPath = ("dns",)
-#: Domains that the VPC resolver answers: forwarded elsewhere, names of AWS services no longer resolve.
+#: Domains that the VPC resolver answers: if they are forwarded, names of AWS services do not resolve.
 _AWS = ("amazonaws.com", "amazonaws.com.cn", "api.aws", "compute.internal", "ec2.internal")
 
 
@@ -28,11 +36,11 @@ def dns_zone(environment: Environment) -> Iterator[Finding]:
         return
     zone, path = private_zone(environment), (*_DNS, "zone") if dns.zone is not None else _DNS
     others = (site_domain(environment), *site_domains(environment))
-    taken = next((other for other in others if other == zone or other.endswith(f".{zone}")), None)
-    if taken is not None:
-        message = f"the hosted zone {zone} hides {taken}, a domain of the site"
+    hidden_domain = next((other for other in others if other == zone or other.endswith(f".{zone}")), None)
+    if hidden_domain is not None:
+        message = f"the hosted zone {zone} hides {hidden_domain}, a domain of the site"
         related: tuple[DataPath, ...] = (("onprem", "domain"), (*_DNS, "forward"))
-        yield error(path, message, fix=f"use a subdomain, such as aws.{taken}", related=related)
+        yield error(path, message, fix=f"use a subdomain, such as aws.{hidden_domain}", related=related)
     elif (aws_domain := _inside(zone, _AWS)) is not None:
         yield error(path, f"the VPC resolver answers for {aws_domain}", fix="use a subdomain of your own domain")
 
@@ -41,23 +49,23 @@ def dns_zone(environment: Environment) -> Iterator[Finding]:
 def dns_names(environment: Environment) -> Iterator[Finding]:
     """Each name in the hosted zone is used once: file systems and services in AWS share the zone.
 
-    Source: RFC 1034, section 3.6.2: where a name stands for another one, nothing else bears it.
+    Source: RFC 1034, section 3.6.2: a name with a CNAME record has no other record.
     """
     if environment.dns is None:
         return
-    served = service_hosts(environment)
-    taken: dict[str, DataPath] = dict.fromkeys(served.addresses, served.path) if served.site == "aws" else {}
+    hosts = service_hosts(environment)
+    paths_by_name: dict[str, DataPath] = dict.fromkeys(hosts.addresses, hosts.path) if hosts.site == "aws" else {}
     for key in environment.storage.in_aws():
         name, path = alias(key[-1]), ("storage", *key)
-        if name in taken:
+        if name in paths_by_name:
             message = f"{name}.{private_zone(environment)} is the name of two records"
-            yield error(path, message, fix="rename the file system", related=(taken[name], _DNS))
-        taken.setdefault(name, path)
+            yield error(path, message, fix="rename the file system", related=(paths_by_name[name], _DNS))
+        paths_by_name.setdefault(name, path)
 
 
 @rule
 def dns_forward(environment: Environment) -> Iterator[Finding]:
-    """Forwarded domains are the site's: not AWS's, not inside the hosted zone, and each once.
+    """Forwarded domains are domains of the site: not of AWS, not inside the hosted zone, and each once.
 
     Source: Amazon Route 53 Developer Guide, "Values that you specify when you create or edit rules".
     """
@@ -121,7 +129,8 @@ def dns_servers(environment: Environment) -> Iterator[Finding]:
 def dns_reach(environment: Environment) -> Iterator[Finding]:
     """The site's name servers are in a range that the link routes.
 
-    Source: Amazon Route 53 Developer Guide, "Forwarding outbound DNS queries to your network": a connection to the target.
+    Source: Amazon Route 53 Developer Guide, "Forwarding outbound DNS queries to your network": a connection to the
+    target.
     """
     dns, link = environment.dns, environment.link
     if dns is None or environment.onprem is None:
@@ -176,6 +185,25 @@ def dns_one_zone(environment: Environment) -> Iterator[Finding]:
         message = f"all addresses of the Resolver endpoints are in {zones[0]}"
         fix = "add a pool or a file system in a second zone"
         yield warning(_DNS, message, fix=fix, related=POOL_ZONES)
+
+
+@rule
+def dns_addresses(environment: Environment) -> Iterator[Finding]:
+    """Resolver endpoints in one zone have two planned addresses each in its subnet, behind the range of service hosts.
+
+    Without planned addresses the provider takes two addresses in one subnet for one, and Resolver refuses an endpoint with one.
+    Source: terraform-provider-aws issues 43724 and 28233; landbridge/plan/network/reserved_ranges.py.
+    """
+    zones = set(endpoint_zones(environment))
+    if environment.dns is None or environment.onprem is None or len(zones) != 1:
+        return
+    (zone,) = zones
+    if not any(subnet.tier == "private" and subnet.zone == zone for subnet in subnets(environment)):
+        return
+    if resolver_range(environment, zone) is None:
+        message = f"the subnet of {zone} is too small for the Resolver endpoints' addresses: it needs a /26 or larger"
+        related: tuple[DataPath, ...] = (*POOL_ZONES, ("aws", "cidr"), ("aws", "vpc"), ("aws", "subnets"))
+        yield error(_DNS, message, fix="widen the zone's subnet, or add a pool in a second zone", related=related)
 
 
 @rule

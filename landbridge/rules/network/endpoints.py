@@ -28,8 +28,8 @@ def endpoint_not_in_region(environment: Environment) -> Iterator[Finding]:
     """The region has every VPC endpoint that a closed network needs.
 
     Outside the commercial regions the catalogue has no list of endpoint services; this is reported as information.
-    Source: the services' own lists of Regions, as in landbridge/catalog/regions.yaml; AWS PrivateLink guide, "AWS services that
-    integrate".
+    Source: the services' own lists of Regions, as in landbridge/catalog/regions.yaml; AWS PrivateLink guide, "AWS
+    services that integrate".
     """
     region = regions().get(environment.region)
     if region is None or mode(environment) != "derived":
@@ -46,5 +46,5 @@ def endpoint_not_in_region(environment: Environment) -> Iterator[Finding]:
             yield error(_ENDPOINTS, message, fix=fix, related=related)
     if region.partition != "aws" and interfaces:
         message = f"the catalogue does not record whether {environment.region} has the {len(interfaces)} VPC endpoints"
-        fix = "run `landbridge preflight`, which asks AWS"
+        fix = "run `landbridge preflight`, which queries AWS"
         yield info(_ENDPOINTS, message, fix=fix, related=related)

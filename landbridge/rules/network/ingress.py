@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from landbridge.catalog.network import network
-from landbridge.environment import Environment, Ingress
+from landbridge.environment import Egress, Environment, Ingress
 from landbridge.findings import DataPath, Finding, Severity, error, warning
 from landbridge.plan.aws.file_system import file_system_security_group_rules, room_for_rules
 from landbridge.plan.aws.pool import pool_security_group_rules
@@ -15,36 +15,36 @@ _INGRESS: DataPath = ("aws", "ingress")
 _WITH_PORTS = ("tcp", "udp")
 _RULES = "L-0EA8095F"
 #: More ports than any service has.
-_MANY = 20_000
+_MANY_PORTS = 20_000
 
 
 @rule
 def ingress_ports(environment: Environment) -> Iterator[Finding]:
-    """tcp and udp name their ports, from 1 to 65535 and the lower one first; icmp and all have none.
+    """Rules for tcp and udp have ports from 1 to 65535, the lower one first; rules for icmp and all have none.
 
-    EC2 treats tcp without ports as no port, or refuses it.
+    EC2 treats tcp without ports as no port, or refuses the rule.
     Source: EC2 AuthorizeSecurityGroupIngress: FromPort and ToPort.
     """
     for index, entry in enumerate(environment.aws.ingress):
-        path: DataPath = (*_INGRESS, index, "ports")
-        related: tuple[DataPath, ...] = ((*_INGRESS, index, "protocol"),)
-        if entry.protocol not in _WITH_PORTS and entry.ports is not None:
-            message = f"{entry.protocol} has no ports"
-            yield error(path, message, fix="remove them, or write tcp or udp", related=related)
-            continue
-        first, last = _ports(entry) if entry.ports is not None else (None, None)
-        violations = tuple(port_range_violations(entry.protocol, first, last))
-        for fault in violations[:1]:
-            fix = (
-                "write ports such as 443, or 8000-8100"
-                if first is None
-                else f"write {last}-{first}"
-                if fault.key
-                else None
-            )
-            yield error(path, fault.message, fix=fix, related=related)
-        if not violations and first == 0:
-            yield error(path, "port 0 is not valid: ports are 1 to 65535")
+        yield from port_findings((*_INGRESS, index), entry)
+
+
+def port_findings(entry_path: DataPath, entry: Ingress | Egress) -> Iterator[Finding]:
+    """Yield the findings about the ports of one entry of the file."""
+    path: DataPath = (*entry_path, "ports")
+    related: tuple[DataPath, ...] = ((*entry_path, "protocol"),)
+    if entry.protocol not in _WITH_PORTS and entry.ports is not None:
+        yield error(path, f"{entry.protocol} has no ports", fix="remove them, or write tcp or udp", related=related)
+        return
+    first, last = _ports(entry) if entry.ports is not None else (None, None)
+    violations = tuple(port_range_violations(entry.protocol, first, last))
+    for fault in violations[:1]:
+        fix = (
+            "write ports such as 443, or 8000-8100" if first is None else f"write {last}-{first}" if fault.key else None
+        )
+        yield error(path, fault.message, fix=fix, related=related)
+    if not violations and first == 0:
+        yield error(path, "port 0 is not valid: ports are 1 to 65535")
 
 
 @rule(suppressible=False)
@@ -52,8 +52,8 @@ def administration_open(environment: Environment) -> Iterator[Finding]:
     """Administration ports are not open to the internet: ssh, Slurm, NFS, kubelet, databases.
 
     Access to slurmd with a stolen key, or to a kubelet, gives access to GPUs and data.
-    Source: CIS AWS Foundations Benchmark, "no security groups allow ingress from 0.0.0.0/0 to remote server administration
-    ports"; landbridge/catalog/network.yaml.
+    Source: CIS AWS Foundations Benchmark, "no security groups allow ingress from 0.0.0.0/0 to remote server
+    administration ports"; landbridge/catalog/network.yaml.
     """
     for index, entry in enumerate(environment.aws.ingress):
         if not is_internet(entry.source):
@@ -109,14 +109,14 @@ def ingress_built_in(environment: Environment) -> Iterator[Finding]:
 
     Source: EC2 AuthorizeSecurityGroupIngress: InvalidPermission.Duplicate.
     """
-    own = [
+    built_in_rules = [
         (rule, IPv4Network(rule.peer))
         for rule in pool_security_group_rules(environment)
         if rule.direction == "in" and "/" in rule.peer and not rule.key.startswith("ingress")
     ]
     for index, entry in enumerate(environment.aws.ingress):
         ports = _ports(entry) if entry.ports is not None else None
-        for built_in, peer in own:
+        for built_in, peer in built_in_rules:
             if built_in.protocol == entry.protocol and built_in.ports == ports and peer == entry.source:
                 message = f"the rule exists already for the on-prem site: {built_in.why}"
                 related: tuple[DataPath, ...] = (("onprem", "cidr"),)
@@ -134,9 +134,9 @@ def wide_ingress(environment: Environment) -> Iterator[Finding]:
         if is_internet(entry.source):
             continue
         first, last = _ports(entry) if entry.protocol in _WITH_PORTS and entry.ports else (0, 0)
-        if entry.protocol == "all" or last - first >= _MANY:
-            what = "every protocol" if entry.protocol == "all" else f"{last - first + 1} ports"
-            message = f"the rule allows {what} from {entry.source}, Slurm and ssh included"
+        if entry.protocol == "all" or last - first >= _MANY_PORTS:
+            scope = "every protocol" if entry.protocol == "all" else f"{last - first + 1} ports"
+            message = f"the rule allows {scope} from {entry.source}, Slurm and ssh included"
             path: DataPath = (*_INGRESS, index, "protocol" if entry.protocol == "all" else "ports")
             yield warning(path, message, fix="write the ports")
 
@@ -147,27 +147,27 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
 
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
-    entries, most = environment.aws.ingress, room_for_rules(environment)
-    inwards = sum(rule.direction == "in" for rule in pool_security_group_rules(environment))
+    entries, max_rules = environment.aws.ingress, room_for_rules(environment)
+    ingress_count = sum(rule.direction == "in" for rule in pool_security_group_rules(environment))
     if not any(rule.key.startswith("ingress") for rule in pool_security_group_rules(environment)):
-        inwards += len(entries)
+        ingress_count += len(entries)
     # Rules for callbacks of file systems count too.
     for share in environment.storage.in_aws().values():
         security_group_rules = file_system_security_group_rules(environment, share)
-        inwards += sum(rule.peer == "client" and rule.direction == "out" for rule in security_group_rules)
-    for fault in rule_count_violations(inwards, most) if entries else ():
+        ingress_count += sum(rule.peer == "client" and rule.direction == "out" for rule in security_group_rules)
+    for fault in rule_count_violations(ingress_count, max_rules) if entries else ():
         message = f"{fault.message}; Landbridge's own rules count"
         fix = f"merge ranges, or request an increase of quota {_RULES} and write it in aws.quotas"
         yield error(_INGRESS, message, fix=fix, related=(("aws", "quotas"),))
 
 
-def _ports(entry: Ingress) -> tuple[int, int]:
+def _ports(entry: Ingress | Egress) -> tuple[int, int]:
     first, _, last = (entry.ports or "0").partition("-")
     return int(first), int(last or first)
 
 
 def _covers(wide: Ingress, narrow: Ingress) -> bool:
-    """Return true where `wide` allows all that `narrow` allows."""
+    """Return true if `wide` allows all that `narrow` allows."""
     if not narrow.source.subnet_of(wide.source):
         return False
     if wide.protocol == "all":

@@ -20,9 +20,11 @@ from landbridge.rules.registry import rule
 def interface_layout(environment: Environment) -> Iterator[Finding]:
     """Explicit interfaces are valid for the pool's instance types.
 
-    One primary at card 0, device 0, that is not efa-only; no position twice; devices within the limits of the card; at most
-    one EFA interface for each card, and only on cards with EFA. EC2 refuses others when the first node is launched.
-    Source: EC2 User Guide, "EFA-enabled accelerated instance types"; eksctl issues 7520 and 8685, aws-parallelcluster 7143.
+    One primary at card 0, device 0, that is not efa-only; no position twice; devices within the limits of the card; at
+    most one EFA interface for each card, and only on cards with EFA. EC2 refuses others when the first node is
+    launched.
+    Source: EC2 User Guide, "EFA-enabled accelerated instance types"; eksctl issues 7520 and 8685, aws-parallelcluster
+    7143.
     """
     for owner in pools(environment):
         if not owner.pool.interfaces:
@@ -50,13 +52,13 @@ def interfaces_and_nics(environment: Environment) -> Iterator[Finding]:
         related = (owner.at("interfaces"),)
         if not pool.interfaces:
             continue
-        carries = any(interface.type != "interface" for interface in pool.interfaces)
+        has_efa = any(interface.type != "interface" for interface in pool.interfaces)
         if "nics" in pool.model_fields_set:
             message = f"nics: {pool.nics} has no effect: interfaces are written"
             yield warning(owner.at("nics"), message, fix="remove one of them", related=related)
-        if pool.efa is not None and pool.efa != carries:
-            what = "some of them are EFA" if carries else "none of them is EFA"
-            message = f"efa: {str(pool.efa).lower()} contradicts interfaces: {what}"
+        if pool.efa is not None and pool.efa != has_efa:
+            reason = "some of them are EFA" if has_efa else "none of them is EFA"
+            message = f"efa: {str(pool.efa).lower()} contradicts interfaces: {reason}"
             yield error(owner.at("efa"), message, fix="remove efa, or change interfaces", related=related)
 
 
@@ -79,25 +81,25 @@ def efa_not_on_type(environment: Environment) -> Iterator[Finding]:
 def efa_unused(environment: Environment) -> Iterator[Finding]:
     """A pool of several nodes uses all EFA cards of its type.
 
-    Without EFA, NCCL silently falls back to a slower network: a p5 node then has a small part of its bandwidth. A pool of
-    one node needs no EFA.
+    Without EFA, NCCL uses a slower network and reports no error: a p5 node then has a small part of its bandwidth. A
+    pool of one node needs no EFA.
     Source: ParallelCluster EfaValidator (EFA available and off); awsome-distributed-ai issue 259.
     """
     for owner in pools(environment):
         pool = owner.pool
         if owner.type is None or pool.max_nodes < 2 or not owner.type.efa_cards:
             continue
-        idle = unused_efa(owner.type, pool_interfaces(pool))
-        if not idle:
+        unused_cards = unused_efa(owner.type, pool_interfaces(pool))
+        if not unused_cards:
             continue
-        every = len(owner.type.efa_cards)
+        card_count = len(owner.type.efa_cards)
         if pool.interfaces:
             path, fix = owner.at("interfaces"), "add an efa-only interface on each, or remove interfaces"
-            which = ", ".join(str(card) for card in sorted(idle)[:8])
-            message = f"{len(idle)} of the {every} EFA cards of {owner.pool.instance} have no EFA interface: {which}"
+            card_list = ", ".join(str(card) for card in sorted(unused_cards)[:8])
+            message = f"{len(unused_cards)} of the {card_count} EFA cards of {owner.pool.instance} have no EFA interface: {card_list}"
         else:
             path, fix = owner.at("efa"), "remove efa: false"
-            message = f"{owner.pool.instance} supports EFA on {every} card{'s' if every > 1 else ''}, and efa is false"
+            message = f"{owner.pool.instance} supports EFA on {card_count} card{'s' if card_count > 1 else ''}, and efa is false"
         yield warning(path, message, fix=fix, related=(owner.at("instance"),))
 
 
@@ -111,9 +113,12 @@ def legacy_interfaces(environment: Environment) -> Iterator[Finding]:
     for owner in pools(environment):
         if owner.type is None or owner.pool.interfaces or owner.pool.nics != "legacy":
             continue
-        each, least = addresses_per_node(owner.pool.instance, "legacy"), addresses_per_node(owner.pool.instance)
-        if each > least:
-            message = f"nics: legacy takes {each} addresses for each node, {each * owner.pool.max_nodes} in total; {least} are enough"
+        addresses, min_addresses = (
+            addresses_per_node(owner.pool.instance, "legacy"),
+            addresses_per_node(owner.pool.instance),
+        )
+        if addresses > min_addresses:
+            message = f"nics: legacy takes {addresses} addresses for each node, {addresses * owner.pool.max_nodes} in total; {min_addresses} are enough"
             fix = "use nics: ip_optimised"
             related = (owner.at("instance"), owner.at("max_nodes"))
             yield warning(owner.at("nics"), message, fix=fix, related=related)
@@ -175,7 +180,7 @@ def public_ip_subnet(environment: Environment) -> Iterator[Finding]:
             message = (
                 f"the pool's subnet in {', '.join(private)} is private: a public address is billed and unreachable"
             )
-            fix = "remove public_ip; nodes are reached through the link, and go out through aws.nat"
+            fix = "remove public_ip; nodes are reached through the link, and reach the internet through aws.nat"
             related: tuple[DataPath, ...] = (("aws", "vpc"),) if vpc is not None else ()
         else:
             message = "public_ip exposes the nodes to the internet; Slurm, NFS and MPI are not safe there"
@@ -186,11 +191,12 @@ def public_ip_subnet(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def own_security_groups(environment: Environment) -> Iterator[Finding]:
-    """Additional security groups of EFA nodes allow all traffic from and to themselves; each is named once.
+    """Additional security groups of EFA nodes allow all traffic from and to themselves; each is written once.
 
-    Where several groups are on an interface, AWS's tools require that rule in each: without it EFA does not start, or a
-    job falls back to TCP. `landbridge preflight` reads the rules from AWS.
-    Source: EC2 User Guide, "Get started with EFA", step 1; ParallelCluster EfaSecurityGroupValidator; awsome-distributed-ai 259.
+    With several groups on an interface, AWS's tools require that rule in each: without it EFA does not start, or a job
+    uses TCP. `landbridge preflight` reads the rules from AWS.
+    Source: EC2 User Guide, "Get started with EFA", step 1; ParallelCluster EfaSecurityGroupValidator;
+    awsome-distributed-ai 259.
     """
     for owner in pools(environment):
         groups = owner.pool.security_groups
@@ -199,7 +205,7 @@ def own_security_groups(environment: Environment) -> Iterator[Finding]:
                 path = owner.at("security_groups", index)
                 yield warning(path, f"the security group {group} is repeated", fix="remove it")
         if groups and _efa(owner):
-            message = f"{', '.join(dict.fromkeys(groups))} must allow all traffic from and to themselves, which this check cannot see"
+            message = f"{', '.join(dict.fromkeys(groups))} must allow all traffic from and to themselves, which this check cannot verify"
             fix = "run `landbridge preflight`: EFA needs such a rule in both directions"
             yield info(owner.at("security_groups"), message, fix=fix)
 
@@ -210,24 +216,22 @@ def security_group_count(environment: Environment) -> Iterator[Finding]:
 
     Source: VPC User Guide, "Amazon VPC quotas" (landbridge/catalog/limits.yaml).
     """
-    most = limits().interfaces
+    interface_limits = limits().interfaces
     for owner in pools(environment):
         count = len(set(owner.pool.security_groups)) + 1
         path = owner.at("security_groups")
-        if count > most.security_groups_raised:
-            message = (
-                f"{count} security groups, the pool's own included; AWS allows at most {most.security_groups_raised}"
-            )
+        if count > interface_limits.security_groups_raised:
+            message = f"{count} security groups, the pool's own included; AWS allows at most {interface_limits.security_groups_raised}"
             yield error(path, message, fix="merge security groups")
-        elif count > most.security_groups:
-            message = f"{count} security groups, the pool's own included; the default quota is {most.security_groups}"
+        elif count > interface_limits.security_groups:
+            message = f"{count} security groups, the pool's own included; the default quota is {interface_limits.security_groups}"
             fix = "merge security groups, or request an increase of quota L-2AFB9258"
             yield warning(path, message, fix=fix)
 
 
 @rule
 def efa_only_and_cni(environment: Environment) -> Iterator[Finding]:
-    """The Amazon VPC CNI is 1.18.5 or newer where EKS nodes have efa-only interfaces.
+    """The Amazon VPC CNI is 1.18.5 or newer if EKS nodes have efa-only interfaces.
 
     An older version tries to assign addresses to them and fails, and the node never becomes ready.
     Source: amazon-eks-user-guide, "Run machine learning training on Amazon EKS with EFA".

@@ -10,7 +10,7 @@ from landbridge.plan.network.link import connections
 from landbridge.rules.registry import rule
 
 _KIND: DataPath = ("link", "kind")
-_OF_AWS = {"aws_asn": "transit gateway", "line_asn": "Direct Connect gateway"}
+_AWS_GATEWAYS = {"aws_asn": "transit gateway", "line_asn": "Direct Connect gateway"}
 
 
 @rule
@@ -22,9 +22,9 @@ def same_asn(environment: Environment) -> Iterator[Finding]:
     link = environment.link
     if link is None:
         return
-    ours: dict[DataPath, int] = {("link", "onprem_asn"): link.onprem_asn}
-    ours |= {("link", "sites", name, "asn"): site.asn for name, site in link.sites.items()}
-    for path, asn in ours.items():
+    onprem_numbers: dict[DataPath, int] = {("link", "onprem_asn"): link.onprem_asn}
+    onprem_numbers |= {("link", "sites", name, "asn"): site.asn for name, site in link.sites.items()}
+    for path, asn in onprem_numbers.items():
         if asn == link.aws_asn:
             message = f"both ends of the link have the AS number {asn}"
             fix = f"write another private number (64512 to 65534) for {path[-1]}"
@@ -48,13 +48,13 @@ def reserved_asn(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def aws_asn_private(environment: Environment) -> Iterator[Finding]:
-    """AWS's side of a BGP session has a private AS number: its gateways allow no other.
+    """AWS's end of a BGP session has a private AS number: its gateways allow no other.
 
     Source: EC2 CreateTransitGateway, CreateDirectConnectGateway: 64512 to 65534, or 4200000000 to 4294967294.
     """
     for path, number in _numbers(environment):
-        if path[-1] in _OF_AWS and not _is_private(number):
-            message = f"a {_OF_AWS[str(path[-1])]} cannot have the AS number {number}"
+        if path[-1] in _AWS_GATEWAYS and not _is_private(number):
+            message = f"a {_AWS_GATEWAYS[str(path[-1])]} cannot have the AS number {number}"
             yield error(path, message, fix="write a private number, such as 64512 or 64513")
 
 
@@ -141,13 +141,13 @@ def one_tunnel(environment: Environment) -> Iterator[Finding]:
     for connection in connections(environment):
         if connection.tunnels.datapath == "userspace":
             message = "the userspace datapath carries one of the two tunnels"
-            fix = "use datapath: kernel on a gateway whose kernel has ESP"
+            fix = "use datapath: kernel on a gateway with ESP in its kernel"
             yield warning((*connection.path, "datapath"), message, fix=fix)
 
 
 @rule
 def userspace_bandwidth(environment: Environment) -> Iterator[Finding]:
-    """A userspace gateway has standard tunnels: it cannot use the bandwidth of a large one, which costs several times as much.
+    """A userspace gateway has standard tunnels: it cannot use the bandwidth of large ones, which cost several times more.
 
     Source: Site-to-Site VPN pricing, large bandwidth tunnels; about 300 Mbit/s measured with kernel-libipsec.
     """
@@ -160,23 +160,23 @@ def userspace_bandwidth(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def tunnel_mtu(environment: Environment) -> Iterator[Finding]:
-    """The MTU fits the tunnel: with a larger one ssh works, and NFS and MPI hang.
+    """The MTU fits the tunnel: with a larger MTU ssh works, and NFS and MPI hang.
 
-    1446 fits AES-GCM without NAT; behind NAT, or with the userspace datapath's CBC, 1438 does.
+    The largest MTU is 1446 for AES-GCM without NAT, and 1438 behind NAT or with the userspace datapath (CBC).
     Source: Site-to-Site VPN User Guide, "Best practices for your customer gateway device": MTU.
     """
     for connection in connections(environment):
-        path, least, mtu = (*connection.path, "mtu"), network().vpn_mtu_with_nat, connection.tunnels.mtu
-        if mtu > least and connection.tunnels.datapath == "userspace":
+        path, max_mtu, mtu = (*connection.path, "mtu"), network().vpn_mtu_with_nat, connection.tunnels.mtu
+        if mtu > max_mtu and connection.tunnels.datapath == "userspace":
             message = f"an MTU of {mtu} bytes is too large for the userspace datapath"
-            yield error(path, message, fix=f"use {least} or less", related=((*connection.path, "datapath"),))
-        elif mtu > least:
+            yield error(path, message, fix=f"use {max_mtu} or less", related=((*connection.path, "datapath"),))
+        elif mtu > max_mtu:
             message = f"an MTU of {mtu} bytes is too large behind NAT"
-            yield warning(path, message, fix=f"write {least} or less, or suppress this where there is no NAT")
+            yield warning(path, message, fix=f"write {max_mtu} or less, or suppress this if there is no NAT")
 
 
 def _numbers(environment: Environment) -> Iterator[tuple[DataPath, int]]:
-    """Every AS number of the link."""
+    """Yield the path and value of every AS number of the link."""
     link = environment.link
     if link is None:
         return

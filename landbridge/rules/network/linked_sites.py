@@ -28,31 +28,31 @@ def site_name(environment: Environment) -> Iterator[Finding]:
 def site_gateway(environment: Environment) -> Iterator[Finding]:
     """Each site's gateway is a separate host with an address inside the site.
 
-    Source: this program's inventory, which has each host once; RFC 950.
+    Source: the Ansible inventory, which has each host once; RFC 950.
     """
-    seen = {host.name: host.path for host in hosts(environment)}
+    paths_by_host = {host.name: host.path for host in hosts(environment)}
     for name, site in environment.link.sites.items() if environment.link is not None else ():
-        at: DataPath = (*_SITES, name)
-        if site.gateway in seen:
+        site_path: DataPath = (*_SITES, name)
+        if site.gateway in paths_by_host:
             message = f"the host name {site.gateway} is used by another host"
-            yield error((*at, "gateway"), message, related=(seen[site.gateway],))
-        seen[site.gateway] = (*at, "gateway")
+            yield error((*site_path, "gateway"), message, related=(paths_by_host[site.gateway],))
+        paths_by_host[site.gateway] = (*site_path, "gateway")
         if site.address not in site.cidr:
             message = f"the gateway address {site.address} is outside the site's range {site.cidr}"
             fix = "write an address inside the range"
-            yield error((*at, "address"), message, fix=fix, related=((*at, "cidr"),))
+            yield error((*site_path, "address"), message, fix=fix, related=((*site_path, "cidr"),))
 
 
 @rule
 def shared_gateway(environment: Environment) -> Iterator[Finding]:
-    """Each VPN connection has its own gateway address: AWS reuses the customer gateway of an equal address.
+    """Each VPN connection has its own gateway address: AWS returns the existing customer gateway for the same address.
 
     Source: EC2 CreateCustomerGateway: identical requests return the existing one.
     """
-    seen: dict[IPv4Address, DataPath] = {}
+    paths_by_address: dict[IPv4Address, DataPath] = {}
     for connection in connections(environment):
         path: DataPath = (*connection.path, "gateway_address")
-        first = seen.setdefault(connection.tunnels.gateway_address, path)
+        first = paths_by_address.setdefault(connection.tunnels.gateway_address, path)
         if first != path:
             message = f"{connection.tunnels.gateway_address} is the gateway address of another VPN connection"
             yield error(path, message, related=(first,))
@@ -70,10 +70,10 @@ def sites_meet(environment: Environment) -> Iterator[Finding]:
     if not link.sites:
         message = "sites_meet has no effect: there are no additional sites"
         yield warning(_MEET, message, fix="add link.sites, or remove sites_meet", related=(_SITES,))
-    seen: dict[int, DataPath] = {link.onprem_asn: ("link", "onprem_asn")}
+    paths_by_number: dict[int, DataPath] = {link.onprem_asn: ("link", "onprem_asn")}
     for name, site in link.sites.items():
         path: DataPath = (*_SITES, name, "asn")
-        first = seen.setdefault(site.asn, path)
+        first = paths_by_number.setdefault(site.asn, path)
         if first != path:
             message = f"the AS number {site.asn} is used by another site, so the two do not accept each other's routes"
             yield error(path, message, fix="number the sites 65010, 65011, ...", related=(first, _MEET))

@@ -17,7 +17,8 @@ def other_region_unknown(environment: Environment) -> Iterator[Finding]:
     """A region of other_regions exists, differs from the environment's, and is in the same partition.
 
     Transit gateways, roles and accounts belong to one partition: GovCloud and China are separate.
-    Source: AWS Regions, as in landbridge/catalog/regions.yaml; Transit Gateways guide, "Transit gateway peering attachments".
+    Source: AWS Regions, as in landbridge/catalog/regions.yaml; Transit Gateways guide, "Transit gateway peering
+    attachments".
     """
     home = regions().get(environment.region)
     for name in environment.aws.other_regions:
@@ -29,7 +30,7 @@ def other_region_unknown(environment: Environment) -> Iterator[Finding]:
             yield error(path, f'there is no region "{name}"', fix=suggestion(name, regions()))
         elif home is not None and region.partition != home.partition:
             message = f"{name} is in the partition {region.partition}, and {environment.region} in {home.partition}"
-            fix = "make a separate environment there"
+            fix = "write a separate environment for it"
             yield error(path, message, fix=fix, related=(REGION,))
 
 
@@ -49,7 +50,7 @@ def other_region_link(environment: Environment) -> Iterator[Finding]:
 def other_region_pool(environment: Environment) -> Iterator[Finding]:
     """A pool of another region is one of aws.pools.
 
-    Source: Landbridge; an unknown name would silently launch nothing.
+    Source: Landbridge; for an unknown name nothing would be launched, without an error.
     """
     pool_names = [pool.name for pool in environment.aws.pools]
     for name, other_region in environment.aws.other_regions.items():
@@ -62,35 +63,31 @@ def other_region_pool(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def other_region_image(environment: Environment) -> Iterator[Finding]:
-    """A pool has an image in each of its regions: AMI ids are regional.
+    """A pool with an AMI id has one in each of its regions: ids are regional.
+
+    An image that Landbridge builds is copied to the regions of its pools.
 
     Source: EC2 User Guide, "Copy an Amazon EC2 AMI"; EC2 API Reference, LaunchTemplate (ImageId: resolve:ssm).
     """
     for index, pool in enumerate(environment.aws.pools):
-        source = environment.aws.images.get(pool.image or "")
-        bound = pool.image is not None and (pool.image.startswith("ami-") or (source is not None and source.build))
         for name, other_region in environment.aws.other_regions.items():
             pool_settings = other_region.pools.get(pool.name)
             if pool_settings is None or pool_settings.image is not None:
                 continue
             path: DataPath = (*_OTHERS, name, "pools", pool.name)
             related: tuple[DataPath, ...] = (("aws", "pools", index, "image"),)
-            if bound:
+            if pool.image is not None and pool.image.startswith("ami-"):
                 message = f"the image {pool.image} is only in {environment.region}"
                 fix = f"copy it (`aws ec2 copy-image --region {name} …`) and write image: ami-… here"
                 yield error(path, message, fix=fix, related=related)
-            elif pool.image is None:
-                parameter = f"/landbridge/{environment.name}/node-image"
-                message = f"{pool.name} boots in {name} the image of the parameter {parameter} of that region"
-                fix = "copy the image and write the parameter there (docs/how-to/another-region.md)"
-                yield info(path, message, fix=fix, related=related)
 
 
 @rule
 def other_region_storage(environment: Environment) -> Iterator[Finding]:
     """Nodes in other regions do not need file systems in AWS: these are in one region, and only its nodes mount them.
 
-    Source: Amazon EFS User Guide and FSx User Guides: mount targets and servers are in one VPC; reading across regions is billed.
+    Source: Amazon EFS User Guide and FSx User Guides: mount targets and servers are in one VPC; reading across regions
+    is billed.
     """
     if not environment.aws.other_regions:
         return
@@ -99,20 +96,20 @@ def other_region_storage(environment: Environment) -> Iterator[Finding]:
         message = f"home directories are in {environment.region}, so nodes in other regions have none"
         fix = "keep homes on-prem, or remove other_regions"
         yield error(("storage", "home"), message, fix=fix, related=(_OTHERS,))
-    elsewhere = ", ".join(environment.aws.other_regions)
+    region_names = ", ".join(environment.aws.other_regions)
     for path in environment.storage.in_aws():
         if path != ("home",):
-            message = f"nodes in {elsewhere} do not mount {path[-1]}, which is in {environment.region}"
+            message = f"nodes in {region_names} do not mount {path[-1]}, which is in {environment.region}"
             fix = "write that region only in classes whose jobs do not need it"
-            where: DataPath = ("storage", *path)
-            yield info(where, message, fix=fix, related=(_OTHERS,))
+            share_path: DataPath = ("storage", *path)
+            yield info(share_path, message, fix=fix, related=(_OTHERS,))
 
 
 @rule(suppressible=False)
 def other_region_class(environment: Environment) -> Iterator[Finding]:
-    """Regions of a data class are in other_regions, and each of these is in some class.
+    """Regions of a data class are in other_regions, and each region of other_regions is in a data class.
 
-    Data is in the environment's own region unless its class says more: default deny.
+    Data stays in the environment's own region unless its class has other regions: default deny.
     Source: Landbridge, docs/decisions/0035-another-region.md.
     """
     other_regions = environment.aws.other_regions
@@ -125,8 +122,8 @@ def other_region_class(environment: Environment) -> Iterator[Finding]:
         if data_class.regions and "aws" not in data_class.sites:
             related: tuple[DataPath, ...] = ((*_CLASSES, name, "sites"),)
             message = f"the class {name} may not be in AWS, so it has no regions"
-            where: DataPath = (*_CLASSES, name, "regions")
-            yield error(where, message, fix="remove it", related=related)
+            regions_path: DataPath = (*_CLASSES, name, "regions")
+            yield error(regions_path, message, fix="remove it", related=related)
     for name in other_regions:
         if not any(name in data_class.regions for data_class in environment.data_classes.values()):
             message = f"no data class has the region {name}, so no job may start there"

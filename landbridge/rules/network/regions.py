@@ -21,20 +21,20 @@ def service_not_in_region(environment: Environment) -> Iterator[Finding]:
     region = regions().get(environment.region)
     if region is None:
         return
-    for service, what, path in _wanted(environment):
+    for service, description, path in _used_services(environment):
         if service in services() and service not in region.services:
             region_names = sorted(name for name, region_facts in regions().items() if service in region_facts.services)
-            near = [
+            nearest = [
                 name for name in region_names if name.split("-")[0] == environment.region.split("-")[0]
             ] or region_names
-            message = f"{environment.region} does not offer {what}"
-            fix = f"use a region that does: {', '.join(near[:5])}" if near else None
+            message = f"{environment.region} does not offer {description}"
+            fix = f"use a region that does: {', '.join(nearest[:5])}" if nearest else None
             yield error(path, message, fix=fix, related=(REGION,))
 
 
 @rule(suppressible=False)
 def class_not_in_region(environment: Environment) -> Iterator[Finding]:
-    """Data under a legal regime is in AWS only where the regime allows: classified data in no region, ITAR in GovCloud.
+    """Data under a legal regime is in AWS only if the regime allows it: classified data in no region, ITAR in GovCloud.
 
     Source: the regimes' own citations, in landbridge/catalog/regimes.yaml; default deny.
     """
@@ -55,13 +55,13 @@ def class_not_in_region(environment: Environment) -> Iterator[Finding]:
         for index, other in enumerate(data_class.regions):
             if other in regions() and not regime.allows_region(other):
                 message = f"data under {regime.title} may not be in {other} ({regime.citation})"
-                where: DataPath = ("data_classes", name, "regions", index)
-                yield error(where, message, fix="remove it", related=related[:1])
+                region_path: DataPath = ("data_classes", name, "regions", index)
+                yield error(region_path, message, fix="remove it", related=related[:1])
 
 
 @rule
 def class_obligations(environment: Environment) -> Iterator[Finding]:
-    """Regulated data in AWS has obligations besides its region, which this check cannot see.
+    """Regulated data in AWS has obligations besides its region, which this check cannot verify.
 
     Source: the regimes' own citations, in landbridge/catalog/regimes.yaml.
     """
@@ -70,15 +70,15 @@ def class_obligations(environment: Environment) -> Iterator[Finding]:
         if regime is None or regime.aws is None or "aws" not in data_class.sites or not regime.aws.only_with:
             continue
         meaning = "; ".join(obligations()[word] for word in regime.aws.only_with)
-        message = f"data of class {name} may be in AWS only where: {meaning}"
+        message = f"data of class {name} may be in AWS only if: {meaning}"
         path: DataPath = ("data_classes", name, "regime")
         related: tuple[DataPath, ...] = (("data_classes", name, "sites"),)
         fix = "suppress this with a reason once the obligations are met"
         yield info(path, message, fix=fix, related=related)
 
 
-def _wanted(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:
-    """The word of each service, in words, and where it is asked for. File systems have rules of their own."""
+def _used_services(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:
+    """Yield the catalogue name, the description and the path of each service in use. File systems have separate rules."""
     kubernetes = environment.aws.kubernetes
     if kubernetes is not None:
         yield "eks", "EKS", ("aws", "kubernetes")
@@ -90,7 +90,7 @@ def _wanted(environment: Environment) -> Iterator[tuple[str, str, DataPath]]:
         yield "rolesanywhere", "IAM Roles Anywhere, which on-prem services need for credentials", REGION
     for index, pool in enumerate(environment.aws.pools):
         for number, capacity in enumerate(pool.capacity):
-            # Of types whose regions are recorded, a rule of its own speaks.
+            # Types with recorded regions are checked by no-blocks-in-region.
             kind = capacity.instance or pool.instance
             if capacity.kind == "capacity_block" and kind not in limits().capacity_blocks.regions:
                 path: DataPath = ("aws", "pools", index, "capacity", number, "kind")

@@ -73,7 +73,7 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
     """An existing VPC has a subnet in every zone of the pools and file systems: Landbridge adds none.
 
     A capacity without zones uses every zone that offers its type.
-    Source: EC2 RunInstances: an instance's zone is its subnet's; FSx and EFS: so is a file system's.
+    Source: EC2 RunInstances, FSx and EFS: the zone of an instance or file system is the zone of its subnet.
     """
     vpc = environment.aws.vpc
     if vpc is None:
@@ -81,22 +81,22 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
     subnets_path: DataPath = (*_VPC, "subnets")
     fix = f"it has subnets in {', '.join(vpc.subnets)}"
     for at in capacities(environment):
-        named = capacity_zones(at.capacity)
-        for zone in named:
+        zone_ids = capacity_zones(at.capacity)
+        for zone in zone_ids:
             if zone not in vpc.subnets:
                 message = f"the VPC has no subnet in {zone}"
                 yield error(at.zone_path(zone), message, fix=fix, related=(subnets_path,))
-        meant = () if named or at.type is None else at.type.zones_in(zones(environment.region))
-        without = [zone for zone in meant if zone not in vpc.subnets]
+        default_zones = () if zone_ids or at.type is None else at.type.zones_in(zones(environment.region))
+        without = [zone for zone in default_zones if zone not in vpc.subnets]
         if without:
             message = f"{at.pool.name} uses all zones, and the VPC has no subnet in {', '.join(without)}"
             related = (subnets_path, at.instance_path, REGION)
             yield error(at.path, message, fix=f"write zones: {fix}", related=related)
     for path, share in cloud_file_systems(environment):
-        for index, wanted in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
-            if wanted is not None and wanted not in vpc.subnets:
+        for index, zone_id in enumerate(share.zones if isinstance(share, Efs) else (share.zone,)):
+            if zone_id is not None and zone_id not in vpc.subnets:
                 key = (*path, "zones", index) if isinstance(share, Efs) else (*path, "zone")
-                message = f"the VPC has no subnet in {wanted}"
+                message = f"the VPC has no subnet in {zone_id}"
                 yield error(key, message, fix=fix, related=(subnets_path,))
 
 
@@ -104,9 +104,10 @@ def subnet_missing(environment: Environment) -> Iterator[Finding]:
 def existing_vpc(environment: Environment) -> Iterator[Finding]:
     """An existing VPC is described in aws.vpc, and Landbridge changes nothing in it.
 
-    Its DNS attributes are on where interface endpoints answer under their services' names; a subnet stands for one zone;
-    aws.subnets and aws.nat are for a VPC that Landbridge makes.
-    Source: AWS PrivateLink guide, "Access an AWS service using an interface VPC endpoint"; ParallelCluster SubnetsValidator.
+    Its DNS attributes are on, so that service names resolve to interface endpoints; it has one subnet for each zone;
+    aws.subnets and aws.nat are for a VPC that Landbridge creates.
+    Source: AWS PrivateLink guide, "Access an AWS service using an interface VPC endpoint"; ParallelCluster
+    SubnetsValidator.
     """
     vpc, aws = environment.aws.vpc, environment.aws
     if vpc is None:
@@ -124,7 +125,7 @@ def existing_vpc(environment: Environment) -> Iterator[Finding]:
         message = "aws.nat is for a VPC that Landbridge creates; an existing VPC gets no NAT gateway"
         yield error(("aws", "nat"), message, fix="remove it", related=(_VPC,))
     if not any(subnet.route_table for subnet in vpc.subnets.values()):
-        message = "no subnet names its route table, so there is no route to the on-prem site"
+        message = "no subnet has route_table, so there is no route to the on-prem site"
         fix = "write route_table: rtb-…, or add the route to the link's transit gateway yourself"
         yield warning((*_VPC, "subnets"), message, fix=fix)
     first: dict[str, str] = {}
@@ -155,8 +156,8 @@ def public_subnet(environment: Environment) -> Iterator[Finding]:
 def subnet_too_small(environment: Environment) -> Iterator[Finding]:
     """Every zone's subnet has enough addresses for all nodes, pods, endpoints and file systems; AWS reserves five in each.
 
-    Nodes times interfaces with an address, pods, endpoints, file systems and the transit gateway's attachment. When it is
-    full, launches fail with InsufficientFreeAddressesInSubnet.
+    Needed are nodes times interfaces with an address, pods, endpoints, file systems and the transit gateway's
+    attachment. In a full subnet, launches fail with InsufficientFreeAddressesInSubnet.
     Source: Amazon VPC User Guide, "Subnet sizing"; terraform-aws-eks issue 2511.
     """
     names = [pool.name for pool in environment.aws.pools]
@@ -167,8 +168,8 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
             full.setdefault(largest, []).append(budget)
     for name, budgets in full.items():
         worst = min(budgets, key=lambda budget: budget.free)
-        where = ", ".join(budget.zone for budget in budgets)
-        what = {
+        zone_names = ", ".join(budget.zone for budget in budgets)
+        counts = {
             "nodes": worst.nodes,
             "pods": worst.pods,
             "endpoints": worst.endpoints,
@@ -177,10 +178,8 @@ def subnet_too_small(environment: Environment) -> Iterator[Finding]:
             "NAT": worst.nat,
             "services": worst.services,
         }
-        parts = ", ".join(f"{part} {count}" for part, count in what.items() if count)
-        message = (
-            f"the subnet {worst.cidr} has {worst.addresses} addresses; {worst.needed} are needed in {where} ({parts})"
-        )
+        parts = ", ".join(f"{part} {count}" for part, count in counts.items() if count)
+        message = f"the subnet {worst.cidr} has {worst.addresses} addresses; {worst.needed} are needed in {zone_names} ({parts})"
         path: DataPath = (*_POOLS, names.index(name), "max_nodes") if name in names else worst.path
         layout = tuple((*_POOLS, "*", key) for key in ("name", "nics", "interfaces", "efa"))
         paths: tuple[DataPath, ...] = (("aws", "kubernetes"), ("aws", "nat"), ("aws", "cidr"), ("aws", "vpc"))

@@ -31,18 +31,18 @@ def unknown_zone(environment: Environment) -> Iterator[Finding]:
     for path, zone in _named_zones(environment):
         if known_zones and zone not in known_zones:
             message = f"{environment.region} has no zone {zone}"
-            home = next((name for name, region in regions().items() if zone in region.zones), None)
+            zone_region = next((name for name, region in regions().items() if zone in region.zones), None)
             fix = (
                 suggestion(zone, known_zones)
-                if home is None
-                else f"{zone} is in {home}; here there are {', '.join(known_zones)}"
+                if zone_region is None
+                else f"{zone} is in {zone_region}; zones of this region: {', '.join(known_zones)}"
             )
             yield error(path, message, fix=fix, related=(REGION,))
 
 
 @rule
 def repeated_zone(environment: Environment) -> Iterator[Finding]:
-    """A zone is named once: a repetition is often a misspelt other zone.
+    """A zone is written once: a repetition is often a misspelt other zone.
 
     Source: Landbridge; ParallelCluster SubnetsValidator refuses two subnets of one zone.
     """
@@ -56,12 +56,13 @@ def repeated_zone(environment: Environment) -> Iterator[Finding]:
 def type_not_in_region(environment: Environment) -> Iterator[Finding]:
     """The region offers every instance type of the pools.
 
-    Other launches fail with Unsupported, after the stack has been created. Offerings grow: `landbridge catalog refresh`.
+    Launches of other types fail with Unsupported, after the stack has been created. AWS adds offerings: run
+    `landbridge catalog refresh`.
     Source: EC2 DescribeInstanceTypeOfferings and AWS's price lists, as in landbridge/catalog/instances.
     """
     region = environment.region
-    seen = regions().get(region)
-    if seen is None:
+    region_facts = regions().get(region)
+    if region_facts is None:
         return
     unrecorded: set[str] = set()
     for at in capacities(environment):
@@ -77,7 +78,7 @@ def type_not_in_region(environment: Environment) -> Iterator[Finding]:
             yield error(at.instance_path, message, fix=fix, related=(REGION,))
     if unrecorded:
         message = f"the catalogue does not record whether {region} offers these types ({', '.join(sorted(unrecorded))})"
-        fix = "run `landbridge preflight`, which asks AWS"
+        fix = "run `landbridge preflight`, which queries AWS"
         yield info(REGION, message, fix=fix, related=(("aws", "pools"),))
 
 
@@ -85,7 +86,7 @@ def type_not_in_region(environment: Environment) -> Iterator[Finding]:
 def type_not_in_zone(environment: Environment) -> Iterator[Finding]:
     """The zones of a capacity offer its instance type: in other zones every launch is refused.
 
-    An error where no zone offers it; otherwise a warning, because the next zone is tried.
+    An error if no zone offers it; otherwise a warning, because the next zone is tried.
     Source: EC2 DescribeInstanceTypeOfferings by zone, as in landbridge/catalog/instances.
     """
     region = regions().get(environment.region)
@@ -109,7 +110,7 @@ def type_not_in_zone(environment: Environment) -> Iterator[Finding]:
 def gang_over_zones(environment: Environment) -> Iterator[Finding]:
     """Multi-node jobs with EFA run in one zone: EFA traffic does not leave its subnet.
 
-    The burst controller starts a gang in one zone and keeps to the zone of the nodes that run already. Information, because
+    The burst controller launches a gang in one zone, the zone of the nodes that run already. Information, because
     several zones offer more capacity; ParallelCluster refuses them.
     Source: EC2 User Guide, "Elastic Fabric Adapter", limitations; ParallelCluster EfaMultiAzValidator.
     """
@@ -118,7 +119,7 @@ def gang_over_zones(environment: Environment) -> Iterator[Finding]:
         if at.type is None or at.pool.efa is False or not at.type.efa_cards or at.pool.max_nodes < 2 or len(named) < 2:
             continue
         if isinstance(at.capacity, ReservationGroup):
-            continue  # group-over-zones says more
+            continue  # group-over-zones reports it
         message = f"nodes of {at.pool.name} may be in {', '.join(named)}; EFA works within one zone only"
         fix = "write one zone if jobs need all nodes at once"
         yield info(at.at("zones"), message, fix=fix, related=(at.instance_path,))
@@ -141,7 +142,7 @@ def no_common_zone(environment: Environment) -> Iterator[Finding]:
             common &= set(capacity_zones(capacity) or (kind.zones_in(known_zones) if kind else known_zones))
         if not common and known_zones:
             message = f"the capacities of {owner.pool.name} have no zone in common"
-            fix = "write a common zone in all of them, or make one pool for each"
+            fix = "write a common zone in all of them, or write one pool for each"
             yield warning(owner.at("capacity"), message, fix=fix, related=(REGION,))
 
 

@@ -8,17 +8,17 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.rules.registry import rule
 
 #: Domains that other systems answer: the VPC resolver, mDNS, Kubernetes, and names reserved by RFC 6761.
-_OTHERS = {
+_RESERVED_DOMAINS = {
     "compute.internal": "AWS's DNS answers for it in every VPC",
     "ec2.internal": "AWS's DNS answers for it in every VPC",
     "amazonaws.com": "AWS answers for it",
     "cluster.local": "Kubernetes answers for it inside every cluster",
     "local": "multicast DNS answers for it (RFC 6762)",
-    "localhost": "it is every machine's own",
-    "invalid": "nothing answers for it (RFC 6761)",
+    "localhost": "it is the host itself on every host",
+    "invalid": "no server answers for it (RFC 6761)",
 }
-#: What Slurm and NFS listen at, which a service on the same host cannot have.
-_TAKEN = {22: "ssh", 111: "NFS", 2049: "NFS", 3306: "MariaDB", 6817: "slurmctld", 6818: "slurmd", 6819: "slurmdbd"}
+#: Ports of ssh, NFS, MariaDB and Slurm, which other services on the same host cannot use.
+_USED_PORTS = {22: "ssh", 111: "NFS", 2049: "NFS", 3306: "MariaDB", 6817: "slurmctld", 6818: "slurmd", 6819: "slurmdbd"}
 
 
 @rule
@@ -27,14 +27,14 @@ def domain_name(environment: Environment) -> Iterator[Finding]:
 
     Source: RFC 1035, section 2.3.1; RFC 6761 and 6762; Amazon VPC User Guide, "DNS attributes for your VPC".
     """
-    served = service_hosts(environment)
-    domain, path = served.domain, (*served.path, "domain")
+    hosts = service_hosts(environment)
+    domain, path = hosts.domain, (*hosts.path, "domain")
     labels = domain.split(".")
     if any(not label or len(label) > 63 or label[0] == "-" or label[-1] == "-" for label in labels):
         message = f'"{domain}" is not a valid domain name: labels have letters, digits and inner dashes'
         yield error(path, message, fix="write a domain such as cluster.example.org")
         return
-    for other, why in _OTHERS.items():
+    for other, why in _RESERVED_DOMAINS.items():
         if domain == other or domain.endswith(f".{other}"):
             yield error(path, f"the domain {domain} cannot be used: {why}", fix="use a subdomain of your own domain")
             return
@@ -46,10 +46,10 @@ def root_access(environment: Environment) -> Iterator[Finding]:
 
     Source: CIS Debian Linux Benchmark, "Ensure sshd PermitRootLogin is disabled".
     """
-    served = service_hosts(environment)
-    if served.access.user == "root":
+    hosts = service_hosts(environment)
+    if hosts.access.user == "root":
         message = "access.user is root: changes cannot be traced to an operator"
-        yield warning((*served.path, "access", "user"), message, fix="write a user with sudo")
+        yield warning((*hosts.path, "access", "user"), message, fix="write a user with sudo")
 
 
 @rule(public_aws=True)
@@ -58,21 +58,23 @@ def host_keys(environment: Environment) -> Iterator[Finding]:
 
     Source: ssh_config(5), UserKnownHostsFile.
     """
-    served = service_hosts(environment)
-    access, at = served.access, (*served.path, "access")
+    hosts = service_hosts(environment)
+    access, access_path = hosts.access, (*hosts.path, "access")
     command = access.proxy_command or ""
     if access.known_hosts == "/dev/null":
-        yield warning((*at, "known_hosts"), "known_hosts is /dev/null, so no host key is checked", fix="remove it")
+        yield warning(
+            (*access_path, "known_hosts"), "known_hosts is /dev/null, so no host key is checked", fix="remove it"
+        )
     if "StrictHostKeyChecking=no" in command.replace(" ", ""):
         message = "StrictHostKeyChecking=no: the bastion's host key is not checked"
-        yield warning((*at, "proxy_command"), message, fix="write StrictHostKeyChecking=accept-new")
+        yield warning((*access_path, "proxy_command"), message, fix="write StrictHostKeyChecking=accept-new")
 
 
 @rule
 def duplicate_service_host(environment: Environment) -> Iterator[Finding]:
-    """A host is named once for each role: a standby is another machine.
+    """A host is written once for each role: a standby is a different host.
 
-    Source: slurm.conf(5), SlurmctldHost: the second takes over when the first is gone.
+    Source: slurm.conf(5), SlurmctldHost: the second takes over when the first fails.
     """
     if environment.onprem is None:
         return
@@ -101,12 +103,12 @@ def port_taken(environment: Environment) -> Iterator[Finding]:
                 f"the registry and MLflow have the same port {mlops.mlflow.port} on {service_hosts(environment).mlops}"
             )
             yield error(port_path, message, fix="write another port", related=(path,))
-    rest = environment.scheduler.rest
-    if rest is not None:
-        ports.append((rest.port, ("scheduler", "rest", "port")))
-    for port, at in ports:
-        if port in _TAKEN:
-            yield error(at, f"port {port} is used by {_TAKEN[port]}", fix="write another port")
+    rest_api = environment.scheduler.rest
+    if rest_api is not None:
+        ports.append((rest_api.port, ("scheduler", "rest", "port")))
+    for port, port_setting in ports:
+        if port in _USED_PORTS:
+            yield error(port_setting, f"port {port} is used by {_USED_PORTS[port]}", fix="write another port")
 
 
 @rule
@@ -131,7 +133,7 @@ def unprotected_data(environment: Environment) -> Iterator[Finding]:
     Source: ParallelCluster DeletionPolicyValidator; aws-parallelcluster issue 4651.
     """
     if not environment.aws.protect:
-        message = "protect is false: `landbridge destroy` deletes buckets, keys and secrets for ever"
+        message = "protect is false: `landbridge destroy` deletes buckets, keys and secrets permanently"
         yield warning(("aws", "protect"), message, fix="write protect: true")
 
 

@@ -33,13 +33,14 @@ def overlapping_subuids(environment: Environment) -> Iterator[Finding]:
 def container_packages(environment: Environment) -> Iterator[Finding]:
     """A container engine that no distribution packages has a package repository.
 
-    Source: NVIDIA/enroot doc/installation.md and NVIDIA/pyxis README.md: packages are files of a release, in no repository.
+    Source: NVIDIA/enroot doc/installation.md and NVIDIA/pyxis README.md: packages are files of a release, in no
+    repository.
     """
     containers = environment.containers
     for index, engine in enumerate(containers.engines):
         if containers.packages is None and not container_facts().engines[engine].carried_by:
             message = f"no distribution packages {engine}, and containers.packages is missing"
-            fix = "write a repository in containers.packages, or suppress this where the hosts' sources have it"
+            fix = "write a repository in containers.packages, or suppress this if the hosts' package sources have it"
             at = ("containers", "engines", index)
             yield warning(at, message, fix=fix, related=(("containers", "packages"),))
 
@@ -48,7 +49,8 @@ def container_packages(environment: Environment) -> Iterator[Finding]:
 def mpi_kind(environment: Environment) -> Iterator[Finding]:
     """MpiDefault is a plugin of the Slurm packages: with any other, `srun` fails at once.
 
-    Source: Slurm's MPI guide; DeepOps 942 and 1303; what Debian's packages have is in landbridge/catalog/containers.yaml.
+    Source: Slurm's MPI guide; DeepOps 942 and 1303; what Debian's packages have is in
+    landbridge/catalog/containers.yaml.
     """
     slurm = environment.scheduler.slurm
     mpi_facts = container_facts().mpi.get(slurm.version)

@@ -17,7 +17,7 @@ _MODULES: DataPath = (*_DRIVER, "modules")
 def driver_branch(environment: Environment) -> Iterator[Finding]:
     """The driver branch supports every GPU of the site, and a release belongs to the branch.
 
-    A branch without support for a GPU loads and does not find it.
+    A branch without support for a GPU loads, but does not detect the GPU.
     Source: NVIDIA driver installation guide and release notes, as in landbridge/catalog/gpu_stack.yaml.
     """
     driver = driver_of(environment)
@@ -43,15 +43,15 @@ def driver_modules(environment: Environment) -> Iterator[Finding]:
 
     Source: NVIDIA driver installation guide, kernel modules, as in landbridge/catalog/gpus.yaml.
     """
-    asked = driver_of(environment).modules
+    modules = driver_of(environment).modules
     for index, group in enumerate(environment.node_groups):
         platform = platforms().get(group.platform)
-        if asked == "auto" or platform is None:
+        if modules == "auto" or platform is None:
             continue
         facts = generation(platform.gpu)
-        if asked not in facts.modules:
+        if modules not in facts.modules:
             at: DataPath = ("onprem", "nodes", index, "platform")
-            message = f"{group.platform} does not work with {asked} kernel modules: {facts.why}"
+            message = f"{group.platform} does not work with {modules} kernel modules: {facts.why}"
             yield error(_MODULES, message, fix="remove modules: each platform gets matching ones", related=(at,))
 
 
@@ -71,8 +71,8 @@ def driver_repository(environment: Environment) -> Iterator[Finding]:
         ("version", driver.version is not None and driver.repository == "distribution", "a distribution has only the newest release of a branch", "write branch, or repository: nvidia"),
         ("mirror", driver.mirror is not None and driver.repository == "distribution", "mirror has no effect: a distribution's packages come from the host's sources", "remove mirror"),
     ]  # fmt: skip
-    for key, wrong, message, fix in rows:
-        if wrong:
+    for key, is_violated, message, fix in rows:
+        if is_violated:
             yield error((*_DRIVER, key), message, fix=fix, related=(path,))
 
 

@@ -14,7 +14,7 @@ from landbridge.rules.registry import rule
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host, its address (None: past the last one), where it is named, and what else takes part."""
+    """Host, its address (None: above 255.255.255.255), its path in the file, and related paths."""
 
     name: str
     address: IPv4Address | None
@@ -24,19 +24,19 @@ class Host:
 
 @cached
 def hosts(environment: Environment) -> tuple[Host, ...]:
-    """Every host as often as it is named: services first, then the nodes of every group."""
+    """Return all hosts, repeated ones too (cached): first services, then the nodes of each group."""
     return tuple(_hosts(environment))
 
 
 def _hosts(environment: Environment) -> Iterator[Host]:
-    served = service_hosts(environment)
-    for name, own in served.addresses.items():
-        yield Host(name, own, (*served.path, "addresses", name))
+    services = service_hosts(environment)
+    for name, service_address in services.addresses.items():
+        yield Host(name, service_address, (*services.path, "addresses", name))
     for index, group in enumerate(environment.node_groups):
         base: DataPath = ("onprem", "nodes", index)
         for offset, name in enumerate(hostlist.expand(group.hosts)):
-            within = int(group.address) + offset < 2**32
-            address = group.address + offset if within else None
+            is_valid = int(group.address) + offset < 2**32
+            address = group.address + offset if is_valid else None
             yield Host(name, address, (*base, "hosts"), ((*base, "address"),))
 
 
@@ -44,7 +44,7 @@ def _hosts(environment: Environment) -> Iterator[Host]:
 def address_in_site(environment: Environment) -> Iterator[Finding]:
     """A host's address is in the site's range, and not its network or broadcast address.
 
-    Source: RFC 950 and RFC 1812 for the two addresses; this program's routes, which are the site's range alone.
+    Source: RFC 950 and RFC 1812 for the two addresses; Landbridge's routes, which contain the site's range only.
     """
     if environment.onprem is None:
         return
@@ -55,7 +55,7 @@ def address_in_site(environment: Environment) -> Iterator[Finding]:
         related = (site, host.path, *host.related)
         if host.address is None or host.address not in cidr:
             message = (
-                f"{host.name}'s address {host.address or 'past 255.255.255.255'} is outside the site's range {cidr}"
+                f"{host.name}'s address {host.address or 'above 255.255.255.255'} is outside the site's range {cidr}"
             )
             yield error(path, message, fix="change the address, or widen onprem.cidr", related=related)
         elif cidr.prefixlen < 31 and host.address in (cidr.network_address, cidr.broadcast_address):
@@ -81,7 +81,7 @@ def duplicate_address(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def duplicate_host(environment: Environment) -> Iterator[Finding]:
-    """A host is named once among the nodes; a service on a node has the node's address.
+    """A host is written once among the nodes; a service on a node has the node's address.
 
     Source: slurm.conf(5), NodeName; Ansible's inventory, in which a host has one set of variables.
     """
@@ -90,13 +90,13 @@ def duplicate_host(environment: Environment) -> Iterator[Finding]:
         first = seen.setdefault(host.name, host)
         if first is not host:
             message = f'the host "{host.name}" is repeated'
-            fix = "name every host once; a node's address follows from its group"
+            fix = "write every host once; a node's address follows from its group"
             yield error(host.path, message, fix=fix, related=(first.path,))
 
 
 @rule
 def service_without_address(environment: Environment) -> Iterator[Finding]:
-    """Every service host has an address, of its own or as a node: Landbridge writes host names to /etc/hosts.
+    """Every service host has an address in onprem.addresses or as a node: Landbridge writes host names to /etc/hosts.
 
     Source: the role base, which writes /etc/hosts.
     """
@@ -122,14 +122,14 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unused_address(environment: Environment) -> Iterator[Finding]:
-    """An address belongs to a service host; one without is often misspelt.
+    """Every address belongs to a service host; an address without a service is often misspelt.
 
-    Source: Landbridge; what is in addresses is written into every node's /etc/hosts.
+    Source: Landbridge, which writes all addresses to every node's /etc/hosts.
     """
-    served = service_hosts(environment)
-    services: DataPath = ("onprem", "services") if environment.onprem is not None else served.path
-    for name in served.addresses:
-        if name not in served.names:
+    hosts = service_hosts(environment)
+    services: DataPath = ("onprem", "services") if environment.onprem is not None else hosts.path
+    for name in hosts.addresses:
+        if name not in hosts.names:
             message = f"the host {name} has an address and no service"
-            path: DataPath = (*served.path, "addresses", name)
+            path: DataPath = (*hosts.path, "addresses", name)
             yield warning(path, message, fix="remove it, or correct the name", related=(services,))

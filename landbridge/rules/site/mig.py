@@ -14,13 +14,14 @@ from landbridge.rules.registry import rule
 def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
     """MIG instances have profiles of the GPU, fit its memory, and are written once for each GPU.
 
-    Source: NVIDIA Multi-Instance GPU user guide, "Supported MIG Profiles" and "Partitioning", as in landbridge/catalog/mig.yaml.
+    Source: NVIDIA Multi-Instance GPU user guide, "Supported MIG Profiles" and "Partitioning", as in
+    landbridge/catalog/mig.yaml.
     """
     for index, group in enumerate(environment.node_groups):
         if group.platform not in platforms():
             continue
         for number in range(len(group.mig)):
-            # Up to this part, so that the finding is at the first one that is wrong.
+            # Layouts up to this part, so that the finding is at the first invalid part.
             try:
                 mig_layout(group.model_copy(update={"mig": group.mig[: number + 1]}))
             except ValueError as problem:
@@ -34,17 +35,17 @@ def mig_layout_fits(environment: Environment) -> Iterator[Finding]:
 def mig_gpu_order(environment: Environment) -> Iterator[Finding]:
     """MIG GPUs of a node come after its whole GPUs.
 
-    Slurm numbers a whole GPU by its device file and a part by its place in gres.conf: only in
-    this order are numbers unique, and the epilog resets the job's own GPUs.
-    Source: seen with Slurm 24.11 (SLURM_STEP_GPUS of jobs with MultipleFiles next to File).
+    Slurm numbers a whole GPU by its device file and a part by its position in gres.conf: only in
+    this order are the numbers unique, so that the epilog resets the job's own GPUs.
+    Source: observed with Slurm 24.11 (SLURM_STEP_GPUS of jobs with MultipleFiles next to File).
     """
     for index, group in enumerate(environment.node_groups):
         if group.platform not in platforms():
             continue
         count = platforms()[group.platform].gpus.count
-        cut = {number for part in group.mig for number in gpu_numbers(part.gpus, count)}
-        whole = [number for number in range(count) if number not in cut]
-        if cut and whole and max(whole) > min(cut):
-            message = f"GPU {min(cut)} has MIG instances, and GPU {max(whole)} after it is whole"
-            fix = f"partition {count - len(cut)}-{count - 1} instead"
+        partitioned = {number for part in group.mig for number in gpu_numbers(part.gpus, count)}
+        whole = [number for number in range(count) if number not in partitioned]
+        if partitioned and whole and max(whole) > min(partitioned):
+            message = f"GPU {min(partitioned)} has MIG instances, and GPU {max(whole)} after it is whole"
+            fix = f"partition {count - len(partitioned)}-{count - 1} instead"
             yield error(("onprem", "nodes", index, "mig"), message, fix=fix)

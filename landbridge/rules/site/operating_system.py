@@ -69,7 +69,7 @@ def directory_password_in_aws(environment: Environment) -> Iterator[Finding]:
     directory = environment.hosts.directory
     if directory is not None and directory.bind_dn is not None and environment.aws.pools:
         path: DataPath = (*_HOSTS, "directory", "bind_dn")
-        message = "nodes in AWS do not know the directory's users: its bind password is not put into images"
+        message = "nodes in AWS do not have the directory's users: its bind password is not in images"
         fix = "allow anonymous binds from the cluster, or limit these accounts to on-prem partitions"
         yield warning(path, message, fix=fix, related=(("aws", "pools"),))
 
@@ -98,13 +98,13 @@ def huge_pages_fit(environment: Environment) -> Iterator[Finding]:
 
     Source: Linux, Documentation/admin-guide/mm/hugetlbpage.
     """
-    aside = 2 * environment.hosts.tuning.huge_pages
+    huge_mib = 2 * environment.hosts.tuning.huge_pages
     known_platforms = platforms()
     for number, group in enumerate(environment.node_groups):
         platform = known_platforms.get(group.platform)
         memory = group.hardware.memory_mib or (platform.memory_mib if platform is not None else None)
-        if memory is not None and aside * 2 > memory:
+        if memory is not None and huge_mib * 2 > memory:
             path: DataPath = (*_HOSTS, "tuning", "huge_pages")
-            message = f"{aside} MiB of huge pages are more than half of what {group.hosts} has, {memory} MiB"
+            message = f"{huge_mib} MiB of huge pages are more than half of what {group.hosts} has, {memory} MiB"
             related: tuple[DataPath, ...] = (("onprem", "nodes", number),)
             yield error(path, message, fix=f"write {memory // 4} or less", related=related)

@@ -10,7 +10,7 @@ from landbridge.rules.registry import rule
 _CLASSES: DataPath = ("data_classes",)
 _ACCOUNTS: DataPath = ("scheduler", "accounts")
 #: Accounts of roles and images, and uids that the kernel reserves.
-_SERVICES = frozenset(
+_SYSTEM_ACCOUNTS = frozenset(
     [
         "root",
         "daemon",
@@ -30,12 +30,12 @@ _SERVICES = frozenset(
         "systemd-network",
     ]
 )
-_KEPT_UIDS = frozenset({65533, 65534, 65535})
+_RESERVED_UIDS = frozenset({65533, 65534, 65535})
 
 
 @rule(suppressible=False)
 def unknown_data_class(environment: Environment) -> Iterator[Finding]:
-    """A data class that is named is in data_classes.
+    """Every data class of accounts and of mlops is in data_classes.
 
     Source: Landbridge: data without a class is allowed at no site.
     """
@@ -50,7 +50,7 @@ def unknown_data_class(environment: Environment) -> Iterator[Finding]:
 def class_without_nodes(environment: Environment) -> Iterator[Finding]:
     """The data class of an account allows a site with nodes: otherwise its jobs never run.
 
-    Source: slurm.conf(5), AllowAccounts: a partition of the class's sites is all that an account may use.
+    Source: slurm.conf(5), AllowAccounts: an account may use only partitions of the sites of its class.
     """
     has_nodes = {"onprem": bool(environment.node_groups), "aws": bool(environment.aws.pools)}
     nodes: tuple[DataPath, ...] = (("onprem", "nodes"), ("aws", "pools"))
@@ -89,7 +89,7 @@ def duplicate_user(environment: Environment) -> Iterator[Finding]:
 def unknown_user(environment: Environment) -> Iterator[Finding]:
     """The users of an account are in `users`, or in a directory.
 
-    Source: sacctmgr(1): an association of a user that no node knows is never used.
+    Source: sacctmgr(1): an association of a user that exists on no node is never used.
     """
     user_names = {user.name for user in environment.users}
     for name, account in environment.scheduler.accounts.items():
@@ -104,23 +104,25 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unknown_account(environment: Environment) -> Iterator[Finding]:
-    """Parents and budgets name existing accounts, and no account is its own ancestor.
+    """Accounts of parents and budgets exist, and no account is its own ancestor.
 
     Source: sacctmgr(1), parent=; a budget of an unknown account has no effect.
     """
     accounts = environment.scheduler.accounts
-    named: list[tuple[str, DataPath]] = [(name, ("budget", "accounts", name)) for name in environment.budget.accounts]
-    named += [(a.parent, (*_ACCOUNTS, name, "parent")) for name, a in accounts.items() if a.parent is not None]
-    for name, path in named:
+    references: list[tuple[str, DataPath]] = [
+        (name, ("budget", "accounts", name)) for name in environment.budget.accounts
+    ]
+    references += [(a.parent, (*_ACCOUNTS, name, "parent")) for name, a in accounts.items() if a.parent is not None]
+    for name, path in references:
         if name not in accounts and name != "root":
             near = did_you_mean(name, accounts)
             fix = f'did you mean "{near}"?' if near else f"known: {', '.join(accounts) or 'none'}"
             yield error(path, f'there is no account "{name}"', fix=fix, related=((*_ACCOUNTS, "*", ""),))
     for name in accounts:
-        above, steps = accounts[name].parent, 0
-        while above is not None and above in accounts and above != name and steps <= len(accounts):
-            above, steps = accounts[above].parent, steps + 1
-        if above == name:
+        ancestor, steps = accounts[name].parent, 0
+        while ancestor is not None and ancestor in accounts and ancestor != name and steps <= len(accounts):
+            ancestor, steps = accounts[ancestor].parent, steps + 1
+        if ancestor == name:
             path = (*_ACCOUNTS, name, "parent")
             yield error(path, f"the account {name} is its own ancestor", related=((*_ACCOUNTS, "*", "parent"),))
 
@@ -129,16 +131,14 @@ def unknown_account(environment: Environment) -> Iterator[Finding]:
 def mlflow_artifact_class(environment: Environment) -> Iterator[Finding]:
     """The class of MLflow's artifacts may be at both sites: artifacts are stored in the data hub.
 
-    Source: Landbridge: a class without AWS has no bucket in the hub.
+    Source: Landbridge: a class that may not be in AWS has no bucket in the data hub.
     """
-    chosen = environment.mlops.mlflow.data_class
-    data_class = environment.data_classes.get(chosen) if chosen else None
+    class_name = environment.mlops.mlflow.data_class
+    data_class = environment.data_classes.get(class_name) if class_name else None
     if data_class is not None and set(data_class.sites) != set(SITES):
-        message = (
-            f"MLflow's artifacts are stored in the data hub in AWS, and data of class {chosen} may not be at both sites"
-        )
+        message = f"MLflow's artifacts are stored in the data hub in AWS, and data of class {class_name} may not be at both sites"
         path: DataPath = ("mlops", "mlflow", "data_class")
-        yield error(path, message, related=(("data_classes", chosen or ""),))
+        yield error(path, message, related=(("data_classes", class_name or ""),))
 
 
 def _named_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
@@ -154,13 +154,13 @@ def _named_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
 def reserved_user(environment: Environment) -> Iterator[Finding]:
     """A user does not have the name or uid of a system account: a user named slurm would control every node.
 
-    Source: Debian Policy 9.2.2 (uids), and the accounts that the roles make.
+    Source: Debian Policy 9.2.2 (uids), and the accounts that the roles create.
     """
     for index, user in enumerate(environment.users):
-        if user.name in _SERVICES:
+        if user.name in _SYSTEM_ACCOUNTS:
             path: DataPath = ("users", index, "name")
             yield error(path, f"{user.name} is a system account", fix="write another name")
-        if user.uid in _KEPT_UIDS:
+        if user.uid in _RESERVED_UIDS:
             path = ("users", index, "uid")
             message = f"the uid {user.uid} is reserved by the kernel"
             yield error(path, message, fix="write another uid, such as 20001")
@@ -170,7 +170,7 @@ def reserved_user(environment: Environment) -> Iterator[Finding]:
 def reserved_account(environment: Environment) -> Iterator[Finding]:
     """An account is not named root, which is Slurm's own.
 
-    Source: sacctmgr(1): the account root is there from the start.
+    Source: sacctmgr(1): the account root exists by default.
     """
     for name in environment.scheduler.accounts:
         if name == "root":
@@ -180,7 +180,7 @@ def reserved_account(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def user_twice_in_account(environment: Environment) -> Iterator[Finding]:
-    """A user is named once in an account.
+    """A user is written once in an account.
 
     Source: sacctmgr(1): an association is an account, a user and a cluster.
     """
@@ -196,7 +196,7 @@ def user_twice_in_account(environment: Environment) -> Iterator[Finding]:
 def account_without_users(environment: Environment) -> Iterator[Finding]:
     """An account has users or child accounts.
 
-    Not checked where users come from a directory.
+    Not checked if users come from a directory.
     Source: sacctmgr(1): jobs are of a user in an account.
     """
     accounts = environment.scheduler.accounts

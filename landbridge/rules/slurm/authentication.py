@@ -18,12 +18,12 @@ def controller_without_sackd(environment: Environment) -> Iterator[Finding]:
     """
     if not needs_sackd(environment):
         return
-    served = service_hosts(environment)
+    hosts = service_hosts(environment)
     nodes = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
-    for index, name in enumerate(served.controllers):
-        if name in nodes and name != served.database:
+    for index, name in enumerate(hosts.controllers):
+        if name in nodes and name != hosts.database:
             message = f"the controller {name} is a GPU node: with auth: slurm it has no sackd, and slurmctld cannot authenticate to slurmdbd"
             fix = f"write auth: munge, database: {name}, or another controller"
-            services: DataPath = (*served.path, "services")
+            services: DataPath = (*hosts.path, "services")
             related = (("scheduler", "auth"), (*services, "database"))
             yield error((*services, "controller", index), message, fix=fix, related=related)

@@ -17,7 +17,7 @@ _STATE: DataPath = ("onprem", "controller_state")
 def controller_state(environment: Environment) -> Iterator[Finding]:
     """The StateSaveLocation of a controller pair is on neither of the two hosts.
 
-    Source: slurm.conf(5), StateSaveLocation: with a backup, it is readable and writable by both.
+    Source: slurm.conf(5), StateSaveLocation: with a backup, it is both hosts can read and write it.
     """
     site = environment.onprem
     if site is None:
@@ -79,8 +79,8 @@ def database_beside_a_controller(environment: Environment) -> Iterator[Finding]:
     """
     if environment.onprem is None or not has_standby(environment):
         return
-    database, served = environment.onprem.services.database, service_hosts(environment)
-    if database in served.controllers:
+    database, hosts = environment.onprem.services.database, service_hosts(environment)
+    if database in hosts.controllers:
         message = f"the database is on the controller {database}: while it is down, there is no accounting and no sacct"
         path: DataPath = ("onprem", "services", "database")
         yield info(path, message, fix="move the database to a separate host", related=(_SECOND,))

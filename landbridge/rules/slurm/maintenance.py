@@ -7,15 +7,15 @@ from landbridge.environment import Environment, Window
 from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.rules.registry import dated_rule, rule
 
-#: A longer window is usually a mistake in its month.
+#: In a longer window the month is usually wrong.
 _LONGEST = timedelta(days=14)
 
 
 @rule
 def maintenance_window(environment: Environment) -> Iterator[Finding]:
-    """A window's times name their time zone, and it ends after it starts, within two weeks.
+    """A window's times have a time zone, and it ends after it starts, within two weeks.
 
-    Source: RFC 3339; Slurm's reservations, which are made of these windows.
+    Source: RFC 3339; Slurm's reservations, which are created from these windows.
     """
     for index, window in enumerate(environment.maintenance):
         base: DataPath = ("maintenance", index)
@@ -65,7 +65,7 @@ def maintenance_expired(environment: Environment, today: date) -> Iterator[Findi
 
 
 def _span(window: Window) -> timedelta | None:
-    """Return the length of a window; None where it is unknown."""
+    """Return the length of a window; None if it is unknown."""
     if window.starts.utcoffset() is None or window.ends.utcoffset() is None:
         return None
     length = window.ends - window.starts

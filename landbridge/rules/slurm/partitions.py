@@ -33,17 +33,17 @@ def node_name_clash(environment: Environment) -> Iterator[Finding]:
 
     Source: slurm.conf(5), NodeName and NodeAddr.
     """
-    served = service_hosts(environment)
-    taken = dict.fromkeys([*served.addresses, *served.names])
+    hosts = service_hosts(environment)
+    host_names = dict.fromkeys([*hosts.addresses, *hosts.names])
     for group in environment.node_groups:
-        taken.update(dict.fromkeys(hostlist.expand(group.hosts)))
+        host_names.update(dict.fromkeys(hostlist.expand(group.hosts)))
     for index, pool in enumerate(environment.aws.pools):
-        clash = [name for name in pool_node_names(pool) if name in taken]
+        clash = [name for name in pool_node_names(pool) if name in host_names]
         if clash:
             path: DataPath = ("aws", "pools", index, "name")
             related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("aws", "pools", index, "max_nodes"))
-            whose = "an on-prem host" if served.site == "onprem" else "a host of the services"
-            yield error(path, f"the pool's node {clash[0]} has the name of {whose}", related=related)
+            owner = "an on-prem host" if hosts.site == "onprem" else "a host of the services"
+            yield error(path, f"the pool's node {clash[0]} has the name of {owner}", related=related)
 
 
 @rule
@@ -62,12 +62,12 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
     )
     for name, partition in environment.scheduler.partitions.items():
         for index, token in enumerate(partition.nodes):
-            strangers = [] if token in groups else [host for host in hostlist.expand(token) if host not in nodes]
-            if strangers:
+            unknown = [] if token in groups else [host for host in hostlist.expand(token) if host not in nodes]
+            if unknown:
                 near = did_you_mean(token, groups)
                 fix = f'did you mean "{near}"?' if near else f"write nodes, or one of {', '.join(groups)}"
                 path: DataPath = (*_PARTITIONS, name, "nodes", index)
-                yield error(path, f'there is no node "{strangers[0]}"', fix=fix, related=related)
+                yield error(path, f'there is no node "{unknown[0]}"', fix=fix, related=related)
         if not partition.nodes and name not in (MAIN, ONPREM, *(pool.name for pool in environment.aws.pools)):
             path = (*_PARTITIONS, name)
             also = (*related, (*path, "nodes"))
@@ -76,7 +76,7 @@ def unknown_node(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def duplicate_default_partition(environment: Environment) -> Iterator[Finding]:
-    """At most one partition is the default; of two, Slurm silently uses the last.
+    """At most one partition is the default: of two, Slurm uses the last, without an error.
 
     Source: slurm.conf(5), Default.
     """
@@ -95,18 +95,18 @@ def partition_time(environment: Environment) -> Iterator[Finding]:
     """
     for name, partition in environment.scheduler.partitions.items():
         path: DataPath = (*_PARTITIONS, name, "max_time")
-        longest = seconds(partition.max_time)
-        if longest == 0:
+        max_seconds = seconds(partition.max_time)
+        if max_seconds == 0:
             yield error(path, f"max_time of {name} is 0, so no job can run in it")
         for key, value in partition.settings.items():
             if key.casefold() != "defaulttime" or not isinstance(value, str) or not _TIME.fullmatch(value):
                 continue
-            if longest > 0 and seconds(value) > longest:
+            if max_seconds > 0 and seconds(value) > max_seconds:
                 message = (
                     f"DefaultTime {value} is longer than max_time {partition.max_time}: no job starts without --time"
                 )
-                at: DataPath = (*_PARTITIONS, name, "settings", key)
-                yield error(at, message, related=(path,))
+                setting_path: DataPath = (*_PARTITIONS, name, "settings", key)
+                yield error(setting_path, message, related=(path,))
 
 
 @rule(public_aws=True)

@@ -13,7 +13,7 @@ _ACCOUNTS: DataPath = ("scheduler", "accounts")
 
 @rule
 def unknown_qos(environment: Environment) -> Iterator[Finding]:
-    """A QOS that accounts or other QOS name exists; `normal` always does.
+    """Every QOS of accounts and of other QOS exists; `normal` exists by default.
 
     Source: sacctmgr(1), QOS and Preempt: a name that is not in the database is refused.
     """
@@ -28,14 +28,14 @@ def unknown_qos(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
-    """Preemption between QOS has no cycle: otherwise jobs requeue each other for ever.
+    """Preemption between QOS has no cycle: otherwise jobs requeue each other without end.
 
     Source: slurm.conf(5), PreemptType=preempt/qos; sacctmgr(1), Preempt.
     """
     qos = environment.scheduler.qos
     for name, qos_settings in qos.items():
         for index, other in enumerate(qos_settings.preempts):
-            if name in _below(qos, other):
+            if name in _preempted_by(qos, other):
                 message = f"jobs of {name} preempt those of {other}, which preempt those of {name}"
                 fix = "remove one direction"
                 yield error((*_QOS, name, "preempts", index), message, fix=fix)
@@ -45,7 +45,7 @@ def qos_preempts_back(environment: Environment) -> Iterator[Finding]:
 def qos_without_accounts(environment: Environment) -> Iterator[Finding]:
     """Every QOS is allowed for an account.
 
-    Source: sacctmgr(1), QOS of an association: a job may ask for what its association has.
+    Source: sacctmgr(1), QOS of an association: a job may use the QOS of its association.
     """
     used = {name for account in environment.scheduler.accounts.values() for name in account.qos}
     for name in environment.scheduler.qos:
@@ -55,16 +55,16 @@ def qos_without_accounts(environment: Environment) -> Iterator[Finding]:
             yield warning((*_QOS, name), message, fix=fix, related=(_ACCOUNTS,))
 
 
-def _below(qos: Mapping[str, Qos], name: str) -> set[str]:
+def _preempted_by(qos: Mapping[str, Qos], name: str) -> set[str]:
     """Return the QOS that a QOS preempts, directly and through others."""
-    lower: set[str] = set()
+    preempted: set[str] = set()
     pending = [name]
     while pending:
         qos_settings = qos.get(pending.pop())
-        more = set(qos_settings.preempts) - lower if qos_settings else set()
-        lower |= more
-        pending += more
-    return lower
+        unseen = set(qos_settings.preempts) - preempted if qos_settings else set()
+        preempted |= unseen
+        pending += unseen
+    return preempted
 
 
 def _named(environment: Environment) -> Iterator[tuple[DataPath, str]]:

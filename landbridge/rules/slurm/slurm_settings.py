@@ -18,17 +18,17 @@ _INSTEAD = {
     "nodeset": "scheduler.partitions",
     "partitionname": "scheduler.partitions",
     "accountingstoragehost": "onprem.services.database",
-    "resumeprogram": "aws.pools: the burst controller is called by it",
-    "suspendprogram": "aws.pools: the burst controller is called by it",
-    "resumefailprogram": "aws.pools: the burst controller is called by it",
-    "prologslurmctld": "aws.pools: it waits for nodes that are being started",
+    "resumeprogram": "aws.pools: it calls the burst controller",
+    "suspendprogram": "aws.pools: it calls the burst controller",
+    "resumefailprogram": "aws.pools: it calls the burst controller",
+    "prologslurmctld": "aws.pools: it waits for nodes that start",
     "resumetimeout": "aws.pools[].resume_timeout",
     "suspendtime": "aws.pools[].suspend_after",
-    "slurmctldport": "what the link and the security groups let through",
-    "slurmdport": "what the link and the security groups let through",
-    "srunportrange": "what the link and the security groups let through",
+    "slurmctldport": "the ports that the link and the security groups permit",
+    "slurmdport": "the ports that the link and the security groups permit",
+    "srunportrange": "the ports that the link and the security groups permit",
 }
-_INSTEAD_IN_QUEUE = {
+_INSTEAD_IN_PARTITION = {
     "partitionname": "the partition's key",
     "nodes": "nodes:",
     "default": "default:",
@@ -40,7 +40,7 @@ _INSTEAD_IN_QUEUE = {
 def protected_setting(environment: Environment) -> Iterator[Finding]:
     """Overrides have no keys that Landbridge generates from other settings.
 
-    Source: Landbridge: slurm.conf is made from the environment alone.
+    Source: Landbridge: slurm.conf is generated from the environment only.
     """
     for key in environment.scheduler.overrides.slurm_conf:
         if key.casefold() in _INSTEAD:
@@ -48,8 +48,8 @@ def protected_setting(environment: Environment) -> Iterator[Finding]:
             yield error((*_CONF, key), message, fix="write it there")
     for name, partition in environment.scheduler.partitions.items():
         for key in partition.settings:
-            if key.casefold() in _INSTEAD_IN_QUEUE:
-                message = f"{key} is written as {_INSTEAD_IN_QUEUE[key.casefold()]}"
+            if key.casefold() in _INSTEAD_IN_PARTITION:
+                message = f"{key} is written as {_INSTEAD_IN_PARTITION[key.casefold()]}"
                 yield error((*_settings(name), key), message, fix="write it there")
 
 
@@ -58,9 +58,9 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
     """Overrides do not replace AllowAccounts and job_submit.lua, which keep restricted data on-prem.
 
     Without AllowAccounts, jobs with restricted data may run in AWS; without associations it is not enforced; without
-    job_submit.lua a partition that is changed by hand is not checked.
-    Source: slurm.conf(5), AllowAccounts, AccountingStorageEnforce and JobSubmitPlugins; design, decision 6: restricted classes
-    are denied in layers.
+    job_submit.lua a partition that an operator changes is not checked.
+    Source: slurm.conf(5), AllowAccounts, AccountingStorageEnforce and JobSubmitPlugins; design, decision 6: restricted
+    classes are denied in layers.
     """
     for name, partition in environment.scheduler.partitions.items():
         for key in partition.settings:
@@ -87,7 +87,7 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
 def slurm_key(environment: Environment) -> Iterator[Finding]:
     """A key exists in its file: with an unknown key, Slurm's daemons do not start.
 
-    A warning where it may be newer than the list.
+    A warning if the key may be newer than the list.
     Source: slurm.conf(5) and cgroup.conf(5), as in landbridge/catalog/slurm_keys.yaml.
     """
     key_facts = slurm_keys()
@@ -164,7 +164,7 @@ def slurm_risky_setting(environment: Environment) -> Iterator[Finding]:
         elif name == "returntoservice" and text == "2":
             message = "a node that crashed gets new jobs without a check"
         elif name == "proctracktype" and "cgroup" not in text:
-            message = "processes that leave their session keep running after the job"
+            message = "processes that leave their session continue to run after the job"
         if message is not None:
             yield warning((*path, key), f"{key}: {message}", fix="remove it")
 
@@ -200,40 +200,40 @@ def _unknown(
     settings: Mapping[str, Scalar | None], path: DataPath, file: str, known_settings: Sequence[str]
 ) -> Iterator[Finding]:
     spelled = {key.casefold() for key in known_settings}
-    gone = {key.casefold(): instead for key, instead in slurm_keys().gone.items()}
+    removed = {key.casefold(): instead for key, instead in slurm_keys().removed.items()}
     for key in settings:
         if key.casefold() in spelled:
             continue
-        if key.casefold() in gone:
-            message = f"Slurm has removed {key}; its replacement: {gone[key.casefold()]}"
+        if key.casefold() in removed:
+            message = f"Slurm has removed {key}; its replacement: {removed[key.casefold()]}"
             yield error((*path, key), message, fix="remove it")
             continue
         near = did_you_mean(key, known_settings)
-        elsewhere = _elsewhere(key, file)
-        fix = elsewhere or (f'did you mean "{near}"?' if near else None)
+        correct_place = _elsewhere(key, file)
+        fix = correct_place or (f'did you mean "{near}"?' if near else None)
         message = f"{file} has no key {key}"
-        severity = Severity.ERROR if elsewhere else Severity.WARNING
+        severity = Severity.ERROR if correct_place else Severity.WARNING
         yield Finding("slurm-key", message, (*path, key), fix, severity)
 
 
 def _elsewhere(key: str, file: str) -> str | None:
-    """Return the settings to which the key belongs."""
+    """Return a fix with the settings to which the key belongs; None if there are none."""
     lists = slurm_keys()
-    places = {
+    keys_by_file = {
         "slurm.conf": (lists.slurm_conf, "scheduler.overrides.slurm_conf"),
         "cgroup.conf": (lists.cgroup_conf, "scheduler.overrides.cgroup_conf"),
         "a partition": (lists.partition, "a partition's settings"),
     }
-    for name, (words, where) in places.items():
-        if name != file and key.casefold() in (word.casefold() for word in words):
-            return f"move it to {where}"
+    for name, (keys, setting) in keys_by_file.items():
+        if name != file and key.casefold() in (key_name.casefold() for key_name in keys):
+            return f"move it to {setting}"
     return None
 
 
 def _restricted(environment: Environment) -> bool:
-    """Return true where a data class is limited to one site."""
-    return any(len(set(data_class_.sites)) < 2 for data_class_ in environment.data_classes.values())
+    """Return true if a data class is limited to one site."""
+    return any(len(set(data_class.sites)) < 2 for data_class in environment.data_classes.values())
 
 
-def _settings(queue: str) -> DataPath:
-    return ("scheduler", "partitions", queue, "settings")
+def _settings(partition: str) -> DataPath:
+    return ("scheduler", "partitions", partition, "settings")

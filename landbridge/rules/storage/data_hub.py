@@ -14,7 +14,7 @@ _CLASSES: DataPath = ("storage", "data_hub", "classes")
 
 @rule(suppressible=False)
 def hub_class(environment: Environment) -> Iterator[Finding]:
-    """Classes of the data hub exist and may be in AWS: the others have no bucket.
+    """Classes of the data hub exist and may be in AWS: other classes have no bucket.
 
     Source: Landbridge (docs/decisions/0006-data.md).
     """
@@ -36,16 +36,16 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
     Source: S3 User Guide, "Replicating objects within and across Regions" (not between partitions); the regimes' own
     citations, in landbridge/catalog/regimes.yaml.
     """
-    here = regions().get(environment.region)
-    for name, class_ in environment.storage.data_hub.classes.items():
-        region = class_.replica_region
-        if region is None or here is None:
+    own_region = regions().get(environment.region)
+    for name, hub_class in environment.storage.data_hub.classes.items():
+        region = hub_class.replica_region
+        if region is None or own_region is None:
             continue
         path = (*_CLASSES, name, "replica_region")
         near = [
             region_name
             for region_name, fact in regions().items()
-            if fact.geography == here.geography and region_name != environment.region
+            if fact.geography == own_region.geography and region_name != environment.region
         ]
         region_facts = regions().get(region)
         data_class = environment.data_classes.get(name)
@@ -55,7 +55,7 @@ def hub_replica(environment: Environment) -> Iterator[Finding]:
             yield error(path, f"{region} is the region of the bucket itself", fix=fix, related=(REGION,))
         elif region_facts is None:
             yield error(path, f'unknown region "{region}"', fix=suggestion(region, regions()))
-        elif region_facts.partition != here.partition:
+        elif region_facts.partition != own_region.partition:
             message = f"S3 does not replicate from {environment.region} to {region}, which is in another partition"
             yield error(path, message, fix=fix, related=(REGION,))
         elif regime is not None and not regime.allows_region(region):
@@ -72,8 +72,8 @@ def hub_lock(environment: Environment) -> Iterator[Finding]:
     """
     if environment.aws.protect:
         return
-    for name, class_ in environment.storage.data_hub.classes.items():
-        if class_.object_lock is not None and class_.object_lock.mode == "compliance":
+    for name, hub_class in environment.storage.data_hub.classes.items():
+        if hub_class.object_lock is not None and hub_class.object_lock.mode == "compliance":
             message = (
                 "object lock in compliance mode prevents `landbridge destroy` from emptying the bucket (protect: false)"
             )
@@ -87,8 +87,8 @@ def hub_expiry(environment: Environment) -> Iterator[Finding]:
 
     Source: S3 User Guide, "Managing Object Lock", object lock and lifecycle.
     """
-    for name, class_ in environment.storage.data_hub.classes.items():
-        lock, days = class_.object_lock, class_.expire_days
+    for name, hub_class in environment.storage.data_hub.classes.items():
+        lock, days = hub_class.object_lock, hub_class.expire_days
         if lock is not None and days is not None and days < lock.days:
             message = f"objects expire after {days} days and are locked for {lock.days}"
             path = (*_CLASSES, name, "expire_days")

@@ -5,7 +5,7 @@ from typing import Literal
 
 from landbridge.catalog import regions
 from landbridge.catalog.aws.storage import storage as facts
-from landbridge.environment import Efs, Environment, FsxLustre, FsxOpenZfs
+from landbridge.environment import Efs, Environment, FsxLustre
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
 from landbridge.plan.aws.file_system import file_system_security_group_rules, room_for_rules, share_clients
 from landbridge.plan.aws_limits import rule_count_violations
@@ -21,8 +21,9 @@ from landbridge.rules.registry import rule
 def lustre_options(environment: Environment) -> Iterator[Finding]:
     """The options of an FSx for Lustre file system are a combination that AWS offers.
 
-    Otherwise CreateFileSystem is refused, half an hour after the start of the deployment.
-    Source: FSx API Reference, CreateFileSystemLustreConfiguration; FSx for Lustre User Guide (landbridge/catalog/storage.yaml).
+    Otherwise FSx refuses CreateFileSystem, half an hour after the start of the deployment.
+    Source: FSx API Reference, CreateFileSystemLustreConfiguration; FSx for Lustre User Guide
+    (landbridge/catalog/storage.yaml).
     """
     yield from _refused(environment, "fsx_lustre", "lustre-options")
 
@@ -47,7 +48,7 @@ def efs_options(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def file_system_rules(environment: Environment) -> Iterator[Finding]:
-    """A file system's security group has quota for a rule for each client and port.
+    """The quota of a file system's security group permits a rule for each client and port.
 
     Source: Amazon VPC User Guide, "Amazon VPC quotas", security groups (L-0EA8095F).
     """
@@ -56,10 +57,10 @@ def file_system_rules(environment: Environment) -> Iterator[Finding]:
             share_clients(environment, share),
             file_system_security_group_rules(environment, share),
         )
-        inwards = sum(
+        rule_count = sum(
             clients if rule.peer == "client" else 1 for rule in security_group_rules if rule.direction == "in"
         )
-        for fault in rule_count_violations(inwards, room_for_rules(environment)):
+        for fault in rule_count_violations(rule_count, room_for_rules(environment)):
             message = f"{fault.message}: one for each of {clients} pools and services, and each of its ports"
             fix = "write fewer pools, or request an increase of quota L-0EA8095F and write it in aws.quotas"
             yield error(path, message, fix=fix, related=(POOLS, ("aws", "quotas")))
@@ -72,13 +73,13 @@ def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
     Source: FSx for Lustre User Guide, "Deployment type availability" (landbridge/catalog/regions.yaml).
     """
     region = regions().get(environment.region)
-    where = [name for name, region_facts in regions().items() if "fsx_lustre_efa" in region_facts.services]
-    if region is None or not where or "fsx_lustre_efa" in region.services:
+    region_names = [name for name, region_facts in regions().items() if "fsx_lustre_efa" in region_facts.services]
+    if region is None or not region_names or "fsx_lustre_efa" in region.services:
         return
     for path, share in cloud_file_systems(environment):
         if isinstance(share, FsxLustre) and share.efa:
             message = f"{environment.region} has no FSx for Lustre with EFA"
-            fix = f"write efa: false, or use one of {', '.join(sorted(where))}"
+            fix = f"write efa: false, or use one of {', '.join(sorted(region_names))}"
             yield error((*path, "efa"), message, fix=fix, related=(REGION,))
 
 
@@ -86,10 +87,11 @@ def lustre_efa_region(environment: Environment) -> Iterator[Finding]:
 def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
     """Pools read an FSx for Lustre file system with EFA over EFA.
 
-    A client without EFA, or of a family that cannot use it for Lustre, silently reads over TCP, which is slower.
+    A client without EFA, or of a family that does not support it for Lustre, reads over TCP, which is slower, without
+    an error.
     Source: FSx for Lustre User Guide, "Configuring EFA clients"; awsome-distributed-ai pull request 1202.
     """
-    unable = facts().fsx_lustre.efa.unsupported_families
+    unsupported = facts().fsx_lustre.efa.unsupported_families
     for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre) or not share.efa:
             continue
@@ -97,15 +99,19 @@ def lustre_efa_clients(environment: Environment) -> Iterator[Finding]:
         without = [
             at
             for at in matching_pools
-            if at.type is not None and (not at.type.efa_cards or at.pool.efa is False or at.type.family in unable)
+            if at.type is not None and (not at.type.efa_cards or at.pool.efa is False or at.type.family in unsupported)
         ]
         if not without:
             continue
         names = ", ".join(dict.fromkeys(f"{at.pool.name} ({at.pool.instance})" for at in without[:5]))
-        whole = len(without) == len(matching_pools)
-        message = f"{'no pool reads' if whole else 'some pools do not read'} it over EFA: {names}"
-        fix = "write efa: false, and choose the size freely" if whole else "expect less throughput: they read over TCP"
-        severity = Severity.WARNING if whole else Severity.INFO
+        is_no_pool = len(without) == len(matching_pools)
+        message = f"{'no pool reads' if is_no_pool else 'some pools do not read'} it over EFA: {names}"
+        fix = (
+            "write efa: false, and choose the size freely"
+            if is_no_pool
+            else "expect less throughput: they read over TCP"
+        )
+        severity = Severity.WARNING if is_no_pool else Severity.INFO
         yield Finding("lustre-efa-clients", message, (*path, "efa"), fix, severity, (POOLS,))
 
 
@@ -117,7 +123,7 @@ def lustre_import_path(environment: Environment) -> Iterator[Finding]:
     Source: FSx API Reference, CreateFileSystemLustreConfiguration, ImportPath; FSx for Lustre User Guide,
     "Linking your file system to an S3 bucket".
     """
-    without = facts().fsx_lustre.repositories.older_way_not_on
+    deployments_without = facts().fsx_lustre.repositories.older_way_not_on
     for path, share in cloud_file_systems(environment):
         if not isinstance(share, FsxLustre):
             continue
@@ -125,7 +131,7 @@ def lustre_import_path(environment: Environment) -> Iterator[Finding]:
             if getattr(share, key) is None:
                 continue
             fix = "write repositories: [{folder: /data, bucket: s3://…}]"
-            if share.deployment in without:
+            if share.deployment in deployments_without:
                 message = f"{share.deployment} does not support {key}"
                 yield error((*path, key), message, fix=fix, related=((*path, "deployment"),))
             elif not share.repositories:
@@ -144,34 +150,34 @@ def storage_zone(environment: Environment) -> Iterator[Finding]:
         return
     for path, share in cloud_file_systems(environment):
         named = [(index, zone) for index, zone in enumerate(share.zones)] if isinstance(share, Efs) else []
-        places: list[tuple[DataPath, str]] = [((*path, "zones", index), zone) for index, zone in named]
+        zone_paths: list[tuple[DataPath, str]] = [((*path, "zones", index), zone) for index, zone in named]
         if not isinstance(share, Efs) and share.zone is not None:
-            places.append(((*path, "zone"), share.zone))
-        for where, zone_id in places:
+            zone_paths.append(((*path, "zone"), share.zone))
+        for zone_path, zone_id in zone_paths:
             if zone_id not in known_zones:
                 message = f"no pool uses the zone {zone_id}, so it has no subnet and no client"
-                yield error(where, message, fix=f"use {' or '.join(known_zones)}", related=(POOLS, REGION))
+                yield error(zone_path, message, fix=f"use {' or '.join(known_zones)}", related=(POOLS, REGION))
 
 
 @rule
 def storage_in_other_zone(environment: Environment) -> Iterator[Finding]:
-    """Pools use file systems of their own zone: traffic between zones is billed, slower, and never over EFA.
+    """Pools use file systems of their own zone: traffic between zones is billed, slower, and not over EFA.
 
-    An error where no pool may be in the file system's zone at all.
+    An error if no pool may be in the file system's zone.
     Source: EC2 pricing, data transfer between zones; ParallelCluster ManagedFsxMultiAzValidator.
     """
     for path, share in cloud_file_systems(environment):
-        here = zone(environment, share)
-        if isinstance(share, Efs) or here is None:
+        share_zone = zone(environment, share)
+        if isinstance(share, Efs) or share_zone is None:
             continue
-        apart = pools_elsewhere(environment, share)
-        if not apart or here not in environment_zones(environment):
+        zones_by_pool = pools_elsewhere(environment, share)
+        if not zones_by_pool or share_zone not in environment_zones(environment):
             continue
-        names = ", ".join(f"{name} ({', '.join(away)})" for name, away in list(apart.items())[:4])
-        message = f"the file system is in {here}; nodes may be in other zones: {names}"
-        fix = f"write zones: [{here}] in their capacity"
-        at: DataPath = (*path, "zone") if share.zone is not None else path
-        yield warning(at, message, fix=fix, related=(POOLS, REGION))
+        names = ", ".join(f"{name} ({', '.join(other_zones)})" for name, other_zones in list(zones_by_pool.items())[:4])
+        message = f"the file system is in {share_zone}; nodes may be in other zones: {names}"
+        fix = f"write zones: [{share_zone}] in their capacity"
+        related_path: DataPath = (*path, "zone") if share.zone is not None else path
+        yield warning(related_path, message, fix=fix, related=(POOLS, REGION))
 
 
 @rule
@@ -206,27 +212,10 @@ def efs_bursting(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def openzfs_two_zones(environment: Environment) -> Iterator[Finding]:
-    """A multi-AZ deployment has two zones with subnets.
-
-    Source: FSx API Reference, CreateFileSystemOpenZFSConfiguration, PreferredSubnetId (MULTI_AZ_1 takes two subnets).
-    """
-    for path, share in cloud_file_systems(environment):
-        if not isinstance(share, FsxOpenZfs):
-            continue
-        row = facts().fsx_openzfs.deployments.get(share.deployment)
-        known_zones = environment_zones(environment)
-        if row is not None and known_zones and row.zones > len(known_zones):
-            message = f"{share.deployment} needs {row.zones} zones, and the pools are only in {', '.join(known_zones)}"
-            fix = "use single_az_ha_2, or add a second zone to a pool"
-            yield error((*path, "deployment"), message, fix=fix, related=(POOLS, REGION))
-
-
-@rule
 def storage_without_pool(environment: Environment) -> Iterator[Finding]:
     """A file system in AWS has pools that mount it: it is billed in any case.
 
-    An error where no zone is named either: then it has no subnet.
+    An error if it has no zone either: then it has no subnet.
     Source: FSx and EFS pricing; FSx API, SubnetIds.
     """
     if environment.aws.pools:
@@ -253,7 +242,7 @@ def storage_cost(environment: Environment) -> Iterator[Finding]:
     dates: dict[str, str] = {}
     for line in storage_spend(environment):
         if isinstance(line, SpendLine):
-            name = line.what.partition(":")[0]
+            name = line.description.partition(":")[0]
             months[name] = months.get(name, 0.0) + line.usd_month
             dates[name] = f"{line.as_of}"
     for path, _ in cloud_file_systems(environment):
@@ -267,12 +256,12 @@ _LISTS = ("repositories", "zones")
 
 
 def _refused(
-    environment: Environment, kind: Literal["fsx_lustre", "fsx_openzfs", "efs"], name: str
+    environment: Environment, kind: Literal["fsx_lustre", "fsx_openzfs", "efs"], rule_name: str
 ) -> Iterator[Finding]:
     for path, share in cloud_file_systems(environment):
         if share.kind == kind:
             for fault in storage_violations(share, environment.region):
-                # A mistake in a list of the share does not affect its size.
-                looked_at = [key for key in type(share).model_fields if key not in _LISTS or key == fault.key]
-                related = (*((*path, key) for key in looked_at), REGION)
-                yield Finding(name, fault.message, (*path, fault.key), fault.fix, related=related)
+                # An error in a list of the file system does not affect its size.
+                related_keys = [key for key in type(share).model_fields if key not in _LISTS or key == fault.key]
+                related = (*((*path, key) for key in related_keys), REGION)
+                yield Finding(rule_name, fault.message, (*path, fault.key), fault.fix, related=related)

@@ -4,10 +4,12 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from landbridge.catalog.aws.images import image_behind
 from landbridge.catalog.aws.storage import storage as facts
-from landbridge.environment import Environment, FsxLustre
+from landbridge.catalog.hardware.published import published
+from landbridge.environment import Environment, FsxLustre, ImageBuild
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.aws.images import pool_image
+from landbridge.plan.aws.images import build_parent, image_sources, pool_image
 from landbridge.rules.environment_cache import cached
 from landbridge.rules.environment_paths import cloud_file_systems, pools
 from landbridge.rules.registry import rule
@@ -17,16 +19,16 @@ _HOME: DataPath = ("storage", "home", "mount")
 
 @dataclass(frozen=True, slots=True)
 class _Mount:
-    """A folder that is mounted over. `pool` is None for what every node of its site has, else a pool or a group of nodes."""
+    """Mount point. `pool` is None for a mount of all nodes of its site, else a pool or a group of nodes."""
 
     folder: str
-    what: str
+    noun: str
     path: DataPath
     pool: str | None = None
 
     @property
     def plain(self) -> str:
-        """Without doubled and trailing slashes and dots."""
+        """Return the folder without doubled and trailing slashes and dots."""
         return posixpath.normpath(self.folder.replace("//", "/"))
 
 
@@ -34,9 +36,10 @@ class _Mount:
 def reserved_mount(environment: Environment) -> Iterator[Finding]:
     """File systems are not mounted over folders of the operating system, Slurm or Landbridge.
 
-    A mount hides the folder's contents: a node without /etc or /opt/slurm does not boot or register. Only home directories
-    are mounted at /home.
-    Source: Filesystem Hierarchy Standard 3.0; ParallelCluster SharedStorageMountDirValidator (landbridge/catalog/storage.yaml).
+    A mount hides the folder's contents: a node without /etc or /opt/slurm does not boot or register. Only home
+    directories are mounted at /home.
+    Source: Filesystem Hierarchy Standard 3.0; ParallelCluster SharedStorageMountDirValidator
+    (landbridge/catalog/storage.yaml).
     """
     reserved = facts().reserved_mounts
     for mount in {
@@ -46,9 +49,9 @@ def reserved_mount(environment: Environment) -> Iterator[Finding]:
             yield error(mount.path, f"the mount point {mount.folder} contains ..", fix=f"write {mount.plain}")
         elif reserved.reserves(mount.plain) and not (mount.path == _HOME and mount.plain in ("/home", "/root/home")):
             instead = (
-                "/home, or a folder of its own such as /homes" if mount.path == _HOME else "/data, /scratch or /shared"
+                "/home, or a separate folder such as /homes" if mount.path == _HOME else "/data, /scratch or /shared"
             )
-            message = f"{mount.plain} is a system folder; {mount.what} would hide its contents"
+            message = f"{mount.plain} is a system folder; {mount.noun} would hide its contents"
             yield error(mount.path, message, fix=f"use {instead}")
 
 
@@ -59,7 +62,7 @@ def duplicate_mount(environment: Environment) -> Iterator[Finding]:
     Source: ParallelCluster DuplicateMountDirValidator.
     """
     for mount, other in _pairs(environment, same=True):
-        message = f"{mount.what} and {other.what} are both mounted at {mount.plain}"
+        message = f"{mount.noun} and {other.noun} are both mounted at {mount.plain}"
         yield error(mount.path, message, fix="write another folder", related=(other.path,))
 
 
@@ -71,7 +74,7 @@ def nested_mount(environment: Environment) -> Iterator[Finding]:
     """
     for mount, other in _pairs(environment, same=False):
         inner, outer = (mount, other) if mount.plain.startswith(other.plain) else (other, mount)
-        message = f"the mount point {inner.plain} ({inner.what}) is inside {outer.plain} ({outer.what})"
+        message = f"the mount point {inner.plain} ({inner.noun}) is inside {outer.plain} ({outer.noun})"
         yield error(mount.path, message, fix="write separate folders", related=(other.path,))
 
 
@@ -79,7 +82,8 @@ def nested_mount(environment: Environment) -> Iterator[Finding]:
 def restricted_homes(environment: Environment) -> Iterator[Finding]:
     """Home directories of users with on-prem data are not mounted in AWS.
 
-    Cloud nodes mount all home directories through the link; files in them are then readable in AWS, whatever their class.
+    Cloud nodes mount all home directories through the link; files in them are then readable in AWS, whatever their
+    class.
     Source: Landbridge (docs/decisions/0006-data.md); HIPAA Security Rule, 45 CFR 164.312(a)(1) for health data.
     """
     home = environment.storage.home
@@ -117,19 +121,26 @@ def site_shares_without_site(environment: Environment) -> Iterator[Finding]:
 def lustre_without_client(environment: Environment) -> Iterator[Finding]:
     """Cloud nodes that mount Lustre boot an image with the Lustre client: a node that cannot mount does not register.
 
-    Landbridge's node image is Debian, for which neither Debian nor AWS has a client.
+    AWS has packages of the client for some systems (landbridge/catalog/published.yaml); on others a build installs it from
+    storage.lustre_client.
     Source: FSx for Lustre User Guide, "Installing the Lustre client" (supported systems); ansible/roles/cloud_storage.
     """
     path = next((path for path, share in cloud_file_systems(environment) if isinstance(share, FsxLustre)), None)
     if path is None or environment.storage.lustre_client.known:
         return
-    for at in pools(environment):
-        choice = pool_image(environment, at.pool)
+    for owner in pools(environment):
+        choice = pool_image(environment, owner.pool)
         source = environment.aws.images.get(choice.name or "")
-        if choice.kind == "built" or (source is not None and source.build is not None):
-            message = f"the node image of {at.pool.name} has no Lustre client"
+        if source is not None and source.build is not None and not _has_client(environment, source.build):
+            message = f"the node image of {owner.pool.name} has no Lustre client"
             fix = "write a package source in storage.lustre_client, or use an image with the client"
-            yield warning(at.at("image"), message, fix=fix, related=(path,))
+            yield warning(owner.at("image"), message, fix=fix, related=(path,))
+
+
+def _has_client(environment: Environment, build: ImageBuild) -> bool:
+    """Return whether AWS publishes the Lustre client for the operating system of a build."""
+    parent = image_behind(image_sources(environment).get(build_parent(build), ""))
+    return parent is not None and parent.os in published().products["fsx_lustre"].systems
 
 
 @cached
@@ -140,9 +151,9 @@ def _mounts(environment: Environment) -> tuple[_Mount, ...]:
         if share is home:
             continue
         mounts.append(_Mount(share.mount, f"{share.kind} {path[-1]}", (*path, "mount")))
-    for at in pools(environment):
-        if at.pool.local_scratch is not None:
-            mounts.append(_Mount(at.pool.local_scratch, "local scratch", at.at("local_scratch"), at.pool.name))
+    for owner in pools(environment):
+        if owner.pool.local_scratch is not None:
+            mounts.append(_Mount(owner.pool.local_scratch, "local scratch", owner.at("local_scratch"), owner.pool.name))
     return tuple(mounts)
 
 
@@ -162,31 +173,31 @@ def _site_mounts(environment: Environment) -> tuple[_Mount, ...]:
 
 
 def _pairs(environment: Environment, *, same: bool) -> Iterator[tuple[_Mount, _Mount]]:
-    """Mounts of one node at one folder, or one inside the other: the later and the earlier in the file."""
+    """Yield pairs of mounts of one node at the same folder, or one inside the other: the later and the earlier one."""
     cloud = _mounts(environment)
     # Cloud nodes and on-prem nodes are checked separately: each mounts only some of the file systems.
     if not environment.storage.home.on_cloud_nodes:
         cloud = tuple(mount for mount in cloud if mount.path != _HOME)
-    yield from _among(cloud, same=same)
-    yield from _among(_site_mounts(environment), same=same)
+    yield from _clashes(cloud, same=same)
+    yield from _clashes(_site_mounts(environment), same=same)
 
 
-def _among(mounts: tuple[_Mount, ...], *, same: bool) -> Iterator[tuple[_Mount, _Mount]]:
-    everywhere: dict[str, _Mount] = {}
+def _clashes(mounts: tuple[_Mount, ...], *, same: bool) -> Iterator[tuple[_Mount, _Mount]]:
+    by_folder: dict[str, _Mount] = {}
     for mount in mounts:
         if same:
-            if mount.plain in everywhere:
-                yield mount, everywhere[mount.plain]
+            if mount.plain in by_folder:
+                yield mount, by_folder[mount.plain]
         else:
-            inside = (everywhere[folder] for folder in _above(mount.plain) if folder in everywhere)
+            inside = (by_folder[folder] for folder in _parents(mount.plain) if folder in by_folder)
             yield from ((mount, other) for other in inside)
-            around = (other for folder, other in everywhere.items() if folder.startswith(mount.plain.rstrip("/") + "/"))
-            yield from ((mount, other) for other in around)
+            outer = (other for folder, other in by_folder.items() if folder.startswith(mount.plain.rstrip("/") + "/"))
+            yield from ((mount, other) for other in outer)
         if mount.pool is None:
-            everywhere.setdefault(mount.plain, mount)
+            by_folder.setdefault(mount.plain, mount)
 
 
-def _above(folder: str) -> Iterator[str]:
+def _parents(folder: str) -> Iterator[str]:
     while folder not in ("/", ""):
         folder = posixpath.dirname(folder)
         yield folder

@@ -14,16 +14,16 @@ from landbridge.rules.registry import rule
 @dataclass(frozen=True, slots=True)
 class _Link:
     share: FsxLustre
-    own: DataRepository
+    repository: DataRepository
     path: DataPath
 
     @property
-    def shown(self) -> str | None:
-        """The objects it shows, by one name for each place; None where it names no place, or two."""
-        if self.own.data_class is not None and self.own.bucket is None:
-            return f"hub:{self.own.data_class}/"
-        if self.own.bucket is not None and self.own.data_class is None:
-            return self.own.bucket.rstrip("/") + "/"
+    def prefix(self) -> str | None:
+        """Return the prefix of its objects in one form; None if it has no source, or two."""
+        if self.repository.data_class is not None and self.repository.bucket is None:
+            return f"hub:{self.repository.data_class}/"
+        if self.repository.bucket is not None and self.repository.data_class is None:
+            return self.repository.bucket.rstrip("/") + "/"
         return None
 
 
@@ -36,7 +36,7 @@ def repository_class(environment: Environment) -> Iterator[Finding]:
     """
     classes = environment.data_classes
     for link in _links(environment):
-        name, path = link.own.data_class, (*link.path, "data_class")
+        name, path = link.repository.data_class, (*link.path, "data_class")
         if name is None:
             continue
         if name not in classes:
@@ -52,27 +52,30 @@ def repository_class(environment: Environment) -> Iterator[Finding]:
 def repository_writers(environment: Environment) -> Iterator[Finding]:
     """Every bucket prefix has one exporting repository.
 
-    Two file systems that export to one prefix silently overwrite each other's objects.
-    Source: Landbridge (docs/decisions/0006-data.md); FSx for Lustre User Guide, "Exporting changes to the data repository".
+    Two file systems that export to one prefix overwrite each other's objects, without an error.
+    Source: Landbridge (docs/decisions/0006-data.md); FSx for Lustre User Guide, "Exporting changes to the data
+    repository".
     """
     writers: dict[str, _Link] = {}
     for link in _links(environment):
-        shown = link.shown
-        if shown is None or not link.own.export:
+        prefix = link.prefix
+        if prefix is None or not link.repository.export:
             continue
-        place = next((place_around for place_around in _around(shown) if place_around in writers), None)
+        enclosing = next((outer for outer in _enclosing_prefixes(prefix) if outer in writers), None)
         other = (
-            writers[place]
-            if place is not None
-            else next((writer for prefix, writer in writers.items() if prefix.startswith(shown)), None)
+            writers[enclosing]
+            if enclosing is not None
+            else next((writer for inner, writer in writers.items() if inner.startswith(prefix)), None)
         )
         if other is not None:
-            place = shown.rstrip("/") if link.own.bucket else f"the hub's bucket of {link.own.data_class}"
-            message = f"{path_text(other.path)} also exports to {place}"
+            target = (
+                prefix.rstrip("/") if link.repository.bucket else f"the hub's bucket of {link.repository.data_class}"
+            )
+            message = f"{path_text(other.path)} also exports to {target}"
             fix = "remove one export, or write separate prefixes"
             related = (other.path,)
             yield error((*link.path, "export"), message, fix=fix, related=related)
-        writers.setdefault(shown, link)
+        writers.setdefault(prefix, link)
 
 
 @rule
@@ -83,9 +86,11 @@ def hub_bucket_two_writers(environment: Environment) -> Iterator[Finding]:
     """
     chosen = artifact_class(environment)
     for link in _links(environment):
-        name = link.own.data_class
-        if name is not None and link.own.export and name == chosen:
-            message = f"{link.own.folder} exports into the data hub's bucket of {name}, which has MLflow's artifacts"
+        name = link.repository.data_class
+        if name is not None and link.repository.export and name == chosen:
+            message = (
+                f"{link.repository.folder} exports into the data hub's bucket of {name}, which has MLflow's artifacts"
+            )
             fix = "write export: false, or use another bucket"
             related: tuple[DataPath, ...] = (("mlops", "mlflow", "data_class"), ("data_classes",))
             path = (*link.path, "export")
@@ -140,8 +145,8 @@ def _links(environment: Environment) -> Iterator[_Link]:
                 yield _Link(share, repository, (*path, "repositories", index))
 
 
-def _around(place: str) -> Iterator[str]:
-    """A place and every prefix that it lies in."""
-    parts = place.rstrip("/").split("/")
+def _enclosing_prefixes(prefix: str) -> Iterator[str]:
+    """Yield a prefix and every prefix that contains it."""
+    parts = prefix.rstrip("/").split("/")
     for count in range(len(parts), 0, -1):
         yield "/".join(parts[:count]) + "/"

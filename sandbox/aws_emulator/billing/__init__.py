@@ -1,1 +1,1 @@
-"""Billing beyond moto: Cost Explorer and budget actions."""
+"""Billing services that moto does not have: Cost Explorer and budget actions."""

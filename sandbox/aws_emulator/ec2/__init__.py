@@ -1,1 +1,1 @@
-"""EC2 beyond moto: launches, fleets, capacity, reservations, quotas, images, Image Builder."""
+"""EC2 operations that moto does not have: launches, fleets, capacity, reservations, quotas, images, Image Builder."""

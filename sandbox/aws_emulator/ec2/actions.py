@@ -1,4 +1,4 @@
-"""The EC2 actions that are ours instead of moto's: one function an action, registered on moto's response class."""
+"""EC2 actions implemented here instead of in moto: one function per action, registered on moto's response class."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from moto.ec2.responses import EC2Response
 from sandbox.aws_emulator import model_registry as models
 from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
 from sandbox.aws_emulator.ec2 import create_fleet as fleet
-from sandbox.aws_emulator.ec2 import descriptions, images, launch, quotas
+from sandbox.aws_emulator.ec2 import descriptions, images, launch, launch_authorization, quotas
 from sandbox.aws_emulator.ec2 import instance_types as types
 from sandbox.aws_emulator.ec2 import placement_groups as placement
 from sandbox.aws_emulator.ec2 import resource_groups as groups
@@ -19,6 +19,7 @@ from sandbox.aws_emulator.ec2 import run_instances_checks as requests
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import aws_managed_policies as managed
+from sandbox.aws_emulator.identity import service_linked_roles
 from sandbox.aws_emulator.instances.lifecycle import TERMINATED
 from sandbox.aws_emulator.network import dependencies, resolver
 from sandbox.aws_emulator.network import direct_connect as lines
@@ -31,12 +32,12 @@ from sandbox.aws_emulator.storage import efs, fsx, rds
 Action = Callable[[EmulatorState, Any], Any]
 
 
-def install(world: EmulatorState) -> None:
-    """Make moto's EC2 answer for `world`. Global to the process, as moto's own state is."""
+def install(emulator: EmulatorState) -> None:
+    """Install the actions in moto's EC2, for `emulator`. Global to the process, as moto's state is."""
     for name, action in ACTIONS.items():
-        setattr(EC2Response, name, _method(world, action))
-    Subnet.get_available_subnet_ip = _choose_address(world)  # type: ignore[method-assign]
-    free = property(lambda subnet: world.addresses.free(subnet.cidr, subnet._subnet_ips))
+        setattr(EC2Response, name, _method(emulator, action))
+    Subnet.get_available_subnet_ip = _choose_address(emulator)  # type: ignore[method-assign]
+    free = property(lambda subnet: emulator.addresses.free(subnet.cidr, subnet._subnet_ips))
     Subnet.available_ip_address_count = free  # type: ignore[method-assign,assignment]
     for other in (
         resolver,
@@ -53,20 +54,20 @@ def install(world: EmulatorState) -> None:
         managed,
         rds,
     ):
-        other.install(world)
+        other.install(emulator)
     for network in (transit, peering, lines):
-        network.install(world)
+        network.install(emulator)
 
 
-def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
+def _method(emulator: EmulatorState, action: Action) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
             if action is not _run_instances:
                 response.error_on_dryrun()
-            result = action(world, response)
+            result = action(emulator, response)
         except CloudError as error:
-            world.errors[error.code] += 1
-            # moto's serialiser knows no status codes for EC2's errors, and ours matter (500, 503).
+            emulator.errors[error.code] += 1
+            # moto's serialiser has no status codes for EC2's errors; 500 and 503 are needed here.
             _, headers, body = render(error, "ec2", "")
             return error.status, {**headers, "status": error.status}, body.decode()
         return EmptyResult() if result is None else ActionResult(result)
@@ -74,10 +75,10 @@ def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
     return method
 
 
-def _choose_address(world: EmulatorState) -> Callable[[Any, Any], str]:
+def _choose_address(emulator: EmulatorState) -> Callable[[Any, Any], str]:
     def choose(subnet: Any, instance: Any) -> str:
-        kept = {str(address) for cidr_reservation in subnet._cidr_reservations for address in cidr_reservation.cidr}
-        address = world.addresses.choose(subnet.cidr, {*subnet._subnet_ips, *kept})
+        reserved = {str(address) for cidr_reservation in subnet._cidr_reservations for address in cidr_reservation.cidr}
+        address = emulator.addresses.choose(subnet.cidr, {*subnet._subnet_ips, *reserved})
         subnet._subnet_ips[address] = instance
         subnet._unused_ips.discard(address)
         return address
@@ -89,44 +90,50 @@ def _parameters(response: Any) -> dict[str, Any]:
     return dict(response.params)
 
 
-def _run_instances(world: EmulatorState, response: Any) -> Any:
+def _run_instances(emulator: EmulatorState, response: Any) -> Any:
     request, backend = _parameters(response), response.ec2_backend
     token = request.pop("ClientToken", None)
     minimum, maximum = int(request.pop("MinCount", 1)), int(request.pop("MaxCount", 1))
     if not 1 <= minimum <= maximum:
-        raise CloudError("InvalidParameterValue", f"MinCount {minimum} and MaxCount {maximum} do not fit together.")
+        raise CloudError("InvalidParameterValue", f"MinCount {minimum} and MaxCount {maximum} are not a valid range.")
     requests.check(request)
+    launch_authorization.authorize_launch(emulator, response, request)
     if str(request.pop("DryRun", "")).lower() == "true":
         # A dry run checks permission and the request; it does not check capacity.
-        launch.check(world, backend, requests.resolve(backend, request), minimum)
+        merged = requests.resolve(backend, request)
+        service_linked_roles.require_for_spot(emulator, response, launch.market(merged), dry_run=True)
+        launch.check(emulator, backend, merged, minimum)
         raise CloudError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412)
-    asked = {**request, "MinCount": minimum, "MaxCount": maximum}
+    parameters = {**request, "MinCount": minimum, "MaxCount": maximum}
 
     def answer() -> Any:
-        return launch.run(world, backend, requests.resolve(backend, request), minimum, maximum, token)
+        merged = requests.resolve(backend, request)
+        service_linked_roles.require_for_spot(emulator, response, launch.market(merged))
+        return launch.run(emulator, backend, merged, minimum, maximum, token)
 
-    with world.lock:
-        return world.tokens.once(f"RunInstances/{backend.region_name}", token, asked, answer)
+    with emulator.lock:
+        return emulator.tokens.once(f"RunInstances/{backend.region_name}", token, parameters, answer)
 
 
-def _create_fleet(world: EmulatorState, response: Any) -> Any:
+def _create_fleet(emulator: EmulatorState, response: Any) -> Any:
     request, backend = _parameters(response), response.ec2_backend
-    with world.lock:
+    with emulator.lock:
         scope = f"CreateFleet/{backend.region_name}"
-        return world.tokens.once(
-            scope, request.get("ClientToken"), request, lambda: fleet.create(world, backend, request)
+        return emulator.tokens.once(
+            scope, request.get("ClientToken"), request, lambda: fleet.create(emulator, backend, request)
         )
 
 
-def _terminate_instances(world: EmulatorState, response: Any) -> Any:
+def _terminate_instances(emulator: EmulatorState, response: Any) -> Any:
     backend, ids = response.ec2_backend, list(_parameters(response).get("InstanceIds") or [])
-    with world.lock:
-        changes = terminate(world, backend, ids, "Client.UserInitiatedShutdown")
+    launch_authorization.authorize_termination(emulator, response, ids)
+    with emulator.lock:
+        changes = terminate(emulator, backend, ids, "Client.UserInitiatedShutdown")
     return {"TerminatingInstances": changes}
 
 
-def terminate(world: EmulatorState, backend: Any, ids: list[str], reason: str) -> list[dict[str, Any]]:
-    """End instances; one that has ended already stays as it is. Returns the changes in the API's shape."""
+def terminate(emulator: EmulatorState, backend: Any, ids: list[str], reason: str) -> list[dict[str, Any]]:
+    """Terminate instances; terminated ones stay as they are. Return the changes in the API's shape."""
     before = {i.id: (i.state, i.state_code) for i in backend.get_multi_instances_by_id(ids)}
     alive = [instance_id for instance_id in ids if before[instance_id][0] not in ("terminated", "shutting-down")]
     if alive or not ids:
@@ -135,12 +142,12 @@ def terminate(world: EmulatorState, backend: Any, ids: list[str], reason: str) -
         instance = backend.get_instance(instance_id)
         for nic in list(instance.nics.values()):
             nic.subnet.del_subnet_ip(nic.private_ip_address)
-        for subnet, address in world.extra.pop(instance_id, []):
+        for subnet, address in emulator.extra.pop(instance_id, []):
             subnet.del_subnet_ip(address)
-        world.reserved.pop(instance_id, None)
-        world.capacity.give_back(world.capacity_keys.pop(instance_id, None))
+        emulator.reserved.pop(instance_id, None)
+        emulator.capacity.give_back(emulator.capacity_keys.pop(instance_id, None))
         instance._state = InstanceState(*TERMINATED)
-        world.lifecycle.end(instance_id, reason)
+        emulator.lifecycle.end(instance_id, reason)
     return [
         {
             "InstanceId": instance_id,
@@ -153,63 +160,63 @@ def terminate(world: EmulatorState, backend: Any, ids: list[str], reason: str) -
     ]
 
 
-def _create_placement_group(world: EmulatorState, response: Any) -> Any:
-    with world.lock:
-        return placement.create(world, response.region, response.current_account, _parameters(response))
+def _create_placement_group(emulator: EmulatorState, response: Any) -> Any:
+    with emulator.lock:
+        return placement.create(emulator, response.region, response.current_account, _parameters(response))
 
 
-def _describe_placement_groups(world: EmulatorState, response: Any) -> Any:
-    return placement.describe(world, response.region, _parameters(response))
+def _describe_placement_groups(emulator: EmulatorState, response: Any) -> Any:
+    return placement.describe(emulator, response.region, _parameters(response))
 
 
-def _delete_placement_group(world: EmulatorState, response: Any) -> None:
+def _delete_placement_group(emulator: EmulatorState, response: Any) -> None:
     backend = response.ec2_backend
-    with world.lock:
+    with emulator.lock:
         used = {
             i.placement.group_name for i in backend.all_instances() if i.state not in ("terminated", "shutting-down")
         }
-        placement.delete(world, response.region, _parameters(response), used)
+        placement.delete(emulator, response.region, _parameters(response), used)
 
 
-def _default_disk_key(world: EmulatorState, response: Any) -> Any:
-    """GetEbsDefaultKmsKeyId, which moto can only set."""
+def _default_disk_key(emulator: EmulatorState, response: Any) -> Any:
+    """Answer GetEbsDefaultKmsKeyId: moto can only set this key."""
     return {"KmsKeyId": response.ec2_backend.default_kms_key_id or "alias/aws/ebs"}
 
 
-def _describe_regions(world: EmulatorState, response: Any) -> Any:
-    """DescribeRegions; regions that are not opted in are shown only with AllRegions."""
+def _describe_regions(emulator: EmulatorState, response: Any) -> Any:
+    """Answer DescribeRegions; regions without opt-in are shown only with AllRegions."""
     request = _parameters(response)
-    wanted, everything = list(request.get("RegionNames") or []), str(request.get("AllRegions", "")).lower() == "true"
+    names, all_regions = list(request.get("RegionNames") or []), str(request.get("AllRegions", "")).lower() == "true"
     known = {region.name: region for region in response.ec2_backend.describe_regions([])}
-    for name in wanted:
-        if name not in known or (name in world.closed and not everything):
+    for name in names:
+        if name not in known or (name in emulator.closed and not all_regions):
             raise CloudError("InvalidParameterValue", f"Invalid region: {name}")
-    shown = []
+    regions = []
     for name, region in known.items():
-        if name in (wanted or known) and (everything or name not in world.closed):
-            status = "not-opted-in" if name in world.closed else "opt-in-not-required"
-            shown.append({"RegionName": name, "Endpoint": region.endpoint, "OptInStatus": status})
-    return {"Regions": shown}
+        if name in (names or known) and (all_regions or name not in emulator.closed):
+            status = "not-opted-in" if name in emulator.closed else "opt-in-not-required"
+            regions.append({"RegionName": name, "Endpoint": region.endpoint, "OptInStatus": status})
+    return {"Regions": regions}
 
 
 def _with_account(action: Callable[[EmulatorState, str, str, Any], Any]) -> Action:
-    def act(world: EmulatorState, response: Any) -> Any:
-        with world.lock:
-            return action(world, response.region, response.current_account, _parameters(response))
+    def act(emulator: EmulatorState, response: Any) -> Any:
+        with emulator.lock:
+            return action(emulator, response.region, response.current_account, _parameters(response))
 
     return act
 
 
 def _with_region(action: Callable[[EmulatorState, str, Any], Any]) -> Action:
-    def act(world: EmulatorState, response: Any) -> Any:
-        with world.lock:
-            return action(world, response.region, _parameters(response))
+    def act(emulator: EmulatorState, response: Any) -> Any:
+        with emulator.lock:
+            return action(emulator, response.region, _parameters(response))
 
     return act
 
 
 def _with_response(action: Callable[[EmulatorState, Any, Any], Any]) -> Action:
-    return lambda world, response: action(world, response, _parameters(response))
+    return lambda emulator, response: action(emulator, response, _parameters(response))
 
 
 ACTIONS: dict[str, Action] = {

@@ -1,4 +1,4 @@
-"""CreateFleet of type `instant`: which override gets how many instances, and the answer in AWS's shape."""
+"""CreateFleet of type `instant`: number of instances of each override, and the answer in AWS's shape."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
 
 @dataclass(frozen=True)
 class Candidate:
-    """Override of a fleet: an instance type in a subnet, with its free capacity or the error."""
+    """Override of a fleet: an instance type in a subnet, with its free capacity (`room`) or the error."""
 
     instance_type: str
     zone: str
@@ -23,9 +23,9 @@ class Candidate:
 
 
 def fill(candidates: Sequence[Candidate], total: int, minimum: int, single_zone: bool, single_type: bool) -> list[int]:
-    """Return the number of instances of each candidate, in order of the list; all 0 when fewer than `minimum` fit.
+    """Return the number of instances of each candidate, in order of the list; all 0 if fewer than `minimum` fit.
 
-    With single_zone or single_type only candidates that agree with each other are used: the first group that reaches
+    With single_zone or single_type all candidates used have the same zone or type: the first group that reaches
     `minimum` (at least 1) wins.
     """
 
@@ -33,22 +33,24 @@ def fill(candidates: Sequence[Candidate], total: int, minimum: int, single_zone:
         return (candidate.zone if single_zone else "", candidate.instance_type if single_type else "")
 
     for capacity_group in dict.fromkeys(group(candidate) for candidate in candidates):
-        counts, left = [], total
+        counts, remaining = [], total
         for candidate in candidates:
-            count = min(left, candidate.room) if group(candidate) == capacity_group else 0
+            count = min(remaining, candidate.room) if group(candidate) == capacity_group else 0
             counts.append(count)
-            left -= count
-        if total - left >= max(minimum, 1):
+            remaining -= count
+        if total - remaining >= max(minimum, 1):
             return counts
     return [0] * len(candidates)
 
 
-def create(world: EmulatorState, backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def create(emulator: EmulatorState, backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a CreateFleet request; the caller holds the launch lock."""
     target, spot = _read_target(request)
     options = request.get("SpotOptions" if spot else "OnDemandOptions") or {}
     minimum = int(options.get("MinTargetCapacity") or 0)
-    single_zone, single_type = (_true(options.get(f"Single{what}")) for what in ("AvailabilityZone", "InstanceType"))
+    single_zone, single_type = (
+        _true(options.get(f"Single{property_}")) for property_ in ("AvailabilityZone", "InstanceType")
+    )
     if minimum and not (single_zone or single_type):
         message = "MinTargetCapacity needs SingleAvailabilityZone or SingleInstanceType."
         raise CloudError("InvalidParameterCombination", message)
@@ -58,36 +60,36 @@ def create(world: EmulatorState, backend: Any, request: Mapping[str, Any]) -> di
         (c.get("LaunchTemplateSpecification"), o) for c in request["LaunchTemplateConfigs"] for o in _overrides(c)
     ]
     launches = [_effective(backend, specification, override, request, spot) for specification, override in overrides]
-    candidates = [_candidate(world, backend, effective) for effective in launches]
+    candidates = [_candidate(emulator, backend, effective) for effective in launches]
     counts = fill(candidates, target, minimum, single_zone, single_type)
-    instances, errors, left = [], [], target
+    instances, errors, remaining = [], [], target
     for (specification, override), effective, candidate, count in zip(
         overrides, launches, candidates, counts, strict=True
     ):
-        if left <= 0:
+        if remaining <= 0:
             break  # overrides after the one that completed the fleet are not tried
-        about: dict[str, Any] = {
+        details: dict[str, Any] = {
             "LaunchTemplateAndOverrides": {"LaunchTemplateSpecification": specification, "Overrides": override},
             "Lifecycle": "spot" if spot else "on-demand",
         }
-        ids, problem = _launch(world, backend, effective, count, request.get("ClientToken"))
+        ids, problem = _launch(emulator, backend, effective, count, request.get("ClientToken"))
         if ids:
-            instances.append({**about, "InstanceIds": ids, "InstanceType": candidate.instance_type})
-        if len(ids) < left:
+            instances.append({**details, "InstanceIds": ids, "InstanceType": candidate.instance_type})
+        if len(ids) < remaining:
             error = problem or candidate.problem or insufficient_capacity(candidate.instance_type, candidate.zone)
-            errors.append({**about, "ErrorCode": error.code, "ErrorMessage": error.message})
-            world.errors[error.code] += 1
-        left -= len(ids)
+            errors.append({**details, "ErrorCode": error.code, "ErrorMessage": error.message})
+            emulator.errors[error.code] += 1
+        remaining -= len(ids)
     return {"FleetId": f"fleet-{uuid.uuid4()}", "Instances": instances, "Errors": errors}
 
 
 def _launch(
-    world: EmulatorState, backend: Any, effective: Mapping[str, Any], count: int, token: str | None
+    emulator: EmulatorState, backend: Any, effective: Mapping[str, Any], count: int, token: str | None
 ) -> tuple[list[str], CloudError | None]:
     if count < 1:
         return [], None
     try:
-        reservation = launch.run(world, backend, effective, count, count, token)
+        reservation = launch.run(emulator, backend, effective, count, count, token)
     except (CloudError, ServiceException) as error:
         return [], CloudError(error.code, error.message)
     return [instance.id for instance in reservation.instances], None
@@ -130,15 +132,15 @@ def _effective(
     return launch.resolve(backend, fields)
 
 
-def _candidate(world: EmulatorState, backend: Any, effective: Mapping[str, Any]) -> Candidate:
+def _candidate(emulator: EmulatorState, backend: Any, effective: Mapping[str, Any]) -> Candidate:
     try:
-        where = launch.check(world, backend, effective, 1)
+        placement = launch.check(emulator, backend, effective, 1)
     except (CloudError, ServiceException) as error:
         return Candidate(str(effective.get("InstanceType")), "?", 0, CloudError(error.code, error.message))
     try:
-        return Candidate(where.instance_type, where.zone, launch.room(world, backend, effective, where))
+        return Candidate(placement.instance_type, placement.zone, launch.room(emulator, backend, effective, placement))
     except CloudError as error:
-        return Candidate(where.instance_type, where.zone, 0, error)
+        return Candidate(placement.instance_type, placement.zone, 0, error)
 
 
 def _true(value: Any) -> bool:

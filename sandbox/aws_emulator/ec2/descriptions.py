@@ -1,4 +1,4 @@
-"""DescribeInstances with pages of instances (moto pages by reservation) and more filters; CreateTags only on existing resources.
+"""DescribeInstances with pages of instances (moto: of reservations) and more filters; CreateTags of existing resources.
 
 Source: EC2 API Reference, DescribeInstances (MaxResults, filters) and CreateTags.
 """
@@ -21,15 +21,15 @@ from sandbox.aws_emulator.server.moto_hooks import before
 PAGE = 1000
 LEAST = 5
 _INSTANCE = re.compile(r"i-([0-9a-f]{8}|[0-9a-f]{17})")
-#: Filters that moto lacks, by the compared value.
-_MORE: Mapping[str, Callable[[Any], str]] = {
-    "client-token": lambda one: one.client_token or "",
-    "instance-lifecycle": lambda one: one.lifecycle or "",
+#: Filters that moto does not have, with the value that is compared.
+_OWN_FILTERS: Mapping[str, Callable[[Any], str]] = {
+    "client-token": lambda instance: instance.client_token or "",
+    "instance-lifecycle": lambda instance: instance.lifecycle or "",
 }
 
 
-def instances(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """DescribeInstances."""
+def instances(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer DescribeInstances."""
     ids, size = list(request.get("InstanceIds") or []), request.get("MaxResults")
     if ids and size:
         message = "The parameter instancesSet cannot be used with the parameter maxResults"
@@ -38,24 +38,29 @@ def instances(world: EmulatorState, response: Any, request: Mapping[str, Any]) -
         message = f"Value ( {size} ) for parameter maxResults is invalid. Expecting a value between {LEAST} and {PAGE}."
         raise CloudError("InvalidParameterValue", message)
     filters = response._filters_from_querystring()
-    more = {name: filters.pop(name) for name in list(filters) if name in _MORE}
+    own_filters = {name: filters.pop(name) for name in list(filters) if name in _OWN_FILTERS}
     backend = response.ec2_backend
     if ids:
-        found = backend.get_reservations_by_instance_ids(ids, filters=filters)
+        reservations = backend.get_reservations_by_instance_ids(ids, filters=filters)
     else:
-        found = backend.describe_instances(filters=filters)
-    pairs = [(group, instance) for group in found for instance in group.instances if _fits(instance, more)]
+        reservations = backend.describe_instances(filters=filters)
+    pairs = [
+        (reservation, instance)
+        for reservation in reservations
+        for instance in reservation.instances
+        if _matches(instance, own_filters)
+    ]
     start, size = int(request.get("NextToken") or 0), int(size or PAGE)
-    groups: dict[str, tuple[Any, list[Any]]] = {}
-    for group, one in pairs[start : start + size]:
-        groups.setdefault(group.id, (group, []))[1].append(one)
-    answer: dict[str, Any] = {"Reservations": [_with(group, chosen) for group, chosen in groups.values()]}
+    shown: dict[str, tuple[Any, list[Any]]] = {}
+    for reservation, instance in pairs[start : start + size]:
+        shown.setdefault(reservation.id, (reservation, []))[1].append(instance)
+    answer: dict[str, Any] = {"Reservations": [_with(reservation, chosen) for reservation, chosen in shown.values()]}
     return answer | ({"NextToken": str(start + size)} if start + size < len(pairs) else {})
 
 
-def install(world: EmulatorState) -> None:
-    """Judge CreateTags and DeleteTags before moto does them. Global to the process, as moto's own state is."""
-    before(EC2Backend, "do_resources_exist", _known)
+def install(emulator: EmulatorState) -> None:
+    """Install checks of CreateTags and DeleteTags in moto. Global to the process, as moto's state is."""
+    before(EC2Backend, "do_resources_exist", _require_known)
     TaggedEC2Resource.get_tags = _own_tags  # type: ignore[method-assign,assignment]
 
 
@@ -68,21 +73,21 @@ def _own_tags(resource: Any) -> list[dict[str, str]]:
     ]
 
 
-def _known(backend: Any, asked: dict[str, Any]) -> None:
-    """Tag no resource when one of the named instances is unknown."""
-    ids = asked["resource_ids"]
-    unknown = [one for one in ids if _INSTANCE.fullmatch(one) and backend.get_instance_by_id(one) is None]
+def _require_known(backend: Any, arguments: dict[str, Any]) -> None:
+    """Raise if one of the instances is unknown, so that no resource is tagged."""
+    ids = arguments["resource_ids"]
+    unknown = [id_ for id_ in ids if _INSTANCE.fullmatch(id_) and backend.get_instance_by_id(id_) is None]
     if unknown:
         verb = "ID '{}' does" if len(unknown) == 1 else "IDs '{}' do"
         message = f"The instance {verb.format(', '.join(unknown))} not exist"
         raise error("InvalidInstanceID.NotFound", message)
 
 
-def _fits(one: Any, wanted: Mapping[str, Any]) -> bool:
-    return all(_MORE[name](one) in values for name, values in wanted.items())
+def _matches(instance: Any, filters: Mapping[str, Any]) -> bool:
+    return all(_OWN_FILTERS[name](instance) in values for name, values in filters.items())
 
 
-def _with(group: Any, chosen: list[Any]) -> Any:
-    shown = copy.copy(group)
-    shown.instances = chosen
-    return shown
+def _with(reservation: Any, chosen: list[Any]) -> Any:
+    copied = copy.copy(reservation)
+    copied.instances = chosen
+    return copied

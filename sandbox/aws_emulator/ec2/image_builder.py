@@ -1,8 +1,8 @@
-"""EC2 Image Builder (moto has none): the parts of a pipeline, and images that a started pipeline makes at once.
+"""EC2 Image Builder (moto has none): pipelines with their components; a started pipeline creates an image at once.
 
-Requests are read by botocore's own model of the service. Nothing is built: an image is there as soon as it is asked for, with the
-tags, the disk and the architecture that its pipeline's parts say.
-Source: EC2 Image Builder API Reference; its user guide, "Delete outdated or unused Image Builder resources" (what is deleted before what).
+Requests are read by botocore's model of the service. Nothing is built: an execution creates the image entry at once,
+with the tags, the disk and the architecture from the pipeline's resources. Source: EC2 Image Builder API Reference; its
+user guide, "Delete outdated or unused Image Builder resources" (order of deletion).
 """
 
 import hashlib
@@ -12,13 +12,13 @@ from typing import Any
 
 from sandbox.aws_emulator.ec2 import images
 from sandbox.aws_emulator.emulator_state import EmulatorState
-from sandbox.aws_emulator.server import request_validation as judged
+from sandbox.aws_emulator.server import request_validation
 from sandbox.aws_emulator.server.errors import CloudError
 
 ACCOUNT = "123456789012"
 SERVICE = "imagebuilder"
 Bag = dict[str, Any]
-#: Kinds: part of the ARN, and whether a version belongs to it (and for components a build).
+#: By resource kind: part of the ARN, and its form (recipes have a version, components a version and a build).
 _KINDS = {
     "Component": ("component", "{name}/{version}/1"),
     "ImageRecipe": ("image-recipe", "{name}/{version}"),
@@ -27,53 +27,53 @@ _KINDS = {
     "ImagePipeline": ("image-pipeline", "{name}"),
     "LifecyclePolicy": ("lifecycle-policy", "{name}"),
 }
-#: Members of a request that name another resource.
+#: Members of a request with the ARN of another resource.
 _REFERENCES = ("imageRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn", "componentArn")
 
 
-def answer(world: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
-    """Answer one request. Raises CloudError."""
-    name, request = judged.rest(SERVICE, environ, "InvalidRequestException")
+def answer(emulator: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
+    """Return the answer of a request. Raise CloudError."""
+    name, request = request_validation.rest(SERVICE, environ, "InvalidRequestException")
     match = re.fullmatch(r"(Create|Get|Update|Delete)(\w+)", name)
-    with world.lock:
+    with emulator.lock:
         if match is not None and match[2] in _KINDS:
-            return _PLAIN[match[1]](world, region, match[2], request)
+            return _PLAIN[match[1]](emulator, region, match[2], request)
         if name in _OTHERS:
-            return _OTHERS[name](world, region, request)
+            return _OTHERS[name](emulator, region, request)
     raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {SERVICE}:{name}.")
 
 
 def _key(kind: str) -> str:
-    """By which name a kind's ARN is asked for."""
+    """Return the member of requests and answers with the ARN of a resource kind."""
     return "componentBuildVersionArn" if kind == "Component" else f"{kind[:1].lower()}{kind[1:]}Arn"
 
 
 def _arn(region: str, kind: str, request: Bag) -> str:
-    part, rest = _KINDS[kind]
+    part, form = _KINDS[kind]
     name = request["name"].lower().replace(" ", "-")
-    return f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:{part}/" + rest.format(
+    return f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:{part}/" + form.format(
         name=name, version=request.get("semanticVersion")
     )
 
 
-def _create(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    own = _arn(region, kind, request)
-    if own in world.image_builder:
-        raise CloudError("ResourceAlreadyExistsException", f"The resource with ARN '{own}' already exists.")
-    _check(world, region, kind, request)
-    world.image_builder[own] = {**request, "kind": kind, "region": region}
-    world.image_builder[own].pop("clientToken", None)
-    return {_key(kind): own, "requestId": own}
+def _create(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    arn = _arn(region, kind, request)
+    if arn in emulator.image_builder:
+        raise CloudError("ResourceAlreadyExistsException", f"The resource with ARN '{arn}' already exists.")
+    _check(emulator, region, kind, request)
+    emulator.image_builder[arn] = {**request, "kind": kind, "region": region}
+    emulator.image_builder[arn].pop("clientToken", None)
+    return {_key(kind): arn, "requestId": arn}
 
 
-def _check(world: EmulatorState, region: str, kind: str, request: Bag) -> None:
-    """Raise if a resource that the request names does not exist."""
-    for reference in _named(request):
-        if reference not in world.image_builder:
+def _check(emulator: EmulatorState, region: str, kind: str, request: Bag) -> None:
+    """Raise CloudError if a resource in the request does not exist, or if members exclude each other."""
+    for reference in _references(request):
+        if reference not in emulator.image_builder:
             message = f"The value supplied for parameter is not valid. The resource '{reference}' does not exist."
             raise CloudError("InvalidParameterValueException", message)
     parent = request.get("parentImage", "")
-    if kind == "ImageRecipe" and parent.startswith("ami-") and parent not in images.known(world, region):
+    if kind == "ImageRecipe" and parent.startswith("ami-") and parent not in images.known(emulator, region):
         raise CloudError("InvalidParameterValueException", f"The AMI ID '{parent}' does not exist.")
     if kind == "InfrastructureConfiguration" and request.get("securityGroupIds") and not request.get("subnetId"):
         message = "If you specify security groups, you must also specify a subnet ID."
@@ -82,65 +82,83 @@ def _check(world: EmulatorState, region: str, kind: str, request: Bag) -> None:
         raise CloudError("InvalidParameterCombinationException", "Specify either data or uri.")
 
 
-def _named(request: Any) -> list[str]:
+def _references(request: Any) -> list[str]:
     if isinstance(request, dict):
-        inner = [one for key, value in request.items() if key not in _REFERENCES for one in _named(value)]
+        inner = [arn for key, value in request.items() if key not in _REFERENCES for arn in _references(value)]
         return [*(request[key] for key in _REFERENCES if key in request), *inner]
-    return [one for item in request for one in _named(item)] if isinstance(request, list) else []
+    return [arn for item in request for arn in _references(item)] if isinstance(request, list) else []
 
 
-def _there(world: EmulatorState, kind: str, request: Bag) -> str:
-    own = str(request[_key(kind)])
-    if own not in world.image_builder:
-        raise CloudError("ResourceNotFoundException", f"The resource with ARN '{own}' cannot be found.", 404)
-    return own
+def _existing(emulator: EmulatorState, kind: str, request: Bag) -> str:
+    arn = str(request[_key(kind)])
+    if arn not in emulator.image_builder:
+        raise CloudError("ResourceNotFoundException", f"The resource with ARN '{arn}' cannot be found.", 404)
+    return arn
 
 
-def _get(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    own = _there(world, kind, request)
-    found = {key: value for key, value in world.image_builder[own].items() if key not in ("kind", "region")}
-    found |= {"version": found["semanticVersion"]} if "semanticVersion" in found else {}
-    return {kind[:1].lower() + kind[1:]: {**found, "arn": own}}
+def _get(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    arn = _existing(emulator, kind, request)
+    resource = {key: value for key, value in emulator.image_builder[arn].items() if key not in ("kind", "region")}
+    resource |= {"version": resource["semanticVersion"]} if "semanticVersion" in resource else {}
+    return {kind[:1].lower() + kind[1:]: {**resource, "arn": arn}}
 
 
-def _update(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    own = _there(world, kind, request)
-    _check(world, region, kind, {**world.image_builder[own], **request})
-    kept = {key: value for key, value in world.image_builder[own].items() if key in ("name", "tags", "kind", "region")}
-    world.image_builder[own] = {**kept, **request}
+def _update(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    arn = _existing(emulator, kind, request)
+    _check(emulator, region, kind, {**emulator.image_builder[arn], **request})
+    retained = {
+        key: value for key, value in emulator.image_builder[arn].items() if key in ("name", "tags", "kind", "region")
+    }
+    emulator.image_builder[arn] = {**retained, **request}
     for key in (_key(kind), "clientToken"):
-        world.image_builder[own].pop(key, None)
-    return {_key(kind): own}
+        emulator.image_builder[arn].pop(key, None)
+    return {_key(kind): arn}
 
 
-def _delete(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    own = _there(world, kind, request)
-    users = [other for other, thing in world.image_builder.items() if other != own and own in _named(thing)]
+def _delete(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    arn = _existing(emulator, kind, request)
+    users = [
+        other for other, resource in emulator.image_builder.items() if other != arn and arn in _references(resource)
+    ]
     if users:
-        message = f"Resource dependency exists: {own} is used by {', '.join(users)}."
+        message = f"Resource dependency exists: {arn} is used by {', '.join(users)}."
         raise CloudError("ResourceDependencyException", message)
-    del world.image_builder[own]
-    return {_key(kind): own}
+    del emulator.image_builder[arn]
+    return {_key(kind): arn}
 
 
-def _start(world: EmulatorState, region: str, request: Bag) -> Bag:
-    """StartImagePipelineExecution: an image, at once."""
-    own = _there(world, "ImagePipeline", request)
-    pipeline = world.image_builder[own]
-    recipe = world.image_builder[pipeline["imageRecipeArn"]]
-    (where,) = world.image_builder[pipeline["distributionConfigurationArn"]]["distributions"]
-    wanted, base = where["amiDistributionConfiguration"], images.known(world, region).get(recipe["parentImage"], {})
-    number = 1 + sum(one["pipeline"] == own for one in world.built.values())
-    ami = f"ami-{hashlib.sha256(f'{own}{number}'.encode()).hexdigest()[:17]}"
+def _start(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    """Answer StartImagePipelineExecution: create an image at once."""
+    pipeline_arn = _existing(emulator, "ImagePipeline", request)
+    pipeline = emulator.image_builder[pipeline_arn]
+    recipe = emulator.image_builder[pipeline["imageRecipeArn"]]
+    distributions = emulator.image_builder[pipeline["distributionConfigurationArn"]]["distributions"]
+    number = 1 + len({image["arn"] for image in emulator.built.values() if image["pipeline"] == pipeline_arn})
+    amis = [_create_ami(emulator, region, pipeline_arn, recipe, distribution, number) for distribution in distributions]
+    return {"imageBuildVersionArn": emulator.built[amis[0]]["arn"], "requestId": pipeline_arn}
+
+
+def _create_ami(
+    emulator: EmulatorState, region: str, pipeline_arn: str, recipe: Bag, distribution: Bag, number: int
+) -> str:
+    """Create the AMI of one region of a distribution; return its id."""
+    ami_configuration, base = (
+        distribution["amiDistributionConfiguration"],
+        images.known(emulator, region).get(recipe["parentImage"], {}),
+    )
+    identity = f"{pipeline_arn}{number}{distribution['region']}"
+    ami = f"ami-{hashlib.sha256(identity.encode()).hexdigest()[:17]}"
     (disk,) = recipe["blockDeviceMappings"]
-    now = world.now()
-    world.built[ami] = {
-        "pipeline": own,
-        "region": where["region"],
+    now = emulator.now()
+    emulator.built[ami] = {
+        "pipeline": pipeline_arn,
+        "region": distribution["region"],
         "arn": f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:image/{recipe['name']}/{recipe['semanticVersion']}/{number}",
         "image": {
-            "Name": wanted["name"].replace("{{ imagebuilder:buildDate }}", now.strftime("%Y-%m-%dT%H-%M-%S.%fZ")),
-            "Description": wanted.get("description", ""),
+            "Name": ami_configuration["name"].replace(
+                "{{ imagebuilder:buildDate }}", now.strftime("%Y-%m-%dT%H-%M-%S.%fZ")
+            ),
+            "Description": ami_configuration.get("description", ""),
             "Architecture": base.get("Architecture", "x86_64"),
             "CreationDate": now,
             "RootDeviceName": disk["deviceName"],
@@ -157,51 +175,55 @@ def _start(world: EmulatorState, region: str, request: Bag) -> Bag:
             ],
             "Tags": [
                 {"Key": key, "Value": value}
-                for key, value in {**wanted.get("amiTags", {}), "CreatedBy": "EC2 Image Builder"}.items()
+                for key, value in {**ami_configuration.get("amiTags", {}), "CreatedBy": "EC2 Image Builder"}.items()
             ],
         },
     }
-    return {"imageBuildVersionArn": world.built[ami]["arn"], "requestId": own}
+    return ami
 
 
-def _images_of(world: EmulatorState, region: str, request: Bag) -> Bag:
-    """ListImagePipelineImages, the newest first."""
-    own = _there(world, "ImagePipeline", request)
-    found = [(ami, one) for ami, one in world.built.items() if one["pipeline"] == own]
+def _images_of(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    """Answer ListImagePipelineImages, the newest first."""
+    pipeline_arn = _existing(emulator, "ImagePipeline", request)
+    built: dict[str, list[tuple[str, Bag]]] = {}
+    for ami, image in emulator.built.items():
+        if image["pipeline"] == pipeline_arn:
+            built.setdefault(image["arn"], []).append((ami, image))
     return {
         "imageSummaryList": [
             {
-                "arn": one["arn"],
-                "version": one["arn"].partition("/image/")[2],
+                "arn": arn,
+                "version": arn.partition("/image/")[2],
                 "state": {"status": "AVAILABLE"},
-                "dateCreated": one["image"]["CreationDate"].isoformat(),
-                "outputResources": {"amis": [{"region": one["region"], "image": ami}]},
+                "dateCreated": amis[0][1]["image"]["CreationDate"].isoformat(),
+                "outputResources": {"amis": [{"region": image["region"], "image": ami} for ami, image in amis]},
             }
-            for ami, one in reversed(found)
+            for arn, amis in reversed(built.items())
         ]
     }
 
 
-def _list(world: EmulatorState, region: str, request: Bag) -> Bag:
-    """ListImagePipelines, by name."""
-    wanted = {one["name"]: one["values"] for one in request.get("filters", [])}
-    found = [
-        (arn, one)
-        for arn, one in world.image_builder.items()
-        if (one["kind"], one["region"]) == ("ImagePipeline", region)
+def _list(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    """Answer ListImagePipelines, with a filter by name."""
+    filters = {row["name"]: row["values"] for row in request.get("filters", [])}
+    pipelines = [
+        {**resource, "arn": arn}
+        for arn, resource in emulator.image_builder.items()
+        if (resource["kind"], resource["region"]) == ("ImagePipeline", region)
+        and resource["name"] in filters.get("name", [resource["name"]])
     ]
-    named = [{**one, "arn": arn} for arn, one in found if one["name"] in wanted.get("name", [one["name"]])]
-    return {"imagePipelineList": [{key: one[key] for key in ("arn", "name", "imageRecipeArn")} for one in named]}
+    keys = ("arn", "name", "imageRecipeArn")
+    return {"imagePipelineList": [{key: pipeline[key] for key in keys} for pipeline in pipelines]}
 
 
-def _tag(world: EmulatorState, region: str, request: Bag) -> Bag:
-    world.image_builder[request["resourceArn"]].setdefault("tags", {}).update(request["tags"])
+def _tag(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    emulator.image_builder[request["resourceArn"]].setdefault("tags", {}).update(request["tags"])
     return {}
 
 
-def _untag(world: EmulatorState, region: str, request: Bag) -> Bag:
+def _untag(emulator: EmulatorState, region: str, request: Bag) -> Bag:
     for key in request["tagKeys"]:
-        world.image_builder[request["resourceArn"]].get("tags", {}).pop(key, None)
+        emulator.image_builder[request["resourceArn"]].get("tags", {}).pop(key, None)
     return {}
 
 

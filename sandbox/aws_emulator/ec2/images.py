@@ -1,4 +1,4 @@
-"""Public AMIs and the SSM parameters that name them (moto has only a few), and AMIs that a test defines."""
+"""Public AMIs and their SSM parameters (moto has only a few), and AMIs that a test defines."""
 
 import hashlib
 from collections.abc import Mapping
@@ -40,54 +40,54 @@ def _data() -> Mapping[str, Any]:
 
 
 def ami_id(region: str, parameter: str, version: int) -> str:
-    """The id of a public image: the same in every process, another in every region."""
+    """Return the id of a public image: equal in every process, different in every region."""
     return f"ami-{hashlib.sha256(f'{region}{parameter}{version}'.encode()).hexdigest()[:17]}"
 
 
 @cache
 def _public() -> Mapping[str, str]:
-    """The region of every public image: an id is of one region alone."""
+    """Return the region of every public image by its id (cached)."""
     rows = [(name, number) for name, row in _data()["images"].items() for number in range(1, len(row["versions"]) + 1)]
     regions = botocore.session.get_session().get_available_regions("ec2")
     return {ami_id(region, name, number): region for region in regions for name, number in rows}
 
 
-def is_elsewhere(world: EmulatorState, region: str, image: str) -> bool:
-    """Tell whether an image exists only in another region."""
-    at = world.built[image]["region"] if image in world.built else _public().get(image, region)
-    return bool(at != region)
+def is_elsewhere(emulator: EmulatorState, region: str, image: str) -> bool:
+    """Return whether an image exists only in another region."""
+    image_region = emulator.built[image]["region"] if image in emulator.built else _public().get(image, region)
+    return bool(image_region != region)
 
 
-def known(world: EmulatorState, region: str) -> dict[str, dict[str, Any]]:
-    """Every image of a region that is not moto's own, in the API's shape."""
-    found: dict[str, dict[str, Any]] = {}
+def known(emulator: EmulatorState, region: str) -> dict[str, dict[str, Any]]:
+    """Return every image of a region that moto does not have, by id, in the API's shape."""
+    known: dict[str, dict[str, Any]] = {}
     for parameter, row in _data()["images"].items():
         for number, version in enumerate(row["versions"], 1):
-            one = ami_id(region, parameter, number)
-            found[one] = _shape(one, {**row, **version}, AMAZON)
-    for one, row in _data()["own"].items():
-        found[one] = _shape(one, row, OWN)
-    for one, made in world.built.items():
-        if made["region"] == region:
-            found[one] = {**_shape(one, {"name": one, "description": "", "root": "/dev/xvda"}, OWN), **made["image"]}
-    for one, change in world.images.items():
-        base = found.get(one) or _shape(one, {"name": one, "description": "", "root": "/dev/xvda"}, OWN)
-        found[one] = {**base, **change}
-    return found
+            id_ = ami_id(region, parameter, number)
+            known[id_] = _shape(id_, {**row, **version}, AMAZON)
+    for id_, row in _data()["own"].items():
+        known[id_] = _shape(id_, row, OWN)
+    for id_, built in emulator.built.items():
+        if built["region"] == region:
+            known[id_] = {**_shape(id_, {"name": id_, "description": "", "root": "/dev/xvda"}, OWN), **built["image"]}
+    for id_, change in emulator.images.items():
+        base = known.get(id_) or _shape(id_, {"name": id_, "description": "", "root": "/dev/xvda"}, OWN)
+        known[id_] = {**base, **change}
+    return known
 
 
-def _shape(one: str, row: Mapping[str, Any], owner: str) -> dict[str, Any]:
+def _shape(id_: str, row: Mapping[str, Any], owner: str) -> dict[str, Any]:
     words = {key: row.get(key, "") for key in ("date", "driver", "cuda", "efa")}
-    made = datetime.strptime(str(row.get("date", "20261101")), "%Y%m%d").replace(tzinfo=UTC)
-    disk = {"SnapshotId": f"snap-{one[4:]}", "VolumeSize": row.get("size", 35), "VolumeType": "gp3"}
+    created = datetime.strptime(str(row.get("date", "20261101")), "%Y%m%d").replace(tzinfo=UTC)
+    disk = {"SnapshotId": f"snap-{id_[4:]}", "VolumeSize": row.get("size", 35), "VolumeType": "gp3"}
     image = {
-        "ImageId": one,
+        "ImageId": id_,
         "Name": row["name"].format(**words),
         "Description": row["description"].format(**words),
         "OwnerId": owner,
         "Architecture": row.get("architecture", "x86_64"),
-        "CreationDate": made,
-        "DeprecationTime": (made + _DEPRECATED_AFTER).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
+        "CreationDate": created,
+        "DeprecationTime": (created + _DEPRECATED_AFTER).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
         "State": "available",
         "ImageType": "machine",
         "Public": owner == AMAZON,
@@ -104,17 +104,17 @@ def _shape(one: str, row: Mapping[str, Any], owner: str) -> dict[str, Any]:
     return {**image, "ImageOwnerAlias": "amazon"} if owner == AMAZON else image
 
 
-def install(world: EmulatorState) -> None:
+def install(emulator: EmulatorState) -> None:
     """Add the images and parameters to moto's answers."""
-    theirs = SimpleSystemManagerBackend.get_parameter
-    by_name = SimpleSystemManagerBackend.get_parameters
+    moto_get_parameter = SimpleSystemManagerBackend.get_parameter
+    moto_get_parameters = SimpleSystemManagerBackend.get_parameters
 
     def get_parameter(backend: Any, name: str) -> Any:
-        return _parameter(world, backend, name) or theirs(backend, name)
+        return _parameter(emulator, backend, name) or moto_get_parameter(backend, name)
 
     def get_parameters(backend: Any, names: list[str]) -> Any:
-        ours = {name: found for name in names if (found := _parameter(world, backend, name))}
-        return {**by_name(backend, [name for name in names if name not in ours]), **ours}
+        public = {name: parameter for name in names if (parameter := _parameter(emulator, backend, name))}
+        return {**moto_get_parameters(backend, [name for name in names if name not in public]), **public}
 
     if not hasattr(SimpleSystemManagerBackend, "_landbridge"):
         SimpleSystemManagerBackend.get_parameter = get_parameter  # type: ignore[method-assign]
@@ -122,14 +122,14 @@ def install(world: EmulatorState) -> None:
         SimpleSystemManagerBackend._landbridge = True  # type: ignore[attr-defined]
 
 
-def _parameter(world: EmulatorState, backend: Any, name: str) -> Any:
-    """A public parameter, at its newest version or, as `name:version`, at an older one; None for others."""
-    plain, _, asked = name.partition(":")
+def _parameter(emulator: EmulatorState, backend: Any, name: str) -> Any:
+    """Return a public parameter in its newest version or, for `name:version`, in that version; None for others."""
+    plain, _, requested = name.partition(":")
     row = _data()["images"].get(plain)
     if row is None:
         return None
-    newest = world.released.get(plain, len(row["versions"]))
-    version = int(asked) if asked.isdigit() else newest
+    newest = emulator.released.get(plain, len(row["versions"]))
+    version = int(requested) if requested.isdigit() else newest
     if not 1 <= version <= newest:
         return None
     date = datetime.strptime(str(row["versions"][version - 1]["date"]), "%Y%m%d").replace(tzinfo=UTC)
@@ -147,29 +147,29 @@ def _parameter(world: EmulatorState, backend: Any, name: str) -> Any:
     )
 
 
-def describe(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> Any:
-    """DescribeImages: ours, and moto's where the ids or filters mean those."""
-    ours, wanted = known(world, response.region), list(request.get("ImageIds") or [])
-    theirs = response.ec2_backend.amis
-    for one in wanted:
-        if one not in ours and one not in theirs:
-            kind = "NotFound" if _well_formed(one) else "Malformed"
-            raise CloudError(f"InvalidAMIID.{kind}", f"The image id '[{one}]' does not exist")
-    if any(one in theirs for one in wanted) or (not wanted and theirs and not request.get("Filters")):
+def describe(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> Any:
+    """Answer DescribeImages with the images here, or with moto's if the ids or filters select those."""
+    images, ids = known(emulator, response.region), list(request.get("ImageIds") or [])
+    moto_images = response.ec2_backend.amis
+    for id_ in ids:
+        if id_ not in images and id_ not in moto_images:
+            kind = "NotFound" if _well_formed(id_) else "Malformed"
+            raise CloudError(f"InvalidAMIID.{kind}", f"The image id '[{id_}]' does not exist")
+    if any(id_ in moto_images for id_ in ids) or (not ids and moto_images and not request.get("Filters")):
         return _moto_describe(response)
-    chosen = [ours[one] for one in wanted] if wanted else list(ours.values())
+    chosen = [images[id_] for id_ in ids] if ids else list(images.values())
     owners = set(request.get("Owners") or [])
     if owners:
-        own = {"self": OWN, "amazon": AMAZON}
-        chosen = [image for image in chosen if image["OwnerId"] in {own.get(owner, owner) for owner in owners}]
+        owner_ids = {"self": OWN, "amazon": AMAZON}
+        chosen = [image for image in chosen if image["OwnerId"] in {owner_ids.get(owner, owner) for owner in owners}]
     return {"Images": matching(chosen, request.get("Filters") or [], _FILTERS)}
 
 
-def deregister(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> Any:
-    """DeregisterImage: of those that a pipeline has made here, with their snapshots or without; moto's own otherwise."""
+def deregister(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> Any:
+    """Answer DeregisterImage: delete an image of a pipeline, with or without its snapshots; else moto's image."""
     image_id = request["ImageId"]
-    if image_id in world.built:
-        del world.built[image_id]
+    if image_id in emulator.built:
+        del emulator.built[image_id]
         return {"Return": True}
     return _moto_deregister(response)
 
@@ -177,6 +177,6 @@ def deregister(world: EmulatorState, response: Any, request: Mapping[str, Any]) 
 _moto_describe, _moto_deregister = EC2Response.describe_images, EC2Response.deregister_image
 
 
-def _well_formed(one: str) -> bool:
-    digits = one.removeprefix("ami-")
-    return one != digits and len(digits) in (8, 17) and set(digits) <= set("0123456789abcdef")
+def _well_formed(image_id: str) -> bool:
+    digits = image_id.removeprefix("ami-")
+    return image_id != digits and len(digits) in (8, 17) and set(digits) <= set("0123456789abcdef")

@@ -1,4 +1,4 @@
-"""DescribeInstanceTypes, offerings and spot prices with AWS's paging, and with the overrides of a test."""
+"""DescribeInstanceTypes, offerings and spot prices, with AWS's paging and with overrides of a test."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -17,70 +17,74 @@ SPOT_USD = 1.0
 _TYPES_PAGE, _OFFERINGS_PAGE, _PRICES_PAGE = 100, 1000, 1000
 
 
-def describe(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """DescribeInstanceTypes; at most 100 a page, and no page size together with names, as in AWS."""
+def describe(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer DescribeInstanceTypes; at most 100 per page, and no page size together with names, as in AWS."""
     names = list(request.get("InstanceTypes") or [])
     if names and request.get("MaxResults"):
         message = "The parameter MaxResults cannot be used with the parameter InstanceTypes"
         raise CloudError("InvalidParameterCombination", message)
     instance_types = response.ec2_backend.describe_instance_types(names, response._filters_from_querystring())
     shown = [
-        {**instance_type, **world.types.get(instance_type["InstanceType"], {})} for instance_type in instance_types
+        {**instance_type, **emulator.types.get(instance_type["InstanceType"], {})} for instance_type in instance_types
     ]
-    offered = _offers(world, response.region, "availability-zone")
-    here = {offer["InstanceType"] for offer in offered}
-    if missing := sorted(set(names) - here):
+    offered = _offers(emulator, response.region, "availability-zone")
+    names_in_region = {offer["InstanceType"] for offer in offered}
+    if missing := sorted(set(names) - names_in_region):
         raise CloudError("InvalidInstanceType", f"The following supplied instance types do not exist: {missing}")
-    shown = [one for one in shown if one["InstanceType"] in here]
+    shown = [row for row in shown if row["InstanceType"] in names_in_region]
     return {"InstanceTypes": shown} if names else page(shown, request, "InstanceTypes", _TYPES_PAGE)
 
 
-def offerings(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """DescribeInstanceTypeOfferings."""
+def offerings(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer DescribeInstanceTypeOfferings."""
     location = request.get("LocationType", "region")
     if location not in LOCATIONS:
         raise CloudError("InvalidParameterValue", f"Value ({location}) for parameter locationType is invalid.")
-    found = _offers(world, response.region, location)
-    for given in request.get("Filters") or []:
-        key = {"instance-type": "InstanceType", "location": "Location"}.get(given["Name"])
+    offers = _offers(emulator, response.region, location)
+    for filter_ in request.get("Filters") or []:
+        key = {"instance-type": "InstanceType", "location": "Location"}.get(filter_["Name"])
         if key is None:
-            raise CloudError("InvalidParameterValue", f"The filter '{given['Name']}' is invalid")
-        found = [offer for offer in found if offer[key] in given.get("Values", [])]
-    return page(found, request, "InstanceTypeOfferings", _OFFERINGS_PAGE)
+            raise CloudError("InvalidParameterValue", f"The filter '{filter_['Name']}' is invalid")
+        offers = [offer for offer in offers if offer[key] in filter_.get("Values", [])]
+    return page(offers, request, "InstanceTypeOfferings", _OFFERINGS_PAGE)
 
 
-def zones_of(world: EmulatorState, region: str, kind: str) -> dict[str, str]:
-    """The zones that offer a type: name to id."""
+def zones_of(emulator: EmulatorState, region: str, instance_type: str) -> dict[str, str]:
+    """Return the zones that offer an instance type: id by zone name."""
     ids = _zone_ids(region)
-    offered = world.offered[kind] if kind in world.offered else _recorded(region).get(kind, ())
-    return {name: one for name, one in ids.items() if one in offered}
+    offered = (
+        emulator.offered[instance_type]
+        if instance_type in emulator.offered
+        else _recorded(region).get(instance_type, ())
+    )
+    return {name: id_ for name, id_ in ids.items() if id_ in offered}
 
 
-def spot_prices(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """DescribeSpotPriceHistory: the price now, by type and zone."""
+def spot_prices(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer DescribeSpotPriceHistory: the current price in USD/h, by type and zone."""
     kinds, region = list(request.get("InstanceTypes") or []), response.region
-    found = []
-    for kind in kinds or sorted({offer["InstanceType"] for offer in _offers(world, region, "region")}):
+    prices = []
+    for kind in kinds or sorted({offer["InstanceType"] for offer in _offers(emulator, region, "region")}):
         classes = _usage_classes(response, kind)
-        for name, one in zones_of(world, region, kind).items():
-            price = spot_price(world, kind, one)
+        for name, zone_id in zones_of(emulator, region, kind).items():
+            price = spot_price(emulator, kind, zone_id)
             if "spot" in classes and request.get("AvailabilityZone") in (None, name):
-                found.append(
+                prices.append(
                     {
                         "InstanceType": kind,
                         "AvailabilityZone": name,
-                        "AvailabilityZoneId": one,
+                        "AvailabilityZoneId": zone_id,
                         "ProductDescription": "Linux/UNIX",
                         "SpotPrice": f"{price:.6f}",
-                        "Timestamp": world.now(),
+                        "Timestamp": emulator.now(),
                     }
                 )
-    return page(found, request, "SpotPriceHistory", _PRICES_PAGE)
+    return page(prices, request, "SpotPriceHistory", _PRICES_PAGE)
 
 
-def spot_price(world: EmulatorState, kind: str, zone_id: str) -> float:
-    """US dollars an hour."""
-    return world.spot.get(f"{kind}/{zone_id}", world.spot.get(f"{kind}/*", SPOT_USD))
+def spot_price(emulator: EmulatorState, kind: str, zone_id: str) -> float:
+    """Return the spot price in USD/h."""
+    return emulator.spot.get(f"{kind}/{zone_id}", emulator.spot.get(f"{kind}/*", SPOT_USD))
 
 
 def _usage_classes(response: Any, kind: str) -> list[str]:
@@ -88,19 +92,19 @@ def _usage_classes(response: Any, kind: str) -> list[str]:
     return list(instance_types[0].get("SupportedUsageClasses", []))
 
 
-def _offers(world: EmulatorState, region: str, location: str) -> list[dict[str, Any]]:
-    kinds = sorted({*_recorded(region), *world.offered})
+def _offers(emulator: EmulatorState, region: str, location: str) -> list[dict[str, Any]]:
+    kinds = sorted({*_recorded(region), *emulator.offered})
     if location == "region":
-        found = [(kind, region) for kind in kinds if zones_of(world, region, kind)]
+        pairs = [(kind, region) for kind in kinds if zones_of(emulator, region, kind)]
     else:
-        which = 1 if location == "availability-zone-id" else 0
-        found = [(kind, zone[which]) for kind in kinds for zone in zones_of(world, region, kind).items()]
-    return [{"InstanceType": kind, "Location": where, "LocationType": location} for kind, where in found]
+        index = 1 if location == "availability-zone-id" else 0
+        pairs = [(kind, zone[index]) for kind in kinds for zone in zones_of(emulator, region, kind).items()]
+    return [{"InstanceType": kind, "Location": place, "LocationType": location} for kind, place in pairs]
 
 
 @cache
 def _recorded(region: str) -> dict[str, tuple[str, ...]]:
-    """Zone ids by type. Moto's table by zone name is another account's, in which names mean other zones."""
+    """Return zone ids by instance type. moto's table by zone name is from another account, with other zone names."""
     recorded: dict[str, tuple[str, ...]] = {}
     for offer in INSTANCE_TYPE_OFFERINGS["availability-zone-id"].get(region, []):
         recorded[offer["InstanceType"]] = (*recorded.get(offer["InstanceType"], ()), offer["Location"])

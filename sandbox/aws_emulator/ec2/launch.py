@@ -1,4 +1,4 @@
-"""Launch instances in moto with all data of their launch template, most of which moto ignores."""
+"""Launch of instances in moto with all data of the launch template, most of which moto ignores."""
 
 import base64
 import re
@@ -33,27 +33,34 @@ class LaunchPlacement:
     zone_id: str
 
 
-def resolve(backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The effective launch parameters of `request`, its LaunchTemplate (id or name, version) applied."""
+def template_version(backend: Any, request: Mapping[str, Any]) -> Any | None:
+    """Return the launch template's version that a request specifies, or None."""
     reference = request.get("LaunchTemplate") or {}
-    rest = {key: value for key, value in request.items() if key != "LaunchTemplate"}
     if not reference:
-        plain = merge_launch({}, rest)
-        return plain | {"ImageId": _image(backend, str(plain.get("ImageId") or ""))}
+        return None
     template_id, name = reference.get("LaunchTemplateId"), reference.get("LaunchTemplateName")
     if bool(template_id) == bool(name):
         raise CloudError("InvalidParameterCombination", "Give the launch template's id or its name, and not both.")
     template = backend.get_launch_template(template_id) if template_id else backend.get_launch_template_by_name(name)
-    version = template.get_version(reference.get("Version") or "$Default")
-    launch = merge_launch(version.data, rest)
-    launch["ImageId"] = _image(backend, str(launch.get("ImageId") or ""))
-    own = {"aws:ec2launchtemplate:id": template.id, "aws:ec2launchtemplate:version": str(version.number)}
-    tags = {"ResourceType": "instance", "Tags": [{"Key": k, "Value": v} for k, v in own.items()]}
+    return template.get_version(reference.get("Version") or "$Default")
+
+
+def resolve(backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the launch parameters of `request` with its launch template (id or name, version) applied."""
+    parameters = {key: value for key, value in request.items() if key != "LaunchTemplate"}
+    version = template_version(backend, request)
+    if version is None:
+        plain = merge_launch({}, parameters)
+        return plain | {"ImageId": resolved_image(backend, str(plain.get("ImageId") or ""))}
+    launch = merge_launch(version.data, parameters)
+    launch["ImageId"] = resolved_image(backend, str(launch.get("ImageId") or ""))
+    aws_tags = {"aws:ec2launchtemplate:id": version.template.id, "aws:ec2launchtemplate:version": str(version.number)}
+    tags = {"ResourceType": "instance", "Tags": [{"Key": k, "Value": v} for k, v in aws_tags.items()]}
     return launch | {"TagSpecifications": [*launch["TagSpecifications"], tags]}
 
 
-def _image(backend: Any, image: str) -> str:
-    """An image id; `resolve:ssm:NAME` in a template is looked up at every launch."""
+def resolved_image(backend: Any, image: str) -> str:
+    """Return an image id; `resolve:ssm:NAME` in a template is looked up at every launch."""
     name = image.removeprefix("resolve:ssm:")
     if name == image:
         return image
@@ -63,125 +70,130 @@ def _image(backend: Any, image: str) -> str:
     return str(parameter.value)
 
 
-def place(world: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> LaunchPlacement:
-    """Check type, image and subnet as EC2 does before it looks for capacity."""
-    image, kind = launch.get("ImageId"), launch.get("InstanceType")
+def place(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> LaunchPlacement:
+    """Check type, image and subnet as EC2 does before its capacity check; return the placement."""
+    image, instance_type = launch.get("ImageId"), launch.get("InstanceType")
     if not image:
         raise CloudError("MissingParameter", "The request must contain the parameter ImageId")
     if not re.fullmatch(r"ami-[0-9a-f]{8}([0-9a-f]{9})?", str(image)):
         raise CloudError("InvalidAMIID.Malformed", f'Invalid id: "{image}"')
-    if images.is_elsewhere(world, backend.region_name, str(image)):
+    if images.is_elsewhere(emulator, backend.region_name, str(image)):
         raise CloudError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
-    if not kind:
+    if not instance_type:
         raise CloudError("MissingParameter", "The request must contain the parameter InstanceType")
     subnet_id = primary_interface(launch).get("SubnetId")
     if not subnet_id:
-        raise CloudError("MissingInput", "No subnet: neither the request nor the launch template names one.")
+        raise CloudError("MissingInput", "No subnet: neither the request nor the launch template contains one.")
     subnet = backend.get_subnet(subnet_id)
-    zones = zones_of(world, backend.region_name, kind)
+    zones = zones_of(emulator, backend.region_name, instance_type)
     if not zones:
-        raise CloudError("InvalidParameterValue", f"Invalid value '{kind}' for InstanceType.")
+        raise CloudError("InvalidParameterValue", f"Invalid value '{instance_type}' for InstanceType.")
     if subnet.availability_zone not in zones:
-        message = f"Your requested instance type ({kind}) is not supported in your requested Availability Zone"
+        message = f"Your requested instance type ({instance_type}) is not supported in your requested Availability Zone"
         raise CloudError("Unsupported", f"{message} ({subnet.availability_zone}).")
-    return LaunchPlacement(kind, subnet, subnet.availability_zone, subnet.availability_zone_id)
+    return LaunchPlacement(instance_type, subnet, subnet.availability_zone, subnet.availability_zone_id)
 
 
-def room(world: EmulatorState, backend: Any, launch: Mapping[str, Any], where: LaunchPlacement) -> int:
+def room(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], placement: LaunchPlacement) -> int:
     """Return how many such instances could start now: limited by addresses, reservations and capacity."""
     each = nics.addresses(launch.get("NetworkInterfaces") or [])
-    free = world.addresses.free(where.subnet.cidr, where.subnet._subnet_ips) // each
+    free = emulator.addresses.free(placement.subnet.cidr, placement.subnet._subnet_ips) // each
     if free < 1:
-        message = f"There are not enough free addresses in subnet {where.subnet.id}."
+        message = f"There are not enough free addresses in subnet {placement.subnet.id}."
         raise CloudError("InsufficientFreeAddressesInSubnet", message)
-    reserved, left = reservations.admit(world, backend.region_name, launch, where.instance_type, where.zone_id)
+    reserved, unused = reservations.admit(
+        emulator, backend.region_name, launch, placement.instance_type, placement.zone_id
+    )
     if reserved:
-        return min(free, left)
-    return min(free, world.capacity.available(where.instance_type, *_pools(launch, where)))
+        return min(free, unused)
+    return min(free, emulator.capacity.available(placement.instance_type, *_pools(launch, placement)))
 
 
-def _pools(launch: Mapping[str, Any], where: LaunchPlacement) -> list[str]:
-    """Entries of the capacity pools that may limit a launch: a test may set less capacity for spot than in total."""
-    zones = [where.zone, where.zone_id]
-    return [f"{zone}/spot" for zone in (*zones, "*")] + zones if _market(launch) == "spot" else zones
+def _pools(launch: Mapping[str, Any], placement: LaunchPlacement) -> list[str]:
+    """Return the zones of pool entries that limit a launch: a test can set less capacity for spot than in total."""
+    zones = [placement.zone, placement.zone_id]
+    return [f"{zone}/spot" for zone in (*zones, "*")] + zones if market(launch) == "spot" else zones
 
 
-def _market(launch: Mapping[str, Any]) -> str | None:
-    market: str | None = (launch.get("InstanceMarketOptions") or {}).get("MarketType")
-    return market
+def market(launch: Mapping[str, Any]) -> str | None:
+    """Return the market of a launch; None is on-demand."""
+    market_type: str | None = (launch.get("InstanceMarketOptions") or {}).get("MarketType")
+    return market_type
 
 
-def _check_price(world: EmulatorState, launch: Mapping[str, Any], where: LaunchPlacement) -> None:
-    """A spot launch that offers less than the price of the moment."""
+def _check_price(emulator: EmulatorState, launch: Mapping[str, Any], placement: LaunchPlacement) -> None:
+    """Raise SpotMaxPriceTooLow for a spot launch with a maximum price below the current price (USD/h)."""
     most = ((launch.get("InstanceMarketOptions") or {}).get("SpotOptions") or {}).get("MaxPrice")
-    price = spot_price(world, where.instance_type, where.zone_id)
-    if _market(launch) == "spot" and most and float(most) < price:
+    price = spot_price(emulator, placement.instance_type, placement.zone_id)
+    if market(launch) == "spot" and most and float(most) < price:
         message = f"Your Spot request price of {most} is lower than the minimum required Spot request fulfillment price of {price}."
         raise CloudError("SpotMaxPriceTooLow", message)
 
 
-def check(world: EmulatorState, backend: Any, launch: Mapping[str, Any], count: int) -> LaunchPlacement:
-    """Check a launch as EC2 does, in EC2's order; a dry run is answered from here."""
-    where = place(world, backend, launch)
-    _check_references(world, backend, launch)
-    nics.check(where.instance_type, launch.get("NetworkInterfaces") or [])
-    machines.check_address(world, where.subnet, primary_interface(launch).get("PrivateIpAddress"))
-    quotas.require(world, backend, where.instance_type, _market(launch) or "on-demand", count)
-    _check_price(world, launch, where)
-    return where
+def check(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], count: int) -> LaunchPlacement:
+    """Check a launch as EC2 does, in EC2's order; a dry run does only this."""
+    placement = place(emulator, backend, launch)
+    _check_references(emulator, backend, launch)
+    nics.check(placement.instance_type, launch.get("NetworkInterfaces") or [])
+    machines.check_address(emulator, placement.subnet, primary_interface(launch).get("PrivateIpAddress"))
+    quotas.require(emulator, backend, placement.instance_type, market(launch) or "on-demand", count)
+    _check_price(emulator, launch, placement)
+    return placement
 
 
 def run(
-    world: EmulatorState, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None
+    emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None
 ) -> Any:
     """Start between `minimum` and `maximum` instances, as many as capacity allows; return moto's reservation."""
-    where = check(world, backend, launch, minimum)
-    count = min(maximum, room(world, backend, launch, where))
+    placement = check(emulator, backend, launch, minimum)
+    count = min(maximum, room(emulator, backend, launch, placement))
     if count < minimum or count < 1:
-        raise insufficient_capacity(where.instance_type, where.zone)
-    bucket = world.buckets.get("@instances")
+        raise insufficient_capacity(placement.instance_type, placement.zone)
+    bucket = emulator.buckets.get("@instances")
     if bucket and not bucket.take(count):
         raise throttled("instances")
-    reserved, _ = reservations.admit(world, backend.region_name, launch, where.instance_type, where.zone_id)
-    reservation = _run_in_moto(backend, launch, where, count, token)
+    reserved, _ = reservations.admit(emulator, backend.region_name, launch, placement.instance_type, placement.zone_id)
+    reservation = _run_in_moto(backend, launch, placement, count, token)
     for instance in reservation.instances:
         if reserved:
-            world.reserved[instance.id] = reserved
+            emulator.reserved[instance.id] = reserved
         else:
-            held = world.capacity.take(1, where.instance_type, *_pools(launch, where))
-            world.capacity_keys[instance.id] = held
-        _take_addresses(world, where, instance, nics.addresses(launch.get("NetworkInterfaces") or []) - 1)
+            entry = emulator.capacity.take(1, placement.instance_type, *_pools(launch, placement))
+            emulator.capacity_keys[instance.id] = entry
+        _take_addresses(emulator, placement, instance, nics.addresses(launch.get("NetworkInterfaces") or []) - 1)
     user_data = base64.b64decode(str(launch.get("UserData") or ""))
     tags = tags_for("instance", launch["TagSpecifications"])
-    world.lifecycle.start(
-        LaunchedInstance(i.id, where.instance_type, i.private_ip, where.zone, launch["ImageId"], tags, user_data)
+    emulator.lifecycle.start(
+        LaunchedInstance(
+            i.id, placement.instance_type, i.private_ip, placement.zone, launch["ImageId"], tags, user_data
+        )
         for i in reservation.instances
     )
     return reservation
 
 
-def _take_addresses(world: EmulatorState, where: LaunchPlacement, instance: Any, count: int) -> None:
-    """Addresses of the interfaces that are not emulated but take one each."""
+def _take_addresses(emulator: EmulatorState, placement: LaunchPlacement, instance: Any, count: int) -> None:
+    """Take `count` addresses: one for each network interface that is not emulated."""
     for _ in range(count):
-        address = world.addresses.choose(where.subnet.cidr, where.subnet._subnet_ips)
-        where.subnet._subnet_ips[address] = instance
-        world.extra.setdefault(instance.id, []).append((where.subnet, address))
+        address = emulator.addresses.choose(placement.subnet.cidr, placement.subnet._subnet_ips)
+        placement.subnet._subnet_ips[address] = instance
+        emulator.extra.setdefault(instance.id, []).append((placement.subnet, address))
 
 
-def _check_references(world: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> None:
+def _check_references(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> None:
     group = (launch.get("Placement") or {}).get("GroupName")
-    if group and (backend.region_name, group) not in world.placement_groups:
+    if group and (backend.region_name, group) not in emulator.placement_groups:
         raise CloudError("InvalidPlacementGroup.Unknown", f"The Placement Group '{group}' is unknown.")
-    image, kind = launch["ImageId"], str(launch["InstanceType"])
-    known = images.known(world, backend.region_name).get(image)
+    image, instance_type = launch["ImageId"], str(launch["InstanceType"])
+    known = images.known(emulator, backend.region_name).get(image)
     if known is None and image not in backend.amis:
         raise CloudError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
-    built = known["Architecture"] if known else backend.amis[image].architecture
-    runs = INSTANCE_TYPES.get(kind, {}).get("ProcessorInfo", {}).get("SupportedArchitectures", [built])
-    if built and built not in runs:
-        message = (
-            f"The architecture '{'/'.join(runs)}' of the specified instance type does not match '{built}' of the AMI."
-        )
+    architecture = known["Architecture"] if known else backend.amis[image].architecture
+    supported = (
+        INSTANCE_TYPES.get(instance_type, {}).get("ProcessorInfo", {}).get("SupportedArchitectures", [architecture])
+    )
+    if architecture and architecture not in supported:
+        message = f"The architecture '{'/'.join(supported)}' of the specified instance type does not match '{architecture}' of the AMI."
         raise CloudError("InvalidParameterValue", message)
     if known and known["State"] != "available":
         raise CloudError("InvalidAMIID.Unavailable", f"The image id '[{image}]' is not available")
@@ -189,22 +201,24 @@ def _check_references(world: EmulatorState, backend: Any, launch: Mapping[str, A
 
 
 def _check_disks(launch: Mapping[str, Any], image: Mapping[str, Any] | None) -> None:
-    """A root volume may be larger than the image's snapshot, never smaller."""
+    """Raise if a volume is smaller than the image's snapshot; a larger volume is allowed."""
     for mapping in launch.get("BlockDeviceMappings") or []:
         size = int((mapping.get("Ebs") or {}).get("VolumeSize") or 0)
-        own = [
+        image_disks = [
             m["Ebs"] for m in (image or {}).get("BlockDeviceMappings", []) if m["DeviceName"] == mapping["DeviceName"]
         ]
-        if size and own and size < own[0]["VolumeSize"]:
-            snapshot, least = own[0]["SnapshotId"], own[0]["VolumeSize"]
+        if size and image_disks and size < image_disks[0]["VolumeSize"]:
+            snapshot, least = image_disks[0]["SnapshotId"], image_disks[0]["VolumeSize"]
             message = f"Volume of size {size}GB is smaller than snapshot '{snapshot}', expect size >= {least}GB"
             raise CloudError("InvalidBlockDeviceMapping", message)
 
 
-def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: LaunchPlacement, count: int, token: str | None) -> Any:
+def _run_in_moto(
+    backend: Any, launch: Mapping[str, Any], placement: LaunchPlacement, count: int, token: str | None
+) -> Any:
     nic = primary_interface(launch)
     groups = list(nic.get("Groups") or [])
-    nic |= {"SubnetId": where.subnet.id, "DeleteOnTermination": True, "Groups": []}
+    nic |= {"SubnetId": placement.subnet.id, "DeleteOnTermination": True, "Groups": []}
     profile = launch.get("IamInstanceProfile") or {}
     specifications = launch["TagSpecifications"]
     options: dict[str, Any] = {}
@@ -215,7 +229,7 @@ def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: LaunchPlacement
         count,
         Base64EncodedString(str(launch["UserData"])) if launch.get("UserData") else None,
         list(launch.get("SecurityGroups") or []),
-        instance_type=where.instance_type,
+        instance_type=placement.instance_type,
         is_instance_type_default=False,
         region_name=backend.region_name,
         key_name=launch.get("KeyName"),
@@ -232,11 +246,11 @@ def _run_in_moto(backend: Any, launch: Mapping[str, Any], where: LaunchPlacement
     )
     for instance in reservation.instances:
         instance.placement.group_name = (launch.get("Placement") or {}).get("GroupName", "")
-        instance.placement.availability_zone_id = where.zone_id
+        instance.placement.availability_zone_id = placement.zone_id
         instance._state = InstanceState(*PENDING)
-        instance.lifecycle = _market(launch)
-        for one in instance.nics.values():
-            one.add_tags(tags_for("network-interface", specifications))
+        instance.lifecycle = market(launch)
+        for interface in instance.nics.values():
+            interface.add_tags(tags_for("network-interface", specifications))
         if profile:
             backend.associate_iam_instance_profile(
                 instance_id=instance.id,

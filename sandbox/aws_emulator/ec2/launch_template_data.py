@@ -1,4 +1,4 @@
-"""Launch template data with a request's parameters merged over it. Pure."""
+"""Launch template data, overridden by a request's parameters. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,9 +7,9 @@ from sandbox.aws_emulator.server.errors import CloudError
 
 
 def merge_launch(template: Mapping[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
-    """The effective parameters: the request wins, tags are joined by resource type and key.
+    """Return the merged parameters: the request overrides the template; tag specifications are concatenated.
 
-    A subnet named by the request (or by a fleet's override) replaces the one in the template's network interfaces.
+    A subnet in the request (or in a fleet's override) replaces the subnet of the template's network interfaces.
     """
     merged = {key: value for key, value in template.items() if value not in (None, "", [])}
     merged |= {
@@ -23,24 +23,24 @@ def merge_launch(template: Mapping[str, Any], request: Mapping[str, Any]) -> dic
 
 
 def tags_for(resource: str, specifications: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Tags of one resource type; later specifications win."""
+    """Return the tags of a resource type; later specifications override earlier ones."""
     chosen = [s for s in specifications if s.get("ResourceType") == resource]
     return {tag["Key"]: tag.get("Value", "") for s in chosen for tag in s.get("Tags", [])}
 
 
 def primary_interface(launch: Mapping[str, Any]) -> dict[str, Any]:
-    """The interface of card 0 and device 0, the one whose address the instance is known by.
+    """Return the primary network interface (card 0, device 0), which has the instance's private address.
 
-    Only this one is made: the others (EFA) have no address in our templates and no counterpart in the emulation.
+    Only this interface is created: the others (EFA) have no address in our templates and are not emulated.
     """
     nics = list(launch.get("NetworkInterfaces") or [])
     if not nics:
-        own = {"PrivateIpAddress": launch["PrivateIpAddress"]} if launch.get("PrivateIpAddress") else {}
+        address = {"PrivateIpAddress": launch["PrivateIpAddress"]} if launch.get("PrivateIpAddress") else {}
         return {
             "DeviceIndex": 0,
             "SubnetId": launch.get("SubnetId"),
             "Groups": list(launch.get("SecurityGroupIds") or []),
-            **own,
+            **address,
         }
     if len(nics) > 1 and any(nic.get("AssociatePublicIpAddress") for nic in nics):
         message = "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces."

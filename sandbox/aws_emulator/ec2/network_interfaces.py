@@ -1,6 +1,6 @@
-"""Checks of a launch's network interfaces: network cards, device indexes and interface types, by moto's instance data.
+"""Checks of a launch's network interfaces: network cards, device indexes and types, from moto's instance type data.
 
-It uses moto's data and not Landbridge's catalogue: the emulator must not share the mistakes of the code that it tests.
+They use moto's data and not Landbridge's catalogue: the emulator must not share errors with the code that it tests.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ KINDS = ("interface", "efa", "efa-only")
 
 
 def addresses(nics: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of addresses of one such instance; an efa-only interface has none."""
+    """Return the number of private addresses of an instance; an efa-only interface has none."""
     return max(1, sum(nic.get("InterfaceType", "interface") != "efa-only" for nic in nics))
 
 
@@ -56,7 +56,7 @@ def check(instance_type: str, nics: Sequence[Mapping[str, Any]]) -> None:
             message = f"Only one EFA interface can be attached to network card {card}"
             raise CloudError("AttachmentLimitExceeded", message)
     if sum(efa.values()) > info.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0):
-        raise CloudError("AttachmentLimitExceeded", f"{instance_type} takes fewer EFA interfaces")
+        raise CloudError("AttachmentLimitExceeded", f"{instance_type} supports fewer EFA interfaces")
 
 
 def _efa(instance_type: str, data: Mapping[str, Any], card: int, kind: str, info: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Placement groups, which moto lacks. Kept in the World, by region and name."""
+"""Placement groups, which moto does not have; stored in EmulatorState by region and name."""
 
 import uuid
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from sandbox.aws_emulator.server.errors import CloudError
 STRATEGIES = ("cluster", "partition", "spread")
 
 
-def create(world: EmulatorState, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def create(emulator: EmulatorState, region: str, account: str, request: Mapping[str, Any]) -> dict[str, Any]:
     name, strategy = request.get("GroupName"), request.get("Strategy", "cluster")
     if not name:
         raise CloudError("MissingParameter", "The request must contain the parameter groupName")
     if strategy not in STRATEGIES:
         raise CloudError("InvalidParameterValue", f"Value ({strategy}) for parameter strategy is invalid.")
-    if (region, name) in world.placement_groups:
+    if (region, name) in emulator.placement_groups:
         raise CloudError("InvalidPlacementGroup.Duplicate", f"The Placement Group '{name}' already exists.")
     tags = [tag for s in request.get("TagSpecifications") or [] for tag in s.get("Tags", [])]
     group: dict[str, Any] = {
@@ -31,38 +31,38 @@ def create(world: EmulatorState, region: str, account: str, request: Mapping[str
         group["PartitionCount"] = int(request.get("PartitionCount") or 2)
     if strategy == "spread":
         group["SpreadLevel"] = request.get("SpreadLevel", "rack")
-    world.placement_groups[region, name] = group
+    emulator.placement_groups[region, name] = group
     return {"PlacementGroup": group}
 
 
-def describe(world: EmulatorState, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    groups = [group for (where, _), group in sorted(world.placement_groups.items()) if where == region]
+def describe(emulator: EmulatorState, region: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    groups = [group for (group_region, _), group in sorted(emulator.placement_groups.items()) if group_region == region]
     names, ids = request.get("GroupNames") or [], request.get("GroupIds") or []
-    for key, wanted in (("GroupName", names), ("GroupId", ids)):
-        missing = [value for value in wanted if value not in [group[key] for group in groups]]
+    for key, values in (("GroupName", names), ("GroupId", ids)):
+        missing = [value for value in values if value not in [group[key] for group in groups]]
         if missing:
             raise CloudError("InvalidPlacementGroup.Unknown", f"The Placement Group '{missing[0]}' is unknown.")
-        groups = [group for group in groups if not wanted or group[key] in wanted]
+        groups = [group for group in groups if not values or group[key] in values]
     return {"PlacementGroups": [group for group in groups if _matches(group, request.get("Filters") or [])]}
 
 
-def delete(world: EmulatorState, region: str, request: Mapping[str, Any], used: set[str]) -> None:
-    """`used` names the groups that instances are in: those cannot be deleted."""
+def delete(emulator: EmulatorState, region: str, request: Mapping[str, Any], used: set[str]) -> None:
+    """Delete a placement group; refused if it is in `used`, the names of groups with instances."""
     name = request.get("GroupName", "")
-    if (region, name) not in world.placement_groups:
+    if (region, name) not in emulator.placement_groups:
         raise CloudError("InvalidPlacementGroup.Unknown", f"The Placement Group '{name}' is unknown.")
     if name in used:
         raise CloudError(
             "InvalidPlacementGroup.InUse", f"The placement group '{name}' is in use and may not be deleted."
         )
-    del world.placement_groups[region, name]
+    del emulator.placement_groups[region, name]
 
 
 def _matches(group: Mapping[str, Any], filters: list[Mapping[str, Any]]) -> bool:
     known = {"group-name": "GroupName", "strategy": "Strategy", "state": "State", "group-arn": "GroupArn"}
     tags = {tag["Key"]: tag.get("Value", "") for tag in group["Tags"]}
-    for request in filters:
-        name, values = request["Name"], request.get("Values", [])
+    for filter_ in filters:
+        name, values = filter_["Name"], filter_.get("Values", [])
         if name.startswith("tag:"):
             if tags.get(name[4:]) not in values:
                 return False

@@ -1,4 +1,4 @@
-"""Service quotas: their values, which only /_ctl changes, and the check of vCPU quotas at a launch."""
+"""Service quotas: their values (changed only by /_ctl), and the check of vCPU quotas at a launch."""
 
 import json
 import re
@@ -14,32 +14,32 @@ from moto.servicequotas.responses import ServiceQuotasResponse
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, render
 
-JSON_PAGE = 100
+PAGE_SIZE = 100
 
 
 @cache
 def table() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    """Quotas by service and code."""
+    """Return the quotas by service and code (cached)."""
     text = files("sandbox.aws_emulator.ec2").joinpath("quotas.yaml").read_text(encoding="utf-8")
     quotas: Mapping[str, Mapping[str, Mapping[str, Any]]] = yaml.safe_load(text)["quotas"]
     return quotas
 
 
-def value(world: EmulatorState, service: str, code: str) -> float:
-    """The account's value of a quota: the one that a test has set, else the table's."""
-    return world.quotas.get(code, float(table()[service][code]["value"]))
+def value(emulator: EmulatorState, service: str, code: str) -> float:
+    """Return the account's value of a quota: set by a test, or from the table."""
+    return emulator.quotas.get(code, float(table()[service][code]["value"]))
 
 
-def install(world: EmulatorState) -> None:
-    """Answer Service Quotas from the table."""
+def install(emulator: EmulatorState) -> None:
+    """Install Service Quotas in moto, with the values of the table."""
     for name, action in _ACTIONS.items():
-        setattr(ServiceQuotasResponse, name, _method(world, action))
+        setattr(ServiceQuotasResponse, name, _method(emulator, action))
 
 
-def _method(world: EmulatorState, action: Any) -> Any:
+def _method(emulator: EmulatorState, action: Any) -> Any:
     def method(response: Any) -> Any:
         try:
-            return json.dumps(action(world, json.loads(response.body or b"{}"), response.region))
+            return json.dumps(action(emulator, json.loads(response.body or b"{}"), response.region))
         except CloudError as error:
             _, headers, body = render(error, "servicequotas", "target")
             return error.status, {**headers, "status": error.status}, body.decode()
@@ -47,30 +47,30 @@ def _method(world: EmulatorState, action: Any) -> Any:
     return method
 
 
-def _get(world: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
-    service, code = _found(request)
-    return {"Quota": _shown(service, code, value(world, service, code), region)}
+def _get(emulator: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+    service, code = _service_and_code(request)
+    return {"Quota": _shown(service, code, value(emulator, service, code), region)}
 
 
-def _get_default(world: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
-    service, code = _found(request)
+def _get_default(emulator: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+    service, code = _service_and_code(request)
     return {"Quota": _shown(service, code, float(table()[service][code]["default"]), region)}
 
 
-def _list(world: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
+def _list(emulator: EmulatorState, request: Mapping[str, Any], region: str) -> dict[str, Any]:
     service = str(request.get("ServiceCode"))
     if service not in table():
         raise CloudError("NoSuchResourceException", f"The request failed because the service {service} does not exist.")
     codes = list(table()[service])
-    start, size = int(request.get("NextToken") or 0), min(int(request.get("MaxResults") or JSON_PAGE), JSON_PAGE)
-    page = [_shown(service, code, value(world, service, code), region) for code in codes[start : start + size]]
+    start, size = int(request.get("NextToken") or 0), min(int(request.get("MaxResults") or PAGE_SIZE), PAGE_SIZE)
+    page = [_shown(service, code, value(emulator, service, code), region) for code in codes[start : start + size]]
     return {"Quotas": page, **({"NextToken": str(start + size)} if start + size < len(codes) else {})}
 
 
 _ACTIONS = {"get_service_quota": _get, "get_aws_default_service_quota": _get_default, "list_service_quotas": _list}
 
 
-def _found(request: Mapping[str, Any]) -> tuple[str, str]:
+def _service_and_code(request: Mapping[str, Any]) -> tuple[str, str]:
     service, code = str(request.get("ServiceCode")), str(request.get("QuotaCode"))
     if code not in table().get(service, {}):
         message = f"The request failed because the specified service quota does not exist: {service}/{code}."
@@ -101,14 +101,17 @@ def code_of(instance_type: str, market: str) -> str | None:
     family = instance_type.partition(".")[0]
     letters = re.match("[a-z]+", family)
     for code, row in table()["ec2"].items():
-        named = row.get("families", ())
-        if row.get("market") == market and (family in named or (letters and letters[0] in named)):
+        families = row.get("families", ())
+        if row.get("market") == market and (family in families or (letters and letters[0] in families)):
             return code
     return None
 
 
-def require(world: EmulatorState, backend: Any, instance_type: str, market: str, count: int) -> None:
-    """Raise VcpuLimitExceeded where `count` more instances pass the account's quota. Capacity Blocks have none here."""
+def require(emulator: EmulatorState, backend: Any, instance_type: str, market: str, count: int) -> None:
+    """Raise VcpuLimitExceeded if `count` more instances exceed the account's quota.
+
+    Capacity Blocks have no quota here.
+    """
     code = code_of(instance_type, market)
     if code is None:
         return
@@ -117,8 +120,8 @@ def require(world: EmulatorState, backend: Any, instance_type: str, market: str,
         for instance in backend.all_instances()
         if instance.state in ("pending", "running") and code_of(instance.instance_type, _market(instance)) == code
     )
-    limit, wanted = value(world, "ec2", code), count * vcpus(instance_type)
-    if used + wanted > limit:
+    limit, requested = value(emulator, "ec2", code), count * vcpus(instance_type)
+    if used + requested > limit:
         if market == "spot":
             raise CloudError("MaxSpotInstanceCountExceeded", "Max spot instance count exceeded")
         message = (

@@ -1,4 +1,4 @@
-"""Resource groups that hold capacity reservations: service-linked ones, made by the API, with their members."""
+"""Resource groups of capacity reservations: service-linked groups, created by the API, with their members."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -18,18 +18,18 @@ MEMBER = "AWS::EC2::CapacityReservation"
 Action = Callable[[EmulatorState, Any, Mapping[str, Any]], dict[str, Any]]
 
 
-def install(world: EmulatorState) -> None:
-    """Add the operations that moto lacks, and the checks of those it has."""
+def install(emulator: EmulatorState) -> None:
+    """Install the operations that moto does not have, and the checks of the others."""
     for name, action in _ACTIONS.items():
-        setattr(ResourceGroupsResponse, name, _method(world, action))
+        setattr(ResourceGroupsResponse, name, _method(emulator, action))
         urls.url_paths.setdefault(f"{{0}}/{name.replace('_', '-')}$", ResourceGroupsResponse.dispatch)
 
 
-def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
+def _method(emulator: EmulatorState, action: Action) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
             body = response.body if isinstance(response.body, str) else (response.body or b"").decode()
-            result = action(world, response, json.loads(body or "{}"))
+            result = action(emulator, response, json.loads(body or "{}"))
             return 200, {"Content-Type": "application/json"}, json.dumps(result)
         except CloudError as error:
             _, headers, body = render(error, "resource-groups", "")
@@ -46,34 +46,34 @@ def _group(response: Any, request: Mapping[str, Any]) -> Any:
     return groups[name]
 
 
-def _get(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _get(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     group = _group(response, request)
     return {"Group": {"GroupArn": group.arn, "Name": group.name, "Description": group.description}}
 
 
-def _configuration(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _configuration(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     group = _group(response, request)
     if not group.configuration:
         raise CloudError("BadRequestException", f"The group {group.name} has no configuration.")
     return {"GroupConfiguration": {"Configuration": group.configuration, "Status": "UPDATE_COMPLETE"}}
 
 
-def _add(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+def _add(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     group = _group(response, request)
     if group.resource_query or not _is_pool(group.configuration):
         raise CloudError("BadRequestException", "Only service-linked groups take resources by name.")
-    members, failed = world.members.setdefault(group.arn, []), []
+    members, failed = emulator.members.setdefault(group.arn, []), []
     for arn in request.get("ResourceArns", []):
         reservation = str(arn).rpartition("/")[2]
-        if (response.region, reservation) in world.reservations:
+        if (response.region, reservation) in emulator.reservations:
             members += [arn] if arn not in members else []
         else:
             failed.append({"ResourceArn": arn, "ErrorCode": "NOT_FOUND", "ErrorMessage": "no such reservation"})
     return {"Succeeded": list(members), "Failed": failed, "Pending": []}
 
 
-def _list(world: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    members = world.members.get(_group(response, request).arn, [])
+def _list(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
+    members = emulator.members.get(_group(response, request).arn, [])
     identifiers = [{"ResourceArn": arn, "ResourceType": MEMBER} for arn in members]
     shown = page(identifiers, request, "ResourceIdentifiers", 50)
     resources = [

@@ -1,6 +1,7 @@
-"""Checks of a RunInstances request by itself, independent of the account's state.
+"""Checks of a RunInstances request that do not depend on the account's state.
 
-Source: EC2 API Reference, RunInstances (SubnetId, NetworkInterfaces, TagSpecifications, InstanceMarketOptions) and "Tag restrictions".
+Source: EC2 API Reference, RunInstances (SubnetId, NetworkInterfaces, TagSpecifications, InstanceMarketOptions) and "Tag
+restrictions".
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from sandbox.aws_emulator.server.errors import CloudError
 #: Resource types that a launch creates and can tag.
 TAGGED = ("instance", "volume", "network-interface", "spot-instances-request", "elastic-gpu")
 MARKETS = ("spot", "capacity-block", "interruptible-capacity-reservation")
-KEY, VALUE, TAGS = 128, 256, 50
+MAX_KEY_LENGTH, MAX_VALUE_LENGTH, MAX_TAGS = 128, 256, 50
 #: Parameters that EC2 refuses for the instance when network interfaces are given.
 _OF_INTERFACES = {
     "SubnetId": "subnet ID",
@@ -23,9 +24,9 @@ _OF_INTERFACES = {
 
 
 def check(request: Mapping[str, Any]) -> None:
-    """Raise EC2's error for a request whose parameters contradict one another."""
-    _beside_interfaces(request, request)
-    _tags(request.get("TagSpecifications") or [])
+    """Raise EC2's error for a request with contradictory parameters."""
+    _check_interface_parameters(request, request)
+    _check_tags(request.get("TagSpecifications") or [])
     options = request.get("InstanceMarketOptions") or {}
     market = options.get("MarketType")
     if options and market not in MARKETS:
@@ -35,29 +36,38 @@ def check(request: Mapping[str, Any]) -> None:
 
 
 def resolve(backend: Any, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The effective parameters. A template's interfaces take no subnet of the request beside them, which a fleet's override may name."""
+    """Return the launch parameters.
+
+    With network interfaces in the template, a subnet in the request is refused (in a fleet's override it is allowed).
+    Interfaces in both are refused here: EC2 accepts them, and does not document how it merges them.
+    """
     reference = request.get("LaunchTemplate") or {}
+    if reference and request.get("NetworkInterfaces"):
+        plain = {key: value for key, value in request.items() if key not in ("NetworkInterfaces", *_OF_INTERFACES)}
+        if launch.resolve(backend, plain).get("NetworkInterfaces"):
+            message = "Network interfaces in the launch template and in the request: EC2 does not document their merge."
+            raise CloudError("InvalidParameterCombination", message)
     if reference and not request.get("NetworkInterfaces"):
         plain = {key: value for key, value in request.items() if key not in _OF_INTERFACES}
-        _beside_interfaces(launch.resolve(backend, plain), request)
+        _check_interface_parameters(launch.resolve(backend, plain), request)
     return launch.resolve(backend, request)
 
 
-def _beside_interfaces(interfaces: Mapping[str, Any], request: Mapping[str, Any]) -> None:
-    for key, words in _OF_INTERFACES.items():
+def _check_interface_parameters(interfaces: Mapping[str, Any], request: Mapping[str, Any]) -> None:
+    for key, noun in _OF_INTERFACES.items():
         if interfaces.get("NetworkInterfaces") and request.get(key):
-            message = f"Network interfaces and an instance-level {words} may not be specified on the same request"
+            message = f"Network interfaces and an instance-level {noun} may not be specified on the same request"
             raise CloudError("InvalidParameterCombination", message)
 
 
-def _tags(specifications: list[Mapping[str, Any]]) -> None:
+def _check_tags(specifications: list[Mapping[str, Any]]) -> None:
     for specification in specifications:
         kind, tags = specification.get("ResourceType"), specification.get("Tags") or []
         if kind not in TAGGED:
             message = f"'{kind}' is not a valid taggable resource type for this operation."
             raise CloudError("InvalidParameterValue", message)
-        if len(tags) > TAGS:
-            raise CloudError("TagLimitExceeded", f"The maximum number of tags on a resource is {TAGS}")
+        if len(tags) > MAX_TAGS:
+            raise CloudError("TagLimitExceeded", f"The maximum number of tags on a resource is {MAX_TAGS}")
         keys = [str(tag.get("Key", "")) for tag in tags]
         if len(set(keys)) < len(keys):
             raise CloudError(
@@ -65,10 +75,12 @@ def _tags(specifications: list[Mapping[str, Any]]) -> None:
             )
         for tag in tags:
             key, value = str(tag.get("Key", "")), str(tag.get("Value", ""))
-            if not 1 <= len(key) <= KEY or key.startswith("aws:"):
+            if not 1 <= len(key) <= MAX_KEY_LENGTH or key.startswith("aws:"):
                 raise CloudError(
                     "InvalidParameterValue",
-                    f"Tag keys starting with 'aws:' are reserved, and a key has 1 to {KEY} letters",
+                    f"Tag keys starting with 'aws:' are reserved, and a key has 1 to {MAX_KEY_LENGTH} letters",
                 )
-            if len(value) > VALUE:
-                raise CloudError("InvalidParameterValue", f"Tag value exceeds the maximum length of {VALUE} characters")
+            if len(value) > MAX_VALUE_LENGTH:
+                raise CloudError(
+                    "InvalidParameterValue", f"Tag value exceeds the maximum length of {MAX_VALUE_LENGTH} characters"
+                )

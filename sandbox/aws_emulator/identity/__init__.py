@@ -1,1 +1,1 @@
-"""Access beyond moto: access keys, IAM actions and managed policies, Roles Anywhere, hybrid activations."""
+"""Identity services: access keys, IAM actions and managed policies, Roles Anywhere, hybrid activations."""

@@ -1,4 +1,4 @@
-"""AWS managed policies: loaded one by one when a request names their ARN (moto loads all or none)."""
+"""AWS managed policies, each loaded when a request contains its ARN (moto loads all or none)."""
 
 import json
 from functools import cache
@@ -11,29 +11,29 @@ from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.moto_hooks import before
 
 
-def install(world: EmulatorState) -> None:
+def install(emulator: EmulatorState) -> None:
     """Install the loading of managed policies in moto. Global to the process, as moto's state is."""
     for name in ("attach_role_policy", "get_policy"):
-        before(IAMBackend, name, _know)
+        before(IAMBackend, name, _load_requested)
 
 
-def _know(backend: Any, asked: dict[str, Any]) -> None:
-    know(backend, asked["policy_arn"])
+def _load_requested(backend: Any, arguments: dict[str, Any]) -> None:
+    load(backend, arguments["policy_arn"])
 
 
-def know(backend: Any, arn: str) -> None:
-    """Let moto have the policy of this ARN, if AWS has it."""
+def load(backend: Any, arn: str) -> None:
+    """Add the policy of this ARN to moto if it is an AWS managed policy."""
     if ":iam::aws:policy/" not in arn or arn in backend.managed_policies:
         return
     name = arn.rpartition("/")[2]
     data = _all().get(name)
     if data is not None:
-        made = AWSManagedPolicy.from_data(name, backend.account_id, backend.region_name, data)
-        if made.arn == arn:
-            backend.managed_policies[arn] = made
+        policy = AWSManagedPolicy.from_data(name, backend.account_id, backend.region_name, data)
+        if policy.arn == arn:
+            backend.managed_policies[arn] = policy
 
 
 @cache
 def _all() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(aws_managed_policies_data)
-    return found
+    policies: dict[str, Any] = json.loads(aws_managed_policies_data)
+    return policies

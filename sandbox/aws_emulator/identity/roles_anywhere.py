@@ -1,7 +1,7 @@
-"""IAM Roles Anywhere (moto has none): trust anchors and profiles. It issues no credentials.
+"""IAM Roles Anywhere (moto has none): trust anchors and profiles. create_session.py issues credentials.
 
-Source: IAM Roles Anywhere API Reference; its User Guide, "The IAM Roles Anywhere trust model" (requirements for a CA certificate)
-and "Notifications" (45 days where nothing else is asked).
+Source: IAM Roles Anywhere API Reference; its User Guide, "The IAM Roles Anywhere trust model" (requirements for a CA
+certificate) and "Notifications" (45 days by default).
 """
 
 import re
@@ -15,56 +15,56 @@ from cryptography.hazmat.primitives.hashes import MD5, SHA1
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
-from sandbox.aws_emulator.server import request_validation as judged
+from sandbox.aws_emulator.server import request_validation
 from sandbox.aws_emulator.server.errors import CloudError
 
 SERVICE = "rolesanywhere"
 Bag = dict[str, Any]
-#: Kinds: member of an answer, and part of the ARN.
+#: By resource kind: member of an answer, and part of the ARN.
 _KINDS = {"TrustAnchor": ("trustAnchor", "trust-anchor"), "Profile": ("profile", "profile")}
 _EVENTS = ("CA_CERTIFICATE_EXPIRY", "END_ENTITY_CERTIFICATE_EXPIRY")
 _DEFAULT_DAYS = 45
 _PAGE = 100
 
 
-def answer(world: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
-    """Answer one request. Raises CloudError."""
-    name, request = judged.rest(SERVICE, environ, "ValidationException")
-    with world.lock:
+def answer(emulator: EmulatorState, region: str, environ: Mapping[str, Any]) -> Bag:
+    """Return the answer of a request. Raise CloudError."""
+    name, request = request_validation.rest(SERVICE, environ, "ValidationException")
+    with emulator.lock:
         if name in _OTHERS:
-            return _OTHERS[name](world, region, request)
+            return _OTHERS[name](emulator, region, request)
         match = re.fullmatch(r"(Create|Get|List|Update|Enable|Disable|Delete)(TrustAnchor|Profile)s?", name)
         if match is not None:
-            return _PLAIN[match[1]](world, region, match[2], request)
+            return _PLAIN[match[1]](emulator, region, match[2], request)
     raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {SERVICE}:{name}.")
 
 
-def _create(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    word, part = _KINDS[kind]
+def _create(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    word, arn_part = _KINDS[kind]
     _check(region, request)
-    own, now = str(uuid.uuid4()), world.now().isoformat()
-    arn = f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:{part}/{own}"
-    made = {key: value for key, value in request.items() if key != "tags"}
-    made |= {f"{word}Id": own, f"{word}Arn": arn, "createdAt": now, "updatedAt": now}
-    made["enabled"] = request.get("enabled", False)
+    id_, now = str(uuid.uuid4()), emulator.now().isoformat()
+    arn = f"arn:aws:{SERVICE}:{region}:{ACCOUNT}:{arn_part}/{id_}"
+    item = {key: value for key, value in request.items() if key != "tags"}
+    item |= {f"{word}Id": id_, f"{word}Arn": arn, "createdAt": now, "updatedAt": now}
+    item["enabled"] = request.get("enabled", False)
     if kind == "TrustAnchor":
-        made["notificationSettings"] = _notifications(request.get("notificationSettings", []))
+        item["notificationSettings"] = _notifications(request.get("notificationSettings", []))
     else:
-        made |= {"durationSeconds": request.get("durationSeconds", 3600), "createdBy": f"arn:aws:iam::{ACCOUNT}:root"}
-        made["requireInstanceProperties"] = request.get("requireInstanceProperties", False)
-    world.anywhere[arn] = {"kind": kind, "region": region, "tags": request.get("tags", []), "is": made}
-    return {word: made}
+        item |= {"durationSeconds": request.get("durationSeconds", 3600), "createdBy": f"arn:aws:iam::{ACCOUNT}:root"}
+        item["requireInstanceProperties"] = request.get("requireInstanceProperties", False)
+    emulator.anywhere[arn] = {"kind": kind, "region": region, "tags": request.get("tags", []), "is": item}
+    return {word: item}
 
 
 def _check(region: str, request: Bag) -> None:
-    """Raise if a named role does not exist, or if a trusted certificate is no CA."""
+    """Raise CloudError if a role or policy does not exist, or if a trusted certificate is not a CA certificate."""
     source = request.get("source", {})
     data = source.get("sourceData", {})
-    needs = {"CERTIFICATE_BUNDLE": "x509CertificateData", "AWS_ACM_PCA": "acmPcaArn"}.get(source.get("sourceType"))
-    if source and (needs is None or set(data) != {needs}):
+    required = {"CERTIFICATE_BUNDLE": "x509CertificateData", "AWS_ACM_PCA": "acmPcaArn"}.get(source.get("sourceType"))
+    if source and (required is None or set(data) != {required}):
         raise CloudError("ValidationException", f"Source data does not match source type {source.get('sourceType')}.")
     if "x509CertificateData" in data:
-        _authorities(data["x509CertificateData"])
+        _check_ca_certificates(data["x509CertificateData"])
     for arn in request.get("roleArns", []):
         if principals.role(region, arn) is None:
             raise CloudError("ValidationException", f"Role '{arn}' does not exist.")
@@ -73,8 +73,8 @@ def _check(region: str, request: Bag) -> None:
             raise CloudError("ValidationException", f"Policy '{arn}' does not exist.")
 
 
-def _authorities(text: str) -> None:
-    """Certificates of X.509's third version that may sign others, by a hash that still holds."""
+def _check_ca_certificates(text: str) -> None:
+    """Raise CloudError unless all certificates are X.509 v3, may sign certificates, and have a safe hash."""
     try:
         certificates = x509.load_pem_x509_certificates(text.encode())
     except ValueError as error:
@@ -91,86 +91,91 @@ def _authorities(text: str) -> None:
             raise CloudError("ValidationException", "The certificate's signature algorithm is not supported")
 
 
-def _notifications(asked: list[Bag]) -> list[Bag]:
-    mine = {one["event"]: {"channel": "ALL", "threshold": _DEFAULT_DAYS, **one} for one in asked}
+def _notifications(settings: list[Bag]) -> list[Bag]:
+    configured = {row["event"]: {"channel": "ALL", "threshold": _DEFAULT_DAYS, **row} for row in settings}
     default = {"enabled": True, "threshold": _DEFAULT_DAYS, "channel": "ALL"}
-    found = [
-        mine.get(event, {**default, "event": event, "configuredBy": "rolesanywhere.amazonaws.com"}) for event in _EVENTS
+    rows = [
+        configured.get(event, {**default, "event": event, "configuredBy": "rolesanywhere.amazonaws.com"})
+        for event in _EVENTS
     ]
-    return [{"configuredBy": ACCOUNT, **one} for one in found]
+    return [{"configuredBy": ACCOUNT, **row} for row in rows]
 
 
-def _of(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    own = str(request[f"{_KINDS[kind][0]}Id"])
-    for arn, one in world.anywhere.items():
-        if own in (arn, arn.rpartition("/")[2]) and (one["kind"], one["region"]) == (kind, region):
-            return one
-    raise CloudError("ResourceNotFoundException", f"{kind} {own} not found", 404)
+def _resource(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    id_ = str(request[f"{_KINDS[kind][0]}Id"])
+    for arn, resource in emulator.anywhere.items():
+        if id_ in (arn, arn.rpartition("/")[2]) and (resource["kind"], resource["region"]) == (kind, region):
+            return resource
+    raise CloudError("ResourceNotFoundException", f"{kind} {id_} not found", 404)
 
 
-def _get(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    return {_KINDS[kind][0]: _of(world, region, kind, request)["is"]}
+def _get(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    return {_KINDS[kind][0]: _resource(emulator, region, kind, request)["is"]}
 
 
-def _list(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    found = [one["is"] for one in world.anywhere.values() if (one["kind"], one["region"]) == (kind, region)]
+def _list(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    items = [
+        resource["is"]
+        for resource in emulator.anywhere.values()
+        if (resource["kind"], resource["region"]) == (kind, region)
+    ]
     start, size = int(request.get("nextToken", 0)), request.get("pageSize", _PAGE)
-    more = {"nextToken": str(start + size)} if len(found) > start + size else {}
-    return {f"{_KINDS[kind][0]}s": found[start : start + size], **more}
+    next_page = {"nextToken": str(start + size)} if len(items) > start + size else {}
+    return {f"{_KINDS[kind][0]}s": items[start : start + size], **next_page}
 
 
-def _update(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    one = _of(world, region, kind, request)
+def _update(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    resource = _resource(emulator, region, kind, request)
     _check(region, request)
-    new = {key: value for key, value in request.items() if key != f"{_KINDS[kind][0]}Id"}
-    one["is"].update(new, updatedAt=world.now().isoformat())
-    return {_KINDS[kind][0]: one["is"]}
+    changes = {key: value for key, value in request.items() if key != f"{_KINDS[kind][0]}Id"}
+    resource["is"].update(changes, updatedAt=emulator.now().isoformat())
+    return {_KINDS[kind][0]: resource["is"]}
 
 
-def _switch(on: bool) -> Callable[[EmulatorState, str, str, Bag], Bag]:
-    def act(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-        one = _of(world, region, kind, request)
-        one["is"]["enabled"] = on
-        return {_KINDS[kind][0]: one["is"]}
+def _set_enabled(on: bool) -> Callable[[EmulatorState, str, str, Bag], Bag]:
+    def act(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+        resource = _resource(emulator, region, kind, request)
+        resource["is"]["enabled"] = on
+        return {_KINDS[kind][0]: resource["is"]}
 
     return act
 
 
-def _delete(world: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
-    """Delete a trust anchor or profile; no dependency prevents it, and issued credentials stay valid until they expire."""
+def _delete(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Bag:
+    """Delete a trust anchor or profile. No dependency prevents it; issued credentials stay valid until they expire."""
     word = _KINDS[kind][0]
-    one = _of(world, region, kind, request)["is"]
-    del world.anywhere[one[f"{word}Arn"]]
-    return {word: one}
+    item = _resource(emulator, region, kind, request)["is"]
+    del emulator.anywhere[item[f"{word}Arn"]]
+    return {word: item}
 
 
-def _notify(world: EmulatorState, region: str, request: Bag) -> Bag:
-    one = _of(world, region, "TrustAnchor", request)
-    one["is"]["notificationSettings"] = _notifications(request["notificationSettings"])
-    return {"trustAnchor": one["is"]}
+def _notify(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    resource = _resource(emulator, region, "TrustAnchor", request)
+    resource["is"]["notificationSettings"] = _notifications(request["notificationSettings"])
+    return {"trustAnchor": resource["is"]}
 
 
-def _bearer(world: EmulatorState, request: Bag) -> Bag:
-    if request["resourceArn"] not in world.anywhere:
+def _tagged_resource(emulator: EmulatorState, request: Bag) -> Bag:
+    if request["resourceArn"] not in emulator.anywhere:
         raise CloudError("ResourceNotFoundException", f"Resource {request['resourceArn']} not found", 404)
-    return world.anywhere[request["resourceArn"]]
+    return emulator.anywhere[request["resourceArn"]]
 
 
-def _tag(world: EmulatorState, region: str, request: Bag) -> Bag:
-    one = _bearer(world, request)
-    new = {tag["key"] for tag in request["tags"]}
-    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in new] + request["tags"]
+def _tag(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    resource = _tagged_resource(emulator, request)
+    new_keys = {tag["key"] for tag in request["tags"]}
+    resource["tags"] = [tag for tag in resource["tags"] if tag["key"] not in new_keys] + request["tags"]
     return {}
 
 
-def _untag(world: EmulatorState, region: str, request: Bag) -> Bag:
-    one = _bearer(world, request)
-    one["tags"] = [tag for tag in one["tags"] if tag["key"] not in request["tagKeys"]]
+def _untag(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    resource = _tagged_resource(emulator, request)
+    resource["tags"] = [tag for tag in resource["tags"] if tag["key"] not in request["tagKeys"]]
     return {}
 
 
-def _tags(world: EmulatorState, region: str, request: Bag) -> Bag:
-    return {"tags": _bearer(world, request)["tags"]}
+def _tags(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    return {"tags": _tagged_resource(emulator, request)["tags"]}
 
 
 _PLAIN: dict[str, Callable[[EmulatorState, str, str, Bag], Bag]] = {
@@ -178,8 +183,8 @@ _PLAIN: dict[str, Callable[[EmulatorState, str, str, Bag], Bag]] = {
     "Get": _get,
     "List": _list,
     "Update": _update,
-    "Enable": _switch(True),
-    "Disable": _switch(False),
+    "Enable": _set_enabled(True),
+    "Disable": _set_enabled(False),
     "Delete": _delete,
 }
 _OTHERS: dict[str, Callable[[EmulatorState, str, Bag], Bag]] = {

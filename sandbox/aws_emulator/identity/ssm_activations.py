@@ -1,7 +1,8 @@
-"""Systems Manager's hybrid activations, which moto lacks.
+"""Systems Manager hybrid activations, which moto does not have.
 
-Source: Systems Manager API Reference, CreateActivation (a day where no end is given, 30 days at most), DescribeActivations,
-DeleteActivation; the service's own words for a role that it cannot take (hashicorp/terraform-provider-aws, issue 27952).
+Source: Systems Manager API Reference, CreateActivation (default expiration: one day; maximum: 30 days),
+DescribeActivations, DeleteActivation; the error message for an unusable role: hashicorp/terraform-provider-aws, issue
+27952.
 """
 
 import uuid
@@ -21,20 +22,20 @@ _FILTERS = {"ActivationIds": "ActivationId", "DefaultInstanceName": "DefaultInst
 _PAGE = 50
 
 
-def create(world: EmulatorState, region: str, request: Bag) -> Bag:
-    """CreateActivation. Only this answer contains the activation code."""
+def create(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    """Answer CreateActivation. Only this answer contains the activation code."""
     role = principals.role(region, request["IamRole"])
     if role is None or not principals.trusts(role, "ssm.amazonaws.com"):
         arn = f"arn:aws:iam::{ACCOUNT}:role/{request['IamRole']}"
         message = f"Nonexistent role or missing ssm service principal in trust policy: {arn}"
         raise CloudError("ValidationException", message)
-    now, asked = world.now(), request.get("ExpirationDate")
-    ends = now + timedelta(days=1) if asked is None else parse_to_aware_datetime(asked)
+    now, expiration = emulator.now(), request.get("ExpirationDate")
+    ends = now + timedelta(days=1) if expiration is None else parse_to_aware_datetime(expiration)
     if not now < ends <= now + timedelta(days=iam().limits.ssm_activation_days):
         raise CloudError("ValidationException", "Invalid expiration date: it has to be within 30 days from now.")
-    own = str(uuid.uuid4())
-    world.activations[own] = {
-        "ActivationId": own,
+    id_ = str(uuid.uuid4())
+    emulator.activations[id_] = {
+        "ActivationId": id_,
         "region": region,
         "IamRole": request["IamRole"],
         "Description": request.get("Description", ""),
@@ -45,29 +46,32 @@ def create(world: EmulatorState, region: str, request: Bag) -> Bag:
         "ExpirationDate": ends.timestamp(),
         "Tags": request.get("Tags", []),
     }
-    return {"ActivationId": own, "ActivationCode": uuid.uuid4().hex[:20]}
+    return {"ActivationId": id_, "ActivationCode": uuid.uuid4().hex[:20]}
 
 
-def describe(world: EmulatorState, region: str, request: Bag) -> Bag:
-    """DescribeActivations, by page."""
-    wanted = {_FILTERS[one["FilterKey"]]: one["FilterValues"] for one in request.get("Filters", [])}
-    found = [
-        {**{key: value for key, value in activation.items() if key != "region"}, "Expired": _over(world, activation)}
-        for activation in world.activations.values()
-        if activation["region"] == region and all(activation[key] in values for key, values in wanted.items())
+def describe(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    """Answer DescribeActivations, one page."""
+    filters = {_FILTERS[row["FilterKey"]]: row["FilterValues"] for row in request.get("Filters", [])}
+    activations = [
+        {
+            **{key: value for key, value in activation.items() if key != "region"},
+            "Expired": _expired(emulator, activation),
+        }
+        for activation in emulator.activations.values()
+        if activation["region"] == region and all(activation[key] in values for key, values in filters.items())
     ]
     start, size = int(request.get("NextToken", 0)), request.get("MaxResults", _PAGE)
-    more = {"NextToken": str(start + size)} if len(found) > start + size else {}
-    return {"ActivationList": found[start : start + size], **more}
+    next_page = {"NextToken": str(start + size)} if len(activations) > start + size else {}
+    return {"ActivationList": activations[start : start + size], **next_page}
 
 
-def delete(world: EmulatorState, region: str, request: Bag) -> Bag:
-    """DeleteActivation. Machines that registered with it stay."""
-    if world.activations.get(request["ActivationId"], {}).get("region") != region:
+def delete(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    """Answer DeleteActivation. Registered hosts stay registered."""
+    if emulator.activations.get(request["ActivationId"], {}).get("region") != region:
         raise CloudError("InvalidActivation", "The activation is not valid.")
-    del world.activations[request["ActivationId"]]
+    del emulator.activations[request["ActivationId"]]
     return {}
 
 
-def _over(world: EmulatorState, one: Bag) -> bool:
-    return bool(one["ExpirationDate"] <= world.now().timestamp())
+def _expired(emulator: EmulatorState, activation: Bag) -> bool:
+    return bool(activation["ExpirationDate"] <= emulator.now().timestamp())

@@ -1,1 +1,1 @@
-"""Instances over time: state changes, the machines behind them, and the instance metadata service."""
+"""Instance life cycle: state changes, the machines of instances, and the instance metadata service."""

@@ -15,7 +15,7 @@ from sandbox.aws_emulator.identity.access_keys import AccessKeys, new_pair
 from sandbox.aws_emulator.instances import moto_instances as account
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 
-MAX_TTL = 21_600
+MAX_TTL_SECONDS = 21_600
 Answer = tuple[int, bytes]
 REASONS = {
     200: "OK",
@@ -28,10 +28,13 @@ REASONS = {
 
 
 def caller(peer: str) -> tuple[Any, Any] | None:
-    """The instance behind `peer`. On the loopback, 127.b.c.d stands for the instance whose address ends in .b.c.d."""
-    caller = account.instance_at(peer)
-    if caller or not peer.startswith("127."):
-        return caller
+    """Return backend and instance of `peer`.
+
+    On the loopback, 127.b.c.d is the instance whose address ends in .b.c.d.
+    """
+    backend_and_instance = account.instance_at(peer)
+    if backend_and_instance or not peer.startswith("127."):
+        return backend_and_instance
     ending = peer[3:]
     for backend in account.ec2_backends():
         for instance in backend.all_instances():
@@ -41,10 +44,10 @@ def caller(peer: str) -> tuple[Any, Any] | None:
 
 
 class MetadataService:
-    """The WSGI application. Tokens are bound to the instance that asked for them."""
+    """WSGI application of the metadata service. A token is bound to the instance that requested it."""
 
-    def __init__(self, world: EmulatorState, keys: AccessKeys) -> None:
-        self._world, self._keys = world, keys
+    def __init__(self, emulator: EmulatorState, keys: AccessKeys) -> None:
+        self._emulator, self._keys = emulator, keys
         self._tokens: dict[str, tuple[str, float]] = {}
         self._credentials: dict[str, dict[str, str]] = {}
         self._lock = threading.Lock()
@@ -60,10 +63,10 @@ class MetadataService:
         return [body]
 
     def _answer(self, environ: dict[str, Any]) -> Answer:
-        found = caller(environ.get("REMOTE_ADDR", ""))
-        if found is None:
+        backend_and_instance = caller(environ.get("REMOTE_ADDR", ""))
+        if backend_and_instance is None:
             return 404, b"no instance has this address"
-        backend, instance = found
+        backend, instance = backend_and_instance
         method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
         if path == "/latest/api/token":
             return self._token(environ, instance) if method == "PUT" else (405, b"")
@@ -78,7 +81,7 @@ class MetadataService:
         if environ.get("HTTP_X_FORWARDED_FOR"):
             return 403, b""  # a proxy must not be able to fetch tokens
         text = environ.get("HTTP_X_AWS_EC2_METADATA_TOKEN_TTL_SECONDS", "")
-        if not text.isdigit() or not 1 <= int(text) <= MAX_TTL:
+        if not text.isdigit() or not 1 <= int(text) <= MAX_TTL_SECONDS:
             return 400, b""
         token = secrets.token_urlsafe(40)
         now = time.monotonic()
@@ -94,18 +97,18 @@ class MetadataService:
     def _lookup(self, path: str, backend: Any, instance: Any) -> str | bytes | None:
         if not path.startswith("/latest/"):
             return None
-        rest = path[len("/latest/") :].rstrip("/")
-        if rest == "user-data":
+        relative_path = path[len("/latest/") :].rstrip("/")
+        if relative_path == "user-data":
             return _user_data(instance)
-        if rest == "dynamic/instance-identity/document":
+        if relative_path == "dynamic/instance-identity/document":
             return json.dumps(_document(backend, instance), indent=2)
-        if not rest.startswith("meta-data"):
+        if not relative_path.startswith("meta-data"):
             return None
         tree = self._tree(backend, instance)
-        wanted = rest[len("meta-data") :].lstrip("/")
-        if wanted in tree:
-            return tree[wanted]
-        prefix = f"{wanted}/" if wanted else ""
+        metadata_path = relative_path[len("meta-data") :].lstrip("/")
+        if metadata_path in tree:
+            return tree[metadata_path]
+        prefix = f"{metadata_path}/" if metadata_path else ""
         below = {key[len(prefix) :] for key in tree if key.startswith(prefix)}
         names = {name.partition("/")[0] + ("/" if "/" in name else "") for name in below}
         return "\n".join(sorted(names)) if names else None
@@ -138,17 +141,17 @@ class MetadataService:
             tree["placement/group-name"] = instance.placement.group_name
         if instance.metadata_options.instance_metadata_tags == "enabled":
             tree |= {f"tags/instance/{key}": value for key, value in account.tags_of(instance).items()}
-        if instance.id in self._world.notices:
-            at = self._world.notices[instance.id]
+        if instance.id in self._emulator.notices:
+            at = self._emulator.notices[instance.id]
             tree["spot/instance-action"] = json.dumps({"action": "terminate", "time": at})
             tree["spot/termination-time"] = at
-        if instance.id in self._world.rebalance:
-            notice = {"noticeTime": self._world.rebalance[instance.id]}
+        if instance.id in self._emulator.rebalance:
+            notice = {"noticeTime": self._emulator.rebalance[instance.id]}
             tree["events/recommendations/rebalance"] = json.dumps(notice)
-        return tree | self._identity(instance)
+        return tree | self._identity(instance, backend.region_name)
 
-    def _identity(self, instance: Any) -> dict[str, str]:
-        """The role's credentials, the same for as long as they are valid."""
+    def _identity(self, instance: Any, region: str) -> dict[str, str]:
+        """Return the entries of the role's credentials; the credentials stay the same while they are valid."""
         profile_arn = (getattr(instance, "iam_instance_profile", None) or {}).get("Arn")
         if not profile_arn:
             return {}
@@ -158,7 +161,8 @@ class MetadataService:
             return {}
         with self._lock:
             if instance.id not in self._credentials:
-                pair = self._keys.add(new_pair("ASIA", session=True))
+                arn = f"arn:aws:ec2:{region}:{ACCOUNT}:instance/{instance.id}"
+                pair = self._keys.add_instance(new_pair("ASIA", session=True), role.arn, arn)
                 self._credentials[instance.id] = {
                     "Code": "Success",
                     "LastUpdated": _timestamp(0),

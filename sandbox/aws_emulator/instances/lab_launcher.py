@@ -1,4 +1,4 @@
-"""Instances as lab nodes: the launcher for machines that can run the lab."""
+"""Launcher of lab nodes, for hosts that can run the lab."""
 
 from sandbox.aws_emulator.instances.launcher import LaunchedInstance
 from sandbox.nspawn.from_environment import instance_gpus
@@ -7,7 +7,7 @@ from sandbox.nspawn.machine import cloud_node
 
 
 class LabLauncher:
-    """Each instance is a lab node of the same name, on the cloud's segment, from the image of the same id."""
+    """Launcher of one lab node for each instance: same name, cloud network segment, image of the same id."""
 
     def __init__(self) -> None:
         self._lab = layout()

@@ -1,7 +1,6 @@
-"""Launchers: the machine behind an instance is nothing, a local process, or a lab node."""
+"""Launchers: they run no machine, a local process, or a lab node for an instance."""
 
 import os
-import shlex
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class LaunchedInstance:
-    """Instance as a launcher sees it. `tags` are those of the launch call: later ones come through the metadata service."""
+    """Instance for a launcher. `tags` are those of the launch call: later tags come through the metadata service."""
 
     id: str
     type: str
@@ -24,20 +23,26 @@ class LaunchedInstance:
 
 
 class Launcher(Protocol):
-    """Both calls may take seconds, come from several threads, and are made once for each instance, in this order."""
+    """Interface of launchers.
+
+    `launch` and `terminate` are called once per instance, in this order, from several threads; each may take seconds.
+    """
 
     def launch(self, instance: LaunchedInstance) -> None:
-        """Return when the machine is started; raise to make the instance fail with Server.InternalError."""
+        """Start the machine and return; an exception makes the instance fail with Server.InternalError."""
 
     def terminate(self, instance_id: str) -> None:
-        """Return when nothing of the machine is left. An unknown id is no error."""
+        """Remove the machine completely and return. An unknown id is no error."""
 
     def switched_off(self, instance_id: str) -> bool:
-        """Tell whether the machine has shut itself down cleanly. A failed process counts as running: a host failure is no shutdown."""
+        """Return whether the machine has shut itself down cleanly.
+
+        A failed process counts as running: a host failure is no shutdown.
+        """
 
 
 class NoLauncher:
-    """Instances exist in the API only."""
+    """Launcher without machines: instances exist in the API only."""
 
     def launch(self, instance: LaunchedInstance) -> None:
         pass
@@ -90,14 +95,3 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
         os.killpg(process.pid, number)
     except ProcessLookupError:
         return
-
-
-def make_launcher(kind: str, state: Path, *, command: str = "", imds: str | None = None) -> Launcher:
-    """The launcher called `kind` on the command line."""
-    if kind == "process":
-        return ProcessLauncher(shlex.split(command), state / "instances", imds)
-    if kind == "lab":
-        from sandbox.aws_emulator.instances.lab_launcher import LabLauncher
-
-        return LabLauncher()
-    return NoLauncher()

@@ -13,14 +13,14 @@ Mark = Callable[[str, tuple[str, int], str], None]
 
 
 class InstanceLifecycle:
-    """Drives a launcher in the background; `mark(id, state, reason)` is called at every change of state.
+    """Life cycle of instances: calls a launcher in the background, and `mark(id, state, reason)` at every state change.
 
     With a boot delay of 0 and no launcher, states change before the call returns.
     """
 
     def __init__(self, launcher: Launcher, mark: Mark, *, boot_delay: float = 0.0, workers: int = 4) -> None:
         self.launcher, self.boot_delay, self._mark = launcher, boot_delay, mark
-        self._stage: dict[str, str] = {}  # waiting, starting, started; absent: gone
+        self._stage: dict[str, str] = {}  # waiting, starting, started; absent: ended
         self._unwanted: set[str] = set()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="launcher")
@@ -40,7 +40,7 @@ class InstanceLifecycle:
             self._start_all(batch)
 
     def end(self, instance_id: str, reason: str) -> None:
-        """End one instance, whatever stage it is in; ending it twice is no error."""
+        """Terminate one instance in any stage; a second call is no error."""
         with self._lock:
             stage = self._stage.get(instance_id)
             if stage == "starting":
@@ -57,13 +57,17 @@ class InstanceLifecycle:
             self._run(self._destroy, instance_id, reason)
 
     def switched_off(self) -> list[str]:
-        """Instances whose machines have shut themselves down."""
+        """Return the ids of instances whose machines have shut themselves down."""
         with self._lock:
             started = [instance_id for instance_id, stage in self._stage.items() if stage == "started"]
-        return [] if self._immediate else [one for one in started if self.launcher.switched_off(one)]
+        return (
+            []
+            if self._immediate
+            else [instance_id for instance_id in started if self.launcher.switched_off(instance_id)]
+        )
 
     def end_all(self, reason: str) -> None:
-        """End every machine; return when all have ended."""
+        """Stop every machine; return when all have ended."""
         with self._lock:
             alive = list(self._stage)
         for instance_id in alive:
@@ -88,7 +92,7 @@ class InstanceLifecycle:
         failure = ""
         try:
             self.launcher.launch(instance)
-        except Exception as error:  # noqa: BLE001  a launcher is foreign code: its failure is the instance's
+        except Exception as error:  # noqa: BLE001  any failure of a launcher makes the instance fail
             failure = f"Server.InternalError: {error}"
             print(f"launch of {instance.id} failed: {error}", file=sys.stderr, flush=True)
         with self._lock:
@@ -106,6 +110,6 @@ class InstanceLifecycle:
     def _destroy(self, instance_id: str, reason: str) -> None:
         try:
             self.launcher.terminate(instance_id)
-        except Exception as error:  # noqa: BLE001  the API must not keep an instance whose machine is hard to remove
-            print(f"end of {instance_id} failed: {error}", file=sys.stderr, flush=True)
+        except Exception as error:  # noqa: BLE001  an instance ends in the API even if its machine cannot be removed
+            print(f"termination of {instance_id} failed: {error}", file=sys.stderr, flush=True)
         self._mark(instance_id, TERMINATED, reason)

@@ -11,28 +11,28 @@ STOPPED = ("stopped", 80)
 REASON = "Client.InstanceInitiatedShutdown: Instance initiated shutdown"
 
 
-def look(world: EmulatorState) -> None:
-    """Follow every machine that has gone since the last look."""
-    for instance_id in world.lifecycle.switched_off():
-        found = account.find_instance(instance_id)
-        if found is None or found[1].state != "running":
+def apply_shutdowns(emulator: EmulatorState) -> None:
+    """Terminate or stop every instance whose machine has shut down since the last call."""
+    for instance_id in emulator.lifecycle.switched_off():
+        backend_and_instance = account.find_instance(instance_id)
+        if backend_and_instance is None or backend_and_instance[1].state != "running":
             continue
-        backend, instance = found
-        with world.lock:
+        backend, instance = backend_and_instance
+        with emulator.lock:
             if instance.instance_initiated_shutdown_behavior == "terminate":
-                terminate(world, backend, [instance_id], REASON)
+                terminate(emulator, backend, [instance_id], REASON)
             else:
                 account.mark(instance_id, STOPPED, REASON)
 
 
-def watch(world: EmulatorState, ended: threading.Event, seconds: float = 1.0) -> None:
-    """Look again and again, in the background."""
+def watch(emulator: EmulatorState, ended: threading.Event, seconds: float = 1.0) -> None:
+    """Call `apply_shutdowns` in the background, every `seconds`, until `ended` is set."""
 
-    def go() -> None:
+    def loop() -> None:
         while not ended.wait(seconds):
             try:
-                look(world)
+                apply_shutdowns(emulator)
             except Exception as error:  # noqa: BLE001  the next check may succeed
-                print(f"looking after machines failed: {error}", file=sys.stderr, flush=True)
+                print(f"check of shut down machines failed: {error}", file=sys.stderr, flush=True)
 
-    threading.Thread(target=go, name="shutdowns", daemon=True).start()
+    threading.Thread(target=loop, name="shutdowns", daemon=True).start()

@@ -1,1 +1,1 @@
-"""Networks beyond moto: private addresses, transit gateways, Direct Connect, Route 53 Resolver, dependency checks."""
+"""Network services: private addresses, transit gateways, Direct Connect, Route 53 Resolver, dependency checks."""

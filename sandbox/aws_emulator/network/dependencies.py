@@ -1,6 +1,7 @@
-"""Dependency checks of deletions and quota checks of creations that EC2 makes and moto does not.
+"""Dependency checks of deletions and quota checks of creations, which EC2 has and moto does not have.
 
-Source: EC2 API Reference, error codes DependencyViolation, IncorrectState, *LimitExceeded; the API pages of each delete.
+Source: EC2 API Reference, error codes DependencyViolation, IncorrectState, *LimitExceeded; the API pages of each
+delete.
 """
 
 import inspect
@@ -14,161 +15,178 @@ from moto.ec2.utils import generate_route_id
 from sandbox.aws_emulator.ec2 import quotas
 from sandbox.aws_emulator.emulator_state import EmulatorState
 
-#: Yields the ids of dependent resources.
-Needs = Callable[[Any, Mapping[str, Any]], Iterator[str]]
+#: Function that yields the ids of dependent resources.
+Dependants = Callable[[Any, Mapping[str, Any]], Iterator[str]]
+#: Function that raises an error of EC2 for the arguments of a call.
+Judge = Callable[[Any, Mapping[str, Any]], None]
 _ORIGINAL: dict[str, Any] = {}
 
 
-def install(world: EmulatorState) -> None:
-    """Judge deletes and creates before moto does them. Global to the process, as moto's own state is."""
-    for name, (code, needs) in _DELETES.items():
-        _before(name, _no_dependants(code, needs))
+def install(emulator: EmulatorState) -> None:
+    """Install checks of deletions and creations in moto. Global to the process, as moto's state is."""
+    for name, (code, dependants) in _DELETES.items():
+        _before(name, _no_dependants(code, dependants))
     for name, (service, quota, code, count) in _CREATES.items():
-        _before(name, _below_quota(world, service, quota, code, count))
-    for name, tidy in _TIDY.items():
-        _before(name, tidy)
-    # moto's own limit of a group's rules is 60 whatever the account's quota is.
-    EC2Backend._verify_group_will_respect_rule_count_limit = partial(_room_for_rules, world)
+        _before(name, _both(_REFUSALS.get(name), _below_quota(emulator, service, quota, code, count)))
+    for name, correct in _CORRECTIONS.items():
+        _before(name, correct)
+    # moto's limit is 60 rules per security group and ignores the account's quota.
+    EC2Backend._verify_group_will_respect_rule_count_limit = partial(_check_rule_count, emulator)
 
 
-def _before(name: str, judge: Callable[[Any, Mapping[str, Any]], None]) -> None:
+def _before(name: str, judge: Judge) -> None:
     original = _ORIGINAL.setdefault(name, getattr(EC2Backend, name))
     parameters = inspect.signature(original)
 
-    def judged(backend: Any, *arguments: Any, **named: Any) -> Any:
-        judge(backend, parameters.bind(backend, *arguments, **named).arguments)
-        return original(backend, *arguments, **named)
+    def judged(backend: Any, *arguments: Any, **keywords: Any) -> Any:
+        judge(backend, parameters.bind(backend, *arguments, **keywords).arguments)
+        return original(backend, *arguments, **keywords)
 
     setattr(EC2Backend, name, judged)
 
 
-def _no_dependants(code: str, needs: Needs) -> Callable[[Any, Mapping[str, Any]], None]:
-    def judge(backend: Any, asked: Mapping[str, Any]) -> None:
-        found = next(needs(backend, asked), None)
-        if found is not None:
-            thing = next(str(value) for key, value in asked.items() if key != "self" and value)
-            raise error(code, f"resource {thing} has a dependent object: {found}")
+def _both(first: Judge | None, second: Judge) -> Judge:
+    def judge(backend: Any, arguments: Mapping[str, Any]) -> None:
+        if first is not None:
+            first(backend, arguments)
+        second(backend, arguments)
+
+    return judge
+
+
+def _no_dependants(code: str, dependants: Dependants) -> Callable[[Any, Mapping[str, Any]], None]:
+    def judge(backend: Any, arguments: Mapping[str, Any]) -> None:
+        dependant = next(dependants(backend, arguments), None)
+        if dependant is not None:
+            resource_id = next(str(value) for key, value in arguments.items() if key != "self" and value)
+            raise error(code, f"resource {resource_id} has a dependent object: {dependant}")
 
     return judge
 
 
 def _below_quota(
-    world: EmulatorState, service: str, quota: str, code: str, count: Callable[[Any, Mapping[str, Any]], int]
+    emulator: EmulatorState, service: str, quota: str, code: str, count: Callable[[Any, Mapping[str, Any]], int]
 ) -> Callable[[Any, Mapping[str, Any]], None]:
-    def judge(backend: Any, asked: Mapping[str, Any]) -> None:
-        most = quotas.value(world, service, quota)
-        if count(backend, asked) >= most:
+    def judge(backend: Any, arguments: Mapping[str, Any]) -> None:
+        most = quotas.value(emulator, service, quota)
+        if count(backend, arguments) >= most:
             raise error(code, f"The maximum number of these has been reached: {most:.0f} ({quota}).")
 
     return judge
 
 
-def _room_for_rules(
-    world: EmulatorState,
+def _check_rule_count(
+    emulator: EmulatorState,
     group: Any,
-    now: int,
+    rule_count: int,
     ranges: Sequence[Any],
     groups: Sequence[Any] | None = None,
     egress: bool = False,
 ) -> None:
-    most = quotas.value(world, "vpc", "L-0EA8095F")
-    if now + len(ranges or ()) + len(groups or ()) > most:
+    most = quotas.value(emulator, "vpc", "L-0EA8095F")
+    if rule_count + len(ranges or ()) + len(groups or ()) > most:
         message = f"The maximum number of rules per security group has been reached: {most:.0f} ({group.id})."
         raise error("RulesPerSecurityGroupLimitExceeded", message)
 
 
 def error(code: str, message: str) -> Exception:
-    """An error that moto's own answers carry: these checks run inside of its calls."""
+    """Return an error of the class that moto answers with: these checks run inside moto's calls."""
     from moto.ec2.exceptions import EC2ClientError
 
     return EC2ClientError(code, message)
 
 
-def _alive(things: Any) -> list[Any]:
-    return [thing for thing in things if "delet" not in str(getattr(thing, "state", ""))]
+def _alive(resources: Any) -> list[Any]:
+    return [resource for resource in resources if "delet" not in str(getattr(resource, "state", ""))]
 
 
 def _instances(backend: Any) -> list[Any]:
     return [instance for instance in backend.all_instances() if instance.state != "terminated"]
 
 
-def _of_vpc(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
-    vpc = asked["vpc_id"]
-    yield from (one.id for zone in backend.subnets.values() for one in zone.values() if one.vpc_id == vpc)
-    yield from (one.id for one in backend.groups.get(vpc, {}).values() if one.name != "default")
+def _of_vpc(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
+    vpc = arguments["vpc_id"]
+    yield from (subnet.id for zone in backend.subnets.values() for subnet in zone.values() if subnet.vpc_id == vpc)
+    yield from (group.id for group in backend.groups.get(vpc, {}).values() if group.name != "default")
     yield from (
         internet_gateway.id
         for internet_gateway in backend.internet_gateways.values()
         if internet_gateway.vpc and internet_gateway.vpc.id == vpc
     )
-    yield from (one.id for one in _alive(backend.vpc_end_points.values()) if one.vpc_id == vpc)
-    attached = _alive(backend.transit_gateway_attachments.values())
-    yield from (one.id for one in attached if getattr(one, "vpc_id", None) == vpc)
+    yield from (endpoint.id for endpoint in _alive(backend.vpc_end_points.values()) if endpoint.vpc_id == vpc)
+    attachments = _alive(backend.transit_gateway_attachments.values())
+    yield from (attachment.id for attachment in attachments if getattr(attachment, "vpc_id", None) == vpc)
 
 
-def _of_subnet(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
-    subnet = asked["subnet_id"]
-    yield from (one.id for one in _alive(backend.nat_gateways.values()) if one.subnet_id == subnet)
-    yield from (one.id for one in _alive(backend.vpc_end_points.values()) if subnet in (one.subnet_ids or []))
-    attached = _alive(backend.transit_gateway_attachments.values())
-    yield from (one.id for one in attached if subnet in (getattr(one, "subnet_ids", None) or []))
+def _of_subnet(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
+    subnet = arguments["subnet_id"]
+    yield from (gateway.id for gateway in _alive(backend.nat_gateways.values()) if gateway.subnet_id == subnet)
+    endpoints = _alive(backend.vpc_end_points.values())
+    yield from (endpoint.id for endpoint in endpoints if subnet in (endpoint.subnet_ids or []))
+    attachments = _alive(backend.transit_gateway_attachments.values())
+    yield from (
+        attachment.id for attachment in attachments if subnet in (getattr(attachment, "subnet_ids", None) or [])
+    )
     yield from (instance.id for instance in _instances(backend) if instance.subnet_id == subnet)
     yield from (eni.id for eni in backend.enis.values() if eni.subnet.id == subnet)
 
 
-def _of_group(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
-    group = asked.get("group_id")
-    if group is None:
+def _of_group(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
+    group_id = arguments.get("group_id")
+    if group_id is None:
         return
-    for other in (one for groups in backend.groups.values() for one in groups.values()):
+    for other in (group for groups in backend.groups.values() for group in groups.values()):
         rules = (*other.ingress_rules, *other.egress_rules)
-        if other.id != group and any(rule.source_group.get("GroupId") == group for rule in rules):
+        if other.id != group_id and any(rule.source_group.get("GroupId") == group_id for rule in rules):
             yield other.id
-    yield from (one.id for one in _alive(backend.vpc_end_points.values()) if group in (one.security_group_ids or []))
+    endpoints = _alive(backend.vpc_end_points.values())
+    yield from (endpoint.id for endpoint in endpoints if group_id in (endpoint.security_group_ids or []))
     for instance in _instances(backend):
-        if any(one.id == group for nic in instance.nics.values() for one in nic.group_set):
+        if any(group.id == group_id for nic in instance.nics.values() for group in nic.group_set):
             yield instance.id
-    yield from (eni.id for eni in backend.enis.values() if any(one.id == group for one in eni.group_set))
+    yield from (eni.id for eni in backend.enis.values() if any(group.id == group_id for group in eni.group_set))
 
 
-def _of_internet_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
-    """Detaching: public addresses of the VPC are mapped through it."""
+def _of_internet_gateway(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the public NAT gateways of the VPC, which depend on the internet gateway."""
     for gateway in _alive(backend.nat_gateways.values()):
-        inside = backend.get_subnet(gateway.subnet_id).vpc_id == asked["vpc_id"]
+        inside = backend.get_subnet(gateway.subnet_id).vpc_id == arguments["vpc_id"]
         if gateway.connectivity_type != "private" and inside:
             yield gateway.id
 
 
-def _of_address(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
+def _of_address(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
     for gateway in _alive(backend.nat_gateways.values()):
-        held = [one.get("allocationId") for one in gateway.address_set]
-        if asked.get("allocation_id") in held:
+        allocation_ids = [address.get("allocationId") for address in gateway.address_set]
+        if arguments.get("allocation_id") in allocation_ids:
             yield gateway.id
 
 
-def _of_transit_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
-    transit_gateway_id = asked["transit_gateway_id"]
-    attached = _alive(backend.transit_gateway_attachments.values())
-    yield from (one.id for one in attached if transit_gateway_id in _ends(one) and one.resource_type != "vpn")
-    yield from (
-        one.id for one in _alive(backend.vpn_connections.values()) if one.transit_gateway_id == transit_gateway_id
-    )
+def _of_transit_gateway(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
+    transit_gateway_id = arguments["transit_gateway_id"]
+    for attachment in _alive(backend.transit_gateway_attachments.values()):
+        if transit_gateway_id in _gateways_of(attachment) and attachment.resource_type != "vpn":
+            yield attachment.id
+    connections = _alive(backend.vpn_connections.values())
+    yield from (connection.id for connection in connections if connection.transit_gateway_id == transit_gateway_id)
 
 
-def _ends(attachment: Any) -> tuple[str, ...]:
-    """The transit gateways that an attachment is of: two where it is a peering."""
+def _gateways_of(attachment: Any) -> tuple[str, ...]:
+    """Return the ids of an attachment's transit gateways: two for a peering attachment, else one."""
     accepter = getattr(attachment, "accepter_tgw_info", None)
     return (attachment.transit_gateway_id, *([accepter["TransitGatewayId"]] if accepter else []))
 
 
-def _of_customer_gateway(backend: Any, asked: Mapping[str, Any]) -> Iterator[str]:
+def _of_customer_gateway(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
     connections = _alive(backend.vpn_connections.values())
     yield from (
-        connection.id for connection in connections if connection.customer_gateway_id == asked["customer_gateway_id"]
+        connection.id
+        for connection in connections
+        if connection.customer_gateway_id == arguments["customer_gateway_id"]
     )
 
 
-_DELETES: Mapping[str, tuple[str, Needs]] = {
+_DELETES: Mapping[str, tuple[str, Dependants]] = {
     "delete_vpc": ("DependencyViolation", _of_vpc),
     "delete_subnet": ("DependencyViolation", _of_subnet),
     "delete_security_group": ("DependencyViolation", _of_group),
@@ -183,48 +201,50 @@ def _zone_of(backend: Any, subnet: str) -> str:
     return str(backend.get_subnet(subnet).availability_zone)
 
 
-def _nat_gateways(backend: Any, asked: Mapping[str, Any]) -> int:
-    zone = _zone_of(backend, asked["subnet_id"])
-    return sum(_zone_of(backend, one.subnet_id) == zone for one in _alive(backend.nat_gateways.values()))
+def _nat_gateways(backend: Any, arguments: Mapping[str, Any]) -> int:
+    zone = _zone_of(backend, arguments["subnet_id"])
+    return sum(_zone_of(backend, gateway.subnet_id) == zone for gateway in _alive(backend.nat_gateways.values()))
 
 
-def _subnets(backend: Any, asked: Mapping[str, Any]) -> int:
-    return sum(one.vpc_id == asked["vpc_id"] for zone in backend.subnets.values() for one in zone.values())
+def _subnets(backend: Any, arguments: Mapping[str, Any]) -> int:
+    return sum(subnet.vpc_id == arguments["vpc_id"] for zone in backend.subnets.values() for subnet in zone.values())
 
 
-def _routes(backend: Any, asked: Mapping[str, Any]) -> int:
-    """Return routes made by CreateRoute; default and propagated routes do not count."""
-    if asked.get("local") or str(asked.get("gateway_id")).startswith("vpce-"):
+def _routes(backend: Any, arguments: Mapping[str, Any]) -> int:
+    """Return the number of routes created by CreateRoute; default and propagated routes do not count."""
+    if arguments.get("local") or str(arguments.get("gateway_id")).startswith("vpce-"):
         return -1
-    table = backend.get_route_table(asked["route_table_id"])
+    table = backend.get_route_table(arguments["route_table_id"])
     return sum(not route.local and not str(route.gateway).startswith("vpce-") for route in table.routes)
 
 
-def _route_tables(backend: Any, asked: Mapping[str, Any]) -> int:
-    return sum(route_table.vpc_id == asked["vpc_id"] for route_table in backend.route_tables.values())
+def _route_tables(backend: Any, arguments: Mapping[str, Any]) -> int:
+    return sum(route_table.vpc_id == arguments["vpc_id"] for route_table in backend.route_tables.values())
 
 
-def _interface_of_nat_gateway(backend: Any, asked: Mapping[str, Any]) -> None:
-    """AWS takes a NAT gateway's interface away with it."""
-    gateway = backend.nat_gateways.get(asked["nat_gateway_id"])
+def _interface_of_nat_gateway(backend: Any, arguments: Mapping[str, Any]) -> None:
+    """Delete a NAT gateway's network interface, as AWS does."""
+    gateway = backend.nat_gateways.get(arguments["nat_gateway_id"])
     if gateway is not None:
         backend.enis.pop(gateway._eni.id, None)
 
 
-def _routes_of_endpoints(backend: Any, asked: Mapping[str, Any]) -> None:
-    """Remove a gateway endpoint's routes when it is deleted; moto makes no route for a table that is added later."""
-    for one in asked.get("vpce_ids") or []:
-        endpoint = backend.vpc_end_points.get(one)
+def _routes_of_endpoints(backend: Any, arguments: Mapping[str, Any]) -> None:
+    """Keep only route tables with a route to a gateway endpoint; moto creates no route for a table added later."""
+    for endpoint_id in arguments.get("vpce_ids") or []:
+        endpoint = backend.vpc_end_points.get(endpoint_id)
         if endpoint is not None and endpoint.route_table_ids:
             prefix = endpoint.destination_prefix_list_id
             tables = {table: backend.route_tables.get(table) for table in endpoint.route_table_ids}
             endpoint.route_table_ids = [
-                name for name, table in tables.items() if table and generate_route_id(name, prefix) in table._routes
+                table_id
+                for table_id, table in tables.items()
+                if table and generate_route_id(table_id, prefix) in table._routes
             ]
 
 
-#: Resources that moto leaves behind, or fails on.
-_TIDY: Mapping[str, Callable[[Any, Mapping[str, Any]], None]] = {
+#: Corrections before deletions that moto does incompletely, or fails on.
+_CORRECTIONS: Mapping[str, Callable[[Any, Mapping[str, Any]], None]] = {
     "delete_nat_gateway": _interface_of_nat_gateway,
     "delete_vpc_endpoints": _routes_of_endpoints,
 }
@@ -268,3 +288,20 @@ _CREATES: Mapping[str, tuple[str, str, str, Callable[[Any, Mapping[str, Any]], i
         lambda backend, _: len(_alive(backend.vpn_connections.values())),
     ),
 }
+
+
+def _check_internet_gateway(backend: Any, arguments: Mapping[str, Any]) -> None:
+    """Refuse a public NAT gateway in a VPC without an internet gateway. EC2 itself accepts the call, and the NAT gateway
+    then fails with this code and message.
+
+    Source: Amazon VPC User Guide, "Troubleshoot NAT gateways", failure reasons; read 2026-11-25.
+    """
+    if arguments.get("connectivity_type") == "private":
+        return
+    vpc = backend.get_subnet(arguments["subnet_id"]).vpc_id
+    if not any(gateway.vpc and gateway.vpc.id == vpc for gateway in backend.internet_gateways.values()):
+        raise error("Gateway.NotAttached", f"Network {vpc} has no Internet gateway attached")
+
+
+#: Checks of creations that also have a quota.
+_REFUSALS: Mapping[str, Judge] = {"create_nat_gateway": _check_internet_gateway}

@@ -1,4 +1,4 @@
-"""Private addresses as EC2 assigns them: never a subnet's first four or last, never one in use, rotating through the rest."""
+"""Private IP addresses as EC2 assigns them: not the first four and the last of a subnet, none in use, in rotation."""
 
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv4Network
@@ -7,15 +7,17 @@ from sandbox.aws_emulator.server.errors import CloudError
 
 
 class AddressBook:
-    """Chooses addresses; a freed one is used again as late as possible, as neighbours may still remember its old owner."""
+    """Address assignment. A released address is reused as late as possible: ARP caches may still have its old owner."""
 
     def __init__(self, reserved: Collection[str] = ()) -> None:
         self.reserved = {IPv4Address(address) for address in reserved}
         self._last: dict[IPv4Network, int] = {}
 
     def free(self, subnet: IPv4Network, used: Collection[str]) -> int:
-        taken = {IPv4Address(address) for address in used} | {a for a in self.reserved if self._usable(subnet, a)}
-        return subnet.num_addresses - 5 - len({address for address in taken if self._usable(subnet, address)})
+        """Return the number of free addresses."""
+        reserved = {address for address in self.reserved if self._usable(subnet, address)}
+        unavailable = {IPv4Address(address) for address in used} | reserved
+        return subnet.num_addresses - 5 - len({address for address in unavailable if self._usable(subnet, address)})
 
     def choose(self, subnet: IPv4Network, used: Collection[str]) -> str:
         """Return the next free address of `subnet`; raise InsufficientFreeAddressesInSubnet if all are in use."""
@@ -32,7 +34,7 @@ class AddressBook:
         )
 
     def forget(self) -> None:
-        """Begin at the first address of every subnet again."""
+        """Start the assignment again at the first address of every subnet."""
         self._last.clear()
 
     @staticmethod

@@ -1,7 +1,7 @@
-"""Route 53 Resolver beyond moto: missing operations, and Resolver's errors.
+"""Route 53 Resolver operations that moto does not have, and Resolver's errors.
 
-Source: Route 53 Resolver API Reference, UpdateResolverRule, DeleteResolverQueryLogConfig, DisassociateResolverQueryLogConfig,
-AssociateResolverRule (one rule of a domain for a VPC).
+Source: Route 53 Resolver API Reference, UpdateResolverRule, DeleteResolverQueryLogConfig,
+DisassociateResolverQueryLogConfig, AssociateResolverRule (a VPC has at most one rule per domain).
 """
 
 import json
@@ -15,10 +15,11 @@ from sandbox.aws_emulator.emulator_state import EmulatorState
 
 _associate = Route53ResolverBackend.associate_resolver_rule
 _matched = Route53ResolverBackend._matched_arn
+_verify_addresses = Route53ResolverBackend._verify_subnet_ips
 
 
-def install(world: EmulatorState) -> None:
-    """Answer these operations. Global to the process, as moto's own state is."""
+def install(emulator: EmulatorState) -> None:
+    """Install these operations in moto. Global to the process, as moto's state is."""
     for name, action in {
         "update_resolver_rule": _update_rule,
         "delete_resolver_query_log_config": _delete_config,
@@ -26,11 +27,12 @@ def install(world: EmulatorState) -> None:
     }.items():
         setattr(Route53ResolverResponse, name, action)
     Route53ResolverBackend.associate_resolver_rule = _one_rule_a_domain  # type: ignore[method-assign,assignment]
-    Route53ResolverBackend._matched_arn = _matched_too  # type: ignore[method-assign,assignment]
+    Route53ResolverBackend._verify_subnet_ips = _unused_addresses  # type: ignore[method-assign]
+    Route53ResolverBackend._matched_arn = _matched_or_query_log_config  # type: ignore[method-assign,assignment]
 
 
 def _one_rule_a_domain(backend: Any, resolver_rule_id: str, name: str, vpc_id: str) -> Any:
-    """moto compares ids; Resolver compares domains, so that an answer is never a matter of chance."""
+    """Associate a rule; raise if the VPC has a rule of the same domain (moto compares only rule ids)."""
     rule = backend.resolver_rules.get(resolver_rule_id)
     for resolver_rule_association in backend.resolver_rule_associations.values():
         other = backend.resolver_rules.get(resolver_rule_association.resolver_rule_id)
@@ -40,8 +42,20 @@ def _one_rule_a_domain(backend: Any, resolver_rule_id: str, name: str, vpc_id: s
     return _associate(backend, resolver_rule_id, name, vpc_id)
 
 
-def _matched_too(backend: Any, resource_arn: str) -> None:
-    """Query log configurations have tags as well."""
+def _unused_addresses(backend: Any, ip_addresses: list[dict[str, Any]], initial: bool = True) -> None:
+    """Refuse an address that another network interface has (moto compares only the addresses of one call).
+
+    moto has assigned the addresses that the request leaves out, so that they count as used already.
+    """
+    _verify_addresses(backend, ip_addresses, initial)
+    for row in ip_addresses:
+        subnet = backend.ec2_backend.get_subnet(row["SubnetId"])
+        if subnet._subnet_ips.get(row["Ip"], backend) is not backend:
+            raise InvalidRequestException(f"[RSLVR-00400] The IP address '{row['Ip']}' is already in use.")
+
+
+def _matched_or_query_log_config(backend: Any, resource_arn: str) -> None:
+    """Accept the ARN of a query log config, which can also have tags."""
     if not any(
         resolver_query_log_config.arn == resource_arn
         for resolver_query_log_config in backend.resolver_query_log_configs.values()
@@ -50,21 +64,21 @@ def _matched_too(backend: Any, resource_arn: str) -> None:
 
 
 def _update_rule(response: Any) -> str:
-    backend, asked = response.route53resolver_backend, response._get_param("Config")
+    backend, config = response.route53resolver_backend, response._get_param("Config")
     rule = backend.get_resolver_rule(response._get_param("ResolverRuleId"))
-    endpoint = asked.get("ResolverEndpointId", rule.resolver_endpoint_id)
+    endpoint = config.get("ResolverEndpointId", rule.resolver_endpoint_id)
     if endpoint not in backend.resolver_endpoints:
         raise ResourceNotFoundException(f"Resolver endpoint with ID '{endpoint}' does not exist.")
-    rule.name, rule.resolver_endpoint_id = asked.get("Name", rule.name), endpoint
-    rule.target_ips = asked.get("TargetIps", rule.target_ips)
+    rule.name, rule.resolver_endpoint_id = config.get("Name", rule.name), endpoint
+    rule.target_ips = config.get("TargetIps", rule.target_ips)
     return json.dumps({"ResolverRule": rule.description()})
 
 
 def _delete_config(response: Any) -> str:
     backend, id_ = response.route53resolver_backend, response._get_param("ResolverQueryLogConfigId")
     config = backend.get_resolver_query_log_config(id_)
-    used = backend.resolver_query_log_config_associations.values()
-    if any(one.resolver_query_log_config_id == id_ for one in used):
+    associations = backend.resolver_query_log_config_associations.values()
+    if any(association.resolver_query_log_config_id == id_ for association in associations):
         raise ResourceInUseException(f"Query log config '{id_}' is associated with a VPC.")
     del backend.resolver_query_log_configs[id_]
     return json.dumps({"ResolverQueryLogConfig": {**config.description(), "Status": "DELETING"}})
@@ -74,10 +88,10 @@ def _disassociate_config(response: Any) -> str:
     backend, id_ = response.route53resolver_backend, response._get_param("ResolverQueryLogConfigId")
     config = backend.get_resolver_query_log_config(id_)
     vpc = response._get_param("ResourceId")
-    for key, one in backend.resolver_query_log_config_associations.items():
-        if (one.resolver_query_log_config_id, one.resource_id) == (id_, vpc):
+    for key, association in backend.resolver_query_log_config_associations.items():
+        if (association.resolver_query_log_config_id, association.resource_id) == (id_, vpc):
             del backend.resolver_query_log_config_associations[key]
             config.association_count -= 1
-            gone = {**one.description(), "Status": "DELETING"}
-            return json.dumps({"ResolverQueryLogConfigAssociation": gone})
+            deleted = {**association.description(), "Status": "DELETING"}
+            return json.dumps({"ResolverQueryLogConfigAssociation": deleted})
     raise ResourceNotFoundException(f"Query log config '{id_}' is not associated with '{vpc}'.")

@@ -11,23 +11,23 @@ from sandbox.aws_emulator.emulator_state import EmulatorState
 _moto = TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments
 
 
-def install(world: EmulatorState) -> None:
-    """DescribeTransitGatewayVpcAttachments answers with attachments of VPCs alone, as EC2 does; creating one takes tags."""
+def install(emulator: EmulatorState) -> None:
+    """Install: DescribeTransitGatewayVpcAttachments returns only VPC attachments, as EC2 does; a creation sets tags."""
 
-    def of_vpcs(backend: Any, *arguments: Any, **named: Any) -> list[Any]:
-        return [one for one in _moto(backend, *arguments, **named) if one.resource_type == "vpc"]
+    def of_vpcs(backend: Any, *arguments: Any, **keywords: Any) -> list[Any]:
+        return [row for row in _moto(backend, *arguments, **keywords) if row.resource_type == "vpc"]
 
     TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments = of_vpcs  # type: ignore[method-assign]
     EC2Response.create_transit_gateway_vpc_attachment = _create  # type: ignore[method-assign]
 
 
 def _create(response: Any) -> Any:
-    """As moto's, which looks for the tags under another resource type."""
-    made = response.ec2_backend.create_transit_gateway_vpc_attachment(
+    """Create a VPC attachment with its tags; moto reads the tags of another resource type."""
+    attachment = response.ec2_backend.create_transit_gateway_vpc_attachment(
         transit_gateway_id=response._get_param("TransitGatewayId"),
         tags=response._parse_tag_specification().get("transit-gateway-attachment", {}),
         vpc_id=response._get_param("VpcId"),
         subnet_ids=response._get_param("SubnetIds", []),
         options=response._get_param("Options", {}),
     )
-    return ActionResult({"TransitGatewayVpcAttachment": made})
+    return ActionResult({"TransitGatewayVpcAttachment": attachment})

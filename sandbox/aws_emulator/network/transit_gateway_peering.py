@@ -1,7 +1,8 @@
-"""Transit gateway peering attachments and static routes: EC2's checks, and visibility in both regions (moto has neither).
+"""Transit gateway peering attachments and static routes: EC2's checks, and visibility in both regions.
 
-Source: EC2 API Reference, CreateTransitGatewayPeeringAttachment, AcceptTransitGatewayPeeringAttachment, CreateTransitGatewayRoute
-and DeleteTransitGatewayPeeringAttachment; Transit Gateways guide, "Transit gateway peering attachments": static routes only.
+moto has neither. Source: EC2 API Reference, CreateTransitGatewayPeeringAttachment,
+AcceptTransitGatewayPeeringAttachment, CreateTransitGatewayRoute and DeleteTransitGatewayPeeringAttachment; Transit
+Gateways guide, "Transit gateway peering attachments": static routes only.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,8 +29,8 @@ _FILTERS = (
 )
 
 
-def install(world: EmulatorState) -> None:
-    """Replace moto's actions. Global to the process, as moto's own state is."""
+def install(emulator: EmulatorState) -> None:
+    """Replace moto's actions. Global to the process, as moto's state is."""
     for name, action in {
         "create_transit_gateway_peering_attachment": _peer,
         "accept_transit_gateway_peering_attachment": _accept,
@@ -44,32 +45,32 @@ def install(world: EmulatorState) -> None:
 
 
 def is_peering(attachment: Any) -> bool:
-    """Tell whether an attachment is a peering attachment."""
+    """Return whether an attachment is a peering attachment."""
     return bool(attachment.resource_type == "peering")
 
 
 def ends(attachment: Any) -> tuple[str, str]:
-    """Both transit gateways of a peering, the requester's first."""
+    """Return the ids of both transit gateways of a peering, requester first."""
     return attachment.requester_tgw_info["TransitGatewayId"], attachment.accepter_tgw_info["TransitGatewayId"]
 
 
 def peerings_of(backend: Any, gateway: str) -> Iterator[Any]:
-    """Those of a transit gateway, whichever side asked for them."""
-    for one in backend.transit_gateway_attachments.values():
-        if is_peering(one) and gateway in ends(one) and one.state != "deleted":
-            yield one
+    """Yield the peering attachments of a transit gateway, as requester or accepter."""
+    for attachment in backend.transit_gateway_attachments.values():
+        if is_peering(attachment) and gateway in ends(attachment) and attachment.state != "deleted":
+            yield attachment
 
 
 def _create(response: Any) -> Any:
-    """As moto's, which looks for the tags under another resource type."""
-    made = response.ec2_backend.create_transit_gateway_peering_attachment(
+    """Create a peering attachment with its tags; moto reads the tags of another resource type."""
+    attachment = response.ec2_backend.create_transit_gateway_peering_attachment(
         response._get_param("TransitGatewayId"),
         response._get_param("PeerTransitGatewayId"),
         response._get_param("PeerRegion"),
         response._get_param("PeerAccountId"),
         response._parse_tag_specification().get("transit-gateway-attachment", {}),
     )
-    return ActionResult({"TransitGatewayPeeringAttachment": made})
+    return ActionResult({"TransitGatewayPeeringAttachment": attachment})
 
 
 def _peer(
@@ -81,51 +82,57 @@ def _peer(
     tags: dict[str, str],
 ) -> Any:
     account = peer_account_id or backend.account_id
-    there = ec2_backends[account][peer_region]
-    for gateways, wanted in ((backend.transit_gateways, transit_gateway_id), (there.transit_gateways, peer_transit_gateway_id)):  # fmt: skip
-        if wanted not in gateways or gateways[wanted].state == "deleted":
-            raise error("InvalidTransitGatewayID.NotFound", f"Transit Gateway {wanted} was deleted or does not exist.")
+    peer_backend = ec2_backends[account][peer_region]
+    for gateways, gateway_id in (
+        (backend.transit_gateways, transit_gateway_id),
+        (peer_backend.transit_gateways, peer_transit_gateway_id),
+    ):
+        if gateway_id not in gateways or gateways[gateway_id].state == "deleted":
+            raise error(
+                "InvalidTransitGatewayID.NotFound", f"Transit Gateway {gateway_id} was deleted or does not exist."
+            )
     if transit_gateway_id == peer_transit_gateway_id:
         raise error("InvalidParameterValue", "A transit gateway cannot be peered with itself.")
-    for one in peerings_of(backend, transit_gateway_id):
-        if peer_transit_gateway_id in ends(one):
-            raise error("DuplicateTransitGatewayAttachment", f"{transit_gateway_id} has it already: {one.id}.")
-    peer = _ORIGINAL["create_transit_gateway_peering_attachment"](
+    for attachment in peerings_of(backend, transit_gateway_id):
+        if peer_transit_gateway_id in ends(attachment):
+            raise error("DuplicateTransitGatewayAttachment", f"{transit_gateway_id} has it already: {attachment.id}.")
+    requester = _ORIGINAL["create_transit_gateway_peering_attachment"](
         backend, transit_gateway_id, peer_transit_gateway_id, peer_region, account, tags
     )
-    # One id, and an attachment on either side: each with its own transit gateway and its own tags.
-    theirs = copy(peer)
-    theirs.ec2_backend, theirs.resource_id, theirs.transit_gateway_id = (
-        there,
+    # One id, and one attachment in each region, with its own transit gateway and its own tags.
+    accepter = copy(requester)
+    accepter.ec2_backend, accepter.resource_id, accepter.transit_gateway_id = (
+        peer_backend,
         transit_gateway_id,
         peer_transit_gateway_id,
     )
-    theirs.transit_gateway_route_table = there.transit_gateways[peer_transit_gateway_id].default_route_table
-    there.transit_gateway_attachments[peer.id] = theirs
-    return peer
+    accepter.transit_gateway_route_table = peer_backend.transit_gateways[peer_transit_gateway_id].default_route_table
+    peer_backend.transit_gateway_attachments[requester.id] = accepter
+    return requester
 
 
 def _accept(backend: Any, transit_gateway_attachment_id: str) -> Any:
-    attachment = _found(backend, transit_gateway_attachment_id)
+    attachment = _peering(backend, transit_gateway_attachment_id)
     if attachment.state != "pendingAcceptance" or backend.region_name != attachment.accepter_tgw_info["Region"]:
-        raise error("IncorrectState", f"{attachment.id} is {attachment.state}, and is accepted in {attachment.accepter_tgw_info['Region']}.")  # fmt: skip
+        region = attachment.accepter_tgw_info["Region"]
+        raise error("IncorrectState", f"{attachment.id} is {attachment.state}, and is accepted in {region}.")
     accepted = _ORIGINAL["accept_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
-    ours = ec2_backends[backend.account_id][attachment.requester_tgw_info["Region"]].transit_gateway_attachments[
+    requester = ec2_backends[backend.account_id][attachment.requester_tgw_info["Region"]].transit_gateway_attachments[
         attachment.id
     ]
-    ours.state = accepted.state
+    requester.state = accepted.state
     return accepted
 
 
 def _unpeer(backend: Any, transit_gateway_attachment_id: str) -> Any:
-    """It goes on both sides."""
-    found = _found(backend, transit_gateway_attachment_id)
-    done = _ORIGINAL["delete_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
-    for region in {found.requester_tgw_info["Region"], found.accepter_tgw_info["Region"]}:
-        side = ec2_backends[backend.account_id][region]
-        forget(side, found.id)
-        side.transit_gateway_attachments.pop(found.id, None)
-    return done
+    """Delete a peering attachment in both regions."""
+    attachment = _peering(backend, transit_gateway_attachment_id)
+    deleted = _ORIGINAL["delete_transit_gateway_peering_attachment"](backend, transit_gateway_attachment_id)
+    for region in {attachment.requester_tgw_info["Region"], attachment.accepter_tgw_info["Region"]}:
+        region_backend = ec2_backends[backend.account_id][region]
+        forget(region_backend, attachment.id)
+        region_backend.transit_gateway_attachments.pop(attachment.id, None)
+    return deleted
 
 
 def _peerings(
@@ -133,14 +140,20 @@ def _peerings(
     transit_gateways_attachment_ids: list[str] | None = None,
     filters: Mapping[str, list[str]] | None = None,
 ) -> list[Any]:
-    """DescribeTransitGatewayPeeringAttachments: only peerings, with the filter by transit gateway that moto lacks."""
-    wanted = dict(filters or {})
-    for name in wanted:
+    """Answer DescribeTransitGatewayPeeringAttachments: only peerings, with the filter transit-gateway-id."""
+    remaining_filters = dict(filters or {})
+    for name in remaining_filters:
         if name not in _FILTERS and not name.startswith("tag:"):
             raise error("InvalidParameterValue", f"The filter '{name}' is invalid")
-    gateways = wanted.pop("transit-gateway-id", None)
-    found = _ORIGINAL["describe_transit_gateway_peering_attachments"](backend, transit_gateways_attachment_ids, wanted)
-    return [one for one in found if is_peering(one) and (gateways is None or set(ends(one)) & set(gateways))]
+    gateways = remaining_filters.pop("transit-gateway-id", None)
+    attachments = _ORIGINAL["describe_transit_gateway_peering_attachments"](
+        backend, transit_gateways_attachment_ids, remaining_filters
+    )
+    return [
+        attachment
+        for attachment in attachments
+        if is_peering(attachment) and (gateways is None or set(ends(attachment)) & set(gateways))
+    ]
 
 
 def _route(
@@ -160,7 +173,7 @@ def _route(
     route = _ORIGINAL["create_transit_gateway_route"](
         backend, transit_gateway_route_table_id, destination_cidr_block, transit_gateway_attachment_id, blackhole
     )
-    # moto keeps the attachment as an object, which its answers, where it is a list, leave out.
+    # moto stores the attachment as an object; its answers expect a list, and omit an object.
     if "transitGatewayAttachments" in route:
         route["transitGatewayAttachments"] = [route["transitGatewayAttachments"]]
     return route
@@ -173,9 +186,9 @@ def _unroute(backend: Any, transit_gateway_route_table_id: str, destination_cidr
     return _ORIGINAL["delete_transit_gateway_route"](backend, transit_gateway_route_table_id, destination_cidr_block)
 
 
-def _found(backend: Any, id_: str) -> Any:
-    found = backend.transit_gateway_attachments.get(id_)
-    if found is None or not is_peering(found):
+def _peering(backend: Any, id_: str) -> Any:
+    attachment = backend.transit_gateway_attachments.get(id_)
+    if attachment is None or not is_peering(attachment):
         message = f"Transit Gateway Attachment {id_} was deleted or does not exist."
         raise error("InvalidTransitGatewayAttachmentID.NotFound", message)
-    return found
+    return attachment

@@ -1,4 +1,4 @@
-"""Transit gateway route tables: several propagations per attachment and EC2's checks (moto has one propagation and no checks).
+"""Transit gateway route tables: several propagations per attachment, and EC2's checks (moto: one, no checks).
 
 Source: EC2 API Reference, AssociateTransitGatewayRouteTable, EnableTransitGatewayRouteTablePropagation,
 DeleteTransitGatewayRouteTable; error codes of EC2.
@@ -15,8 +15,8 @@ from sandbox.aws_emulator.network.dependencies import error
 _ORIGINAL: dict[str, Any] = {}
 
 
-def install(world: EmulatorState) -> None:
-    """Replace moto's relations. Global to the process, as moto's own state is."""
+def install(emulator: EmulatorState) -> None:
+    """Replace moto's actions. Global to the process, as moto's state is."""
     for name, action in {
         "associate_transit_gateway_route_table": _associate,
         "disassociate_transit_gateway_route_table": _disassociate,
@@ -79,7 +79,7 @@ def _disassociate(backend: Any, tgw_attach_id: str, tgw_rt_id: str) -> Any:
 
 
 def _propagates(table: Any, attachment: str) -> bool:
-    return any(one.transitGatewayAttachmentId == attachment for one in table.route_table_propagation)
+    return any(propagation.transitGatewayAttachmentId == attachment for propagation in table.route_table_propagation)
 
 
 def _propagate(backend: Any, transit_gateway_attachment_id: str, transit_gateway_route_table_id: str) -> Any:
@@ -114,8 +114,8 @@ def _delete_table(backend: Any, transit_gateway_route_table_id: str) -> Any:
     return _ORIGINAL["delete_transit_gateway_route_table"](backend, transit_gateway_route_table_id)
 
 
-def _attach(backend: Any, *arguments: Any, **named: Any) -> Any:
-    attachment = _ORIGINAL["create_transit_gateway_vpc_attachment"](backend, *arguments, **named)
+def _attach(backend: Any, *arguments: Any, **keywords: Any) -> Any:
+    attachment = _ORIGINAL["create_transit_gateway_vpc_attachment"](backend, *arguments, **keywords)
     gateway = backend.transit_gateways[attachment.transit_gateway_id]
     if gateway.options.get("DefaultRouteTableAssociation") == "disable":
         forget(backend, attachment.id)
@@ -128,19 +128,19 @@ def _detach(backend: Any, transit_gateway_attachment_id: str) -> Any:
 
 
 def _delete_vpn(backend: Any, vpn_connection_id: str) -> Any:
-    for one in list(backend.transit_gateway_attachments.values()):
-        if one.resource_id == vpn_connection_id:
-            forget(backend, one.id)
+    for attachment in list(backend.transit_gateway_attachments.values()):
+        if attachment.resource_id == vpn_connection_id:
+            forget(backend, attachment.id)
     return _ORIGINAL["delete_vpn_connection"](backend, vpn_connection_id)
 
 
 def _modify(backend: Any, transit_gateway_id: str, description: Any = None, options: Any = None) -> Any:
-    """ModifyTransitGateway: CIDR blocks are added and removed, other options are set."""
+    """Answer ModifyTransitGateway: CIDR blocks are added and removed, other options are set."""
     settings = dict(options or {})
-    more, fewer = (settings.pop(f"{word}TransitGatewayCidrBlocks", None) or [] for word in ("Add", "Remove"))
+    added, removed = (settings.pop(f"{word}TransitGatewayCidrBlocks", None) or [] for word in ("Add", "Remove"))
     gateway = _ORIGINAL["modify_transit_gateway"](backend, transit_gateway_id, description, settings)
-    remaining = [cidr for cidr in gateway.options.get("TransitGatewayCidrBlocks") or [] if cidr not in fewer]
-    gateway.options["TransitGatewayCidrBlocks"] = remaining + list(more)
+    remaining = [cidr for cidr in gateway.options.get("TransitGatewayCidrBlocks") or [] if cidr not in removed]
+    gateway.options["TransitGatewayCidrBlocks"] = remaining + list(added)
     return gateway
 
 
@@ -157,11 +157,14 @@ def forget(backend: Any, attachment: str) -> None:
     for table in backend.transit_gateways_route_tables.values():
         table.route_table_associations.pop(attachment, None)
         table.route_table_propagation = [
-            one for one in table.route_table_propagation if one.transitGatewayAttachmentId != attachment
+            propagation
+            for propagation in table.route_table_propagation
+            if propagation.transitGatewayAttachmentId != attachment
         ]
         for route in table.routes.values():
             if any(
-                way["transitGatewayAttachmentId"] == attachment for way in route.get("transitGatewayAttachments", ())
+                route_attachment["transitGatewayAttachmentId"] == attachment
+                for route_attachment in route.get("transitGatewayAttachments", ())
             ):
                 route["state"] = "blackhole"
     backend.transit_gateway_associations.pop(attachment, None)

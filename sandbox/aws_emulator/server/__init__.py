@@ -1,1 +1,1 @@
-"""Requests to the emulated AWS: WSGI application, checks before moto, throttling, faults, control endpoint."""
+"""Request handling of the emulated AWS: WSGI application, checks before moto, throttling, faults, control endpoint."""

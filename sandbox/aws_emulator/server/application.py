@@ -1,4 +1,4 @@
-"""The WSGI application in front of moto: sees every call, so it counts, delays, throttles, refuses and explains."""
+"""WSGI application in front of moto: it counts, delays, throttles and refuses calls, and explains errors."""
 
 import io
 import json
@@ -16,6 +16,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 
 from sandbox.aws_emulator.emulator_state import EmulatorState, InjectedFault
 from sandbox.aws_emulator.identity.access_keys import AccessKeys, unknown_key
+from sandbox.aws_emulator.identity.authorization import authorize, session_of
 from sandbox.aws_emulator.identity.iam_actions import iam_action, refusal, rest_action
 from sandbox.aws_emulator.server import control_endpoint as control
 from sandbox.aws_emulator.server import services_without_moto as own
@@ -28,13 +29,13 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Application:
-    """WSGI application of one listener: /_ctl from this machine only, AWS calls from any address."""
+    """WSGI application of one listening socket: /_ctl from this machine only, AWS calls from any address."""
 
-    def __init__(self, world: EmulatorState, keys: AccessKeys) -> None:
-        self._world, self._keys = world, keys
+    def __init__(self, emulator: EmulatorState, keys: AccessKeys) -> None:
+        self._emulator, self._keys = emulator, keys
         self._moto = DomainDispatcherApplication(create_backend_app)
-        # moto looks through all roles while it makes one, and another call may make one meanwhile.
-        self._one_by_one = {"iam": threading.Lock()}
+        # While moto creates a role it iterates over all roles; a concurrent call that creates one would break that.
+        self._serialized = {"iam": threading.Lock()}
 
     def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
@@ -44,90 +45,96 @@ class Application:
             environ["wsgi.input"] = _Body(environ["wsgi.input"], int(environ["CONTENT_LENGTH"]))
         access_key, service, region = _signer(environ)
         action = _action(environ, service)
-        asked = iam_action(service, action, environ.get("QUERY_STRING", ""))
-        self._world.calls[action] += 1
-        self._world.asked[asked] += 1
+        iam_action_name = iam_action(service, action, environ.get("QUERY_STRING", ""))
+        self._emulator.calls[action] += 1
+        self._emulator.iam_calls[iam_action_name] += 1
         try:
             if path.startswith(("/moto-api", "/latest/")):
                 raise CloudError("NotFound", f"Nothing at {path}.", 404)
-            self._keys.check(access_key, service)
-            if region in self._world.closed:
-                raise unknown_key(service)  # a region without opt-in knows no key of the account
-            if self._world.latency:
-                time.sleep(self._world.latency)
-            bucket = self._world.buckets.get(action)
+            if action != "CreateSession":  # signed with a certificate
+                self._keys.check(access_key, service, self._emulator.now())
+            if region in self._emulator.closed:
+                raise unknown_key(service)  # in a region without opt-in no key of the account is valid
+            if session := session_of(access_key, self._keys.instance_sessions, region):
+                authorize(session, service, action, region, environ)
+            if self._emulator.latency:
+                time.sleep(self._emulator.latency)
+            bucket = self._emulator.buckets.get(action)
             if bucket and not bucket.take():
                 raise throttled(action)
-            if refused := refusal(service, asked, self._world.denied, bool(environ.get("HTTP_X_AMZ_TARGET"))):
+            if refused := refusal(
+                service, iam_action_name, self._emulator.denied, bool(environ.get("HTTP_X_AMZ_TARGET"))
+            ):
                 raise refused
-            if self._world.lag.reads and (unseen := self._world.lag.refusal(service, action, _form(environ))):
+            if self._emulator.lag.reads and (unseen := self._emulator.lag.refusal(service, action, _form(environ))):
                 raise unseen
-            fault = self._world.take_fault(action)
+            fault = self._emulator.take_fault(action)
             return (
                 self._call_moto(environ, start, service, action)
                 if fault is None
                 else self._fail(fault, environ, start, service, action)
             )
         except CloudError as error:
-            self._world.errors[error.code] += 1
+            self._emulator.errors[error.code] += 1
             status, headers, text = render(error, service, environ.get("HTTP_X_AMZ_TARGET", ""))
             _discard_body(environ)
             start(status, [*headers.items(), ("Content-Length", str(len(text)))])
             return [text]
 
     def _fail(self, fault: InjectedFault, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
-        unheard = bool(fault.code) or fault.cut
-        if unheard and fault.after:
+        without_answer = bool(fault.code) or fault.cut
+        if without_answer and fault.after:
             self._call_moto(environ, lambda *_: None, service, action)
-        body = self._call_moto(environ, start, service, action) if fault.after and not unheard else None
+        body = self._call_moto(environ, start, service, action) if fault.after and not without_answer else None
         time.sleep(fault.hold)
         if fault.cut:
-            raise ConnectionResetError(f"{action} is cut off")  # the server ends the connection without a word
+            raise ConnectionResetError(f"{action} is cut off")  # the server closes the connection without an answer
         if fault.code:
             raise fault.error()
         return self._call_moto(environ, start, service, action) if body is None else body
 
     def _call_moto(self, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
-        with self._world.busy:
+        with self._emulator.busy:
             return self._answer(environ, start, service, action)
 
     def _answer(self, environ: Environ, start: Start, service: str, action: str) -> Iterable[bytes]:
-        ours = own.answer(self._world, _signer(environ)[2], service, action, environ)
-        if ours is not None:
-            start("200 OK", [("Content-Type", ours[0]), ("Content-Length", str(len(ours[1])))])
-            return [ours[1]]
+        own_answer = own.answer(self._emulator, _signer(environ)[2], service, action, environ)
+        if own_answer is not None:
+            status, content_type, own_body = own_answer
+            start(status, [("Content-Type", content_type), ("Content-Length", str(len(own_body)))])
+            return [own_body]
         answer: dict[str, Any] = {}
-        asked = _form(environ) if self._world.lag.reads and service in ("ec2", "iam") else None
+        form = _form(environ) if self._emulator.lag.reads and service in ("ec2", "iam") else None
 
         def capture(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
             answer.update(status=status, headers=headers)
 
         try:
             self._moto.get_application(environ)
-        except AttributeError as error:  # moto has nothing at all for this service
+        except AttributeError as error:  # moto does not have this service
             raise not_implemented(service, action) from error
         try:
-            with self._one_by_one.get(service, nullcontext()):
+            with self._serialized.get(service, nullcontext()):
                 body = self._moto(environ, capture)
         except NotImplementedError as error:
             print(f"not implemented: {service}:{action}: {error}", file=sys.stderr, flush=True)
             raise not_implemented(service, action) from error
         except CloudError:
             raise
-        except Exception as error:  # moto's own defects: a 500 would make every SDK retry them
+        except Exception as error:  # a defect of moto: a 500 would make every SDK retry
             traceback.print_exc()
             message = f"The emulated AWS failed in {service}:{action}: {type(error).__name__}: {error}"
             raise CloudError("SandboxFailure", message) from error
-        kind = next((value for name, value in answer["headers"] if name.lower() == "content-type"), "")
-        if answer["status"][:1] in "45" and kind.startswith("text/html") and service not in ("s3", "ec2"):
-            raise not_implemented(service, action)  # a page for a person: moto has no such operation
-        if asked is None or answer["status"][:1] != "2":
+        content_type = next((value for name, value in answer["headers"] if name.lower() == "content-type"), "")
+        if answer["status"][:1] in "45" and content_type.startswith("text/html") and service not in ("s3", "ec2"):
+            raise not_implemented(service, action)  # an HTML page: moto does not have this operation
+        if form is None or answer["status"][:1] != "2":
             start(answer["status"], answer["headers"])
             return body  # type: ignore[no-any-return]
-        seen = self._world.lag.answered(service, action, asked, b"".join(body))
+        visible_body = self._emulator.lag.answered(service, action, form, b"".join(body))
         headers = [(name, value) for name, value in answer["headers"] if name.lower() != "content-length"]
-        start(answer["status"], [*headers, ("Content-Length", str(len(seen)))])
-        return [seen]
+        start(answer["status"], [*headers, ("Content-Length", str(len(visible_body)))])
+        return [visible_body]
 
     def _control(self, environ: Environ, start: Start) -> Iterable[bytes]:
         status, result = "200 OK", {}
@@ -136,18 +143,18 @@ class Application:
         elif environ["REQUEST_METHOD"] == "POST":
             try:
                 text = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-                result = control.change(self._world, json.loads(text or b"{}"))
+                result = control.change(self._emulator, json.loads(text or b"{}"))
             except (ValueError, TypeError) as error:
                 status, result = "400 Bad Request", {"error": str(error)}
         else:
-            result = control.read(self._world)
+            result = control.read(self._emulator)
         body = json.dumps(result).encode()
         start(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
         return [body]
 
 
 def _signer(environ: Environ) -> tuple[str | None, str, str]:
-    """Access key id, service and region of a request, from its header or (presigned) its query."""
+    """Return access key id, service and region of a request, from its header or, if presigned, its query."""
     query = parse_qs(environ.get("QUERY_STRING", ""))
     presigned = "Credential=" + query["X-Amz-Credential"][0] if "X-Amz-Credential" in query else ""
     match = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", "")) or _SCOPE.search(presigned)
@@ -155,7 +162,7 @@ def _signer(environ: Environ) -> tuple[str | None, str, str]:
 
 
 def _action(environ: Environ, service: str) -> str:
-    """Return the API action; for REST services it follows from the path or, for S3 and others, from the method."""
+    """Return the API action. In REST services it follows from the path, in S3 and others from the method."""
     target = environ.get("HTTP_X_AMZ_TARGET", "")
     if target:
         return str(target).rpartition(".")[2]
@@ -176,10 +183,10 @@ def _form(environ: Environ) -> str:
 
 
 class _Body:
-    """Request body that counts its unread bytes: a read past the end would block for ever."""
+    """Request body that counts its unread bytes: a read beyond the end would block forever."""
 
     def __init__(self, stream: Any, length: int) -> None:
-        self._stream, self._left = stream, length
+        self._stream, self._unread = stream, length
 
     def read(self, size: int = -1) -> bytes:
         return self._take(self._stream.read, size)
@@ -188,14 +195,14 @@ class _Body:
         return self._take(self._stream.readline, size)
 
     def _take(self, read: Callable[[int], bytes], size: int) -> bytes:
-        wanted = self._left if size is None or size < 0 else min(size, self._left)
-        chunk = read(wanted) if wanted else b""
-        self._left -= len(chunk)
+        count = self._unread if size is None or size < 0 else min(size, self._unread)
+        chunk = read(count) if count else b""
+        self._unread -= len(chunk)
         return chunk
 
 
 def _discard_body(environ: Environ) -> None:
-    """Read the rest of the request body: some clients read no answer before they have sent everything."""
+    """Read the rest of the request body: some clients read no answer before they have sent the whole request."""
     body = environ["wsgi.input"]
     while isinstance(body, _Body) and body.read(65_536):
         pass

@@ -1,4 +1,4 @@
-"""The control endpoint /_ctl: GET reads counters and instances, POST (JSON) sets limits, delays and faults."""
+"""Control endpoint /_ctl: GET reads counters and instances, POST (JSON) sets limits, delays and faults."""
 
 import threading
 import time
@@ -16,17 +16,17 @@ from sandbox.aws_emulator.server.throttling import TokenBucket
 SPOT_NOTICE_SECONDS = 120.0
 
 
-def read(world: EmulatorState) -> dict[str, Any]:
+def read(emulator: EmulatorState) -> dict[str, Any]:
     """Return the counters since the last reset, the free capacity, and every instance."""
     return {
-        "total": sum(world.calls.values()),
-        "calls": dict(world.calls),
-        "asked": dict(world.asked),
-        "errors": dict(world.errors),
-        "pool": dict(world.capacity.free),
-        "latency": world.latency,
-        "busy": world.busy.seconds,
-        "boot": world.lifecycle.boot_delay,
+        "total": sum(emulator.calls.values()),
+        "calls": dict(emulator.calls),
+        "asked": dict(emulator.iam_calls),
+        "errors": dict(emulator.errors),
+        "pool": dict(emulator.capacity.free),
+        "latency": emulator.latency,
+        "busy": emulator.busy.seconds,
+        "boot": emulator.lifecycle.boot_delay,
         "instances": [_show(instance) for backend in account.ec2_backends() for instance in backend.all_instances()],
     }
 
@@ -44,135 +44,137 @@ def _show(instance: Any) -> dict[str, Any]:
     }
 
 
-def _reset(world: EmulatorState, value: Any) -> None:
+def _reset(emulator: EmulatorState, value: Any) -> None:
     if value:
-        world.reset()
+        emulator.reset()
 
 
-def _wipe(world: EmulatorState, value: Any) -> None:
-    """End every instance, then forget every resource."""
+def _wipe(emulator: EmulatorState, value: Any) -> None:
+    """Terminate every instance, then delete every resource."""
     if not value:
         return
     for backend in account.ec2_backends():
         alive = [i.id for i in backend.all_instances() if i.state in ("pending", "running")]
         if alive:
-            with world.lock:
-                terminate(world, backend, alive, "Server.Wipe")
-    world.wipe()
-    world.reset()  # before moto makes its default networks anew, for quotas count those too
+            with emulator.lock:
+                terminate(emulator, backend, alive, "Server.Wipe")
+    emulator.wipe()
+    emulator.reset()  # before moto creates its default networks again: quotas count those too
     BackendDict.reset()
 
 
-def _buckets(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    world.buckets.update({action: TokenBucket(size, rate) for action, (size, rate) in value.items()})
+def _buckets(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    emulator.buckets.update({action: TokenBucket(size, rate) for action, (size, rate) in value.items()})
 
 
-def _faults(world: EmulatorState, value: Mapping[str, Any]) -> None:
+def _faults(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     for action, faults in value.items():
-        world.faults[action] += [InjectedFault(**fault) for fault in ([faults] if isinstance(faults, dict) else faults)]
+        emulator.faults[action] += [
+            InjectedFault(**fault) for fault in ([faults] if isinstance(faults, dict) else faults)
+        ]
 
 
-def _interrupt(world: EmulatorState, value: Any) -> None:
-    """Spot reclaim: the notice shows in the metadata service now, the instance ends `seconds` later."""
+def _interrupt(emulator: EmulatorState, value: Any) -> None:
+    """Reclaim spot instances: the metadata service shows the notice now, the instance terminates `seconds` later."""
     for instance_id, seconds in value.items() if isinstance(value, dict) else [(i, SPOT_NOTICE_SECONDS) for i in value]:
         if account.find_instance(instance_id) is None:
             raise ValueError(f"no instance {instance_id}")
         at = time.time() + float(seconds)
-        world.notices[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
-        timer = threading.Timer(float(seconds), _reclaim, [world, instance_id])
+        emulator.notices[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+        timer = threading.Timer(float(seconds), _reclaim, [emulator, instance_id])
         timer.daemon = True
         timer.start()
 
 
-def _rebalance(world: EmulatorState, value: Any) -> None:
-    """Spot instances at a higher risk: the recommendation shows in the metadata service; nothing ends by it."""
+def _rebalance(emulator: EmulatorState, value: Any) -> None:
+    """Show the rebalance recommendation of spot instances in the metadata service; no instance terminates."""
     for instance_id in value:
         if account.find_instance(instance_id) is None:
             raise ValueError(f"no instance {instance_id}")
-        world.rebalance[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        emulator.rebalance[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _reclaim(world: EmulatorState, instance_id: str) -> None:
+def _reclaim(emulator: EmulatorState, instance_id: str) -> None:
     instance = account.find_instance(instance_id)
     if instance:
-        with world.lock:
-            terminate(world, instance[0], [instance_id], "Server.SpotInstanceTermination")
+        with emulator.lock:
+            terminate(emulator, instance[0], [instance_id], "Server.SpotInstanceTermination")
 
 
-def _latency(world: EmulatorState, value: Any) -> None:
-    world.latency = float(value)
+def _latency(emulator: EmulatorState, value: Any) -> None:
+    emulator.latency = float(value)
 
 
-def _lag(world: EmulatorState, value: Any) -> None:
+def _lag(emulator: EmulatorState, value: Any) -> None:
     """Set for how many calls EC2 and IAM do not find a new resource."""
-    world.lag.reads = int(value)
+    emulator.lag.reads = int(value)
 
 
-def _boot(world: EmulatorState, value: Any) -> None:
-    world.lifecycle.boot_delay = float(value)
+def _boot(emulator: EmulatorState, value: Any) -> None:
+    emulator.lifecycle.boot_delay = float(value)
 
 
-def _pool(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    world.capacity.free.update({key: int(count) for key, count in value.items()})
+def _pool(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    emulator.capacity.free.update({key: int(count) for key, count in value.items()})
 
 
-def _deny(world: EmulatorState, value: Any) -> None:
-    """IAM actions that are refused from now on, `servicequotas:GetServiceQuota` or `iam:*`; [] allows all again."""
-    world.denied = {str(action) for action in value}
+def _deny(emulator: EmulatorState, value: Any) -> None:
+    """Set the IAM actions that are refused from now on, `servicequotas:GetServiceQuota` or `iam:*`; [] allows all."""
+    emulator.denied = {str(action) for action in value}
 
 
-def _quotas(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    world.quotas.update({code: float(amount) for code, amount in value.items()})
+def _quotas(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    emulator.quotas.update({code: float(amount) for code, amount in value.items()})
 
 
-def _clock(world: EmulatorState, value: Any) -> None:
-    """Seconds by which the account's clock is ahead: blocks start and end."""
-    world.clock = timedelta(seconds=float(value))
+def _clock(emulator: EmulatorState, value: Any) -> None:
+    """Set by how many seconds the account's clock is ahead, so that Capacity Blocks start and end."""
+    emulator.clock = timedelta(seconds=float(value))
 
 
-def _reservations(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    """By id: attributes to put over a reservation's own, such as its state."""
-    for wanted, change in value.items():
-        found = [stored for (_, known), stored in world.reservations.items() if known == wanted]
-        if not found:
-            raise ValueError(f"no reservation {wanted}")
-        found[0].update(change)
+def _reservations(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Overwrite attributes of capacity reservations, such as the state, by reservation id."""
+    for reservation_id, change in value.items():
+        matches = [stored for (_, id_), stored in emulator.reservations.items() if id_ == reservation_id]
+        if not matches:
+            raise ValueError(f"no reservation {reservation_id}")
+        matches[0].update(change)
 
 
-def _images(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    """By id: attributes of an image, in the API's spelling."""
-    world.images.update({one: dict(change) for one, change in value.items()})
+def _images(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set attributes of images, by image id, in the API's spelling."""
+    emulator.images.update({image_id: dict(change) for image_id, change in value.items()})
 
 
-def _released(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    """By public parameter: its newest version, so that a test decides when AWS publishes the next."""
-    world.released.update({name: int(version) for name, version in value.items()})
+def _released(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set the newest version of public parameters, so that a test decides when AWS publishes the next."""
+    emulator.released.update({name: int(version) for name, version in value.items()})
 
 
-def _types(world: EmulatorState, value: Mapping[str, Any]) -> None:
+def _types(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     """Set overrides of DescribeInstanceTypes by instance type."""
-    world.types.update({name: dict(change) for name, change in value.items()})
+    emulator.types.update({name: dict(change) for name, change in value.items()})
 
 
-def _offered(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    """By instance type: the zone ids that offer it, instead of the real ones."""
-    world.offered.update({name: list(zones) for name, zones in value.items()})
+def _offered(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set the zone ids that offer an instance type, instead of the real ones."""
+    emulator.offered.update({name: list(zones) for name, zones in value.items()})
 
 
-def _closed(world: EmulatorState, value: Any) -> None:
-    """Regions that the account has not opted in to."""
-    world.closed = {str(name) for name in value}
+def _closed(emulator: EmulatorState, value: Any) -> None:
+    """Set the regions that the account has not opted in to."""
+    emulator.closed = {str(name) for name in value}
 
 
-def _spot(world: EmulatorState, value: Mapping[str, Any]) -> None:
-    """By `type/zone` or `type/*`: the spot price."""
-    world.spot.update({key: float(price) for key, price in value.items()})
+def _spot(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set spot prices in USD/h, by `type/zone` or `type/*`."""
+    emulator.spot.update({key: float(price) for key, price in value.items()})
 
 
-def _billed_tags(world: EmulatorState, value: Any) -> None:
+def _billed_tags(emulator: EmulatorState, value: Any) -> None:
     """Set the tag keys that billing lists; AWS lists a key about a day after a resource first has it."""
     for key in value:
-        world.billed_tags.setdefault(str(key), "Inactive")
+        emulator.billed_tags.setdefault(str(key), "Inactive")
 
 
 # In the order in which they are applied.
@@ -201,7 +203,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
 }
 
 
-def change(world: EmulatorState, request: Any) -> dict[str, Any]:
+def change(emulator: EmulatorState, request: Any) -> dict[str, Any]:
     """Apply a control request; raise ValueError or TypeError if it is invalid."""
     if not isinstance(request, dict):
         raise ValueError("a JSON object is expected")
@@ -210,5 +212,5 @@ def change(world: EmulatorState, request: Any) -> dict[str, Any]:
         raise ValueError(f"unknown: {', '.join(unknown)}; known: {', '.join(SETTINGS)}")
     for name, apply in SETTINGS.items():
         if name in request:
-            apply(world, request[name])
-    return read(world)
+            apply(emulator, request[name])
+    return read(emulator)

@@ -1,4 +1,4 @@
-"""AWS errors with the status code and the body that each of AWS's protocols uses for them."""
+"""AWS errors, with the status code and the body of each AWS protocol."""
 
 import json
 import uuid
@@ -11,7 +11,7 @@ XML = "text/xml;charset=UTF-8"
 
 
 class CloudError(Exception):
-    """An error the emulated AWS answers with. 4xx stops a client, 5xx makes it retry, as with the real one."""
+    """Error answer of the emulated AWS. A client stops at 4xx and retries at 5xx, as with the real AWS."""
 
     def __init__(self, code: str, message: str, status: int = 400) -> None:
         super().__init__(f"{code}: {message}")
@@ -19,7 +19,7 @@ class CloudError(Exception):
 
 
 def insufficient_capacity(instance_type: str, zone: str) -> CloudError:
-    # AWS answers 500 for this one, so SDKs retry it; a 400 would hide the retry storm.
+    # AWS answers 500 here, so SDKs retry; a 400 would hide these retries.
     message = (
         f"We currently do not have sufficient {instance_type} capacity in the Availability Zone you requested ({zone})."
     )
@@ -35,7 +35,7 @@ def not_implemented(service: str, action: str) -> CloudError:
 
 
 def render(error: CloudError, service: str, target: str) -> tuple[str, Mapping[str, str], bytes]:
-    """Status line, headers and body of `error` in the protocol of `service`; `target` is the X-Amz-Target header."""
+    """Return status line, headers and body of `error` in the protocol of `service`; `target`: X-Amz-Target header."""
     status = f"{error.status} {REASONS.get(error.status, 'Error')}"
     code, message, request = escape(error.code), escape(error.message), str(uuid.uuid4())
     if target:

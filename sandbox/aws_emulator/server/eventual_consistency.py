@@ -1,8 +1,8 @@
 """Eventual consistency: the next few calls do not find a new resource.
 
-EC2 and IAM answer from copies that learn of a change later than the one that made it. Here that is counted in calls instead of
-seconds: a resource is missing from the first `reads` answers that should have it.
-Source: EC2 API Reference, "Eventual consistency"; IAM User Guide, "Changes that I make are not always immediately visible".
+EC2 and IAM answer from replicas that receive a change with a delay. Here the delay is counted in calls instead of
+seconds: a resource is missing from the first `reads` answers that should contain it. Source: EC2 API Reference,
+"Eventual consistency"; IAM User Guide, "Changes that I make are not always immediately visible".
 """
 
 import re
@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from sandbox.aws_emulator.server.errors import CloudError
 
-#: Ids of EC2 by their prefix, and EC2's word for one that it does not find.
+#: EC2's error code for an unknown id, by the prefix of the id.
 WORDS = {
     "vpc": "InvalidVpcID",
     "subnet": "InvalidSubnetID",
@@ -34,11 +34,11 @@ _MAKES = ("Create", "Allocate")
 
 
 class ConsistencyDelay:
-    """Resources that calls do not find yet, with the number of calls."""
+    """Delay until calls find a new resource; holds the number of remaining calls of each resource."""
 
     def __init__(self) -> None:
         self.reads = 0
-        self._left: dict[str, int] = {}
+        self._remaining: dict[str, int] = {}
         self._seen: set[str] = set()
         self._lock = threading.Lock()
 
@@ -46,17 +46,17 @@ class ConsistencyDelay:
         """Make every resource visible."""
         with self._lock:
             self.reads = 0
-            self._left.clear()
+            self._remaining.clear()
             self._seen.clear()
 
     def refusal(self, service: str, action: str, request: str) -> CloudError | None:
         """Return the error of a call that names a resource that is not visible yet."""
-        if not self._left or service not in ("ec2", "iam"):
+        if not self._remaining or service not in ("ec2", "iam"):
             return None
         if service == "ec2":
-            for found in _ID.finditer(_FILTERED.sub("", request)):
-                if self._take(found[0]):
-                    return CloudError(f"{WORDS[found[1]]}.NotFound", f"The ID '{found[0]}' does not exist")
+            for match in _ID.finditer(_FILTERED.sub("", request)):
+                if self._take(match[0]):
+                    return CloudError(f"{WORDS[match[1]]}.NotFound", f"The ID '{match[0]}' does not exist")
             return None
         if not action.startswith(_MAKES):
             for name in _NAMED.findall(request):
@@ -70,14 +70,14 @@ class ConsistencyDelay:
             return body
         text = body.decode()
         if action.startswith(_MAKES):
-            named = set(_NAMED.findall(request)) if service == "iam" else set()
-            made = {found[0] for found in _ID.finditer(text)} if service == "ec2" else named
+            names = set(_NAMED.findall(request)) if service == "iam" else set()
+            created = {match[0] for match in _ID.finditer(text)} if service == "ec2" else names
             with self._lock:
-                new = {one for one in made - self._seen if service == "iam" or one not in request}
-                self._seen |= made
-                self._left |= dict.fromkeys(new, self.reads)
+                new = {id_ for id_ in created - self._seen if service == "iam" or id_ not in request}
+                self._seen |= created
+                self._remaining |= dict.fromkeys(new, self.reads)
             return body
-        return self._without(text) if service == "ec2" and action.startswith("Describe") and self._left else body
+        return self._without(text) if service == "ec2" and action.startswith("Describe") and self._remaining else body
 
     def _without(self, text: str) -> bytes:
         root = ElementTree.fromstring(text)
@@ -89,19 +89,19 @@ class ConsistencyDelay:
                     group.remove(item)
         return ElementTree.tostring(root)
 
-    def _take(self, one: str) -> bool:
+    def _take(self, id_: str) -> bool:
         with self._lock:
-            if one not in self._left:
+            if id_ not in self._remaining:
                 return False
-            self._left[one] -= 1
-            if self._left[one] <= 0:
-                del self._left[one]
+            self._remaining[id_] -= 1
+            if self._remaining[id_] <= 0:
+                del self._remaining[id_]
             return True
 
 
 def _own_id(group: str, item: ElementTree.Element) -> str:
-    """Return the id of an item of a list; the list's name tells which of its ids is its own."""
+    """Return the id of an item of a list; the list's name shows which of the item's ids is its own."""
     ids = [(child.tag.rpartition("}")[2].removesuffix("Id").lower(), child.text or "") for child in item]
     known = [(word, text) for word, text in ids if _ID.fullmatch(text)]
     named = [(word, text) for word, text in known if word in group.rpartition("}")[2].lower()]
-    return max(named, key=lambda one: len(one[0]))[1] if named else next((text for _, text in known), "")
+    return max(named, key=lambda pair: len(pair[0]))[1] if named else next((text for _, text in known), "")

@@ -1,4 +1,4 @@
-"""Listening sockets in this process's network namespace or in a named one."""
+"""Listening sockets in this process's network namespace or in another, given by name."""
 
 import ctypes
 import os
@@ -22,14 +22,14 @@ def parse(address: str) -> tuple[str, int]:
 
 
 def listen(address: str, namespace: str | None = None) -> socket.socket:
-    """A listening TCP socket on `address` (ADDRESS:PORT, port 0: any free one); raises ListenError."""
+    """Return a listening TCP socket on `address` (ADDRESS:PORT, port 0: any free port). Raise ListenError."""
     host, port = parse(address)
     if namespace is None:
         return _listen(host, port, address)
     result: list[socket.socket | Exception] = []
 
     def inside() -> None:
-        # setns moves one thread only; it ends here, the socket keeps belonging to the namespace.
+        # setns moves one thread only; the thread ends here, the socket stays in the namespace.
         try:
             _enter(namespace)
             result.append(_listen(host, port, f"{address} in namespace {namespace}"))

@@ -8,16 +8,16 @@ _ORIGINAL: dict[tuple[type, str], Any] = {}
 
 
 def before(owner: type, name: str, judge: Callable[[Any, dict[str, Any]], None]) -> None:
-    """Call `judge` with the backend and the named arguments of each call of `owner.name`; it raises, or changes them.
+    """Call `judge` with the backend and the named arguments of each call of `owner.name`; it may raise or change them.
 
-    Installed again, the newest judge alone is asked.
+    If installed again, only the newest judge is called.
     """
     original = _ORIGINAL.setdefault((owner, name), getattr(owner, name))
     signature = inspect.signature(original)
 
-    def judged(backend: Any, *arguments: Any, **named: Any) -> Any:
-        asked = signature.bind(backend, *arguments, **named)
-        judge(backend, asked.arguments)
-        return original(*asked.args, **asked.kwargs)
+    def judged(backend: Any, *arguments: Any, **keywords: Any) -> Any:
+        bound = signature.bind(backend, *arguments, **keywords)
+        judge(backend, bound.arguments)
+        return original(*bound.args, **bound.kwargs)
 
     setattr(owner, name, judged)

@@ -1,11 +1,11 @@
-"""Processing time of the emulator itself, which a caller would not wait for on AWS."""
+"""Processing time of the emulator itself, which does not exist on AWS."""
 
 import threading
 import time
 
 
 class ProcessingTime:
-    """Seconds in which at least one call was being answered; waiting for a latency that was set does not count."""
+    """Time in seconds in which at least one call was in progress; a configured latency does not count."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,6 +1,6 @@
 """Validation of requests by botocore's service model: types, lengths, counts, enumerations and patterns.
 
-For services that moto lacks, or answers without validation.
+For services that moto does not have, or answers without validation.
 """
 
 import json
@@ -22,11 +22,11 @@ Bag = dict[str, Any]
 def rest(service: str, environ: Mapping[str, Any], code: str) -> tuple[str, Bag]:
     """Return the operation and parameters of a REST request. Raise CloudError with `code` if they break the model."""
     method, path = environ["REQUEST_METHOD"], str(environ.get("PATH_INFO", ""))
-    found = _at(service, method, path)
-    if found is None:
+    match = _match(service, method, path)
+    if match is None:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS does not implement {service}:{method} {path}.")
-    operation, inside = found
-    request = {**body(environ), **inside}
+    operation, path_parameters = match
+    request = {**body(environ), **path_parameters}
     names = {
         shape.serialization.get("name", key): (key, shape.type_name)
         for key, shape in (operation.input_shape.members if operation.input_shape else {}).items()
@@ -42,26 +42,26 @@ def rest(service: str, environ: Mapping[str, Any], code: str) -> tuple[str, Bag]
 
 
 def named(service: str, name: str, environ: Mapping[str, Any], code: str) -> Bag:
-    """Return the parameters of a request whose operation its target names. Raise CloudError with `code` if they break the model."""
+    """Return the parameters of a request of a named operation. Raise CloudError with `code` if they break the model."""
     request = body(environ)
     _judge(_model(service).operation_model(name), request, code)
     return request
 
 
 def operation_at(service: str, method: str, path: str) -> str | None:
-    """The operation behind a REST request; None where the service has none such."""
-    found = _at(service, method, path)
-    return None if found is None else found[0].name
+    """Return the operation of a REST request; None if the service does not have it."""
+    match = _match(service, method, path)
+    return None if match is None else match[0].name
 
 
 def body(environ: Mapping[str, Any]) -> Bag:
-    """A request's JSON."""
+    """Return the JSON body of a request."""
     length = int(environ.get("CONTENT_LENGTH") or 0)
     request: Bag = json.loads(environ["wsgi.input"].read(length)) if length else {}
     return request
 
 
-def _at(service: str, method: str, path: str) -> tuple[OperationModel, Bag] | None:
+def _match(service: str, method: str, path: str) -> tuple[OperationModel, Bag] | None:
     for operation in _operations(service):
         pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>.+)", operation.http["requestUri"])
         match = re.fullmatch(pattern, path)
@@ -76,22 +76,22 @@ def _judge(operation: OperationModel, request: Bag, code: str) -> None:
     report = ParamValidator().validate(request, operation.input_shape)
     if report.has_errors():
         raise CloudError(code, report.generate_report())
-    for member, value in _unlike(operation.input_shape, request):
+    for member, value in _violations(operation.input_shape, request):
         message = f"1 validation error detected: Value '{value}' at '{member}' failed to satisfy constraint"
         raise CloudError(code, message)
 
 
-def _unlike(shape: Any, value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def _violations(shape: Any, value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield every value that breaks the model; botocore's own validator checks only types and minimum lengths."""
     most = shape.metadata.get("max")
     if shape.type_name == "structure":
         for key in set(shape.members) & set(value):
-            yield from _unlike(shape.members[key], value[key], key)
+            yield from _violations(shape.members[key], value[key], key)
     elif shape.type_name == "list":
         if most is not None and len(value) > most:
             yield name, value
         for item in value:
-            yield from _unlike(shape.member, item, name)
+            yield from _violations(shape.member, item, name)
     elif isinstance(value, str):
         words, pattern = getattr(shape, "enum", []), shape.metadata.get("pattern")
         long = shape.type_name == "string" and most is not None and len(value) > most
@@ -103,7 +103,7 @@ def _unlike(shape: Any, value: Any, name: str = "") -> Iterator[tuple[str, Any]]
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    # The models are Java's: character classes by property (\p{L}), which Python has not, let everything through.
+    # The models have Java's patterns. Python has no character classes by property (\p{L}): those accept every value.
     try:
         return re.compile(pattern)
     except re.error:

@@ -1,4 +1,4 @@
-"""Requests answered without moto: services that it lacks, and missing operations of services that it has."""
+"""Requests answered without moto: services that moto does not have, and missing operations of its services."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,6 +8,7 @@ from sandbox.aws_emulator.billing import budget_actions
 from sandbox.aws_emulator.billing import cost_explorer as costs
 from sandbox.aws_emulator.ec2 import image_builder
 from sandbox.aws_emulator.emulator_state import EmulatorState
+from sandbox.aws_emulator.identity import create_session
 from sandbox.aws_emulator.identity import roles_anywhere as anywhere
 from sandbox.aws_emulator.identity import ssm_activations as activations
 from sandbox.aws_emulator.server import request_validation as judged
@@ -52,14 +53,17 @@ _OPERATIONS: Mapping[tuple[str, str], Callable[[EmulatorState, str, Bag], Bag]] 
 
 
 def answer(
-    world: EmulatorState, region: str, service: str, action: str, environ: Mapping[str, Any]
-) -> tuple[str, bytes] | None:
-    """Return content type and body, or None if moto answers the request. Raise CloudError."""
+    emulator: EmulatorState, region: str, service: str, action: str, environ: Mapping[str, Any]
+) -> tuple[str, str, bytes] | None:
+    """Return status, content type and body, or None if moto answers the request. Raise CloudError."""
+    if (service, action) == (anywhere.SERVICE, "CreateSession"):
+        session = create_session.create_session(emulator, environ)
+        return "201 Created", "application/json", json.dumps(session).encode()
     if service in _SERVICES:
-        return "application/json", json.dumps(_SERVICES[service](world, region, environ)).encode()
+        return "200 OK", "application/json", json.dumps(_SERVICES[service](emulator, region, environ)).encode()
     operation = _OPERATIONS.get((service, action))
     if operation is None:
         return None
     request = judged.named(service, action, environ, _INVALID[service])
-    with world.lock:
-        return "application/x-amz-json-1.1", json.dumps(operation(world, region, request)).encode()
+    with emulator.lock:
+        return "200 OK", "application/x-amz-json-1.1", json.dumps(operation(emulator, region, request)).encode()

@@ -1,4 +1,4 @@
-"""Token buckets, as EC2 limits its API: a burst and a refill rate, by action, and `@instances` for launched instances."""
+"""Token buckets as in EC2's API limits: burst and refill rate by action, and `@instances` for launched instances."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class TokenBucket:
-    """Holds at most `size` tokens, refilled with `rate` a second; starts full."""
+    """Token bucket of at most `size` tokens, refilled with `rate` tokens/s; it starts full."""
 
     def __init__(self, size: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.size, self.rate, self._clock = float(size), float(rate), clock

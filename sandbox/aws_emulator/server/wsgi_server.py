@@ -1,4 +1,4 @@
-"""Serving WSGI applications on sockets that are open already."""
+"""WSGI server on a socket that is already open."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 
 class _Quiet:
-    """No line per request: the control endpoint counts them."""
+    """Request handler without a log line per request: the control endpoint counts requests."""
 
     def log_request(self, *arguments: Any, **named: Any) -> None:
         pass
@@ -18,7 +18,7 @@ class _Quiet:
 
 class ApiHandler(_Quiet, MotoRequestHandler):
     def connection_dropped(self, error: BaseException, environ: Any = None) -> None:
-        """End the connection: a client that keeps it would wait on it for the answer that a fault has cut off."""
+        """Close the connection: a client that keeps it open would wait for the answer that a fault suppressed."""
         self.close_connection = True
 
 
@@ -27,7 +27,7 @@ class MetadataHandler(_Quiet, WSGIRequestHandler):
 
 
 def serve(application: Callable[..., Any], sock: socket.socket, handler: type[WSGIRequestHandler]) -> BaseWSGIServer:
-    """Answer on `sock` in background threads until `shutdown()` of the server returned."""
+    """Serve on `sock` in background threads until `shutdown()` of the server has returned."""
     host, port = sock.getsockname()[:2]
     server = make_server(host, port, application, threaded=True, request_handler=handler, fd=sock.fileno())
     sock.close()  # the server has its own copy

@@ -1,1 +1,1 @@
-"""Storage beyond moto: FSx, EFS, RDS, and S3 bucket policies."""
+"""Storage services: FSx, EFS, RDS, and S3 bucket policies, where moto's behaviour differs from AWS."""

@@ -1,7 +1,7 @@
-"""Bucket policies with conditions, which moto 5.2 takes for a plain Deny: every object would be refused.
+"""S3 bucket policies with conditions. moto 5.2 ignores conditions, so a conditional Deny would refuse every object.
 
-The emulated AWS has no certificates; it is reached over loopback and the lab's own bridges, which stand for TLS here, so
-`aws:SecureTransport` is true. Conditions on headers see the request's own. An operator that is not known denies.
+The emulated AWS has no certificates. Loopback and the lab's bridges count as TLS here, so `aws:SecureTransport` is
+true. Conditions on headers use the request's headers. An unknown operator counts as true, so a Deny applies.
 """
 
 import json
@@ -13,7 +13,7 @@ from moto.s3.models import FakeBucket
 
 
 def install() -> None:
-    """Give moto's buckets this evaluation. Once in a process is enough; again does no harm."""
+    """Install this evaluation in moto's buckets. Repeated calls have no effect."""
     FakeBucket.get_permission = _get_permission  # type: ignore[method-assign]
 
 
@@ -62,7 +62,7 @@ def _holds(operator: str, actual: str | None, values: list[str]) -> bool:
 
 
 def _context() -> dict[str, str]:
-    """Condition keys of the request in hand."""
+    """Return the condition keys of the current request."""
     from flask import has_request_context, request
 
     context = {"aws:SecureTransport": "true"}

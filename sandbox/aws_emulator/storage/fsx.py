@@ -1,4 +1,4 @@
-"""FSx beyond moto: Lustre and OpenZFS file systems, their data repository associations, and FSx's errors."""
+"""FSx operations that moto does not have: Lustre and OpenZFS file systems, associations, backups, and FSx's errors."""
 
 import json
 import uuid
@@ -21,7 +21,7 @@ from sandbox.aws_emulator.storage.fsx_limits import bad
 
 Action = Callable[[EmulatorState, Any, dict[str, Any]], dict[str, Any]]
 _CONFIGURATION = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}
-#: Emulated members of UpdateFileSystem for each kind.
+#: Emulated members of UpdateFileSystem for each file system type.
 _CHANGEABLE = {
     "LUSTRE": {
         "AutomaticBackupRetentionDays",
@@ -43,56 +43,63 @@ _CHANGEABLE = {
 }
 
 
-def install(world: EmulatorState) -> None:
-    """Answer FSx's operations for `world`."""
+def install(emulator: EmulatorState) -> None:
+    """Install FSx's operations in moto, for `emulator`."""
     for name, action in _ACTIONS.items():
-        setattr(FSxResponse, name, _method(world, action))
+        setattr(FSxResponse, name, _method(emulator, action))
 
 
-def _method(world: EmulatorState, action: Action) -> Callable[[Any], Any]:
+def _method(emulator: EmulatorState, action: Action) -> Callable[[Any], Any]:
     def method(response: Any) -> Any:
         try:
-            with world.lock:
-                return json.dumps(action(world, response, json.loads(response.body or b"{}")), default=str)
+            with emulator.lock:
+                return json.dumps(action(emulator, response, json.loads(response.body or b"{}")), default=str)
         except CloudError as error:
-            world.errors[error.code] += 1
+            emulator.errors[error.code] += 1
             _, headers, body = render(error, "fsx", "target")
             return error.status, {**headers, "status": error.status}, body.decode()
 
     return method
 
 
-def _create(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _create(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     token = request.pop("ClientRequestToken", None)
-    made = world.tokens.once(f"fsx/{response.region}", token, request, lambda: _make(world, response, request))
-    return {"FileSystem": {**made, "Lifecycle": "CREATING"}}
+    file_system = emulator.tokens.once(
+        f"fsx/{response.region}", token, request, lambda: _create_file_system(emulator, response, request)
+    )
+    return {"FileSystem": {**file_system, "Lifecycle": "CREATING"}}
 
 
-def _make(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _create_file_system(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     kind = request["FileSystemType"]
     if kind not in _CONFIGURATION:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS has no FSx of type {kind}.")
-    own = dict(request.get(_CONFIGURATION[kind]) or {})
-    (limits.check_lustre if kind == "LUSTRE" else limits.check_openzfs)(request, own)
-    _backup_days(own)
+    configuration = dict(request.get(_CONFIGURATION[kind]) or {})
+    (limits.check_lustre if kind == "LUSTRE" else limits.check_openzfs)(request, configuration)
+    _check_backup_days(configuration)
     subnets = _network(response, request)
     key = _key(response, request.get("KmsKeyId"))
     number = uuid.uuid4().hex[:17]
-    one = f"fs-{number}"
+    file_system_id = f"fs-{number}"
     ec2 = ec2_backends[response.current_account][response.region]
     enis = [
         ec2.create_network_interface(
-            subnet, [subnet.get_available_subnet_ip(None)], group_ids=request.get("SecurityGroupIds"), description=one
+            subnet,
+            [subnet.get_available_subnet_ip(None)],
+            group_ids=request.get("SecurityGroupIds"),
+            description=file_system_id,
         )
         for subnet in subnets
-        for _ in range(_servers(kind, request, own))
+        for _ in range(_addresses_per_subnet(kind, request, configuration))
     ]
     if kind == "LUSTRE":
-        own["MountName"] = "fsx" if own.get("DeploymentType", "SCRATCH_1") == "SCRATCH_1" else number[:8]
+        configuration["MountName"] = (
+            "fsx" if configuration.get("DeploymentType", "SCRATCH_1") == "SCRATCH_1" else number[:8]
+        )
     else:
-        own |= {"RootVolumeId": f"fsvol-{number}", "EndpointIpAddress": enis[0].private_ip_address}
-    found = {
-        "FileSystemId": one,
+        configuration |= {"RootVolumeId": f"fsvol-{number}", "EndpointIpAddress": enis[0].private_ip_address}
+    file_system = {
+        "FileSystemId": file_system_id,
         "FileSystemType": kind,
         "OwnerId": response.current_account,
         "CreationTime": unix_time(),
@@ -101,118 +108,122 @@ def _make(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[
         "VpcId": subnets[0].vpc_id,
         "SubnetIds": request["SubnetIds"],
         "NetworkInterfaceIds": [eni.id for eni in enis],
-        "DNSName": f"{one}.fsx.{response.region}.amazonaws.com",
-        "ResourceARN": f"arn:aws:fsx:{response.region}:{response.current_account}:file-system/{one}",
+        "DNSName": f"{file_system_id}.fsx.{response.region}.amazonaws.com",
+        "ResourceARN": f"arn:aws:fsx:{response.region}:{response.current_account}:file-system/{file_system_id}",
         "KmsKeyId": key,
         "Tags": request.get("Tags", []),
-        _CONFIGURATION[kind]: own,
+        _CONFIGURATION[kind]: configuration,
         **{key: request[key] for key in ("StorageCapacity", "FileSystemTypeVersion") if key in request},
     }
-    world.file_systems[(response.region, one)] = found
-    return found
+    emulator.file_systems[(response.region, file_system_id)] = file_system
+    return file_system
 
 
-def _servers(kind: str, request: Mapping[str, Any], own: Mapping[str, Any]) -> int:
-    """Return the number of its addresses in each subnet: one, and for Lustre one more for each of its storage servers."""
+def _addresses_per_subnet(kind: str, request: Mapping[str, Any], configuration: Mapping[str, Any]) -> int:
+    """Return the number of addresses in each subnet: one, and for Lustre one more for each storage server."""
     if kind != "LUSTRE":
         return 1
-    rows = facts().fsx_lustre.rows(str(own.get("DeploymentType", "SCRATCH_1")).lower(), "ssd")
+    rows = facts().fsx_lustre.rows(str(configuration.get("DeploymentType", "SCRATCH_1")).lower(), "ssd")
     return 1 + (-(-request["StorageCapacity"] // rows[0].server_gib) if rows and "StorageCapacity" in request else 1)
 
 
 def _network(response: Any, request: Mapping[str, Any]) -> list[Any]:
-    """The subnets; every group must be in their VPC."""
+    """Return the subnets; raise InvalidNetworkSettings unless every security group is in their VPC."""
     ec2 = ec2_backends[response.current_account][response.region]
     known = {subnet.id: subnet for subnet in ec2.describe_subnets()}
-    for one in request["SubnetIds"]:
-        if one not in known:
-            raise CloudError("InvalidNetworkSettings", f"The subnet ID '{one}' does not exist.")
-    subnets = [known[one] for one in request["SubnetIds"]]
-    for one in request.get("SecurityGroupIds") or []:
-        group = ec2.get_security_group_from_id(one)
+    for subnet_id in request["SubnetIds"]:
+        if subnet_id not in known:
+            raise CloudError("InvalidNetworkSettings", f"The subnet ID '{subnet_id}' does not exist.")
+    subnets = [known[subnet_id] for subnet_id in request["SubnetIds"]]
+    for group_id in request.get("SecurityGroupIds") or []:
+        group = ec2.get_security_group_from_id(group_id)
         if group is None or group.vpc_id != subnets[0].vpc_id:
-            raise CloudError("InvalidNetworkSettings", f"The security group '{one}' does not exist in the VPC.")
+            raise CloudError("InvalidNetworkSettings", f"The security group '{group_id}' does not exist in the VPC.")
     return subnets
 
 
-def _key(response: Any, wanted: str | None) -> str:
-    """The key's ARN; AWS's own where none is named."""
+def _key(response: Any, key: str | None) -> str:
+    """Return the ARN of the KMS key; the AWS managed key if `key` is None."""
     kms = kms_backends[response.current_account][response.region]
-    if wanted is None:
+    if key is None:
         return f"arn:aws:kms:{response.region}:{response.current_account}:key/aws-fsx"
-    one = wanted.rpartition("/")[2]
-    if one not in kms.keys:
-        raise bad(f"The KMS key '{wanted}' does not exist.")
-    return str(kms.keys[one].arn)
+    key_id = key.rpartition("/")[2]
+    if key_id not in kms.keys:
+        raise bad(f"The KMS key '{key}' does not exist.")
+    return str(kms.keys[key_id].arn)
 
 
-def _backup_days(own: Mapping[str, Any]) -> None:
+def _check_backup_days(configuration: Mapping[str, Any]) -> None:
     low, high = facts().fsx_lustre.backups.days
-    if not low <= own.get("AutomaticBackupRetentionDays", 0) <= high:
+    if not low <= configuration.get("AutomaticBackupRetentionDays", 0) <= high:
         raise bad(f"AutomaticBackupRetentionDays must be between {low} and {high}.")
 
 
-def _describe(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _describe(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     file_system_ids = request.get("FileSystemIds") or [
-        one for region, one in world.file_systems if region == response.region
+        file_system_id for region, file_system_id in emulator.file_systems if region == response.region
     ]
-    return {"FileSystems": [links.file_system(world, response.region, one) for one in file_system_ids]}
+    return {
+        "FileSystems": [
+            links.file_system(emulator, response.region, file_system_id) for file_system_id in file_system_ids
+        ]
+    }
 
 
-def _update(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
-    system = links.file_system(world, response.region, request["FileSystemId"])
+def _update(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+    system = links.file_system(emulator, response.region, request["FileSystemId"])
     kind = system["FileSystemType"]
-    own, news = system[_CONFIGURATION[kind]], request.get(_CONFIGURATION[kind]) or {}
-    unknown = sorted(set(news) - _CHANGEABLE[kind])
+    configuration, changes = system[_CONFIGURATION[kind]], request.get(_CONFIGURATION[kind]) or {}
+    unknown = sorted(set(changes) - _CHANGEABLE[kind])
     if unknown:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS cannot change {', '.join(unknown)}.")
-    merged, size = {**own, **news}, request.get("StorageCapacity", system.get("StorageCapacity"))
-    deployment = str(own.get("DeploymentType", "SCRATCH_1")).lower()
+    merged, size = {**configuration, **changes}, request.get("StorageCapacity", system.get("StorageCapacity"))
+    deployment = str(configuration.get("DeploymentType", "SCRATCH_1")).lower()
     scratch = deployment in facts().fsx_lustre.backups.not_on
-    if scratch and "AutomaticBackupRetentionDays" in news:
+    if scratch and "AutomaticBackupRetentionDays" in changes:
         raise bad("Backups are not supported on scratch file systems.")
-    if news.get("AutomaticBackupRetentionDays") and links.of(world, response.region, system["FileSystemId"]):
+    if changes.get("AutomaticBackupRetentionDays") and links.of(emulator, response.region, system["FileSystemId"]):
         raise bad("Automatic backups are not supported on a file system with a data repository association.")
-    _backup_days(merged)
+    _check_backup_days(merged)
     if size != system.get("StorageCapacity"):
-        _may_grow(world, system, deployment, size)
+        _grow(emulator, system, deployment, size)
     if kind == "LUSTRE" and system["StorageType"] != "INTELLIGENT_TIERING":
         limits.lustre_size(deployment, system["StorageType"].lower(), size, merged.get("PerUnitStorageThroughput"))
     elif kind == "OPENZFS":
         limits.openzfs_throughput(deployment, merged["ThroughputCapacity"])
-    own |= news
+    configuration |= changes
     if size is not None:
         system["StorageCapacity"] = size
     return {"FileSystem": {**system, "Lifecycle": "UPDATING"}}
 
 
-def _may_grow(world: EmulatorState, system: dict[str, Any], deployment: str, size: int) -> None:
+def _grow(emulator: EmulatorState, system: dict[str, Any], deployment: str, size: int) -> None:
     if deployment == "scratch_1":
         raise bad("StorageCapacity cannot be changed on deployment type SCRATCH_1.")
     limits.check_growth(system["StorageCapacity"], size)
-    last, rest = world.grown.get(system["FileSystemId"]), timedelta(seconds=limits.REST_SECONDS)
-    if last is not None and world.now() < last + rest:
+    last, pause = emulator.grown.get(system["FileSystemId"]), timedelta(seconds=limits.GROWTH_PAUSE_SECONDS)
+    if last is not None and emulator.now() < last + pause:
         raise bad("StorageCapacity can be changed again six hours after the last change.")
-    world.grown[system["FileSystemId"]] = world.now()
+    emulator.grown[system["FileSystemId"]] = emulator.now()
 
 
-def _delete(world: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _delete(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> dict[str, Any]:
     file_system_id = request["FileSystemId"]
-    system = links.file_system(world, response.region, file_system_id)
+    system = links.file_system(emulator, response.region, file_system_id)
     kind = system["FileSystemType"]
-    how = request.get(_CONFIGURATION[kind]) or {}
-    # Source: FSx API Reference, DeleteFileSystem: Lustre takes a last backup only where it is asked to, OpenZFS always.
-    if not how.get("SkipFinalBackup", kind == "LUSTRE"):
-        backups.keep(world, response, system, how.get("FinalBackupTags") or system["Tags"])
+    options = request.get(_CONFIGURATION[kind]) or {}
+    # Source: FSx API Reference, DeleteFileSystem: the default is a final backup for OpenZFS, and none for Lustre.
+    if not options.get("SkipFinalBackup", kind == "LUSTRE"):
+        backups.back_up(emulator, response, system, options.get("FinalBackupTags") or system["Tags"])
     ec2 = ec2_backends[response.current_account][response.region]
     for eni in system["NetworkInterfaceIds"]:
         if eni in ec2.enis:
-            gone = ec2.enis[eni]
+            network_interface = ec2.enis[eni]
             ec2.delete_network_interface(eni)
-            gone.subnet.del_subnet_ip(gone.private_ip_address)
-    for link in links.of(world, response.region, file_system_id):
-        world.file_links.pop((response.region, link["AssociationId"]))
-    world.file_systems.pop((response.region, file_system_id))
+            network_interface.subnet.del_subnet_ip(network_interface.private_ip_address)
+    for link in links.of(emulator, response.region, file_system_id):
+        emulator.file_links.pop((response.region, link["AssociationId"]))
+    emulator.file_systems.pop((response.region, file_system_id))
     return {"FileSystemId": file_system_id, "Lifecycle": "DELETING"}
 
 

@@ -1,7 +1,7 @@
-"""RDS's errors that moto lacks, and the address that a database takes in its subnet.
+"""RDS errors that moto does not have, and the private addresses of a DB instance.
 
-Source: RDS API Reference, errors of CreateDBInstance, ModifyDBInstance, DeleteDBInstance and of both kinds of group; RDS User
-Guide, "Working with a DB instance in a VPC".
+Source: RDS API Reference, errors of CreateDBInstance, ModifyDBInstance, DeleteDBInstance, subnet groups and parameter
+groups; RDS User Guide, "Working with a DB instance in a VPC".
 """
 
 from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ from landbridge.catalog.aws.databases import databases
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.moto_hooks import before
 
-Asked = dict[str, Any]
+Arguments = dict[str, Any]
 
 
-def install(world: EmulatorState) -> None:
-    """Install checks of every call that creates, changes or deletes. Global to the process, as moto's state is."""
-    judges: Mapping[str, Callable[[Any, Asked], None]] = {
+def install(emulator: EmulatorState) -> None:
+    """Install checks of the calls that create, change or delete. Global to the process, as moto's state is."""
+    judges: Mapping[str, Callable[[Any, Arguments], None]] = {
         "create_db_instance": _create,
         "modify_db_instance": _modify,
         "delete_db_instance": _delete,
@@ -36,38 +36,38 @@ def _ec2(backend: Any) -> Any:
     return get_backend("ec2")[backend.account_id][backend.region_name]
 
 
-def _create(backend: Any, asked: Asked) -> None:
-    wanted, facts = asked["db_kwargs"], databases()
-    if wanted.get("engine") != facts.engine:
-        return  # the others are moto's
-    if wanted["db_instance_identifier"] in backend.databases:
-        return  # which moto says
-    version, kind = str(wanted.get("engine_version", "")), wanted.get("storage_type")
+def _create(backend: Any, arguments: Arguments) -> None:
+    request, facts = arguments["db_kwargs"], databases()
+    if request.get("engine") != facts.engine:
+        return  # other engines are checked by moto
+    if request["db_instance_identifier"] in backend.databases:
+        return  # moto raises the error
+    version, kind = str(request.get("engine_version", "")), request.get("storage_type")
     if ".".join(version.split(".")[:2]) not in facts.versions:
         raise RDSClientError("InvalidParameterCombination", f"Cannot find version {version} for {facts.engine}")
-    if bool(wanted.get("master_user_password")) == bool(wanted.get("manage_master_user_password")):
+    if bool(request.get("master_user_password")) == bool(request.get("manage_master_user_password")):
         message = "You must specify MasterUserPassword or ManageMasterUserPassword, and not both."
         raise RDSClientError("InvalidParameterCombination", message)
-    size, (least, most) = int(wanted.get("allocated_storage") or 0), facts.storage_gib
+    size, (least, most) = int(request.get("allocated_storage") or 0), facts.storage_gib
     if kind == "gp3" and not least <= size <= most:
         message = f"Invalid storage size for engine name {facts.engine} and storage type {kind}: {size}"
         raise RDSClientError("InvalidParameterCombination", message)
-    _days(wanted)
-    _family(backend, wanted.get("db_parameter_group_name"), version)
-    _key(backend, wanted)
-    _stand(backend, wanted)
+    _check_backup_days(request)
+    _check_family(backend, request.get("db_parameter_group_name"), version)
+    _check_key(backend, request)
+    _take_addresses(backend, request)
 
 
-def _days(wanted: Mapping[str, Any]) -> None:
+def _check_backup_days(request: Mapping[str, Any]) -> None:
     least, most = databases().backup_days
-    days = wanted.get("backup_retention_period")
+    days = request.get("backup_retention_period")
     if days is not None and not least <= int(days) <= most:
         raise RDSClientError(
             "InvalidParameterValue", f"Invalid backup retention period: {days}. Must be {least}-{most}."
         )
 
 
-def _family(backend: Any, name: str | None, version: str) -> None:
+def _check_family(backend: Any, name: str | None, version: str) -> None:
     group = backend.db_parameter_groups.get(name or "")
     family = databases().family(version)
     if name and group is None and not name.startswith("default."):
@@ -80,37 +80,39 @@ def _family(backend: Any, name: str | None, version: str) -> None:
         raise RDSClientError("InvalidParameterCombination", message)
 
 
-def _key(backend: Any, wanted: Mapping[str, Any]) -> None:
+def _check_key(backend: Any, request: Mapping[str, Any]) -> None:
     kms = get_backend("kms")[backend.account_id][backend.region_name]
     for name in ("kms_key_id", "master_user_secret_kms_key_id"):
-        key = wanted.get(name)
+        key = request.get(name)
         if key and str(key).rpartition("/")[2] not in kms.keys:
             raise RDSClientError("KMSKeyNotAccessibleFault", f"The specified KMS key [{key}] does not exist.")
 
 
-def _stand(backend: Any, wanted: Mapping[str, Any]) -> None:
-    """Take an address in each zone that the database stands in, from its groups' VPC."""
-    name, ec2 = wanted.get("db_subnet_group_name"), _ec2(backend)
+def _take_addresses(backend: Any, request: Mapping[str, Any]) -> None:
+    """Take an address in each zone of the database; raise if a security group is in another VPC."""
+    name, ec2 = request.get("db_subnet_group_name"), _ec2(backend)
     if name is None:
         return
     (group,) = backend.describe_db_subnet_groups(name)
-    for one in wanted.get("vpc_security_group_ids") or []:
-        security_group = ec2.get_security_group_from_id(one)
+    for group_id in request.get("vpc_security_group_ids") or []:
+        security_group = ec2.get_security_group_from_id(group_id)
         if security_group is None or security_group.vpc_id != group.vpc_id:
-            message = f"The DB instance and EC2 security group {one} are in different VPCs."
+            message = f"The DB instance and EC2 security group {group_id} are in different VPCs."
             raise RDSClientError("InvalidParameterCombination", message)
-    zone = wanted.get("availability_zone")
+    zone = request.get("availability_zone")
     by_zone = {subnet.availability_zone: subnet for subnet in reversed(group._subnets)}
     if zone is not None and zone not in by_zone:
         raise RDSClientError("InvalidVPCNetworkStateFault", f"The DB subnet group has no subnet in {zone}.")
     first = by_zone[zone] if zone else group._subnets[0]
-    standby = [subnet for subnet in by_zone.values() if subnet is not first][:1] if _on(wanted.get("multi_az")) else []
+    standby = (
+        [subnet for subnet in by_zone.values() if subnet is not first][:1] if _is_true(request.get("multi_az")) else []
+    )
     for subnet in (first, *standby):
         ec2.create_network_interface(
             subnet,
             [subnet.get_available_subnet_ip(None)],
-            group_ids=list(wanted.get("vpc_security_group_ids") or []),
-            description=_description(str(wanted["db_instance_identifier"])),
+            group_ids=list(request.get("vpc_security_group_ids") or []),
+            description=_description(str(request["db_instance_identifier"])),
         )
 
 
@@ -118,34 +120,36 @@ def _description(database: str) -> str:
     return f"RDSNetworkInterface {database}"
 
 
-def _on(value: Any) -> bool:
+def _is_true(value: Any) -> bool:
     return str(value).lower() == "true"
 
 
-def _modify(backend: Any, asked: Asked) -> None:
-    wanted, facts = asked["db_kwargs"], databases()
-    database = backend.databases.get(asked["db_instance_identifier"])
+def _modify(backend: Any, arguments: Arguments) -> None:
+    request, facts = arguments["db_kwargs"], databases()
+    database = backend.databases.get(arguments["db_instance_identifier"])
     if database is None or database.engine != facts.engine:
         return
-    _days(wanted)
-    size, now = wanted.get("allocated_storage"), int(database.allocated_storage)
-    if size is not None and int(size) != now and int(size) < round(now * (1 + facts.least_growth)):
-        message = f"Invalid storage size: {size}. It is {now}, never shrinks, and grows by 10 percent at least."
+    _check_backup_days(request)
+    size, current_size = request.get("allocated_storage"), int(database.allocated_storage)
+    if size is not None and int(size) != current_size and int(size) < round(current_size * (1 + facts.least_growth)):
+        message = (
+            f"Invalid storage size: {size}. It is {current_size}, never shrinks, and grows by 10 percent at least."
+        )
         raise RDSClientError("InvalidParameterCombination", message)
-    version = wanted.get("engine_version")
+    version = request.get("engine_version")
     if version is not None and facts.family(version) != facts.family(database.engine_version):
-        if not _on(wanted.get("allow_major_version_upgrade")):
+        if not _is_true(request.get("allow_major_version_upgrade")):
             message = "The AllowMajorVersionUpgrade flag must be present when upgrading to a new major version."
             raise RDSClientError("InvalidParameterCombination", message)
-        _family(backend, wanted.get("db_parameter_group_name") or database.db_parameter_group_name, version)
+        _check_family(backend, request.get("db_parameter_group_name") or database.db_parameter_group_name, version)
 
 
-def _delete(backend: Any, asked: Asked) -> None:
-    name = asked["db_instance_identifier"]
+def _delete(backend: Any, arguments: Arguments) -> None:
+    name = arguments["db_instance_identifier"]
     database = backend.databases.get(name)
     if database is None or database.deletion_protection:
-        return  # which moto says
-    final, skipped = asked.get("final_db_snapshot_identifier"), _on(asked.get("skip_final_snapshot"))
+        return  # moto raises the error
+    final, skipped = arguments.get("final_db_snapshot_identifier"), _is_true(arguments.get("skip_final_snapshot"))
     if not final and not skipped:
         message = "FinalDBSnapshotIdentifier is required unless SkipFinalSnapshot is specified."
         raise RDSClientError("InvalidParameterCombination", message)
@@ -158,11 +162,11 @@ def _delete(backend: Any, asked: Asked) -> None:
         ec2.delete_network_interface(eni.id)
 
 
-def _create_subnet_group(backend: Any, asked: Asked) -> None:
-    if asked["subnet_name"] in backend.subnet_groups:
-        message = f"The DB subnet group {asked['subnet_name']} already exists."
+def _create_subnet_group(backend: Any, arguments: Arguments) -> None:
+    if arguments["subnet_name"] in backend.subnet_groups:
+        message = f"The DB subnet group {arguments['subnet_name']} already exists."
         raise RDSClientError("DBSubnetGroupAlreadyExists", message)
-    if len({subnet.availability_zone for subnet in asked["subnets"]}) < databases().zones:
+    if len({subnet.availability_zone for subnet in arguments["subnets"]}) < databases().zones:
         message = (
             "The DB subnet group doesn't meet Availability Zone (AZ) coverage requirement. "
             f"Add subnets to cover at least {databases().zones} AZs."
@@ -170,8 +174,8 @@ def _create_subnet_group(backend: Any, asked: Asked) -> None:
         raise RDSClientError("DBSubnetGroupDoesNotCoverEnoughAZs", message)
 
 
-def _delete_subnet_group(backend: Any, asked: Asked) -> None:
-    name = asked["subnet_name"]
+def _delete_subnet_group(backend: Any, arguments: Arguments) -> None:
+    name = arguments["subnet_name"]
     for database in backend.databases.values():
         if database._db_subnet_group_name == name:
             message = (
@@ -181,8 +185,8 @@ def _delete_subnet_group(backend: Any, asked: Asked) -> None:
             raise RDSClientError("InvalidDBSubnetGroupStateFault", message)
 
 
-def _delete_parameter_group(backend: Any, asked: Asked) -> None:
-    name = asked["db_parameter_group_name"]
+def _delete_parameter_group(backend: Any, arguments: Arguments) -> None:
+    name = arguments["db_parameter_group_name"]
     if any(database.db_parameter_group_name == name for database in backend.databases.values()):
         message = "One or more database instances are still members of this parameter group, so it cannot be deleted."
         raise RDSClientError("InvalidDBParameterGroupState", message)

@@ -1,4 +1,4 @@
-"""A package repository for lab nodes: NVIDIA's packages by their real names, versions and dependencies, and nothing in them.
+"""Package repository for lab nodes: empty packages with the real names, versions and dependencies of NVIDIA's.
 
 The rows are data (data/*.yaml). apt, pins, holds and upgrades are real; only the packages' content is not.
 """

@@ -1,4 +1,4 @@
-"""One Debian package from one row of data: an archive in memory, the same bytes each time. Pure.
+"""Debian package of one row of data: an archive in memory with reproducible bytes. Pure.
 
 Source of the format: deb(5), deb-control(5).
 """
@@ -8,14 +8,14 @@ import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-#: In every package: nothing about a row may depend on when it was built.
+#: Time stamp in every package: its bytes must not depend on the time of the build.
 _EPOCH = 1_700_000_000
 _PROGRAMS = ("/usr/bin/", "/usr/sbin/", "/opt/")
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package; `fields` are control fields beyond name, version and architecture, `files` contents by path."""
+    """A package; `fields` are further control fields, `files` are contents by path."""
 
     name: str
     version: str
@@ -24,7 +24,7 @@ class Package:
 
     @property
     def control(self) -> str:
-        """The control file; the architecture is `all`, because there is nothing of a machine in it."""
+        """Control file; the architecture is `all`, because the package contains no machine code."""
         rows = {
             "Package": self.name,
             "Version": self.version,
@@ -37,11 +37,11 @@ class Package:
 
     @property
     def file_name(self) -> str:
-        """As archives call it: without the epoch."""
+        """File name in a repository: the version without its epoch."""
         return f"{self.name}_{self.version.partition(':')[2] or self.version}_all.deb"
 
     def archive(self) -> bytes:
-        """The .deb."""
+        """Return the bytes of the .deb file."""
         settings = "".join(f"{path}\n" for path in sorted(self.files) if path.startswith("/etc/"))
         control = {"./control": self.control} | ({"./conffiles": settings} if settings else {})
         members = {
@@ -71,12 +71,12 @@ def _tar(files: Mapping[str, str]) -> bytes:
 
 
 def _folders(files: Mapping[str, str]) -> list[str]:
-    """Every folder on the way to the files, parents first."""
-    found = {"."}
+    """Return every parent folder of the files, parents first."""
+    folders = {"."}
     for path in files:
         parts = path.split("/")[1:-1]
-        found |= {"/".join([".", *parts[: end + 1]]) for end in range(len(parts))}
-    return sorted(found)
+        folders |= {"/".join([".", *parts[: end + 1]]) for end in range(len(parts))}
+    return sorted(folders)
 
 
 def _entry(path: str, mode: int, kind: bytes = tarfile.REGTYPE) -> tarfile.TarInfo:

@@ -5,25 +5,25 @@ import sys
 from pathlib import Path
 
 FOLDER = Path("/usr/local/lib/lab/hardware")
-# Broken hardware is broken after a restart, too.
+# Not under /run: faulty hardware stays faulty after a reboot.
 FAULTS = Path("/var/lib/lab/faults.json")
-# The release that was on disk when the node booted (hardware.py); absent: the one that the machine came with.
+# Driver release on disk when the node booted (nspawn/machine/hardware.py); if absent, the machine description's.
 LOADED = Path("/run/lab-driver")
 KNOWN = {
-    "absent": list,  # GPUs that the bus no longer finds
-    "lost": list,  # GPUs that fell off the bus while the driver had them
+    "absent": list,  # GPUs that are missing on the PCI bus
+    "lost": list,  # GPUs that fell off the bus while the driver used them
     "width": dict,  # GPU: lanes
-    "generation": dict,  # GPU: generation its slot allows
+    "generation": dict,  # GPU: PCIe generation of its slot
     "memory": dict,  # GPU: MiB
     "uncorrected": dict,  # GPU: uncorrected errors since its reset
-    "pending": list,  # GPUs with memory that waits for a reset
+    "pending": list,  # GPUs with memory whose remapping needs a reset
     "unremapped": list,  # GPUs with memory that could not be remapped
-    "thermal": list,  # GPUs that slow themselves down
-    "links": dict,  # GPU: how many links are inactive
+    "thermal": list,  # GPUs with thermal slowdown
+    "links": dict,  # GPU: number of inactive links
     "ports": list,  # adapters without a link
     "slow": dict,  # adapter: Gb/s
-    "driver": str,  # another version than the machine's
-    "unloaded": bool,  # the driver's module is not there
+    "driver": str,  # driver version, other than the machine's
+    "unloaded": bool,  # the driver's module is not loaded
 }
 
 
@@ -32,23 +32,23 @@ def machine():
 
 
 def loaded():
-    """The release of the driver's modules in the kernel; None where there are none."""
-    found = faults()
-    if found["unloaded"]:
+    """Return the release of the driver's modules in the kernel; None if they are not loaded."""
+    present_faults = faults()
+    if present_faults["unloaded"]:
         return None
-    return found["driver"] or (LOADED.read_text().strip() if LOADED.exists() else machine()["driver"])
+    return present_faults["driver"] or (LOADED.read_text().strip() if LOADED.exists() else machine()["driver"])
 
 
 def library():
-    """The release of the driver's libraries: of the package (sandbox/hardware/packages), else as loaded."""
+    """Return the release of the driver's libraries: the installed package's (hardware/packages), else the modules'."""
     file = FOLDER / "library"
     return loaded() if faults()["driver"] or not file.exists() else file.read_text().strip()
 
 
 def faults():
     """Return the faults, empty by default. An unknown fault ends the program, because it is a mistake in a test."""
-    found = json.loads(FAULTS.read_text()) if FAULTS.exists() else {}
-    for name, value in found.items():
+    present_faults = json.loads(FAULTS.read_text()) if FAULTS.exists() else {}
+    for name, value in present_faults.items():
         if name not in KNOWN or not isinstance(value, KNOWN[name]):
             sys.exit(f"lab: no such fault: {name}={value!r}")
-    return {name: found.get(name, kind()) for name, kind in KNOWN.items()}
+    return {name: present_faults.get(name, kind()) for name, kind in KNOWN.items()}

@@ -1,6 +1,6 @@
-"""GPUs in parts, as nvidia-smi shows and makes them. Source: MIG user guide; outputs as recorded in public repositories.
+"""MIG of the nvidia-smi stand-in. Source: MIG user guide; outputs as recorded in public repositories.
 
-The numbers that the real driver gives follow from kind and place here; a program that relies on that relies on nothing.
+Instance numbers are derived from size and start here; the real driver chooses them, so programs must not rely on them.
 """
 
 import hashlib
@@ -11,13 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Gone after a restart, as instances are.
+# Under /run: MIG instances do not survive a reboot.
 STATE = Path("/run/lab-mig.json")
 CAPABILITIES = Path("/proc/driver/nvidia/capabilities")
 DEVICES = Path("/dev/nvidia-caps")
-# Of one GPU: 15 instances with an access of their own and 8 parts each. Source: MIG user guide, listing of mig-minors.
-_FIRST, _OF_GPU, _OF_INSTANCE = 3, 135, 9
-_MAJOR, _MINORS = 195, 1000
+# Device minors of one GPU: 15 instances, each with one minor and 8 for compute instances.
+# Source: MIG user guide, mig-minors.
+_FIRST_MINOR, _MINORS_PER_GPU, _MINORS_PER_INSTANCE = 3, 135, 9
+_MAJOR, _MINOR_BASE = 195, 1000
 _TUPLE = re.compile(r"([0-9]+g\.[0-9]+gb)(?::([0-7]))?")
 
 
@@ -34,9 +35,9 @@ def enabled(gpu):
 
 
 def instances(gpu):
-    """By number, profile and place: in the order in which the driver lists them."""
+    """Return the GPU's MIG instances by number, in the order in which the driver lists them."""
     instances = state().get(str(gpu["index"]), {}).get("instances", {})
-    return {int(number): one for number, one in sorted(instances.items(), key=lambda item: int(item[0]))}
+    return {int(number): instance for number, instance in sorted(instances.items(), key=lambda item: int(item[0]))}
 
 
 def uuid(gpu, number):
@@ -45,10 +46,10 @@ def uuid(gpu, number):
 
 
 def lines(gpu):
-    """Return the lines that `-L` prints below a GPU."""
-    for at, (number, one) in enumerate(instances(gpu).items()):
-        if one["computes"]:
-            yield f"  MIG {one['profile']:<15} Device {at:>2}: (UUID: {uuid(gpu, number)})"
+    """Yield the lines that `-L` prints below a GPU."""
+    for index, (number, instance) in enumerate(instances(gpu).items()):
+        if instance["computes"]:
+            yield f"  MIG {instance['profile']:<15} Device {index:>2}: (UUID: {uuid(gpu, number)})"
 
 
 def switch(gpu, word):
@@ -71,14 +72,14 @@ def switch(gpu, word):
 
 
 def manage(words, gpus):
-    """`nvidia-smi mig …`: -lgi, -cgi with -C, -dci, -dgi."""
+    """Run `nvidia-smi mig …` (-lgi, -cgi with -C, -dci, -dgi); return its exit code."""
     if words == ["-lgi"]:
         return listing(gpus)
-    options, rest = {}, list(words)
-    while rest:
-        word = rest.pop(0)
-        if word in ("-i", "-cgi") and rest:
-            options[word] = rest.pop(0)
+    options, remaining = {}, list(words)
+    while remaining:
+        word = remaining.pop(0)
+        if word in ("-i", "-cgi") and remaining:
+            options[word] = remaining.pop(0)
         elif word in ("-C", "-dci", "-dgi"):
             options[word] = True
         else:
@@ -86,7 +87,7 @@ def manage(words, gpus):
             return 2
     chosen = next((gpu for gpu in gpus if str(gpu["index"]) == options.get("-i")), None)
     if chosen is None:
-        sys.exit("lab: instances are made and destroyed with -i, one GPU at a time")
+        sys.exit("lab: instances are created and destroyed with -i, one GPU at a time")
     if not enabled(chosen):
         print(f"Unable to query GPU instances on GPU {chosen['index']}: Not Supported\nFailed: Not Supported")
         return 3
@@ -121,8 +122,8 @@ def listing(gpus):
           "| GPU   Name             Profile  Instance   Placement  |\n"
           "|                          ID       ID       Start:Size |\n"
           "|=======================================================|")  # fmt: skip
-    for index, number, one in rows:
-        print(f"|{index:>4}  MIG {one['profile']:<15}{19 - one['size']:>4}{number:>9}{one['start']:>11}:{one['size']}     |\n"
+    for index, number, instance in rows:
+        print(f"|{index:>4}  MIG {instance['profile']:<15}{19 - instance['size']:>4}{number:>9}{instance['start']:>11}:{instance['size']}     |\n"
               "+-------------------------------------------------------+")  # fmt: skip
     return 0
 
@@ -132,25 +133,25 @@ def create(gpu, text, computes):
     instances = gpus_by_index[str(gpu["index"])]["instances"]
     for word in text.split(","):
         match = _TUPLE.fullmatch(word)
-        kind = gpu["mig"].get(match.group(1)) if match else None
-        if kind is None:
+        profile = gpu["mig"].get(match.group(1)) if match else None
+        if profile is None:
             print(f"Unable to create a GPU instance on GPU {gpu['index']}: Invalid profile '{word}'")
             return 2
-        taken = {
+        occupied = {
             at
             for instance in instances.values()
             for at in range(instance["start"], instance["start"] + instance["size"])
         }
-        free = [at for at in kind["starts"] if taken.isdisjoint(range(at, at + kind["size"]))]
-        wanted = int(match.group(2)) if match.group(2) else free[0] if free else None
-        if wanted not in free:
+        free = [at for at in profile["starts"] if occupied.isdisjoint(range(at, at + profile["size"]))]
+        start = int(match.group(2)) if match.group(2) else free[0] if free else None
+        if start not in free:
             print(f"Unable to create a GPU instance on GPU {gpu['index']} using profile {word}: Insufficient Resources")
             return 19
-        number = {8: 0, 4: 1, 2: 3, 1: 7}[kind["size"]] + kind["starts"].index(wanted)
+        number = {8: 0, 4: 1, 2: 3, 1: 7}[profile["size"]] + profile["starts"].index(start)
         instances[str(number)] = {
             "profile": match.group(1),
-            "start": wanted,
-            "size": kind["size"],
+            "start": start,
+            "size": profile["size"],
             "computes": computes,
         }
         print(
@@ -162,12 +163,12 @@ def create(gpu, text, computes):
 
 
 def expose(gpu):
-    """The driver's folder of capabilities, and their device files."""
+    """Create the driver's folder of capabilities and their device files."""
     if not CAPABILITIES.exists():
         subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "lab", "/proc/driver"], check=True)
     root = CAPABILITIES / f"gpu{gpu['index']}/mig"
     for number in instances(gpu):
-        first = _FIRST + gpu["index"] * _OF_GPU + number * _OF_INSTANCE
+        first = _FIRST_MINOR + gpu["index"] * _MINORS_PER_GPU + number * _MINORS_PER_INSTANCE
         for folder, minor in ((f"gi{number}", first), (f"gi{number}/ci0", first + 1)):
             path = root / folder / "access"
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,20 +176,20 @@ def expose(gpu):
             device = DEVICES / f"nvidia-cap{minor}"
             DEVICES.mkdir(exist_ok=True)
             if not device.exists():
-                os.mknod(device, 0o666 | 0o020000, os.makedev(_MAJOR, _MINORS + minor))
+                os.mknod(device, 0o666 | 0o020000, os.makedev(_MAJOR, _MINOR_BASE + minor))
 
 
 def as_xml(gpus):
-    """-q -x, as far as parts go."""
+    """Print the output of `-q -x`, with the elements about MIG and processes."""
     print('<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">\n<nvidia_smi_log>\n'
           f"\t<attached_gpus>{len(gpus)}</attached_gpus>")  # fmt: skip
     for gpu in gpus:
         mode = ("Enabled" if enabled(gpu) else "Disabled") if gpu["mig"] else "N/A"
         devices = "".join(
-            f"<mig_device><index>{at}</index><gpu_instance_id>{number}</gpu_instance_id>"
+            f"<mig_device><index>{index}</index><gpu_instance_id>{number}</gpu_instance_id>"
             "<compute_instance_id>0</compute_instance_id></mig_device>"
-            for at, (number, one) in enumerate(instances(gpu).items())
-            if one["computes"]
+            for index, (number, instance) in enumerate(instances(gpu).items())
+            if instance["computes"]
         )
         print(f'\t<gpu id="{gpu["bus"]}">\n\t\t<product_name>{gpu["name"]}</product_name>\n'
               f"\t\t<mig_mode><current_mig>{mode}</current_mig><pending_mig>{mode}</pending_mig></mig_mode>\n"

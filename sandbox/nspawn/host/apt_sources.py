@@ -1,7 +1,7 @@
 """APT sources of this machine, read from its configuration.
 
-On Debian the answer is in apt's sources. Elsewhere it is the variable DEBIAN_MIRROR, or the archive that the
-machine's own mmdebstrap or debootstrap would use.
+The variable DEBIAN_MIRROR overrides all. On Debian the archives are read from apt's sources; elsewhere the archive is
+the one that the machine's mmdebstrap or debootstrap uses by default.
 """
 
 import os
@@ -16,13 +16,13 @@ from sandbox.nspawn.host import shell
 from sandbox.nspawn.host.host_packages import find_program
 
 STABLE = "trixie"
-# Has the current Slurm; a low pin, so that only packages pinned to it come from it.
+# Contains the current Slurm. Its pin priority is low: only packages pinned to it come from it.
 TESTING = "forky"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of apt's sources: an archive and the suites taken from it."""
+    """Entry of apt's sources: an archive and its configured suites."""
 
     uri: str
     suites: tuple[str, ...]
@@ -30,14 +30,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Archives:
-    """The archives of one Debian, as the machine reaches them."""
+    """URIs of Debian's archives, as this machine reaches them."""
 
     main: str
     security: str | None
 
 
 def parse_one_line(text: str) -> list[Entry]:
-    """The entries of a sources.list file."""
+    """Parse a sources.list file."""
     entries = []
     for line in text.splitlines():
         match = re.match(r"^\s*deb\s+(?:\[[^]]*\]\s+)?(\S+)\s+(\S+)", line)
@@ -47,7 +47,7 @@ def parse_one_line(text: str) -> list[Entry]:
 
 
 def parse_deb822(text: str) -> list[Entry]:
-    """The entries of a .sources file."""
+    """Parse a .sources file (deb822)."""
     entries = []
     for paragraph in re.split(r"\n\s*\n", text):
         lines = "\n".join(line for line in paragraph.splitlines() if not line.startswith("#"))
@@ -60,7 +60,7 @@ def parse_deb822(text: str) -> list[Entry]:
 
 
 def choose(entries: Iterable[Entry], codename: str) -> Archives | None:
-    """The archives that serve a Debian machine of this codename, or None when none does."""
+    """Return the archives for this Debian codename; None if the entries contain none."""
     main = security = None
     for entry in entries:
         if not entry.uri.startswith(("http://", "https://")):
@@ -73,7 +73,7 @@ def choose(entries: Iterable[Entry], codename: str) -> Archives | None:
 
 
 def archives(root: Path = Path("/")) -> Archives:
-    """The Debian archives to build nodes from; raises when the machine's configuration names none."""
+    """Return the Debian archives for the nodes. Raise LabError if the machine's configuration contains none."""
     override = os.environ.get("DEBIAN_MIRROR")
     if override:
         return Archives(override.rstrip("/"), os.environ.get("DEBIAN_SECURITY_MIRROR"))
@@ -92,7 +92,7 @@ def archives(root: Path = Path("/")) -> Archives:
 
 
 def host_proxy() -> str | None:
-    """The proxy that the host's own apt uses for http, if it uses one."""
+    """Return the http proxy of the host's apt; None if it uses none."""
     output = shell.run(["apt-config", "shell", "PROXY", "Acquire::http::Proxy"], check=False).stdout
     value = next((word.partition("=")[2] for word in shlex.split(output)), "")
     return value if value not in ("", "DIRECT") else None
@@ -115,7 +115,7 @@ def _configured(root: Path) -> list[Entry]:
 
 
 def _builder_default() -> str | None:
-    """The archive that the machine's own Debian builder falls back to."""
+    """Return the default archive of the machine's mmdebstrap or debootstrap; None without either."""
     candidates = [find_program("mmdebstrap"), f"/usr/share/debootstrap/scripts/{STABLE}"]
     for path in (Path(candidate) for candidate in candidates if candidate):
         if path.exists():

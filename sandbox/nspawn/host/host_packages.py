@@ -29,24 +29,24 @@ PACKAGES = (
     HostPackage("socat", "socat", "carries Ansible's connections into the lab"),
     HostPackage("util-linux", "nsenter", "enters the lab's network namespace"),
     HostPackage("gpg", "gpg", "signs the stand-ins of packages"),
-    HostPackage("gpg-agent", "gpg-agent", "holds the key meanwhile"),
-    HostPackage("xfsprogs", "mkfs.xfs", "makes the file system of a node's own disks"),
+    HostPackage("gpg-agent", "gpg-agent", "holds the key while signing"),
+    HostPackage("xfsprogs", "mkfs.xfs", "makes the file system of a node's disks"),
     HostPackage("ca-certificates", "/etc/ssl/certs/ca-certificates.crt", "the certificates the host trusts"),
 )
 
-# Debian puts these outside an ordinary user's PATH.
+# Debian's PATH of ordinary users lacks the sbin folders.
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin"
 
 
 def find_program(name: str) -> str | None:
-    """The full path of a host program (or of a file given by its path), also where PATH does not list sbin."""
+    """Return the full path of a host program (or of a file given by its path), also in sbin; None if absent."""
     if name.startswith("/"):
         return name if os.path.exists(name) else None
     return shutil.which(name) or shutil.which(name, path=_SYSTEM_PATH)
 
 
 def missing(packages: Iterable[HostPackage] = PACKAGES) -> tuple[HostPackage, ...]:
-    """The packages whose program is not on this machine."""
+    """Return the packages whose program this machine lacks."""
     return tuple(package for package in packages if find_program(package.program) is None)
 
 
@@ -76,6 +76,6 @@ def install(report: Report = silent) -> tuple[HostPackage, ...]:
 
 
 def _service(verb: str) -> None:
-    """Keep the package's own service from listening on every address: the lab runs its own, on loopback only."""
+    """Prevent the package's service, which listens on every address: the lab runs its own on loopback."""
     if find_program("systemctl"):
         shell.run(["systemctl", "-q", verb, "apt-cacher-ng.service"], check=False)

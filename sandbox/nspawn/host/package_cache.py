@@ -1,6 +1,6 @@
-"""The package cache: one apt-cacher-ng per cache folder, on loopback, with a configuration that is entirely ours.
+"""Package cache: one apt-cacher-ng per cache folder, on loopback, configured only by the lab.
 
-Labs share it. Each lab that uses it leaves its name in `users/`; the last one out ends the process.
+Labs share it. Each lab that uses it has a file in `users/`; the last one to stop using it terminates the process.
 """
 
 import os
@@ -33,14 +33,14 @@ class Cache:
 
 
 def running(lab: Layout) -> Cache | None:
-    """The cache process of this cache folder, when it is alive."""
+    """Return the running cache of this cache folder; None if it does not run."""
     if processes.read_pid_file(lab.apt / "pid") is None:
         return None
     return Cache(int((lab.apt / "port").read_text()))
 
 
 def start(lab: Layout) -> Cache:
-    """Make sure the cache runs, and note this lab as one of its users."""
+    """Start the cache if it does not run, and record this lab as one of its users."""
     with locked(lab.apt / "lock"):
         (lab.apt / "users").mkdir(parents=True, exist_ok=True)
         (lab.apt / "users" / lab.name).touch()
@@ -48,7 +48,7 @@ def start(lab: Layout) -> Cache:
 
 
 def stop(lab: Layout) -> None:
-    """Stop using the cache; it ends when no other living lab uses it."""
+    """Remove this lab from the cache's users; terminate the cache if no other running lab uses it."""
     if not lab.apt.exists():
         return
     with locked(lab.apt / "lock"):
@@ -66,7 +66,7 @@ def http_address(uri: str) -> str:
 
 
 def configuration(folder: Path, port: int, uris: list[str], proxy: str | None) -> str:
-    """A complete apt-cacher-ng configuration. An archive the host reaches by https only is fetched that way."""
+    """Return a complete apt-cacher-ng configuration. It fetches an archive with an https URI over https."""
     lines = [
         f"CacheDir: {folder}/cache",
         f"LogDir: {folder}/log",
@@ -92,17 +92,17 @@ def _launch(lab: Layout) -> Cache:
     if program is None:
         raise LabError("the program 'apt-cacher-ng' is missing", "run `landbridge sandbox up` as root to install it")
     disk.need(lab.apt, 500, "the package cache")
-    settings = lab.apt / "etc"
-    for folder in (settings, lab.apt / "cache", lab.apt / "log"):
+    config_folder = lab.apt / "etc"
+    for folder in (config_folder, lab.apt / "cache", lab.apt / "log"):
         folder.mkdir(parents=True, exist_ok=True)
-    found = archives()
+    debian_archives = archives()
     port = _free_port()
-    uris = [uri for uri in (found.main, found.security) if uri]
-    (settings / "acng.conf").write_text(configuration(lab.apt, port, uris, host_proxy()))
+    uris = [uri for uri in (debian_archives.main, debian_archives.security) if uri]
+    (config_folder / "acng.conf").write_text(configuration(lab.apt, port, uris, host_proxy()))
     (lab.apt / "port").write_text(str(port))
     with (lab.apt / "out.log").open("wb") as log:
         process = subprocess.Popen(
-            [program, "-c", str(settings)],
+            [program, "-c", str(config_folder)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -114,9 +114,9 @@ def _launch(lab: Layout) -> Cache:
 
 
 def _free_port() -> int:
-    """The usual port of a package cache, or the next free one: only the relay has to know it.
+    """Return the usual port of a package cache, or the next free one: only the relay needs to know it.
 
-    Not just any free one: apt-cacher-ng cannot bind to ports above 32767.
+    Not an ephemeral port: apt-cacher-ng cannot bind to ports above 32767.
     """
     for port in range(PREFERRED_PORT, PREFERRED_PORT + 200):
         with socket.socket() as probe:

@@ -1,4 +1,4 @@
-"""Processes by id *and* start time: a pid file left by a crash can never hit a stranger that got the same number."""
+"""Processes by id *and* start time: a pid file left by a crash never refers to a later process with the same pid."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Process:
-    """A process identity that survives the reuse of its number."""
+    """Identity of a process: its pid and start time, since a pid is reused."""
 
     pid: int
     started: int
@@ -26,7 +26,7 @@ class Process:
                 return
 
     def wait(self, seconds: float) -> bool:
-        """True as soon as the process is gone, False when it outlives the wait."""
+        """Wait for the process to end; return False if it still runs after `seconds`."""
         deadline = time.monotonic() + seconds
         while self.alive():
             if time.monotonic() > deadline:
@@ -36,7 +36,7 @@ class Process:
 
 
 def start_time(pid: int) -> int | None:
-    """Clock ticks between the machine's boot and the process's start; None for no such process and for a zombie."""
+    """Return the clock ticks from the machine's boot to the process's start; None for no such process or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -58,7 +58,7 @@ def write_pid_file(path: Path, pid: int) -> None:
 
 
 def read_pid_file(path: Path) -> Process | None:
-    """The live process a pid file names, else None."""
+    """Return the running process of a pid file, else None."""
     try:
         content = json.loads(path.read_text())
     except (FileNotFoundError, ValueError):
@@ -79,13 +79,13 @@ def all_pids() -> list[int]:
 
 
 def children(pid: int) -> list[Process]:
-    """The direct children of a process."""
-    found = (identify(child) for child in all_pids() if parent_of(child) == pid)
-    return [process for process in found if process is not None]
+    """Return the direct children of a process."""
+    identified = (identify(child) for child in all_pids() if parent_of(child) == pid)
+    return [process for process in identified if process is not None]
 
 
 def end(process: Process | None, grace: float = 5) -> None:
-    """Ask a process to end, and insist after `grace` seconds."""
+    """Send SIGTERM to a process, and SIGKILL after `grace` seconds."""
     if process is None:
         return
     process.signal(signal.SIGTERM)

@@ -1,7 +1,7 @@
-"""The wheelhouse: Python packages for the nodes, downloaded on the host from hash-locked requirement files.
+"""Wheelhouse: Python packages for the nodes, downloaded on the host from hash-locked requirement files.
 
-Nodes have no way to a package index, and none has to be proxied in: they install from this folder, and the hashes in
-the same locks verify the packages. The folder only grows; a lock is downloaded once.
+Nodes cannot reach a package index: they install from this folder, and the hashes in the same locks verify the packages.
+Packages are never removed from the folder; a lock is downloaded once.
 """
 
 import hashlib
@@ -24,17 +24,17 @@ _NODE_GLIBC = 41
 
 
 def locks(root: Path) -> list[Path]:
-    """The requirement locks that nodes install from: the roles' own and the examples'."""
+    """Return the requirement locks that nodes install from: those of roles and of examples."""
     return sorted([*root.glob("ansible/roles/*/files/requirements*.lock"), *root.glob("examples/*/requirements*.lock")])
 
 
 def house(lab: Layout) -> Path:
-    """The folder that nodes see at the operator's port 3143."""
+    """Return the folder that the relay serves to nodes at the operator's port 3143."""
     return lab.wheels / "house"
 
 
 def ensure(lab: Layout, locks: Iterable[Path], report: Report = silent) -> None:
-    """Every wheel of these locks is in the house afterwards."""
+    """Download the wheels of these locks, unless downloaded before."""
     house(lab).mkdir(parents=True, exist_ok=True)
     with locked(lab.wheels / "lock"):
         missing = [path for path in locks if not _note(lab, path).exists()]
@@ -47,7 +47,7 @@ def ensure(lab: Layout, locks: Iterable[Path], report: Report = silent) -> None:
 
 
 def platforms(machine: str) -> list[str]:
-    """Every wheel platform a Debian 13 node accepts."""
+    """Return every wheel platform tag that a Debian 13 node accepts."""
     return [f"manylinux_2_{minor}_{machine}" for minor in range(_NODE_GLIBC, 16, -1)] + [
         f"manylinux2014_{machine}",
         f"linux_{machine}",
@@ -93,7 +93,7 @@ def _download(lab: Layout, lock: Path) -> None:
 
 
 def _pip() -> Sequence[str]:
-    """A pip, wherever this machine has one; uv fetches one when it has none."""
+    """Return the command of a pip on this machine; with uv, which downloads pip, if it has none."""
     for python in (sys.executable, "python3"):
         if find_program(python) and shell.run([python, "-m", "pip", "--version"], check=False).returncode == 0:
             return (python, "-m", "pip")

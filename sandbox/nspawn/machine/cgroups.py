@@ -1,7 +1,7 @@
 """Control groups: one per node (cgroup v1 or v2), for accounting, limits, and finding leftover processes.
 
-Version 1: the node's group in every controller's tree. Version 2: a group with two leaves, since a group that hands
-controllers down may hold no process itself: `watch` for the supervisor, `machine` for the container.
+Version 1: the node's group in every controller's tree. Version 2: a group with two leaves, since a group that enables
+controllers for its children may contain no process: `watch` for the supervisor, `machine` for the container.
 """
 
 from pathlib import Path
@@ -13,21 +13,21 @@ _V2_CONTROLLERS = ("cpuset", "cpu", "io", "memory", "pids")
 
 
 def version(root: Path = ROOT) -> int:
-    """Which generation the host's controllers are in: 2, 1 (also when a second, empty v2 tree is mounted), or 0."""
+    """Return the cgroup version of the host's controllers: 2, 1 (also with a second, empty v2 tree), or 0 for none."""
     if (root / "cgroup.controllers").exists():
         return 2
     return 1 if (root / "memory").is_dir() or (root / "pids").is_dir() else 0
 
 
 def hierarchies(root: Path = ROOT) -> list[Path]:
-    """The mounted trees that a node's processes must have a group in."""
+    """Return the mounted trees in which a node's processes need a group."""
     if version(root) == 2:
         return [root]
     return sorted({path.resolve() for path in root.iterdir() if (path / "cgroup.procs").exists()})
 
 
 def make(lab: str, node: str, root: Path = ROOT) -> None:
-    """Make a node's groups."""
+    """Create a node's groups. Raise LabError if the machine has no control groups or does not permit it."""
     generation = version(root)
     if generation == 0:
         raise LabError("this machine shows no control groups", "run on a machine whose /sys/fs/cgroup is mounted")
@@ -44,13 +44,13 @@ def make(lab: str, node: str, root: Path = ROOT) -> None:
 
 
 def procs_files(lab: str, node: str, leaf: str, root: Path = ROOT) -> list[str]:
-    """The files a process writes 0 to in order to join its node's groups; `leaf` is `watch` or `machine`."""
-    deeper = (leaf,) if version(root) == 2 else ()
-    return [str(tree.joinpath(lab, node, *deeper, "cgroup.procs")) for tree in hierarchies(root)]
+    """Return the files to which a process writes 0 to join its node's groups; `leaf` is `watch` or `machine`."""
+    leaves = (leaf,) if version(root) == 2 else ()
+    return [str(tree.joinpath(lab, node, *leaves, "cgroup.procs")) for tree in hierarchies(root)]
 
 
 def remove(lab: str, node: str | None = None, root: Path = ROOT) -> None:
-    """Remove a node's groups, or the whole lab's; groups with a live process in them stay."""
+    """Remove a node's groups, or the whole lab's; groups with a running process stay."""
     for tree in hierarchies(root):
         top = tree / lab / node if node else tree / lab
         if top.is_dir():
@@ -62,7 +62,7 @@ def remove(lab: str, node: str | None = None, root: Path = ROOT) -> None:
 
 
 def members(lab: str, root: Path = ROOT) -> set[int]:
-    """Every process in the lab's groups."""
+    """Return the ids of all processes in the lab's groups."""
     members: set[int] = set()
     for tree in hierarchies(root):
         for path in (tree / lab).rglob("cgroup.procs") if (tree / lab).is_dir() else ():
@@ -74,7 +74,7 @@ def members(lab: str, root: Path = ROOT) -> set[int]:
 
 
 def memory(lab: str, node: str, root: Path = ROOT) -> int | None:
-    """Bytes of anonymous memory the node uses, when the host accounts for it."""
+    """Return the node's anonymous memory in bytes; None if the host does not account for it."""
     v2 = version(root) == 2
     path = (root if v2 else root / "memory") / lab / node / "memory.stat"
     key = "anon" if v2 else "total_rss"
@@ -88,7 +88,7 @@ def memory(lab: str, node: str, root: Path = ROOT) -> int | None:
 def _make_v1(tree: Path, lab: str, node: str) -> None:
     for group in (tree / lab, tree / lab / node):
         group.mkdir(exist_ok=True)
-        # A cpuset takes no process before it has been told its processors and memory.
+        # A cpuset accepts processes only after its processors and memory nodes are set.
         for name in ("cpuset.cpus", "cpuset.mems"):
             if (group / name).exists():
                 (group / name).write_text((tree / name).read_text())

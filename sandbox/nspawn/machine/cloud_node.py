@@ -1,4 +1,4 @@
-"""Cloud instances as lab nodes: boot and end a node as EC2 does an instance."""
+"""Cloud instances as lab nodes: launch and terminate a node as EC2 does an instance."""
 
 import json
 from collections.abc import Callable
@@ -19,9 +19,9 @@ def remember(lab: Layout, site: LabSite) -> None:
 
 
 def launch(lab: Layout, instance_id: str, address: str, image: str, gpus: int) -> None:
-    """Boot an instance; returns when its machine has been started, in under a second. A second call is no second boot.
+    """Boot an instance; return once its container has started, in under a second. A second call does nothing.
 
-    `image` is the AMI's id, which must have been built (`image_builder`). The host's name is that of EC2: ip-10-60-0-5.
+    `image` is the id of an AMI that `image_builder` has built. The host name has EC2's form: ip-10-60-0-5.
     """
     try:
         cloud = IPv4Network(json.loads((lab.state / "site.json").read_text())["cloud"])
@@ -32,22 +32,22 @@ def launch(lab: Layout, instance_id: str, address: str, image: str, gpus: int) -
 
 
 def terminate(lab: Layout, instance_id: str) -> None:
-    """End an instance and wipe its disk. An unknown one is no error."""
+    """Terminate an instance and delete its disk; do nothing for an unknown one."""
     nodes.destroy(lab, instance_id)
 
 
 def switched_off(lab: Layout, instance_id: str) -> bool:
-    """Tell whether an instance has shut itself down: a shutdown leaves a stale pid file of the supervisor, a power cut none."""
+    """Return true if an instance has shut itself down. That leaves the supervisor's pid file; a power cut does not."""
     return (lab.node(instance_id) / "supervisor.pid").exists() and not nodes.alive(lab, instance_id)
 
 
 def running(lab: Layout) -> list[str]:
-    """The instances there are."""
+    """Return the ids of the lab's instances."""
     return [name for name in names(lab) if name.startswith(_PREFIX)]
 
 
 def power_cut_all(lab: Layout, choose: Callable[[str], bool] = lambda _: True) -> list[str]:
-    """Fail instances as a zone's outage would; returns which."""
+    """Cut the power of instances, as a zone's outage does; return their ids."""
     chosen = [name for name in running(lab) if choose(name)]
     for name in chosen:
         nodes.power_cut(lab, name)

@@ -1,4 +1,4 @@
-"""Base image: a small Debian 13 that boots in under a second, addressed by the hash of its inputs."""
+"""Images of lab nodes; ids are hashes of the inputs. The base image, a small Debian 13, boots in under a second."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ _TUNING = ("tune-base.sh", "mount.nfs", "cgroup-v1.service", "cgroup-v1-writable
 INCLUDED = (
     "systemd", "systemd-sysv", "dbus", "openssh-server", "python3", "python3-apt", "python3-venv", "iproute2",
     "iputils-ping", "ca-certificates", "sudo", "kmod", "udev", "netbase", "less", "procps", "curl", "nftables",
-    # The NFS stand-in's (files/mount.nfs).
+    # For the stand-in of the NFS client (files/mount.nfs).
     "fuse3", "python3-fusepy", "libnfs14",
 )
 # fmt: on
@@ -33,7 +33,7 @@ INCLUDED = (
 
 @dataclass(frozen=True)
 class LabImage:
-    """A stack of read-only trees, topmost first; its own tree is the first one."""
+    """Stack of read-only trees, topmost first; the first is the tree of this image."""
 
     id: str
     layers: tuple[Path, ...]
@@ -48,7 +48,7 @@ class _Record:
 
 
 def find(lab: Layout, name: str) -> LabImage | None:
-    """The image of that name or id; None when it was never built or one of its layers is gone."""
+    """Return the image of a tag or id; None if it was never built or lacks one of its layers."""
     tag = lab.images / "tags" / name
     image_id = tag.read_text().strip() if tag.exists() else name
     record = lab.images / image_id / "image.json"
@@ -69,7 +69,7 @@ def need(lab: Layout, name: str) -> LabImage:
 def publish(
     lab: Layout, image_id: str, tree: Path, below: Sequence[str], source: str, tags: Sequence[str] = ()
 ) -> LabImage:
-    """Make a finished folder (with `rootfs/` in it) the image `image_id`, at once or not at all, and point `tags` at it."""
+    """Publish a complete folder (with `rootfs/` in it) as image `image_id` in one atomic step, and set `tags` to it."""
     record = _Record(tuple(below), source)
     (tree / "image.json").write_text(json.dumps(asdict(record), indent=1))
     target = lab.images / image_id
@@ -100,25 +100,25 @@ def remove(lab: Layout, name: str) -> None:
 
 
 def prune(lab: Layout, unused_for: float = 86_400) -> list[str]:
-    """Remove images that nothing needs and that no node has booted from for so many seconds; returns their ids.
+    """Remove unneeded images from which no node has booted for `unused_for` seconds; return their ids.
 
-    The grace is for nodes that cannot be seen from here, under another state folder.
+    The delay protects images of nodes under another state folder, which this process does not see.
     """
     with locked(lab.images / "lock"):
-        kept = _needed(lab)
+        needed = _needed(lab)
         limit = time.time() - unused_for
-        doomed = [
+        unused = [
             record.parent
             for record in lab.images.glob("*/image.json")
-            if record.parent.name not in kept and record.stat().st_mtime <= limit
+            if record.parent.name not in needed and record.stat().st_mtime <= limit
         ]
-        for path in doomed:
+        for path in unused:
             shutil.rmtree(path)
-    return [path.name for path in doomed]
+    return [path.name for path in unused]
 
 
 def _needed(lab: Layout) -> set[str]:
-    """Return the images in use: with a tag, of a node of this user's labs, and the layers below them."""
+    """Return the ids of images in use: with a tag, of a node of this user's labs, and the layers below them."""
     roots = {path.read_text().strip() for path in (lab.images / "tags").glob("[!.]*")}
     roots |= {json.loads(path.read_text())["image"] for path in lab.state.parent.glob("*/nodes/*/node.json")}
     images = [image for image in (find(lab, name) for name in roots) if image]
@@ -126,14 +126,14 @@ def _needed(lab: Layout) -> set[str]:
 
 
 def touch(image: LabImage) -> None:
-    """Note that the image is in use now."""
+    """Record that the image is in use now."""
     for layer in image.layers:
         (layer.parent / "image.json").touch()
 
 
-def base_id(found: Archives) -> str:
-    """The base image's id: a hash over the package list, the archives, the tuning and the host's certificates."""
-    parts = [*INCLUDED, found.main, found.security or "", STABLE, TESTING, os.uname().machine]
+def base_id(debian_archives: Archives) -> str:
+    """Return the base image's id: a hash of package list, archives, tuning and the host's certificates."""
+    parts = [*INCLUDED, debian_archives.main, debian_archives.security or "", STABLE, TESTING, os.uname().machine]
     parts += [(_FILES / name).read_text() for name in _TUNING]
     bundle = Path("/etc/ssl/certs/ca-certificates.crt")
     parts.append(bundle.read_text() if bundle.exists() else "")
@@ -141,30 +141,30 @@ def base_id(found: Archives) -> str:
 
 
 def ensure_base(lab: Layout, cache: Cache, report: Report = silent) -> LabImage:
-    """The base image, built when no image of its hash is there yet. Tagged `base`."""
-    found = archives()
-    image_id = base_id(found)
+    """Return the base image; build it if no image of its hash exists. Tag it `base`."""
+    debian_archives = archives()
+    image_id = base_id(debian_archives)
     with locked(lab.images / "lock"):
         if find(lab, image_id) is None:
             disk.need(lab.images, 1500, "the base image")
             with step(report, f"building the base image (Debian {STABLE})"):
-                _build(lab, image_id, found, cache)
+                _build(lab, image_id, debian_archives, cache)
         tag(lab, "base", image_id)
     return need(lab, image_id)
 
 
-def sources(found: Archives) -> str:
-    """apt's sources of a node: its own release, and testing for packages pinned to it."""
-    main = http_address(found.main)
+def sources(debian_archives: Archives) -> str:
+    """Return a node's apt sources: its Debian release, and testing for packages pinned to it."""
+    main = http_address(debian_archives.main)
     lines = [f"deb {main} {STABLE} main", f"deb {main} {STABLE}-updates main"]
-    if found.security:
-        lines.append(f"deb {http_address(found.security)} {STABLE}-security main")
-    # A mirror's copy of testing may be older than its own expiry date says it should be.
+    if debian_archives.security:
+        lines.append(f"deb {http_address(debian_archives.security)} {STABLE}-security main")
+    # A mirror's copy of testing may be past its Valid-Until date.
     lines.append(f"deb [check-valid-until=no] {main} {TESTING} main")
     return "\n".join(lines) + "\n"
 
 
-def _build(lab: Layout, image_id: str, found: Archives, cache: Cache) -> None:
+def _build(lab: Layout, image_id: str, debian_archives: Archives, cache: Cache) -> None:
     work = lab.images / f".{image_id}.{os.getpid()}"
     discard(work)
     tree = work / "rootfs"
@@ -174,16 +174,16 @@ def _build(lab: Layout, image_id: str, found: Archives, cache: Cache) -> None:
     for name in _TUNING:
         (scratch / name).write_text((_FILES / name).read_text())
         (scratch / name).chmod(0o755)
-    (scratch / "sources.list").write_text(sources(found))
+    (scratch / "sources.list").write_text(sources(debian_archives))
     (scratch / "pin").write_text(f"Package: *\nPin: release n={TESTING}\nPin-Priority: 100\n")
-    stable = "".join(line + "\n" for line in sources(found).splitlines() if TESTING not in line)
-    options = [
+    stable_sources = "".join(line + "\n" for line in sources(debian_archives).splitlines() if TESTING not in line)
+    apt_options = [
         f'Acquire::http::Proxy "{cache.url}"',
         'Acquire::Languages "none"',
         'Acquire::Check-Valid-Until "false"',
         'APT::Install-Recommends "false"',
     ]
-    unpack = ["force-unsafe-io", *(f"path-exclude=/usr/share/{what}/*" for what in ("doc", "man", "locale"))]
+    dpkg_options = ["force-unsafe-io", *(f"path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale"))]
     try:
         shell.run(
             [
@@ -191,15 +191,15 @@ def _build(lab: Layout, image_id: str, found: Archives, cache: Cache) -> None:
                 "--variant=minbase",
                 "--mode=root",
                 "--skip=check/empty,cleanup/apt",
-                *(f"--aptopt={option}" for option in options),
-                *(f"--dpkgopt={option}" for option in unpack),
+                *(f"--aptopt={option}" for option in apt_options),
+                *(f"--dpkgopt={option}" for option in dpkg_options),
                 f"--include={','.join(INCLUDED)}",
                 f'--customize-hook={scratch}/tune-base.sh "$1" {scratch} {cache.url}',
                 STABLE,
                 tree,
                 "-",
             ],
-            stdin=stable,
+            stdin=stable_sources,
             timeout=1200,
         )
         shutil.rmtree(scratch)
@@ -210,7 +210,7 @@ def _build(lab: Layout, image_id: str, found: Archives, cache: Cache) -> None:
 
 
 def discard(tree: Path) -> None:
-    """Remove a half-built tree, mounts that an interrupted builder left in it included."""
+    """Remove an incomplete tree, including mounts that an interrupted build left in it."""
     if not tree.exists():
         return
     mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]

@@ -1,7 +1,7 @@
-"""Node images made by the roles that configure machines: the lab's counterpart of baking an AMI.
+"""Builder of node images with the roles that configure hosts: the lab's counterpart of building an AMI.
 
-A machine is booted from a base, a playbook is run against it, and its changes become an image. The image's id is
-the hash of all sources, so that an unchanged tree finds its image again at once.
+It boots a node from the base image, runs a playbook against it, and makes an image of its changes. The image's id is
+the hash of all sources: for unchanged sources the existing image is used.
 """
 
 import hashlib
@@ -30,20 +30,20 @@ from sandbox.nspawn.site import ONPREM, operator_address
 
 BUILDER = "image-builder"
 CLOUD_PLAYBOOK = Path("ansible/playbooks/node_image.yml")
-# The builder's place on the on-prem segment, counted from its end, where no host is.
+# The builder's address on the on-prem segment, counted back from the broadcast address, where no host is.
 _FROM_THE_END = 5
 
 
 def build(lab: Layout, environment: Environment, ami: str, report: Report = silent) -> bool:
-    """The image cloud nodes of this environment boot from, under the id of its AMI. True when it had to be built."""
+    """Build the environment's cloud node image, tagged with the id of its AMI; return true if it was built now."""
     return bake(lab, environment, ami, CLOUD_PLAYBOOK, report)
 
 
 def bake(lab: Layout, environment: Environment, tag: str, playbook: Path, report: Report = silent) -> bool:
-    """Make `tag` the image that `playbook` makes of the base image; True when it had to be built.
+    """Build the image that `playbook` makes of the base image, and tag it `tag`; return true if it was built now.
 
-    The lab's network has to be up. The playbook sees one host, `image-builder`, with the variables that every host of
-    the environment has; it must leave no service running that an image should not start by itself.
+    The lab's network must be up. The playbook's only host is `image-builder`, with the variables of all hosts of the
+    environment; it must not enable a service that nodes of the image should not start at boot.
     """
     base = image.need(lab, "base")
     variables = dict(inventory(environment)["all"]["vars"])
@@ -60,14 +60,14 @@ def bake(lab: Layout, environment: Environment, tag: str, playbook: Path, report
 def _digest(playbook: Path, variables: Mapping[str, Any], base: str) -> str:
     roles = roles_used(CHECKOUT / playbook, CHECKOUT / "ansible/roles")
     locks = sorted((CHECKOUT / "examples").glob("*/requirements*.lock"))
-    total = hashlib.sha256(json.dumps([base, variables], sort_keys=True, default=str).encode())
+    digest = hashlib.sha256(json.dumps([base, variables], sort_keys=True, default=str).encode())
     for path in _files([CHECKOUT / playbook, *roles, *locks]):
-        total.update(f"{path.relative_to(CHECKOUT)}\0".encode() + path.read_bytes())
-    return total.hexdigest()[:16]
+        digest.update(f"{path.relative_to(CHECKOUT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _files(paths: Iterable[Path]) -> list[Path]:
-    """Every file, in a fixed order; a description for people changes no image."""
+    """Return all files in a fixed order, without documentation, which changes no image."""
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
     return sorted(file for file in files if file.is_file() and file.suffix not in (".md", ".pyc"))
 
@@ -112,7 +112,7 @@ def run_playbook(
 ) -> None:
     """Run a playbook of this checkout against lab nodes (name -> address); raise LabError with the failed tasks.
 
-    `fast`: with the sandbox's accelerator.
+    `fast`: with Mitogen, if installed.
     """
     folder = lab.state / "ansible"
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,16 +123,16 @@ def run_playbook(
         "ansible_ssh_private_key_file": str(lab.private_key),
         "ansible_ssh_common_args": " ".join(_ssh_options()),
     }
-    listed = {name: {"ansible_host": address} for name, address in hosts.items()}
-    listing = folder / f"{playbook.stem}.json"
-    listing.write_text(json.dumps({"all": {"hosts": listed, "vars": common}}, default=str))
+    inventory_hosts = {name: {"ansible_host": address} for name, address in hosts.items()}
+    inventory_path = folder / f"{playbook.stem}.json"
+    inventory_path.write_text(json.dumps({"all": {"hosts": inventory_hosts, "vars": common}}, default=str))
     program = Path(sys.executable).with_name("ansible-playbook")
     if not program.exists():
         raise LabError(f"{program} is missing", "set the checkout up with `make demo` or `make test`")
     config = CHECKOUT / "ansible.cfg"
-    done = shell.run(
-        # Inside the lab's network at once: a proxy command would cost a process per connection.
-        [*("nsenter", f"--net={netns.FOLDER / lab.netns}"), program, "--inventory", listing, playbook],
+    completed = shell.run(
+        # Started inside the lab's network: a proxy command would cost a process per connection.
+        [*("nsenter", f"--net={netns.FOLDER / lab.netns}"), program, "--inventory", inventory_path, playbook],
         cwd=CHECKOUT,
         env={
             **os.environ,
@@ -145,20 +145,20 @@ def run_playbook(
         check=False,
     )
     log = folder / f"{playbook.stem}.log"
-    log.write_text(done.stdout + done.stderr)
-    if done.returncode != 0:
-        message = "\n  ".join(_failure(done.stdout.splitlines()) or [done.stderr.strip()[-1500:]])
+    log.write_text(completed.stdout + completed.stderr)
+    if completed.returncode != 0:
+        message = "\n  ".join(_failure(completed.stdout.splitlines()) or [completed.stderr.strip()[-1500:]])
         raise LabError(f"{playbook} failed:\n  {message}", f"its whole output is {log}")
-    report(next((line for line in reversed(done.stdout.splitlines()) if "changed=" in line), ""))
+    report(next((line for line in reversed(completed.stdout.splitlines()) if "changed=" in line), ""))
 
 
 def _failure(lines: list[str]) -> list[str]:
-    """Ansible's output from the failing task's name on, as far as a person wants to read at once."""
-    at = next((index for index, line in enumerate(lines) if line.startswith(("fatal:", "failed:"))), None)
-    if at is None:
+    """Return the failed task's name and at most 12 lines of its output; empty without a failure."""
+    first = next((index for index, line in enumerate(lines) if line.startswith(("fatal:", "failed:"))), None)
+    if first is None:
         return []
-    task = next((line for line in reversed(lines[:at]) if line.startswith("TASK")), "")
-    return [task.rstrip("* "), *lines[at : at + 12]]
+    task = next((line for line in reversed(lines[:first]) if line.startswith("TASK")), "")
+    return [task.rstrip("* "), *lines[first : first + 12]]
 
 
 def _ssh_options() -> list[str]:

@@ -11,25 +11,25 @@ from sandbox.nspawn.network.bridges import LabInterface
 
 @dataclass(frozen=True)
 class LabNode:
-    """One lab machine, as it was asked for."""
+    """Definition of one lab node."""
 
     name: str
     nics: tuple[LabInterface, ...]
     routes: tuple[str, ...] = ()
     image: str = "base"
     hostname: str = ""
-    # The operator's address on the node's first segment: package cache and wheelhouse answer there.
+    # The operator's address on the node's first segment, where package cache and wheelhouse are served.
     operator: str = ""
     gpus: int = 0
     # Platform in the catalogue; empty for a machine without GPU hardware.
     platform: str = ""
-    # Folders in the node that are disks of its own, on the host's file system rather than on the overlay.
+    # Folders of the node that are separate disks, on the host's file system rather than on the overlay.
     disks: tuple[str, ...] = ()
     file_handles: bool = field(default=False)
 
     @property
     def address(self) -> str:
-        """The first interface's first address, without its prefix length."""
+        """First address of the first interface, without its prefix length."""
         return self.nics[0].addresses[0].partition("/")[0]
 
 
@@ -38,7 +38,7 @@ def save(lab: Layout, node: LabNode) -> None:
 
 
 def load(lab: Layout, name: str) -> LabNode:
-    """The node of that name; a LabError when it was never created."""
+    """Return the node's definition. Raise LabError if it was never created."""
     path = lab.node(name) / "node.json"
     try:
         raw = json.loads(path.read_text())
@@ -52,7 +52,7 @@ def load(lab: Layout, name: str) -> LabNode:
 
 
 def names(lab: Layout) -> list[str]:
-    """The created nodes, in order."""
+    """Return the names of the created nodes, sorted."""
     return sorted(path.parent.name for path in lab.nodes.glob("*/node.json"))
 
 

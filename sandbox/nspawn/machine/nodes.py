@@ -1,4 +1,4 @@
-"""The life of lab nodes: create, boot, stop, power cut, commit, destroy. Every step may be repeated."""
+"""Life cycle of lab nodes: create, boot, stop, power cut, commit, destroy. Every step is repeatable."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ __all__ = [
 
 BASE = "base"
 # Files with a node's identity: an image must not contain them.
-_PERSONAL = (
+_IDENTITY_PATHS = (
     "etc/hostname", "etc/machine-id", "etc/apt/apt.conf.d/02proxy", "etc/tmpfiles.d/lab-hardware.conf",
     "root/.ssh/authorized_keys", "root/.ansible", "var/log", "var/cache/apt", "var/lib/systemd/random-seed",
     "var/lib/dbus/machine-id", "var/tmp", "tmp", "run",
@@ -40,17 +40,17 @@ _PERSONAL = (
 
 
 def exists(lab: Layout, name: str) -> bool:
-    """True when the node has been created, running or not."""
+    """Return true if the node has been created, running or not."""
     return (lab.node(name) / "node.json").exists()
 
 
 def alive(lab: Layout, name: str) -> bool:
-    """True while the node's supervisor or its machine runs."""
+    """Return true while the node's supervisor or its container runs."""
     return any(processes.read_pid_file(lab.node(name) / file) for file in ("supervisor.pid", "nspawn.pid"))
 
 
 def create(lab: Layout, node: LabNode) -> bool:
-    """Make the node's folder and personal files; False when a node of that name is already there."""
+    """Create the node's folder and the files of its identity; return False if the node exists."""
     folder = lab.node(node.name)
     with locked(lab.state / "locks" / node.name):
         if exists(lab, node.name):
@@ -65,46 +65,48 @@ def create(lab: Layout, node: LabNode) -> bool:
         for path in node.disks:
             (folder / "disks" / path.strip("/").replace("/", "-")).mkdir()
         ssh.ensure_key(lab)
-        _personalise(lab, node, folder / "upper")
+        _write_identity_files(lab, node, folder / "upper")
         save(lab, node)
     return True
 
 
 def boot(lab: Layout, name: str) -> bool:
-    """Boot the node; False (and nothing done) when it is already running. Returns once its machine has been started."""
+    """Boot the node and return once its container has started; return False if it already runs."""
     with locked(lab.state / "locks" / name):
         node = load(lab, name)
         if alive(lab, name):
             return False
-        _end_leftovers(lab, name)
+        _kill_leftovers(lab, name)
         network.wire(lab, name, node.nics, node.routes)
         cgroups.make(lab.name, name)
         folder = lab.node(name)
         order = folder / "order.json"
         order.write_text(json.dumps(_order(lab, node)))
-        started = subprocess.Popen(
+        launcher = subprocess.Popen(
             [sys.executable, "-I", "-S", supervisor_program.__file__, str(order)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
-        answer = started.stdout.readline().strip() if started.stdout else ""
-        started.wait(timeout=60)
-        if answer != "ready":
-            raise shell.failure([f"boot {name}"], 1, answer or "the supervisor said nothing")
+        reply = launcher.stdout.readline().strip() if launcher.stdout else ""
+        launcher.wait(timeout=60)
+        if reply != "ready":
+            raise shell.failure([f"boot {name}"], 1, reply or "the supervisor reported nothing")
     return True
 
 
 def boot_all(lab: Layout, names: Iterable[str]) -> list[str]:
-    """Boot nodes side by side; returns those that were not running before."""
-    chosen = list(names)
+    """Boot nodes in parallel; return the names of those that did not run before."""
+    requested = list(names)
     with ThreadPoolExecutor(8) as pool:
-        return [name for name, booted in zip(chosen, pool.map(lambda n: boot(lab, n), chosen), strict=True) if booted]
+        return [
+            name for name, booted in zip(requested, pool.map(lambda n: boot(lab, n), requested), strict=True) if booted
+        ]
 
 
 def wait_ssh(lab: Layout, names: Iterable[str], seconds: float = 300) -> None:
-    """Return when every node's sshd greets; a LabError names those that do not, with their console's last lines."""
+    """Wait until every node's sshd answers. Raise LabError with the other nodes and the ends of their console logs."""
     pending = {name: load(lab, name).address for name in names}
     deadline = time.monotonic() + seconds
     while True:
@@ -121,31 +123,31 @@ def wait_ssh(lab: Layout, names: Iterable[str], seconds: float = 300) -> None:
 
 
 def stop(lab: Layout, name: str, seconds: float = 30) -> None:
-    """Shut the node down in order; after `seconds`, pull the plug."""
+    """Shut the node down; kill it after `seconds`."""
     with locked(lab.state / "locks" / name):
-        watcher = processes.read_pid_file(lab.node(name) / "supervisor.pid")
-        if watcher is not None:
-            watcher.signal(signal.SIGTERM)
-            watcher.wait(seconds)
-        _end_leftovers(lab, name)
+        supervisor = processes.read_pid_file(lab.node(name) / "supervisor.pid")
+        if supervisor is not None:
+            supervisor.signal(signal.SIGTERM)
+            supervisor.wait(seconds)
+        _kill_leftovers(lab, name)
 
 
 def stop_all(lab: Layout, names: Iterable[str]) -> None:
-    """Stop nodes side by side."""
+    """Stop nodes in parallel."""
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda name: stop(lab, name), names))
 
 
 def power_cut(lab: Layout, name: str) -> None:
-    """End the node as a power failure would: nothing in it gets to say goodbye. Its disks stay as they were."""
+    """Kill the node as a power failure does, without a shutdown. Its disks stay unchanged."""
     with locked(lab.state / "locks" / name):
-        _end_leftovers(lab, name)
+        _kill_leftovers(lab, name)
 
 
 def destroy(lab: Layout, name: str) -> None:
-    """End the node and remove everything of it, disks included. A node that is not there is no error."""
+    """Kill the node and remove its disks, namespace and control groups. Do nothing if it does not exist."""
     with locked(lab.state / "locks" / name):
-        _end_leftovers(lab, name)
+        _kill_leftovers(lab, name)
         network.unwire(lab, name)
         cgroups.remove(lab.name, name)
         if lab.node(name).exists():
@@ -153,10 +155,10 @@ def destroy(lab: Layout, name: str) -> None:
 
 
 def commit(lab: Layout, name: str, image_id: str, tags: Sequence[str] = ()) -> image.LabImage:
-    """Stop the node and make an image of id `image_id` from its changes, on top of the node's own image.
+    """Stop the node and make the image `image_id` of its changes, as a layer above the node's image.
 
-    An id stands for one content: when it is taken, the image that has it is kept. An image without a tag that no
-    node stands on is removed some day.
+    An id stands for one content: an existing image of that id stays unchanged. `prune` removes images without a tag
+    that no node uses.
     """
     stop(lab, name)
     node = load(lab, name)
@@ -170,7 +172,7 @@ def commit(lab: Layout, name: str, image_id: str, tags: Sequence[str] = ()) -> i
         disk.need(lab.images, size + 200, f"image {image_id}")
         try:
             shell.run(["cp", "-a", "--reflink=auto", upper, work / "rootfs"], timeout=600)
-            _depersonalise(work / "rootfs")
+            _remove_identity_files(work / "rootfs")
             ids = [layer.parent.name for layer in below.layers]
             return image.publish(lab, image_id, work, ids, f"node {name}", tags)
         except BaseException:
@@ -185,31 +187,31 @@ def exec(lab: Layout, name: str, command: Sequence[str], **options: object) -> s
 
 
 def console(lab: Layout, name: str, lines: int = 15) -> str:
-    """The last lines of the node's console."""
+    """Return the last lines of the node's console log."""
     path = lab.node(name) / "console.log"
     text = path.read_text(errors="replace") if path.exists() else ""
     return "\n".join(f"    {name}: {line}" for line in text.splitlines()[-lines:])
 
 
-def _end_leftovers(lab: Layout, name: str) -> None:
-    """End whatever still runs of a node: its supervisor, its container's init, and anything in its namespace."""
+def _kill_leftovers(lab: Layout, name: str) -> None:
+    """Kill all processes of a node: its supervisor, its container's init, and those in its network namespace."""
     folder = lab.node(name)
-    watcher = processes.read_pid_file(folder / "supervisor.pid")
+    supervisor = processes.read_pid_file(folder / "supervisor.pid")
     machine = processes.read_pid_file(folder / "nspawn.pid")
-    # The supervisor first, or it might boot the node again. Then the container's first process: the kernel ends the
-    # rest with it. systemd-nspawn's own death would orphan the container instead.
-    doomed = [process for process in (watcher,) if process]
+    # The supervisor first, since it might boot the node again. Then the container's init: the kernel kills the other
+    # processes with it. Killing systemd-nspawn instead would leave the container running.
+    killed = [process for process in (supervisor,) if process]
     if machine:
-        doomed += [*processes.children(machine.pid), machine]
-    for process in doomed:
+        killed += [*processes.children(machine.pid), machine]
+    for process in killed:
         process.signal(signal.SIGKILL)
     for pid in netns.processes_in((lab.node_netns(name),)):
-        stray = processes.identify(pid)
-        if stray:
-            stray.signal(signal.SIGKILL)
-            doomed.append(stray)
-    for process in doomed:
-        if not process.wait(10):
+        leftover = processes.identify(pid)
+        if leftover:
+            leftover.signal(signal.SIGKILL)
+            killed.append(leftover)
+    for process in killed:
+        if not process.wait(60):
             raise LabError(f"process {process.pid} of node {name} does not end")
     for file in ("supervisor.pid", "nspawn.pid"):
         (folder / file).unlink(missing_ok=True)
@@ -217,9 +219,9 @@ def _end_leftovers(lab: Layout, name: str) -> None:
 
 def _order(lab: Layout, node: LabNode) -> supervisor_program.SupervisorOrder:
     folder = lab.node(node.name)
-    stack = image.need(lab, node.image)
-    image.touch(stack)
-    layers = ":".join(str(layer) for layer in stack.layers)
+    layered_image = image.need(lab, node.image)
+    image.touch(layered_image)
+    layers = ":".join(str(layer) for layer in layered_image.layers)
     program = find_program("systemd-nspawn")
     if program is None:
         raise LabError("the program 'systemd-nspawn' is missing", "run `landbridge sandbox up` as root to install it")
@@ -251,7 +253,7 @@ def _order(lab: Layout, node: LabNode) -> supervisor_program.SupervisorOrder:
     }
 
 
-def _personalise(lab: Layout, node: LabNode, upper: Path) -> None:
+def _write_identity_files(lab: Layout, node: LabNode, upper: Path) -> None:
     hostname = node.hostname or node.name
     files = {
         "etc/hostname": f"{hostname}\n",
@@ -259,10 +261,10 @@ def _personalise(lab: Layout, node: LabNode, upper: Path) -> None:
         "root/.ssh/authorized_keys": lab.public_key.read_text(),
     }
     if node.image.startswith(BASE):
-        # A baked image brings the hosts that its roles wrote, as an AMI does.
+        # A built image contains the hosts file that its roles wrote, as an AMI does.
         files["etc/hosts"] = f"127.0.0.1 localhost\n::1 localhost\n{node.address} {hostname}\n"
     if node.operator:
-        # The wheelhouse beside the cache has packages too, and the cache does not know where that is.
+        # The wheelhouse at the same address has packages too, and the cache cannot reach it.
         files["etc/apt/apt.conf.d/02proxy"] = (
             f'Acquire::http::Proxy "http://{node.operator}:3142";\nAcquire::http::Proxy::{node.operator} "DIRECT";\n'
         )
@@ -278,8 +280,8 @@ def _personalise(lab: Layout, node: LabNode, upper: Path) -> None:
     ssh.make_host_key(upper / "etc/ssh")
 
 
-def _depersonalise(tree: Path) -> None:
-    for name in _PERSONAL:
+def _remove_identity_files(tree: Path) -> None:
+    for name in _IDENTITY_PATHS:
         path = tree / name
         if path.is_dir() and not path.is_symlink():
             for child in path.iterdir():
@@ -288,6 +290,6 @@ def _depersonalise(tree: Path) -> None:
             path.unlink()
     for key in (tree / "etc/ssh").glob("ssh_host_*"):
         key.unlink()
-    # Empty, not absent: an absent one shows the layer below, and that a first boot is due.
+    # Empty, not absent: without the file the overlay would show the one of the lower layer.
     (tree / "etc").mkdir(exist_ok=True)
     (tree / "etc/machine-id").write_text("")

@@ -1,8 +1,8 @@
-"""Supervises one node: its own mount namespace, the overlay, and systemd-nspawn again whenever the node reboots.
+"""Supervisor of one node: mounts the overlay in a private mount namespace, and restarts systemd-nspawn after a reboot.
 
-Run as a program with the path of a JSON file (see `Order`). It says `ready` on its standard output once the node's
-machine has been started, or the reason why not, and goes on in the background. SIGTERM shuts the node down in order.
-It imports little: one of these runs per node.
+Run as a program with the path of a JSON file (see `SupervisorOrder`). It prints `ready` once the node's container has
+started, or the reason of a failure, and continues in the background. SIGTERM shuts the node down.
+It imports few modules, because one supervisor runs per node.
 """
 
 import ctypes
@@ -16,14 +16,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TypedDict
 
-# systemd-nspawn's exit code for a container that asked to be rebooted, when it may not re-register it itself.
+# systemd-nspawn's exit code for a container that requested a reboot, with --keep-unit.
 REBOOT = 133
 _CLONE_NEWNS, _CLONE_NEWTIME = 0x00020000, 0x00000080
 _OFFSETS = "/proc/self/timens_offsets"
 
 
 class SupervisorOrder(TypedDict):
-    """Order for the supervisor: the command to run, and the cgroup.procs files to join (`groups`: its own and the machine's)."""
+    """Order for the supervisor: command, overlay, and the cgroup.procs files of supervisor (`watch`) and container."""
 
     node: str
     folder: str
@@ -46,16 +46,16 @@ def main(path: str) -> int:
         print(message.strip() or str(error), flush=True)
         return 1
     console = os.open(folder / "console.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    answer = os.dup(1)
+    status_fd = os.dup(1)
     null = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((null, 0), (console, 1), (console, 2)):
         os.dup2(source, target)
     os.close(console)
-    return _run(order, folder, answer)
+    return _run(order, folder, status_fd)
 
 
 def _prepare(order: SupervisorOrder) -> None:
-    """Enter the node's groups and a mount namespace, where the overlay is mounted: it ends with the last process."""
+    """Join the node's groups and mount the overlay in a new mount namespace, which ends with its last process."""
     for group in order["watch_groups"]:
         Path(group).write_text("0")
     libc = ctypes.CDLL(None, use_errno=True)
@@ -70,7 +70,7 @@ def _prepare(order: SupervisorOrder) -> None:
         subprocess.run(command, check=True, capture_output=True)
 
 
-def _run(order: SupervisorOrder, folder: Path, answer: int) -> int:
+def _run(order: SupervisorOrder, folder: Path, status_fd: int) -> int:
     _write_identity(folder / "supervisor.pid", os.getpid())
     stopping = False
     machine: subprocess.Popen[bytes] | None = None
@@ -83,14 +83,16 @@ def _run(order: SupervisorOrder, folder: Path, answer: int) -> int:
 
     signal.signal(signal.SIGTERM, stop)
     while True:
-        # The keys of its own network namespace are a machine's to set; all others stay the host's.
+        # A container may write the sysctls of its network namespace; all others stay read-only.
         settings = {**os.environ, "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network"}
-        machine = subprocess.Popen(order["nspawn"], env=settings, preexec_fn=lambda: _begin(order["machine_groups"]))
+        machine = subprocess.Popen(
+            order["nspawn"], env=settings, preexec_fn=lambda: _enter_namespaces(order["machine_groups"])
+        )
         _write_identity(folder / "nspawn.pid", machine.pid)
-        if answer >= 0:
-            os.write(answer, b"ready\n")
-            os.close(answer)
-            answer = -1
+        if status_fd >= 0:
+            os.write(status_fd, b"ready\n")
+            os.close(status_fd)
+            status_fd = -1
         if stopping:
             machine.terminate()
         code = machine.wait()
@@ -98,11 +100,11 @@ def _run(order: SupervisorOrder, folder: Path, answer: int) -> int:
             return code
 
 
-def _begin(groups: list[str]) -> None:
-    """Enter the machine's groups, and a time namespace whose clocks start at zero, for the program executed next.
+def _enter_namespaces(groups: list[str]) -> None:
+    """Join the container's groups, and enter a time namespace whose clocks start at zero for the executed program.
 
-    Slurm's power saving needs a node to have its own uptime, and an exact one: slurmctld ignores a node that seems to have been
-    up before it was asked for, and whole seconds, which `unshare` takes, make it up to one older.
+    Slurm's power saving needs an exact uptime per node: slurmctld ignores a node that seems to have booted before its
+    resume. `unshare` accepts only whole seconds, which make a node up to one second older.
     """
     for group in groups:
         with open(group, "w") as handle:

@@ -28,29 +28,29 @@ class LabInterface:
 
 
 def mac(*parts: object) -> str:
-    """A fixed, locally administered address: a node that reboots keeps its place in everybody's ARP table."""
+    """Return a fixed, locally administered MAC address: ARP entries stay valid when a node reboots."""
     digest = hashlib.sha256("-".join(str(part) for part in parts).encode()).hexdigest()
     return "02:" + ":".join(digest[at : at + 2] for at in range(0, 10, 2))
 
 
 def interface(node: str, index: int) -> str:
-    """The lab's end of a node's interface; at most 15 characters, which is all the kernel takes."""
+    """Return the name of the lab's end of a node's interface; at most 15 characters, the kernel's limit."""
     short = node if len(node) <= 12 else hashlib.sha256(node.encode()).hexdigest()[:12]
     return f"v{index}-{short}"
 
 
 def up(lab: Layout, bridges: Iterable[LabBridge]) -> None:
-    """Make the namespace, its bridges and the operator's addresses; existing ones stay unchanged."""
+    """Create the namespace, its bridges and the operator's addresses; existing ones stay unchanged."""
     if not netns.exists(lab.netns):
         shell.run(["ip", "netns", "add", lab.netns])
-    # A host that routes (Docker turns that on) would hand the setting down, and the operator's place would join the
-    # sites behind the tunnel's back. IPv6 off on the bridges: its chatter would show up in captures.
+    # A namespace inherits ip_forward from its host (Docker enables it): the lab's namespace would then route between
+    # the sites, outside the tunnel. IPv6 is off on the bridges: its background packets would be counted in captures.
     netns.write_sysctls(lab.netns, {"net.ipv4.ip_forward": "0", "net.ipv6.conf.default.disable_ipv6": "1"})
     present = {link["ifname"] for link in _json(lab.netns, "link", "show")}
     commands = ["link set lo up"]
     for bridge in bridges:
         if bridge.name not in present:
-            # A bridge otherwise takes its address from its ports, and changes it when a node leaves.
+            # Without a fixed address, a bridge takes one of its ports', which changes when a node is removed.
             commands += [
                 f"link add {bridge.name} address {mac(lab.name, bridge.name)} type bridge forward_delay 0",
                 f"link set {bridge.name} up",
@@ -60,7 +60,7 @@ def up(lab: Layout, bridges: Iterable[LabBridge]) -> None:
 
 
 def wire(lab: Layout, node: str, nics: Sequence[LabInterface], routes: Sequence[str]) -> None:
-    """A fresh namespace for a node with its interfaces, addresses and routes (`default via ...`, `... dev eth0`)."""
+    """Create a new namespace for a node, with interfaces, addresses and routes (`default via ...`, `... dev eth0`)."""
     unwire(lab, node)
     namespace = lab.node_netns(node)
     shell.run(["ip", "netns", "add", namespace])
@@ -68,10 +68,10 @@ def wire(lab: Layout, node: str, nics: Sequence[LabInterface], routes: Sequence[
     outside: list[str] = []
     inside = ["link set lo up"]
     for index, nic in enumerate(nics):
-        ours = interface(node, index)
+        lab_end = interface(node, index)
         outside += [
-            f"link add {ours} type veth peer name eth{index} address {mac(lab.name, node, index)} netns {namespace}",
-            f"link set {ours} master {nic.bridge} up",
+            f"link add {lab_end} type veth peer name eth{index} address {mac(lab.name, node, index)} netns {namespace}",
+            f"link set {lab_end} master {nic.bridge} up",
         ]
         inside += [f"addr add {address} dev eth{index}" for address in nic.addresses]
         inside.append(f"link set eth{index} up")
@@ -81,7 +81,7 @@ def wire(lab: Layout, node: str, nics: Sequence[LabInterface], routes: Sequence[
 
 
 def unwire(lab: Layout, node: str) -> None:
-    """Take a node's interfaces and namespace away. The interfaces go first: a namespace's own end is not immediate."""
+    """Delete a node's interfaces, then its namespace: the kernel deletes a namespace with a delay."""
     if netns.exists(lab.netns):
         present = {link["ifname"] for link in _json(lab.netns, "link", "show")}
         _batch(
@@ -93,7 +93,7 @@ def unwire(lab: Layout, node: str) -> None:
 
 
 def port(node: str, bridge: str, nics: Sequence[LabInterface]) -> str:
-    """The lab's end of the node's interface on that bridge: the argument of `link_down` and `link_up`."""
+    """Return the lab's end of the node's interface on that bridge: the argument of `link_down` and `link_up`."""
     for index, nic in enumerate(nics):
         if nic.bridge == bridge:
             return interface(node, index)
@@ -101,17 +101,17 @@ def port(node: str, bridge: str, nics: Sequence[LabInterface]) -> str:
 
 
 def link_down(lab: Layout, port: str) -> None:
-    """Pull a cable: the node's interface keeps its address and loses its carrier."""
+    """Set a port down, like a pulled cable: the node's interface keeps its address and loses its carrier."""
     _batch(lab.netns, [f"link set {port} down"])
 
 
 def link_up(lab: Layout, port: str) -> None:
-    """Put a cable back."""
+    """Set a port up again."""
     _batch(lab.netns, [f"link set {port} up"])
 
 
 def down(lab: Layout) -> None:
-    """Remove the namespace and every node's; their processes must have ended."""
+    """Delete the lab's namespace and those of its nodes; their processes must have ended."""
     if not netns.FOLDER.is_dir():
         return
     for path in sorted(netns.FOLDER.glob(f"{lab.name}.*")):
@@ -129,5 +129,5 @@ def _batch(name: str, commands: Sequence[str]) -> None:
     if not commands:
         return
     if not netns.exists(name):
-        raise LabError(f"the network namespace '{name}' is not there", "run `landbridge sandbox up`")
+        raise LabError(f"the network namespace '{name}' does not exist", "run `landbridge sandbox up`")
     shell.run(["ip", "-n", name, "-batch", "-"], stdin="\n".join(commands) + "\n")

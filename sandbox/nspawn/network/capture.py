@@ -18,17 +18,17 @@ _PROMISCUOUS = 1
 _STATISTICS = 6
 _IPV4, _ARP, _IPV6 = 0x0800, 0x0806, 0x86DD
 _PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp"}
-# Enough for Ethernet, the longest IPv4 header, ports and the marker that tells IKE from ESP.
-_HEAD = 14 + 60 + 12
-# Where frames come without end, those that waited at the end are read by then.
-_REST_SECONDS = 3.0
+# Ethernet header, longest IPv4 header, ports, and the marker that separates IKE from ESP.
+_HEAD_BYTES = 14 + 60 + 12
+# Limit for reading frames that were queued at the end, while further frames keep arriving.
+_DRAIN_SECONDS = 3.0
 
 
 def classify(frame: bytes) -> str:
-    """`udp/4500 esp`, `udp/4500 ike`, `tcp/22`, `icmp`, `arp`, ...; the port is the smaller of the two."""
-    kind = struct.unpack_from("!H", frame, 12)[0] if len(frame) >= 14 else 0
-    if kind != _IPV4:
-        return {_ARP: "arp", _IPV6: "ipv6"}.get(kind, f"ethertype {kind:#06x}")
+    """Return `udp/4500 esp`, `udp/4500 ike`, `tcp/22`, `icmp`, `arp`, ...; the port is the smaller of the two."""
+    ethertype = struct.unpack_from("!H", frame, 12)[0] if len(frame) >= 14 else 0
+    if ethertype != _IPV4:
+        return {_ARP: "arp", _IPV6: "ipv6"}.get(ethertype, f"ethertype {ethertype:#06x}")
     header = (frame[14] & 0x0F) * 4
     protocol = _PROTOCOLS.get(frame[23], f"protocol {frame[23]}")
     fragment = struct.unpack_from("!H", frame, 20)[0] & 0x1FFF
@@ -44,14 +44,14 @@ def classify(frame: bytes) -> str:
 
 
 def _inside_udp_encapsulation(head: bytes) -> str:
-    """RFC 3948: four zero bytes announce IKE, a lone 0xff keeps a NAT's mapping alive, anything else is ESP's SPI."""
+    """Classify by RFC 3948: four zero bytes mark IKE, a single 0xff is a NAT keepalive, other bytes are ESP's SPI."""
     if head[:1] == b"\xff":
         return "keepalive"
     return "ike" if head == b"\0\0\0\0" else "esp"
 
 
 class PacketCapture:
-    """Counts of a capture. `dropped` counts frames that arrived faster than they could be read."""
+    """Counts of a capture. `dropped`: frames that the kernel dropped because its buffer was full."""
 
     def __init__(self) -> None:
         self.packets: Counter[str] = Counter()
@@ -66,39 +66,39 @@ class PacketCapture:
 
 @contextmanager
 def capture(lab: Layout, bridge: str) -> Iterator[PacketCapture]:
-    """Count on `bridge` for as long as the block lasts; the result is complete when the block has ended."""
-    seen = PacketCapture()
+    """Count frames on `bridge` during the block; the counts are complete after it."""
+    counts = PacketCapture()
     ended = threading.Event()
     with netns.socket_in(lab.netns, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL)) as sock:
         sock.bind((bridge, _ETH_P_ALL))
         index = netns.call(lab.netns, lambda: socket.if_nametoindex(bridge))
-        # A bridge passes only packets addressed to it to its listeners, except in promiscuous mode.
+        # A bridge delivers only packets to its own address to a socket, except in promiscuous mode.
         sock.setsockopt(_SOL_PACKET, _ADD_MEMBERSHIP, struct.pack("IHH8s", index, _PROMISCUOUS, 0, b""))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 20)
         sock.settimeout(0.2)
-        reader = threading.Thread(target=read, args=(sock, seen, ended), daemon=True)
+        reader = threading.Thread(target=read, args=(sock, counts, ended), daemon=True)
         reader.start()
         try:
-            yield seen
+            yield counts
         finally:
             ended.set()
             reader.join()
-            seen.dropped = struct.unpack("II", sock.getsockopt(_SOL_PACKET, _STATISTICS, 8))[1]
+            counts.dropped = struct.unpack("II", sock.getsockopt(_SOL_PACKET, _STATISTICS, 8))[1]
 
 
-def read(sock: socket.socket, seen: PacketCapture, ended: threading.Event) -> None:
-    """Count frames until `ended` is set, and those that have come by then; `sock` has a time limit for a read."""
-    buffer = bytearray(_HEAD)
+def read(sock: socket.socket, counts: PacketCapture, ended: threading.Event) -> None:
+    """Count frames until `ended` is set, including frames queued by then; `sock` has a time-out for reads."""
+    buffer = bytearray(_HEAD_BYTES)
     view = memoryview(buffer)
-    last: float | None = None
-    while last is None or time.monotonic() < last:
-        # Read before the check: packets until then wait in the socket, and are counted.
-        if last is None and ended.is_set():
-            last = time.monotonic() + _REST_SECONDS
+    deadline: float | None = None
+    while deadline is None or time.monotonic() < deadline:
+        # Checked before the read: packets that arrived until now are queued in the socket and counted.
+        if deadline is None and ended.is_set():
+            deadline = time.monotonic() + _DRAIN_SECONDS
         try:
             size, _ = sock.recvfrom_into(view, 0, socket.MSG_TRUNC)
         except TimeoutError:
-            if last is not None:
+            if deadline is not None:
                 return
             continue
-        seen.add(bytes(view[: min(size, _HEAD)]), size)
+        counts.add(bytes(view[: min(size, _HEAD_BYTES)]), size)

@@ -1,4 +1,4 @@
-"""Run Python code in a network namespace, in a separate thread, so that the caller's namespace does not change."""
+"""Runner of Python code in a network namespace, in a separate thread: the caller's namespace does not change."""
 
 import ctypes
 import os
@@ -21,7 +21,7 @@ def exists(name: str) -> bool:
 
 
 def identity(name: str) -> int | None:
-    """A number that no other living namespace has; None when there is none of that name."""
+    """Return a number that is unique among existing namespaces; None if the namespace does not exist."""
     try:
         return (FOLDER / name).stat().st_ino
     except FileNotFoundError:
@@ -48,18 +48,18 @@ def call(name: str, work: Callable[[], T]) -> T:
     thread.join()
     if failure:
         if isinstance(failure[0], FileNotFoundError) and not exists(name):
-            raise LabError(f"the network namespace '{name}' is not there", "run `landbridge sandbox up`")
+            raise LabError(f"the network namespace '{name}' does not exist", "run `landbridge sandbox up`")
         raise failure[0]
     return result[0]
 
 
 def socket_in(name: str, *arguments: Any) -> socket.socket:
-    """`socket.socket(*arguments)` that belongs to the namespace, usable from anywhere."""
+    """Return `socket.socket(*arguments)` created in the namespace; usable from any thread."""
     return call(name, lambda: socket.socket(*arguments))
 
 
 def write_sysctls(name: str, values: dict[str, str]) -> None:
-    """Set keys below /proc/sys/net as the namespace sees them."""
+    """Set keys below /proc/sys/net of the namespace."""
 
     def write() -> None:
         for key, value in values.items():
@@ -69,7 +69,7 @@ def write_sysctls(name: str, values: dict[str, str]) -> None:
 
 
 def processes_in(prefixes: tuple[str, ...]) -> dict[int, str]:
-    """Every process whose network namespace is one of the named ones whose name satisfies a prefix: pid -> name."""
+    """Return pid -> namespace of processes in namespaces named `prefix` or `prefix.<node>`, for any of the prefixes."""
     inodes: dict[int, str] = {}
     for path in FOLDER.glob("*") if FOLDER.is_dir() else ():
         if path.name in prefixes or path.name.startswith(tuple(f"{prefix}." for prefix in prefixes)):

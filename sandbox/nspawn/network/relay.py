@@ -1,8 +1,8 @@
-"""Relay: the only process that connects the lab to the host; it serves package cache and wheelhouse at the operator's addresses.
+"""Relay from the lab to the host: serves the package cache and the wheelhouse at the operator's addresses.
 
-No address of the host is routed into the lab. This process holds listening sockets that belong to the lab's namespace
-and connects, outside of it, to loopback and nothing else; the wheelhouse it serves itself, from files.
-Run as a program: relay.py LAB STATE WHEELHOUSE CACHE_PORT ADDRESS...; ends when the lab's namespace does or on SIGTERM.
+The lab has no route to the host; this process is their only connection. It listens on sockets of the lab's namespace
+and connects outside of it only to the package cache on loopback; it serves the wheelhouse itself, from files.
+Run as a program: relay.py LAB STATE WHEELHOUSE CACHE_PORT ADDRESS...; ends with the lab's namespace or on SIGTERM.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ _CHUNK = 1 << 16
 
 
 def listener(namespace: str, address: str, port: int) -> socket.socket:
-    """A listening socket at an address of the lab."""
+    """Return a listening socket at an address of the lab. Exit if it cannot be bound."""
     sock = netns.socket_in(namespace, socket.AF_INET, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -36,7 +36,7 @@ def listener(namespace: str, address: str, port: int) -> socket.socket:
 
 
 class _Files(SimpleHTTPRequestHandler):
-    """The wheelhouse as a plain directory listing, which pip and uv read with --find-links."""
+    """HTTP handler of the wheelhouse: a directory listing, which pip and uv read with --find-links."""
 
     protocol_version = "HTTP/1.1"
 
@@ -45,7 +45,7 @@ class _Files(SimpleHTTPRequestHandler):
 
 
 class _FileServer(ThreadingHTTPServer):
-    """File server on a socket that is bound already."""
+    """HTTP file server on a bound socket."""
 
     daemon_threads = True
 
@@ -78,7 +78,7 @@ async def _forward(port: int, reader: asyncio.StreamReader, writer: asyncio.Stre
 
 async def _serve(namespace: str, sockets: list[socket.socket], port: int) -> None:
     servers = [await asyncio.start_server(partial(_forward, port), sock=sock) for sock in sockets]
-    # The namespace itself, not one of the same name that a later lab made.
+    # The inode identifies this namespace, not one of the same name that a later lab creates.
     identity = netns.identity(namespace)
     while netns.identity(namespace) == identity:
         await asyncio.sleep(2)

@@ -12,7 +12,7 @@ from sandbox.nspawn.layout import Layout
 
 
 def start(lab: Layout, cache: Cache, addresses: Sequence[str]) -> None:
-    """Make sure the relay serves these addresses of the lab; a relay for others, or an older cache, is replaced."""
+    """Start the relay for these addresses; replace a running relay with other addresses or another cache port."""
     arguments = f"{cache.port} {' '.join(addresses)}"
     note = lab.state / "relay.args"
     current = processes.read_pid_file(lab.state / "relay.pid")
@@ -45,6 +45,6 @@ def start(lab: Layout, cache: Cache, addresses: Sequence[str]) -> None:
 
 
 def stop(lab: Layout) -> None:
-    """End the relay, when it runs."""
+    """Terminate the relay if it runs."""
     processes.end(processes.read_pid_file(lab.state / "relay.pid"))
     (lab.state / "relay.pid").unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from sandbox.nspawn.network import netns
 
 
 def ensure_key(lab: Layout) -> None:
-    """The key pair that opens every node of this lab, made once."""
+    """Create the key pair for root on every node of this lab, unless it exists."""
     with locked(lab.state / "key.lock"):
         if not lab.public_key.exists():
             lab.private_key.unlink(missing_ok=True)
@@ -18,25 +18,25 @@ def ensure_key(lab: Layout) -> None:
 
 
 def make_host_key(folder: Path) -> None:
-    """A node's own identity; made here, since a node that made it at boot would boot slower."""
+    """Create a node's SSH host key in `folder`; creating it at boot would make the boot slower."""
     folder.mkdir(parents=True, exist_ok=True)
     shell.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", folder / "ssh_host_ed25519_key"])
 
 
 def options(lab: Layout) -> list[str]:
-    """Nodes come and go under the same addresses, so nothing is remembered of them."""
+    """Return ssh's options. Host keys are not stored: later nodes reuse the addresses with new keys."""
     settings = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR", "ConnectTimeout=5")
     return ["-F", "none", "-i", str(lab.private_key), *(word for setting in settings for word in ("-o", setting))]
 
 
 def command(lab: Layout, address: str, *extra: str) -> list[str]:
-    """An ssh command line to a node, from inside the lab's network."""
+    """Return an ssh command line to a node, run inside the lab's network namespace."""
     inside = ["nsenter", f"--net={netns.FOLDER / lab.netns}"]
     return [*inside, "ssh", *options(lab), *extra, "--", f"root@{address}"]
 
 
 def greets(lab: Layout, address: str, seconds: float = 1) -> bool:
-    """True when an SSH server answers with its banner."""
+    """Return true if an SSH server answers with its banner."""
     with netns.socket_in(lab.netns, socket.AF_INET, socket.SOCK_STREAM) as connection:
         connection.settimeout(seconds)
         try:

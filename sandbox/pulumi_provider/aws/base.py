@@ -19,7 +19,7 @@ Bag = dict[str, Any]
 _THROTTLING_CODES = frozenset(
     {"RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException", "SlowDown"}
 )
-#: Source: pulumi-aws, provider configuration, maxRetries: 25 unless told otherwise.
+#: Source: pulumi-aws, provider configuration, maxRetries: the default is 25.
 _MAX_ATTEMPTS = 25
 
 
@@ -30,7 +30,7 @@ class ProviderError(Exception):
 class EmulatedAws:
     """Client of the emulated AWS at one endpoint of this machine; a public address is refused.
 
-    It uses the credentials that boto3 finds. Where boto3 finds none it uses invented ones, which the emulator accepts
+    It uses the credentials that boto3 finds. If boto3 finds none, it uses invented ones, which the emulator accepts
     unless it was started with access keys.
     """
 
@@ -43,7 +43,7 @@ class EmulatedAws:
         self.endpoint, self.region = endpoint, region
         self._clients: dict[str, Any] = {}
         self._other_regions: dict[str, EmulatedAws] = {}
-        os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")  # do not use the role of the machine itself
+        os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")  # do not use the role of this host
         #: Ids of resources that this process created. AWS is eventually consistent: a read may miss them at first.
         self.fresh: set[str] = set()
         self._session = boto3.Session(region_name=region)
@@ -86,16 +86,16 @@ class EmulatedAws:
 
     @cached_property
     def account(self) -> str:
-        """The id of the emulated account."""
+        """Return the id of the emulated account."""
         return str(self.client("sts").get_caller_identity()["Account"])
 
-    def arn(self, service: str, rest: str) -> str:
+    def arn(self, service: str, resource: str) -> str:
         """Return the ARN of a resource of this account and region."""
-        return f"arn:{self.partition}:{service}:{self.region}:{self.account}:{rest}"
+        return f"arn:{self.partition}:{service}:{self.region}:{self.account}:{resource}"
 
     @cached_property
     def partition(self) -> str:
-        """The AWS partition of the region: `aws`, `aws-us-gov`, `aws-cn`."""
+        """Return the AWS partition of the region: `aws`, `aws-us-gov`, `aws-cn`."""
         return str(self._session.get_partition_for_region(self.region))
 
 
@@ -113,9 +113,10 @@ class CloudFormationType:
     """CloudFormation resource type whose schema (as cfn-lint ships it) also checks a resource's inputs."""
 
     type: str
-    #: Places in the schema with the resource's properties; "" is the schema itself. The first that has a property is used.
+    #: Paths in the schema with the resource's properties; "" is the schema itself. For each property the first path
+    #: that has it is used.
     at: tuple[str, ...] = ("",)
-    #: Names of properties in the schema, where they are not the SDK's name with a capital letter.
+    #: Names of properties in the schema, if they differ from the SDK's name with a capital letter.
     names: Mapping[str, str] = field(default_factory=dict)
     #: Names of cfn-lint's additional schemas of the type.
     more: tuple[str, ...] = ()
@@ -130,11 +131,11 @@ class AwsResource(ABC):
     """
 
     token: ClassVar[str]
-    #: The type's CloudFormation schema; None where CloudFormation has no such resource or no schema with properties.
+    #: The type's CloudFormation schema; None if CloudFormation has no such resource or no schema with properties.
     cloudformation: ClassVar[CloudFormationType | None]
     #: Inputs that AWS cannot change in place.
     replaces: ClassVar[frozenset[str]] = frozenset()
-    #: The input with the resource's name, for types where Pulumi generates a name if none is given.
+    #: The input with the resource's name, for types for which Pulumi generates a missing name.
     autoname: ClassVar[str | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -150,27 +151,27 @@ class AwsResource(ABC):
 
     def __init__(self, cloud: EmulatedAws) -> None:
         self.cloud = cloud
-        #: The id of the resource that `create` makes, as soon as AWS has it.
+        #: Id of the resource that `create` creates, as soon as it exists in AWS.
         self.created_id: str | None = None
 
     def exists(self, id_: str) -> str:
-        """Record that AWS has the resource: a later failure makes a partial creation, which the engine keeps in its state."""
+        """Record that the resource exists: a later failure is then a partial creation, stored in the engine's state."""
         self.created_id = id_
         self.cloud.fresh.add(id_)
         return id_
 
     def finish(self, id_: str, news: Bag) -> None:
-        """Complete a partial creation in ways that a read does not show. Most types need nothing."""
+        """Complete steps of a partial creation that a read does not show. Most types have none."""
         return
 
     @classmethod
     def replaced_by(cls, olds: Bag, news: Bag, changed: frozenset[str]) -> frozenset[str]:
-        """Return the changed inputs that require a replacement: those in `replaces`, and those that depend on the values."""
+        """Return the changed inputs that require a replacement: those in `replaces`, and those with certain values."""
         return changed & (cls.replaces | {"region"})
 
     @property
     def ec2(self) -> Any:
-        """The EC2 client."""
+        """Return the EC2 client."""
         return self.cloud.client("ec2")
 
     @abstractmethod
@@ -200,7 +201,7 @@ def error_code(error: ClientError) -> str:
 
 
 def missing(error: ClientError) -> bool:
-    """Tell whether the error says that the resource does not exist."""
+    """Return whether the error means that the resource does not exist."""
     code = error_code(error)
     missing_codes = (
         "NoSuchEntity",
@@ -213,7 +214,7 @@ def missing(error: ClientError) -> bool:
     return "NotFound" in code or code.startswith("NoSuch") or code in missing_codes
 
 
-def found(call: Callable[..., Any], key: str, **arguments: Any) -> Any | None:
+def first_or_none(call: Callable[..., Any], key: str, **arguments: Any) -> Any | None:
     """Call a describe operation and return the first item of its answer, or None."""
     try:
         answer = call(**arguments)[key]
@@ -224,7 +225,7 @@ def found(call: Callable[..., Any], key: str, **arguments: Any) -> Any | None:
     return answer[0] if answer else None
 
 
-def gone(call: Callable[..., Any], **arguments: Any) -> None:
+def ignore_missing(call: Callable[..., Any], **arguments: Any) -> None:
     """Call a delete operation; ignore the error that the resource does not exist."""
     try:
         call(**arguments)
@@ -239,5 +240,5 @@ def tag_list(tags: Mapping[str, str] | None) -> list[dict[str, str]]:
 
 
 def tag_map(tags: list[dict[str, str]] | None) -> dict[str, str] | None:
-    """Return tags in Pulumi's form, a map; None if there are none, as in an input that was not set."""
+    """Return tags in Pulumi's form, a map; None if there are none, as for an input that is not set."""
     return {tag["Key"]: tag["Value"] for tag in tags or [] if not tag["Key"].startswith("aws:")} or None

@@ -1,4 +1,4 @@
-"""The stand-in's facts, read from `facts.yaml`."""
+"""Facts of the stand-in, from `facts.yaml`."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -21,7 +21,7 @@ class VpnFacts(_Facts):
 
 
 class ProviderFacts(_Facts):
-    """All of them."""
+    """All facts of the file."""
 
     vpn: VpnFacts
     words: Mapping[str, Mapping[str, str | tuple[str, ...]]]
@@ -29,5 +29,5 @@ class ProviderFacts(_Facts):
 
 @cache
 def facts() -> ProviderFacts:
-    """Read the file, once."""
+    """Return the facts of the file (cached)."""
     return ProviderFacts.model_validate(yaml_text.load(Path(__file__).with_name("facts.yaml").read_text()))

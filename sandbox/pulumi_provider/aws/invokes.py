@@ -1,4 +1,4 @@
-"""Invokes: functions of the SDK that read the account, the region, parameters and subnets."""
+"""Provider functions (invokes) of the SDK that read the account, the region, parameters and subnets."""
 
 from botocore.exceptions import ClientError
 
@@ -6,12 +6,12 @@ from sandbox.pulumi_provider.aws.base import Bag, EmulatedAws, ProviderError
 
 
 def invoke(cloud: EmulatedAws, token: str, arguments: Bag) -> Bag:
-    """Answer a function of the SDK."""
+    """Return the answer of a provider function."""
     match token:
         case "aws:index/getCallerIdentity:getCallerIdentity":
-            who = cloud.client("sts").get_caller_identity()
-            account = who["Account"]
-            return {"id": account, "accountId": account, "arn": who["Arn"], "userId": who["UserId"]}
+            identity = cloud.client("sts").get_caller_identity()
+            account = identity["Account"]
+            return {"id": account, "accountId": account, "arn": identity["Arn"], "userId": identity["UserId"]}
         case "aws:index/getPartition:getPartition":
             return {"id": "aws", "partition": "aws", "dnsSuffix": "amazonaws.com", "reverseDnsPrefix": "com.amazonaws"}
         case "aws:index/getRegion:getRegion":

@@ -12,11 +12,11 @@ from sandbox.pulumi_provider.serialization import Bag
 
 
 def all_problems(token: str, inputs: Bag, *, real: bool = True) -> Iterator[Problem]:
-    """Yield the problems by the SDK, by AWS's models and schemas, and by AWS's own refusals; each path and reason once.
+    """Yield the problems found by the SDK's types, by AWS's models and schemas, and by known refusals; each once.
 
-    `real` where ids are an AWS's own: made-up ones have neither its length nor its pattern.
+    `real`: ids are those of an AWS; invented ids have other lengths and patterns, which are then not checked.
     """
-    found = [*sdk_args.problems(token, inputs), *word_problems(token, inputs), *refused_problems(token, inputs)]
+    problems = [*sdk_args.problems(token, inputs), *word_problems(token, inputs), *refused_problems(token, inputs)]
     if real:
-        found += [*range_problems(token, inputs), *schema_problems(token, inputs)]
-    yield from dict.fromkeys(found)
+        problems += [*range_problems(token, inputs), *schema_problems(token, inputs)]
+    yield from dict.fromkeys(problems)

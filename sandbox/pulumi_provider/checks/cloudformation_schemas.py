@@ -1,9 +1,9 @@
 """Check of inputs against CloudFormation's resource schemas (as cfn-lint ships them).
 
-They hold limits of AWS that neither the SDK nor botocore knows: enumerations, patterns, ranges, properties that exclude one
-another. Each resource type names its schema in its class (`cloudformation`). The files are read without importing cfn-lint,
-which would add two seconds to the provider's start.
-Source: CloudFormation's registry, with cfn-lint's corrections.
+They contain limits of AWS that neither the SDK nor botocore has: enumerations, patterns, ranges, properties that
+exclude one another. Each resource type has its schema in its class (`cloudformation`). The files are read without
+importing cfn-lint, which would add two seconds to the provider's start. Source: CloudFormation's registry, with
+cfn-lint's corrections.
 """
 
 import importlib.util
@@ -40,7 +40,7 @@ def schema_problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:
 
 @cache
 def schema_of(type_: str) -> Mapping[str, Any]:
-    """A resource type's schema in us-east-1, which has every type. Raises KeyError for an unknown type."""
+    """Return a resource type's schema in us-east-1, which has every type. Raise KeyError for an unknown type."""
     return _read(f"resources/{_read('providers/us-east-1.json')[type_]}.json")
 
 

@@ -1,7 +1,7 @@
 """Check of a property's value against a JSON schema, with the keywords that CloudFormation and cfn-lint use.
 
-Values that the SDK writes in another form than CloudFormation (a map of tags, a document as text, `"true"`) is not judged: what is a wrong type
-is bags.py's to say. A value that is not known yet is right, and decides no condition.
+Values that the SDK writes in another form than CloudFormation (a map of tags, a document as text, `"true"`) are not
+checked: types are checked by sdk_args.py. An unknown value is valid, and no condition holds for it.
 """
 
 import re
@@ -18,7 +18,10 @@ Names = Mapping[str, str]
 
 
 class Judge:
-    """Judges values of one resource. `definitions` are the targets of a schema's references; `names` the names of properties there."""
+    """Checker of the values of a resource.
+
+    `definitions`: targets of a schema's references; `names`: property names in the schema.
+    """
 
     def __init__(self, definitions: Mapping[str, Any], names: Names) -> None:
         self._definitions, self._names = definitions, names
@@ -27,11 +30,11 @@ class Judge:
         """Yield the problems of a value. A schema of False permits no value."""
         schema = self.resolved(schema)
         if schema is False:
-            yield path, "not together with what else is given"
+            yield path, "not together with the other properties"
         if value is None or isinstance(value, pulumi.output.Unknown) or not isinstance(schema, Mapping):
             return
         if isinstance(value, Mapping) and "items" in schema and "properties" not in schema:
-            value = [value]  # the SDK has one object where there can only be one
+            value = [value]  # for a list with at most one item, the SDK has the object itself
         if isinstance(value, Mapping):
             yield from self._object(value, schema, path)
         elif isinstance(value, list):
@@ -43,13 +46,13 @@ class Judge:
         yield from self._choices(value, schema, path)
 
     def resolved(self, schema: Any) -> Any:
-        """The schema that a reference means."""
+        """Return the schema, with a reference resolved."""
         while isinstance(schema, Mapping) and "$ref" in schema:
             schema = self._definitions.get(str(schema["$ref"]).rpartition("/")[2], {})
         return schema
 
     def find(self, value: Mapping[str, Any], name: str) -> str | None:
-        """The property of a value that a schema calls `name`."""
+        """Return the key in `value` of the schema's property `name`, or None."""
         return next((key for key in value if _norm(self._names.get(key, key)) == _norm(name)), None)
 
     def _object(self, value: Mapping[str, Any], schema: Schema, path: Path) -> Iterator[Problem]:
@@ -59,7 +62,7 @@ class Judge:
                 yield from self.problems(value[key], inner, (*path, key))
         for name, others in schema.get("dependentExcluded", {}).items():
             key = self._given(value, name)
-            for other in (self._given(value, one) for one in others) if key is not None else ():
+            for other in (self._given(value, excluded) for excluded in others) if key is not None else ():
                 if other is not None and str(key) < other:
                     yield (*path, other), f"not beside {key}"
         for name, others in schema.get("dependentRequired", {}).items():
@@ -72,18 +75,18 @@ class Judge:
         for inner in schema.get("allOf", ()):
             yield from self.problems(value, inner, path)
         for word in ("anyOf", "oneOf"):
-            # Which properties must be there is the SDK's to say, under its own names.
-            choices = [one for one in schema.get(word, ()) if set(self.resolved(one)) - {"required", "type"}]
-            found = [list(self.problems(value, choice, path)) for choice in choices]
-            if found and len(choices) == len(schema[word]) and all(found):
-                yield from min(found, key=len)
+            # Required properties are checked by the SDK's types, with the SDK's names.
+            choices = [choice for choice in schema.get(word, ()) if set(self.resolved(choice)) - {"required", "type"}]
+            problems = [list(self.problems(value, choice, path)) for choice in choices]
+            if problems and len(choices) == len(schema[word]) and all(problems):
+                yield from min(problems, key=len)
         if "not" in schema and isinstance(value, str) and not list(self.problems(value, schema["not"], path)):
-            yield path, f"{value!r} may not be"
+            yield path, f"{value!r} is not allowed"
         if "if" in schema and self._holds(value, schema["if"]):
             yield from self.problems(value, schema.get("then", True), path)
 
     def _holds(self, value: Any, schema: Schema) -> bool:
-        """Return True if a condition is known to hold."""
+        """Return whether a condition certainly holds."""
         if isinstance(value, Mapping):
             if any(self._given(value, name) is None for name in schema.get("required", ())):
                 return False
@@ -111,14 +114,14 @@ def _scalar(value: Any, schema: Schema, path: Path) -> Iterator[Problem]:
         yield from _between(value, schema, ("minimum", "maximum"), "", path)
 
 
-def _between(value: float, schema: Schema, keys: tuple[str, str], what: str, path: Path) -> Iterator[Problem]:
+def _between(value: float, schema: Schema, keys: tuple[str, str], unit: str, path: Path) -> Iterator[Problem]:
     least, most = schema.get(keys[0]), schema.get(keys[1])
     for bad, limit, word in (
         (least is not None and value < least, least, "least"),
         (most is not None and value > most, most, "most"),
     ):
         if bad:
-            yield path, f"{value}{' ' * bool(what)}{what}, at {word} {limit}"
+            yield path, f"{value}{' ' * bool(unit)}{unit}, at {word} {limit}"
 
 
 def _text(value: Any) -> str:
@@ -132,7 +135,7 @@ def _norm(name: str) -> str:
 
 @cache
 def _pattern(pattern: str) -> Callable[[str], Any]:
-    # The registry's patterns are ECMA's and Java's: a pattern that Python cannot read accepts every value.
+    # The registry has ECMA and Java patterns: a pattern that Python cannot compile accepts every value.
     try:
         return re.compile(pattern).search
     except re.error:

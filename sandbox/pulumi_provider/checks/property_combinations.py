@@ -1,6 +1,7 @@
-"""Combinations of properties that AWS refuses: exclusive ones, and ones that require another.
+"""Check of property combinations that AWS refuses: exclusive properties, and properties that require another.
 
-Source: EC2 API Reference, CreateLaunchTemplate and AuthorizeSecurityGroupIngress; FSx API Reference, LustreFileSystemConfiguration.
+Source: EC2 API Reference, CreateLaunchTemplate and AuthorizeSecurityGroupIngress; FSx API Reference,
+LustreFileSystemConfiguration; terraform-provider-aws, internal/service/route53resolver/endpoint.go.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -47,7 +48,7 @@ def _template(bag: Bag) -> Iterator[Problem]:
             and str(nic.get("associatePublicIpAddress", "")).lower() == "true"
             and len(nics) > 1
         ):
-            yield ("networkInterfaces", index, "associatePublicIpAddress"), "only where there is one interface"
+            yield ("networkInterfaces", index, "associatePublicIpAddress"), "only if there is one interface"
     places = [(nic.get("networkCardIndex", 0), nic.get("deviceIndex", 0)) for nic in nics if isinstance(nic, Mapping)]
     for index, place in enumerate(places):
         if not any(isinstance(part, pulumi.output.Unknown) for part in place) and place in places[:index]:
@@ -56,7 +57,7 @@ def _template(bag: Bag) -> Iterator[Problem]:
     market = bag.get("instanceMarketOptions")
     block = isinstance(market, Mapping) and market.get("marketType") == "capacity-block"
     if block and "capacityReservationSpecification" not in bag:
-        yield ("capacityReservationSpecification",), "a Capacity Block is launched into by naming it"
+        yield ("capacityReservationSpecification",), "required for a launch into a Capacity Block"
     if block and isinstance(market, Mapping) and "spotOptions" in market:
         yield ("instanceMarketOptions", "spotOptions"), "not with a Capacity Block"
 
@@ -66,6 +67,22 @@ def _rule(bag: Bag) -> Iterator[Problem]:
     if len(named) != 1:
         yield (named[1] if named else _SOURCES[0],), f"exactly one of {', '.join(_SOURCES)}, not {len(named)}"
     yield from (((key,), message) for key, message in port_problems(bag))
+
+
+def _resolver_endpoint(bag: Bag) -> Iterator[Problem]:
+    """Yield a problem for fewer than two addresses, counted as the real provider counts them: `ipAddresses` is a set whose
+    key is the subnet and the address, so that a subnet listed twice without addresses is one entry.
+
+    Source: terraform-provider-aws issues 43724 and 28233; the error is Resolver's RSLVR-00400. Read 2026-11-25.
+    """
+    addresses = bag.get("ipAddresses")
+    if not isinstance(addresses, list):
+        return
+    rows = [(row.get("subnetId"), row.get("ip")) for row in addresses if isinstance(row, Mapping)]
+    if any(isinstance(part, pulumi.output.Unknown) for row in rows for part in row) and len(rows) >= 2:
+        return
+    if len(set(rows)) < 2:
+        yield ("ipAddresses",), f"Resolver endpoint needs at least 2 IP addresses, and this set has {len(set(rows))}"
 
 
 def _lustre(bag: Bag) -> Iterator[Problem]:
@@ -91,6 +108,7 @@ _JUDGES: Mapping[str, Callable[[Bag], Iterator[Problem]]] = {
     EGRESS: _rule,
     VOLUME: partial(disk_problems, VOLUME),
     LUSTRE: _lustre,
+    "aws:route53/resolverEndpoint:ResolverEndpoint": _resolver_endpoint,
     ZFS: partial(_file_system, ZFS),
     EFS: partial(_file_system, EFS),
 }

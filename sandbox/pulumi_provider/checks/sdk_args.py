@@ -1,6 +1,6 @@
 """Check of property bags against the SDK's Args classes: names, types and required properties.
 
-The SDK itself lets most mistakes through (a misspelt key in a dict, a string for a number); AWS's real provider does not.
+The SDK itself accepts most mistakes (a misspelt key in a dict, a string for a number); the real AWS provider does not.
 Private parts of the SDK are used here, and only here: `_types` and the table of resource modules.
 """
 
@@ -35,7 +35,7 @@ def args_class(token: str) -> type | None:
         if name:
             resource = getattr(importlib.import_module(known.mod_info["fqn"]), name)
             home = importlib.import_module(resource.__module__)
-            # Where a nested type already has the plain name, the resource's own class is called InitArgs.
+            # If a nested type has the plain name, the resource's class is called InitArgs.
             return getattr(home, f"{name}InitArgs", None) or getattr(home, f"{name}Args", None)
     return None
 
@@ -86,14 +86,16 @@ def _value(value: Any, kind: Any, path: Path) -> Iterator[Problem]:
     choices = alternatives(kind)
     if value is None or isinstance(value, pulumi.output.Unknown) or not choices or Any in choices:
         return
-    found = []
+    problems_of_choices = []
     for choice in choices:
-        wrong = list(_exactly(value, choice, path))
-        if not wrong:
+        choice_problems = list(_exactly(value, choice, path))
+        if not choice_problems:
             return
-        found.append(wrong)
-    # Of several alternatives the one that was followed deepest is the one that was meant.
-    yield from max(found, key=lambda wrong: max(len(where) for where, _ in wrong))
+        problems_of_choices.append(choice_problems)
+    # Report the alternative that matched to the deepest level: it is most probably the intended one.
+    yield from max(
+        problems_of_choices, key=lambda choice_problems: max(len(problem_path) for problem_path, _ in choice_problems)
+    )
 
 
 def alternatives(kind: Any) -> list[Any]:

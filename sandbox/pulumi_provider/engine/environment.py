@@ -1,4 +1,4 @@
-"""The variables with which `pulumi` runs against the stand-ins, for a shell or a child process."""
+"""Environment variables for `pulumi` with the stand-ins, for a shell or a child process."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ from sandbox.pulumi_provider.engine.scripts import write_scripts
 
 
 def plugin_folder() -> Path:
-    """Return the folder of the plugins' programs: one for each interpreter, because each program names its interpreter."""
+    """Return the folder of the plugins' programs: one per interpreter, because each program contains its path."""
     return cache_dir("engine") / "plugins" / hashlib.sha256(sys.executable.encode()).hexdigest()[:12]
 
 

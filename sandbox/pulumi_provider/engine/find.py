@@ -1,4 +1,4 @@
-"""Find a Pulumi engine, or get one: PATH, the cache, Pulumi's own installer, a build from source, in this order."""
+"""Search for a Pulumi engine: PATH, the cache, Pulumi's installer, a build from source, in this order."""
 
 import os
 import re
@@ -13,14 +13,14 @@ from landbridge.paths import cache_dir
 from sandbox.pulumi_provider.engine import build
 from sandbox.pulumi_provider.engine.build import CannotBuild, Progress
 
-#: The oldest engine that the sandbox's plugins and the SDK have been run with.
-OLDEST = (3, 220, 0)
-INSTALL_LIMIT_SECONDS = 300
+#: Oldest engine that has been tested with the sandbox's plugins and the SDK.
+OLDEST_VERSION = (3, 220, 0)
+INSTALL_TIMEOUT_SECONDS = 300
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A `pulumi` program and where it came from: `path`, `cache`, `installer` or `build`."""
+    """Pulumi engine: program, version and origin (`path`, `cache`, `installer` or `build`)."""
 
     program: Path
     version: str
@@ -38,12 +38,12 @@ class NoEngine:
 
 
 def cached_program() -> Path:
-    """Return where an engine got by this module lies, whether or not it is there."""
+    """Return the path of an engine that this module installed or built; it may not exist."""
     return cache_dir() / "engine" / build.engine_version() / "bin" / "pulumi"
 
 
 def find_engine() -> Engine | NoEngine:
-    """Return the engine that is already on this machine. Does not touch the network."""
+    """Return the engine that is already on this host, without network access."""
     tried = []
     on_path = shutil.which("pulumi")
     for program, origin in ((Path(on_path) if on_path else None, "path"), (cached_program(), "cache")):
@@ -53,15 +53,15 @@ def find_engine() -> Engine | NoEngine:
         version = version_of(program)
         if version is None:
             tried.append(f"{program} does not answer `pulumi version`")
-        elif tuple(map(int, re.findall(r"\d+", version)[:3])) < OLDEST:
-            tried.append(f"{program} is {version}, older than {'.'.join(map(str, OLDEST))}")
+        elif tuple(map(int, re.findall(r"\d+", version)[:3])) < OLDEST_VERSION:
+            tried.append(f"{program} is {version}, older than {'.'.join(map(str, OLDEST_VERSION))}")
         else:
             return Engine(program.resolve(), version, origin)
     return NoEngine(tuple(tried))
 
 
 def get_engine(progress: Progress) -> Engine | NoEngine:
-    """Return the engine on this machine, or install or build one into the cache."""
+    """Return the engine on this host, or install or build one in the cache."""
     engine = find_engine()
     if isinstance(engine, Engine):
         return engine
@@ -77,7 +77,7 @@ def get_engine(progress: Progress) -> Engine | NoEngine:
 
 
 def version_of(program: Path) -> str | None:
-    """Ask a program for its version; None when it does not answer as Pulumi does."""
+    """Return the version that a program reports; None if its answer is not Pulumi's."""
     environment = {**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
         answer = subprocess.run(
@@ -89,13 +89,13 @@ def version_of(program: Path) -> str | None:
 
 
 def _install(progress: Progress) -> str | None:
-    """Run Pulumi's own installer into the cache; return why it did not work, or None."""
+    """Run Pulumi's installer into the cache; return the reason of a failure, or None."""
     if os.environ.get("LANDBRIDGE_OFFLINE"):
         return "Pulumi's installer: LANDBRIDGE_OFFLINE is set"
     home = cached_program().parent.parent
     home.mkdir(parents=True, exist_ok=True)
-    progress(f"asking Pulumi's installer for {build.engine_version()}")
-    # In a process of its own: the installer has no timeout, and runs a script it has fetched.
+    progress(f"running Pulumi's installer for {build.engine_version()}")
+    # In a separate process: the installer has no timeout, and runs a downloaded script.
     code = (
         "import socket, sys, semver; socket.setdefaulttimeout(5)\n"
         "from pulumi.automation import PulumiCommand\n"
@@ -104,13 +104,15 @@ def _install(progress: Progress) -> str | None:
     with tempfile.TemporaryDirectory(dir=home, prefix="install.") as scratch:
         command = [sys.executable, "-c", code, scratch, build.engine_version().removeprefix("v")]
         try:
-            answer = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_LIMIT_SECONDS, check=False)
+            answer = subprocess.run(
+                command, capture_output=True, text=True, timeout=INSTALL_TIMEOUT_SECONDS, check=False
+            )
         except subprocess.TimeoutExpired:
-            return f"Pulumi's installer: not done after {INSTALL_LIMIT_SECONDS} s"
-        made = Path(scratch) / "bin"
-        if answer.returncode != 0 or version_of(made / "pulumi") is None:
+            return f"Pulumi's installer: not done after {INSTALL_TIMEOUT_SECONDS} s"
+        installed = Path(scratch) / "bin"
+        if answer.returncode != 0 or version_of(installed / "pulumi") is None:
             lines = answer.stderr.strip().splitlines()
             return f"Pulumi's installer: {lines[-1][:160] if lines else 'it installed nothing'}"
         if not cached_program().parent.exists():
-            made.rename(cached_program().parent)
+            installed.rename(cached_program().parent)
     return None

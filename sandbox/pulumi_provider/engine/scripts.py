@@ -1,4 +1,4 @@
-"""The folder that goes onto PATH: plugins as programs with an absolute interpreter, and the engine beside them."""
+"""Folder for PATH: the plugins as programs with an absolute interpreter path, and the engine."""
 
 import os
 import sys
@@ -27,10 +27,10 @@ if not run_in_server("{module}", parent):
 
 
 def write_scripts(folder: Path, engine: Engine | None = None) -> Path:
-    """Make (or make again) the folder, and return it. Safe to call while its programs run."""
+    """Create or update the folder, and return it. Safe to call while its programs run."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, module in PLUGINS.items():
-        # The parent is asked for before the slow imports: an engine that is killed meanwhile would not be missed.
+        # The parent's id is read before the slow imports: an engine killed during the imports is then detected.
         text = _SCRIPT.format(interpreter=sys.executable, module=module)
         _write(folder / name, text, 0o755)
     if engine is not None and engine.origin != "path":

@@ -1,4 +1,4 @@
-"""The component package: the schema that other languages' SDKs are made from, the plugin itself, and what a component makes."""
+"""Multi-language package: its schema, the plugin, and the resources that a component creates."""
 
 import importlib
 import json
@@ -30,9 +30,10 @@ LIVE_ENDINGS = ("Id", "Ids", "Arn", "Arns", "Name", "Names")
 INPUTS: dict[str, dict[str, Any]] = {
     name: importlib.import_module(adapter.__module__).EXAMPLE for name, adapter in multilang.classes().items()
 }
-#: Components that are part of a hosted one, or that look at what only an environment names.
+#: Components that are part of a hosted one, or that need values of an environment file.
 PARTS = {
     "AccountingDatabase": "SlurmController",
+    "Alarms": "Guardrails",
     "DirectConnect": "Link",
     "DnsRecords": "Dns",
     "ExistingNetwork": "Network",
@@ -44,7 +45,7 @@ PARTS = {
 
 @pytest.fixture(scope="module")
 def schema() -> Iterator[dict[str, Any]]:
-    """Return the plugin's answer, started as the engine starts it."""
+    """Yield the schema that the plugin returns, started as the engine starts it."""
     with subprocess.Popen(
         [sys.executable, str(ROOT), str(ROOT), "127.0.0.1:1"], stdout=subprocess.PIPE, text=True, cwd=ROOT
     ) as plugin:
@@ -58,18 +59,26 @@ def schema() -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.timeout(900)
-def test_the_schema_says_what_each_component_takes_and_gives(schema: dict[str, Any]) -> None:
+def test_the_schema_has_inputs_and_outputs_of_each_component(schema: dict[str, Any]) -> None:
     assert (schema["name"], schema["version"]) == ("landbridge", "0.1.0")
     assert set(schema["resources"]) == {f"landbridge:index:{name}" for name in multilang.classes()}
     for name, inputs in INPUTS.items():
-        found = schema["resources"][f"landbridge:index:{name}"]
-        assert found["isComponent"] and found["description"]
-        assert set(found["requiredInputs"]) <= {_camel(key) for key in (*OWNED, *inputs)}
+        component = schema["resources"][f"landbridge:index:{name}"]
+        assert component["isComponent"] and component["description"]
+        assert set(component["requiredInputs"]) <= {_camel(key) for key in (*OWNED, *inputs)}
         # The SDK reads descriptions from a class's own source, not from that of the class it extends.
-        own = {key: one for key, one in found["inputProperties"].items() if key in map(_camel, inputs)}
-        assert len(own) == len(inputs) and all(one.get("description") for one in own.values()), name
-        # What decides how much is made is known before anything is: only ids may come from elsewhere.
-        live = {key for key, one in found["inputProperties"].items() if not one.get("plain") and "items" not in one}
+        own_inputs = {
+            key: details for key, details in component["inputProperties"].items() if key in map(_camel, inputs)
+        }
+        assert len(own_inputs) == len(inputs) and all(details.get("description") for details in own_inputs.values()), (
+            name
+        )
+        # Inputs that determine the number of resources are plain: only ids may be outputs of other resources.
+        live = {
+            key
+            for key, details in component["inputProperties"].items()
+            if not details.get("plain") and "items" not in details
+        }
         assert all(key.endswith(LIVE_ENDINGS) or key == "clients" for key in live), (name, live)
     capacity = schema["types"]["landbridge:index:CapacityInputs"]
     assert capacity["required"] == ["kind"] and set(capacity["properties"]) >= {"zones", "reservation"}
@@ -79,24 +88,33 @@ def test_the_schema_says_what_each_component_takes_and_gives(schema: dict[str, A
 
 @pytest.mark.parametrize("name", multilang.classes())
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
-def test_a_component_makes_what_an_environment_would(name: str, preview: bool) -> None:
+def test_a_component_creates_valid_resources_that_follow_the_policies(name: str, preview: bool) -> None:
     graph = _recorded(name, INPUTS[name], preview)
-    made = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
-    assert made and all("pulumi:providers:aws::aws" in node.provider for node in made)
-    wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in made}
-    assert {key: found for key, found in wrong.items() if found} == {}
-    assert [str(one) for one in violations(resources(graph)) if one.level is Level.MANDATORY] == []
+    created = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
+    assert created and all("pulumi:providers:aws::aws" in node.provider for node in created)
+    wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in created}
+    assert {key: problems for key, problems in wrong.items() if problems} == {}
+    assert [str(violation) for violation in violations(resources(graph)) if violation.level is Level.MANDATORY] == []
 
 
-def test_a_hosted_link_can_be_a_leased_line() -> None:
-    line = {"kind": "direct_connect", "connection": "dxcon-ffabc123", "vlan": 100.0, "port": "10g"}
-    graph = _recorded("Link", {**INPUTS["Link"], "gateway_address": "169.254.80.1", "link": line}, False)
+@pytest.mark.parametrize(("name", "policy"), [("Identity", "lab-launch"), ("SlurmController", "lab-controller-launch")])
+def test_launch_rights_are_those_of_the_pools(name: str, policy: str) -> None:
+    (pool,) = INPUTS[name]["pools"]
+    for inputs, expected in ((INPUTS[name], True), ({**INPUTS[name], "pools": []}, False)):
+        graph = _recorded(name, inputs, False)
+        (node,) = [node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == policy]
+        assert ("ec2:RunInstances" in node.inputs["policy"]) is (pool["instance"] in node.inputs["policy"]) is expected
+
+
+def test_a_hosted_link_can_be_direct_connect() -> None:
+    link = {"kind": "direct_connect", "connection": "dxcon-ffabc123", "vlan": 100.0, "port": "10g"}
+    graph = _recorded("Link", {**INPUTS["Link"], "gateway_address": "169.254.80.1", "link": link}, False)
     (interface,) = graph.of_type("aws:directconnect/transitVirtualInterface:TransitVirtualInterface")
     assert interface.inputs["vlan"] == 100 and interface.inputs["customerAddress"] == "169.254.80.1/30"
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong", "says"),
+    ("name", "wrong", "message"),
     [
         ("Network", {"cidr": "10.60.0.0/99"}, "cidr"),
         ("Network", {"zones": ["us-east-1a"]}, "zones"),
@@ -105,11 +123,13 @@ def test_a_hosted_link_can_be_a_leased_line() -> None:
         ("Link", {"gateway_address": "gateway"}, "gateway_address"),
     ],
 )
-def test_wrong_values_are_told_before_anything_is_registered(name: str, wrong: dict[str, Any], says: str) -> None:
-    with pytest.raises(pulumi.InputPropertiesError) as told:
+def test_wrong_values_are_reported_before_a_resource_is_registered(
+    name: str, wrong: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(pulumi.InputPropertiesError) as failure:
         _recorded(name, {**INPUTS[name], **wrong}, True)
-    problems = str([(one["property_path"], one["reason"]) for one in told.value.errors or ()])
-    assert says in problems, problems
+    problems = str([(error["property_path"], error["reason"]) for error in failure.value.errors or ()])
+    assert message in problems, problems
 
 
 def test_every_component_is_hosted_or_part_of_one_that_is() -> None:

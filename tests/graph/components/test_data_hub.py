@@ -9,7 +9,12 @@ import pytest
 from landbridge.plan.aws.data_hub import replication_policy, replication_trust
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
-from sandbox.pulumi_provider.aws.storage.s3 import BucketReplicationConfigResource, BucketResource
+from sandbox.pulumi_provider.aws.storage.s3 import (
+    BucketObjectLockConfigurationResource,
+    BucketReplicationConfigResource,
+    BucketResource,
+    BucketVersioningResource,
+)
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.components.test_network_and_pools import wrong
@@ -20,12 +25,13 @@ from tests.graph.support.inventory import client, left
 
 S3 = "aws:s3/"
 LOCK = f"{S3}bucketObjectLockConfiguration:BucketObjectLockConfiguration"
+VERSIONING = f"{S3}bucketVersioning:BucketVersioning"
 COPY = f"{S3}bucketReplicationConfig:BucketReplicationConfig"
 RULES = f"{S3}bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 
 
 def internal(keys: str) -> tuple[str, str]:
-    """The sandbox's hub, whose class `internal` asks for more."""
+    """Return a change of the sandbox's data hub: more keys of the class `internal`."""
     return HUB, f"      data_hub: {{kind: s3, classes: {{internal: {{{keys}}}}}}}\n"
 
 
@@ -43,7 +49,7 @@ def of_hub(graph: Graph) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("in_the_tree")
-def test_what_is_not_asked_for_is_not_there(tmp_path: Path) -> None:
+def test_optional_resources_are_absent_by_default(tmp_path: Path) -> None:
     graph = graph_of(tmp_path)
     assert graph.of_type(LOCK) == graph.of_type(COPY) == []
     (lifecycle,) = graph.of_type(RULES)
@@ -52,7 +58,7 @@ def test_what_is_not_asked_for_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_the_tree")
-def test_asking_for_more_changes_nothing_that_was_there(tmp_path: Path) -> None:
+def test_more_options_do_not_change_existing_resources(tmp_path: Path) -> None:
     before = of_hub(graph_of(tmp_path))
     after = of_hub(graph_of(tmp_path, internal("replica_region: us-west-2, object_lock: {days: 35}")))
     assert {key: node.inputs for key, node in before.items()} == {key: after[key].inputs for key in before}
@@ -60,7 +66,7 @@ def test_asking_for_more_changes_nothing_that_was_there(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("in_the_tree")
 @pytest.mark.parametrize("preview", [True, False])
-def test_the_copy_is_as_well_guarded_and_elsewhere(tmp_path: Path, preview: bool) -> None:
+def test_the_replica_has_the_same_protection_in_another_region(tmp_path: Path, preview: bool) -> None:
     graph = graph_of(tmp_path, COPIED, PROTECTED, preview=preview)
     assert wrong(graph) == {}
     copies = {node.type: node for node in of_hub(graph).values() if node.name == "variant-internal-replica"}
@@ -68,7 +74,7 @@ def test_the_copy_is_as_well_guarded_and_elsewhere(tmp_path: Path, preview: bool
     assert first < set(copies) and len(first) == 9
     for token, node in copies.items():
         assert node.protect, token
-        # The rule stands on the first bucket, and a role is everywhere.
+        # The replication rule is on the first bucket, and a role has no region.
         assert node.inputs.get("region") == (None if token == COPY or "iam" in token else "us-west-2"), token
     (rule,) = copies[COPY].inputs["rules"]
     assert rule["deleteMarkerReplication"] == {"status": "Disabled"}
@@ -80,7 +86,7 @@ def test_the_copy_is_as_well_guarded_and_elsewhere(tmp_path: Path, preview: bool
 
 
 @pytest.mark.usefixtures("in_the_tree")
-def test_a_lock_is_on_the_copy_too(tmp_path: Path) -> None:
+def test_the_replica_has_the_object_lock_too(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, internal("replica_region: us-west-2, object_lock: {days: 35, mode: compliance}"))
     assert wrong(graph) == {}
     for node in graph.of_type(LOCK):
@@ -89,7 +95,7 @@ def test_a_lock_is_on_the_copy_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_the_tree")
-def test_objects_move_and_end_as_asked(tmp_path: Path) -> None:
+def test_objects_are_tiered_and_expire_as_configured(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, internal("tiering_days: 30, expire_days: 400"))
     assert wrong(graph) == {}
     rules = {rule["id"]: rule for rule in graph.of_type(RULES)[0].inputs["rules"]}
@@ -98,22 +104,22 @@ def test_objects_move_and_end_as_asked(tmp_path: Path) -> None:
     assert rules["old-versions"]["noncurrentVersionExpiration"] == {"noncurrentDays": 30}
 
 
-def test_the_role_that_copies_reads_one_bucket_and_writes_the_other() -> None:
-    one, other = "arn:aws:s3:::one", "arn:aws:s3:::other"
-    statements = json.loads(replication_policy(one, "key1", other, "key2", places=("us-east-1", "us-west-2")))[
+def test_the_replication_role_reads_one_bucket_and_writes_the_other() -> None:
+    source, destination = "arn:aws:s3:::one", "arn:aws:s3:::other"
+    statements = json.loads(replication_policy(source, "key1", destination, "key2", places=("us-east-1", "us-west-2")))[
         "Statement"
     ]
     allowed = {(action, statement["Resource"]) for statement in statements for action in _listed(statement["Action"])}
-    assert ("s3:ReplicateObject", f"{other}/*") in allowed and ("kms:Decrypt", "key1") in allowed
+    assert ("s3:ReplicateObject", f"{destination}/*") in allowed and ("kms:Decrypt", "key1") in allowed
     assert not any(action in ("s3:ReplicateDelete", "s3:DeleteObject", "s3:PutObject") for action, _ in allowed)
-    assert {resource for action, resource in allowed if action.startswith("s3:Get")} == {one, f"{one}/*"}
+    assert {resource for action, resource in allowed if action.startswith("s3:Get")} == {source, f"{source}/*"}
     conditions = {statement["Resource"]: statement.get("Condition") for statement in statements}
     assert conditions["key2"] == {"StringEquals": {"kms:ViaService": "s3.us-west-2.amazonaws.com"}}
-    (trust,) = json.loads(replication_trust("123456789012", one))["Statement"]
-    assert trust["Condition"]["ArnLike"] == {"aws:SourceArn": one}
+    (trust,) = json.loads(replication_trust("123456789012", source))["Statement"]
+    assert trust["Condition"]["ArnLike"] == {"aws:SourceArn": source}
 
 
-def test_s3_copies_only_between_buckets_that_keep_versions(cloud: EmulatorProcess) -> None:
+def test_replication_needs_buckets_with_versioning(cloud: EmulatorProcess) -> None:
     api, before = EmulatedAws(cloud.endpoint, "us-east-1"), left(cloud)
     BucketResource(api).create({"bucket": "copy-from"})
     destination = {"destination": {"bucket": "arn:aws:s3:::copy-from"}}
@@ -124,12 +130,40 @@ def test_s3_copies_only_between_buckets_that_keep_versions(cloud: EmulatorProces
     assert left(cloud) == before
 
 
-def test_a_copy_is_made_in_the_other_region_and_taken_down(
+def test_replication_of_locked_objects_needs_a_destination_with_object_lock(cloud: EmulatorProcess) -> None:
+    api, before = EmulatedAws(cloud.endpoint, "us-east-1"), left(cloud)
+    for name in ("lock-from", "lock-to"):
+        BucketResource(api).create({"bucket": name})
+        BucketVersioningResource(api).create({"bucket": name, "versioningConfiguration": {"status": "Enabled"}})
+    lock = {"rule": {"defaultRetention": {"mode": "GOVERNANCE", "days": 3}}}
+    replication = {"bucket": "lock-from", "role": "arn:aws:iam::123456789012:role/copy"}
+    rules = [{"id": "a", "status": "Enabled", "destination": {"bucket": "arn:aws:s3:::lock-to"}}]
+    BucketReplicationConfigResource(api).create({**replication, "rules": rules})
+    BucketObjectLockConfigurationResource(api).create({"bucket": "lock-from", **lock})
+    with pytest.raises(ProviderError, match="DstBucketObjectLockConfigMissing"):
+        BucketReplicationConfigResource(api).create({**replication, "rules": rules})
+    BucketObjectLockConfigurationResource(api).create({"bucket": "lock-to", **lock})
+    BucketReplicationConfigResource(api).create({**replication, "rules": rules})
+    for name in ("lock-from", "lock-to"):
+        BucketResource(api).delete(name, {})
+    assert left(cloud) == before
+
+
+@pytest.mark.usefixtures("in_the_tree")
+def test_replication_depends_on_versioning_and_object_lock_of_both_buckets(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, internal("replica_region: us-west-2, object_lock: {days: 35}"))
+    (copy,) = graph.of_type(COPY)
+    before = {(node.type, node.name) for node in graph.nodes.values() if node.key in copy.dependencies}
+    for token in (LOCK, VERSIONING):
+        assert {name for kind, name in before if kind == token} == {"variant-internal", "variant-internal-replica"}
+
+
+def test_a_replica_is_created_in_the_other_region_and_destroyed(
     cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    more = internal("replica_region: us-west-2, object_lock: {days: 3}, tiering_days: 0, expire_days: 9")
-    environment_file.write_text(environment_file.read_text().replace(*more))
+    change = internal("replica_region: us-west-2, object_lock: {days: 3}, tiering_days: 0, expire_days: 9")
+    environment_file.write_text(environment_file.read_text().replace(*change))
     before, s3 = left(cloud), client(cloud, "s3")
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
     name = applied.outputs.data_hub.buckets["internal"].name

@@ -1,4 +1,4 @@
-"""Each component in a Pulumi program of somebody's own: the examples of docs/reference/components.md, recorded."""
+"""Each component in a separate Pulumi program: the examples of docs/reference/components.md, recorded."""
 
 import runpy
 from pathlib import Path
@@ -14,13 +14,13 @@ from tests.graph.conftest import ROOT
 from tests.graph.environments.test_program import Answering
 
 EXAMPLES = sorted((ROOT / "examples" / "components").glob("*.py"))
-#: Parts of a component that nobody needs by themselves.
-PARTS = {"Reaper", "Trail"}
+#: Parts of a component that are not used alone.
+PARTS = {"Alarms", "Reaper", "Trail"}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
-def test_an_example_is_what_it_says(example: Path, preview: bool) -> None:
+def test_an_example_creates_valid_resources_that_follow_the_policies(example: Path, preview: bool) -> None:
     graph = record(
         lambda: runpy.run_path(str(example), run_name="__main__"),
         stack="alone",
@@ -28,11 +28,11 @@ def test_an_example_is_what_it_says(example: Path, preview: bool) -> None:
         backing=Answering(),
         preview=preview,
     )
-    made = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
-    wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in made}
-    assert {key: found for key, found in wrong.items() if found} == {}
-    assert all("pulumi:providers:aws::aws" in node.provider for node in made)
-    broken = [str(one) for one in violations(resources(graph)) if one.level is Level.MANDATORY]
+    created = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:")]
+    wrong = {node.key: list(sdk_args.problems(node.type, node.inputs)) for node in created}
+    assert {key: problems for key, problems in wrong.items() if problems} == {}
+    assert all("pulumi:providers:aws::aws" in node.provider for node in created)
+    broken = [str(violation) for violation in violations(resources(graph)) if violation.level is Level.MANDATORY]
     assert broken == []
 
 

@@ -1,4 +1,4 @@
-"""A VPC that is there already, and the record of who spoke to whom in one."""
+"""Existing VPC, and VPC flow logs."""
 
 import json
 from pathlib import Path
@@ -20,8 +20,8 @@ FLOW = ("nat: none", "nat: none\n      logs: {flow_logs: true, retention_days: 4
 GROUP = "arn:aws:logs:us-east-1:123456789012:log-group:/landbridge/a/flow"
 
 
-def there(vpc: str, first: str, second: str, *tables: str, more: str = "") -> tuple[str, str]:
-    """The sandbox's environment in a VPC that exists, with a route table for each subnet, or none."""
+def existing_vpc(vpc: str, first: str, second: str, *tables: str, more: str = "") -> tuple[str, str]:
+    """Return a change that puts the sandbox into an existing VPC, with a route table for each subnet, or none."""
     named = [f", route_table: {table}" for table in tables] or ["", ""]
     subnets = (
         f"use1-az4: {{id: {first}, cidr: 10.60.128.0/20{named[0]}}}, "
@@ -41,8 +41,8 @@ def in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("in_the_tree")
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_vpc_that_is_there_is_used_and_not_owned(tmp_path: Path, preview: bool) -> None:
-    graph = graph_of(tmp_path, there(*IDS, *TABLES), preview=preview)
+def test_an_existing_vpc_is_used_and_not_managed(tmp_path: Path, preview: bool) -> None:
+    graph = graph_of(tmp_path, existing_vpc(*IDS, *TABLES), preview=preview)
     assert wrong(graph) == {}
     for kind in ("vpc:Vpc", "subnet:Subnet", "routeTable:RouteTable", "defaultSecurityGroup:DefaultSecurityGroup"):
         assert graph.of_type(f"aws:ec2/{kind}") == []
@@ -58,22 +58,22 @@ def test_a_vpc_that_is_there_is_used_and_not_owned(tmp_path: Path, preview: bool
 
 @pytest.mark.usefixtures("in_the_tree")
 def test_a_table_of_two_zones_gets_one_route_and_none_gets_none(tmp_path: Path) -> None:
-    shared = graph_of(tmp_path, there(*IDS, TABLES[0], TABLES[0]))
+    shared = graph_of(tmp_path, existing_vpc(*IDS, TABLES[0], TABLES[0]))
     assert [node.name for node in shared.of_type("aws:ec2/route:Route")] == [f"variant-{TABLES[0]}"]
-    assert graph_of(tmp_path, there(*IDS)).of_type("aws:ec2/route:Route") == []
+    assert graph_of(tmp_path, existing_vpc(*IDS)).of_type("aws:ec2/route:Route") == []
 
 
 @pytest.mark.usefixtures("in_the_tree")
-def test_endpoints_are_added_to_somebody_else_s_vpc_where_they_are_asked_for(tmp_path: Path) -> None:
-    graph = graph_of(tmp_path, there(*IDS, *TABLES, more="\n      vpc_endpoints: derived"), PUBLIC)
-    made = {node.inputs["serviceName"]: node.inputs for node in graph.of_type("aws:ec2/vpcEndpoint:VpcEndpoint")}
-    assert made["com.amazonaws.us-east-1.s3"]["routeTableIds"] == list(TABLES)
-    assert made["com.amazonaws.us-east-1.ssm"]["subnetIds"] == list(IDS[1:])
+def test_endpoints_are_added_to_an_existing_vpc_on_request(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, existing_vpc(*IDS, *TABLES, more="\n      vpc_endpoints: derived"), PUBLIC)
+    endpoints = {node.inputs["serviceName"]: node.inputs for node in graph.of_type("aws:ec2/vpcEndpoint:VpcEndpoint")}
+    assert endpoints["com.amazonaws.us-east-1.s3"]["routeTableIds"] == list(TABLES)
+    assert endpoints["com.amazonaws.us-east-1.ssm"]["subnetIds"] == list(IDS[1:])
 
 
 @pytest.mark.usefixtures("in_the_tree")
 @pytest.mark.parametrize("on", [True, False])
-def test_flow_logs_are_kept_as_long_as_the_environment_says(tmp_path: Path, on: bool) -> None:
+def test_flow_logs_have_the_retention_of_the_environment(tmp_path: Path, on: bool) -> None:
     graph = graph_of(tmp_path, FLOW, *([PROTECTED] if on else []))
     assert wrong(graph) == {}
     (group,) = (node for node in graph.of_type("aws:cloudwatch/logGroup:LogGroup") if "flow" in node.name)
@@ -93,14 +93,14 @@ def test_the_role_of_flow_logs_writes_into_its_group_for_its_own_account_alone()
     assert looks["Action"] == ["logs:DescribeLogGroups"]
 
 
-def test_log_groups_are_kept_for_a_number_of_days_that_there_is(cloud: EmulatorProcess) -> None:
+def test_an_invalid_retention_of_a_log_group_is_refused(cloud: EmulatorProcess) -> None:
     before = left(cloud)
     with pytest.raises(ProviderError, match="100 days"):
         LogGroupResource(EmulatedAws(cloud.endpoint, "us-east-1")).create({"name": "/odd", "retentionInDays": 100})
     assert left(cloud) == before
 
 
-def test_it_is_built_in_a_vpc_that_is_there_and_leaves_it_as_it_was(
+def test_destroy_leaves_an_existing_vpc_as_it_was(
     cloud: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -109,16 +109,16 @@ def test_it_is_built_in_a_vpc_that_is_there_and_leaves_it_as_it_was(
     vpc = ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
     subnets, tables = list[str](), list[str]()
     for zone, cidr in (("use1-az4", "10.60.128.0/20"), ("use1-az6", "10.60.192.0/20")):
-        made = ec2.create_subnet(VpcId=vpc, CidrBlock=cidr, AvailabilityZoneId=zone)
-        subnets.append(made["Subnet"]["SubnetId"])
+        created = ec2.create_subnet(VpcId=vpc, CidrBlock=cidr, AvailabilityZoneId=zone)
+        subnets.append(created["Subnet"]["SubnetId"])
         tables.append(ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"])
 
     def routes() -> Any:
-        found = ec2.describe_route_tables(RouteTableIds=tables)["RouteTables"]
-        return [sorted(route["DestinationCidrBlock"] for route in table["Routes"]) for table in found]
+        described = ec2.describe_route_tables(RouteTableIds=tables)["RouteTables"]
+        return [sorted(route["DestinationCidrBlock"] for route in table["Routes"]) for table in described]
 
-    before, had = left(cloud), routes()
-    old, new = there(vpc, subnets[0], subnets[1], *tables, more="\n      logs: {flow_logs: true}")
+    before, routes_before = left(cloud), routes()
+    old, new = existing_vpc(vpc, subnets[0], subnets[1], *tables, more="\n      logs: {flow_logs: true}")
     environment_file.write_text(environment_file.read_text().replace(old, new))
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
     assert applied.outputs.network.vpc_id == vpc
@@ -127,10 +127,10 @@ def test_it_is_built_in_a_vpc_that_is_there_and_leaves_it_as_it_was(
     (log,) = ec2.describe_flow_logs()["FlowLogs"]
     assert (log["ResourceId"], log["LogGroupName"]) == (vpc, "/landbridge/graph/flow")
     applied.destroy()
-    assert left(cloud) == before and routes() == had
-    for one in subnets:
-        ec2.delete_subnet(SubnetId=one)
-    for one in tables:
-        ec2.delete_route_table(RouteTableId=one)
+    assert left(cloud) == before and routes() == routes_before
+    for route_table in subnets:
+        ec2.delete_subnet(SubnetId=route_table)
+    for route_table in tables:
+        ec2.delete_route_table(RouteTableId=route_table)
     ec2.delete_vpc(VpcId=vpc)
     assert left(cloud) == empty

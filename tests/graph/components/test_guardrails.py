@@ -1,4 +1,4 @@
-"""Guardrails as the graph has them, and those that the emulated AWS takes, made there."""
+"""Guardrails in the recorded graph, and those that the emulated AWS supports, created there."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import ACCOUNT, graph_of
 from tests.graph.support.inventory import client, left
-from tests.graph.support.permissions_environment import ask_for_rights
+from tests.graph.support.permissions_environment import request_permissions
 
 BUDGET, ACTION = "aws:budgets/budget:Budget", "aws:budgets/budgetAction:BudgetAction"
 FUNCTION, RULE = "aws:lambda/function:Function", "aws:cloudwatch/eventRule:EventRule"
@@ -37,18 +37,18 @@ def guarded(text: str) -> tuple[str, str]:
     return "protect: false", f"protect: false\n      guardrails: {text}"
 
 
-def one(graph: Graph, token: str) -> dict[str, Any]:
+def inputs_of(graph: Graph, token: str) -> dict[str, Any]:
     (node,) = graph.of_type(token)
     return node.inputs
 
 
-def test_a_budget_writes_to_the_owner_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_budget_notifies_the_owner_and_stops_nothing(tmp_path: Path) -> None:
     graph = graph_of(tmp_path)
-    budget = one(graph, BUDGET)
+    budget = inputs_of(graph, BUDGET)
     assert (budget["limitAmount"], budget["limitUnit"], budget["timeUnit"]) == ("1000", "USD", "MONTHLY")
     alarms = [(alarm["notificationType"], alarm["threshold"]) for alarm in budget["notifications"]]
     assert alarms == [("ACTUAL", 50), ("ACTUAL", 80), ("ACTUAL", 100), ("FORECASTED", 100)]
-    assert {one for alarm in budget["notifications"] for one in alarm["subscriberEmailAddresses"]} == {
+    assert {address for alarm in budget["notifications"] for address in alarm["subscriberEmailAddresses"]} == {
         "newcomer@example.org"
     }
     # Without the tags in billing, a budget of the cluster alone would count nothing.
@@ -62,32 +62,36 @@ def test_no_budget_no_alarm(tmp_path: Path) -> None:
 
 def test_with_cost_tags_the_budget_is_the_clusters(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, guarded("{cost_tags: true, anomaly_usd: 250.5}"))
-    assert one(graph, BUDGET)["costFilters"] == [{"name": "TagKeyValue", "values": ["user:landbridge:cluster$variant"]}]
+    assert inputs_of(graph, BUDGET)["costFilters"] == [
+        {"name": "TagKeyValue", "values": ["user:landbridge:cluster$variant"]}
+    ]
     assert {node.inputs["tagKey"] for node in graph.of_type(TAG)} >= {"landbridge:cluster", "landbridge:cost-center"}
-    monitor = one(graph, MONITOR)
+    monitor = inputs_of(graph, MONITOR)
     assert monitor["monitorType"] == "CUSTOM" and "monitorDimension" not in monitor
     assert json.loads(monitor["monitorSpecification"])["Tags"]["Values"] == ["variant"]
-    subscription = one(graph, "aws:costexplorer/anomalySubscription:AnomalySubscription")
+    subscription = inputs_of(graph, "aws:costexplorer/anomalySubscription:AnomalySubscription")
     assert subscription["thresholdExpression"]["dimension"]["values"] == ["250.5"]
 
 
-def test_without_cost_tags_the_accounts_costs_are_watched(tmp_path: Path) -> None:
-    monitor = one(graph_of(tmp_path, guarded("{anomaly_usd: 10}")), MONITOR)
+def test_without_cost_tags_the_accounts_costs_are_monitored(tmp_path: Path) -> None:
+    monitor = inputs_of(graph_of(tmp_path, guarded("{anomaly_usd: 10}")), MONITOR)
     assert monitor["monitorDimension"] == "SERVICE" and "monitorSpecification" not in monitor
 
 
 def test_a_hard_budget_denies_launches_and_nothing_else(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, (MONEY, "budget: {monthly_usd: 1000, hard: true, subscribers: [a@example.org]}"))
-    action = one(graph, ACTION)
+    action = inputs_of(graph, ACTION)
     assert action["approvalModel"] == "AUTOMATIC" and action["actionThreshold"]["actionThresholdValue"] == 100
     assert action["definition"]["iamActionDefinition"]["roles"] == ["variant-launch"]
     assert action["subscribers"] == [{"subscriptionType": "EMAIL", "address": "a@example.org"}]
     role = next(node for node in graph.of_type("aws:iam/role:Role") if node.name == "variant-budget")
     (trust,) = json.loads(role.inputs["assumeRolePolicy"])["Statement"]
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
-    own = next(node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == "variant-launch")
-    policies = Policies((Document.of("own", own.inputs["policy"]),))
-    spent = Policies((*policies.identity, Document.of("denial", one(graph, "aws:iam/policy:Policy")["policy"])))
+    launch_policy = next(
+        node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == "variant-launch"
+    )
+    policies = Policies((Document.of("own", launch_policy.inputs["policy"]),))
+    spent = Policies((*policies.identity, Document.of("denial", inputs_of(graph, "aws:iam/policy:Policy")["policy"])))
     launch = Request(
         f"arn:aws:iam::{ACCOUNT}:role/variant-launch",
         "ec2:RunInstances",
@@ -99,15 +103,15 @@ def test_a_hard_budget_denies_launches_and_nothing_else(tmp_path: Path) -> None:
     assert evaluate(see, spent).allowed
 
 
-def test_the_reaper_looks_every_few_minutes_where_aws_is_the_real_one(tmp_path: Path) -> None:
+def test_the_reaper_runs_every_few_minutes_in_the_public_aws(tmp_path: Path) -> None:
     assert graph_of(tmp_path).of_type(FUNCTION) == []
     graph = graph_of(tmp_path, PUBLIC)
-    function = one(graph, FUNCTION)
+    function = inputs_of(graph, FUNCTION)
     assert function["environment"]["variables"] == {"CLUSTER": "variant", "GRACE_MINUTES": "5", "UNLEASED_HOURS": "24"}
     assert function["code"]["assets"]["reaper.py"]["text"] == files()["reaper.py"]
-    assert one(graph, RULE)["scheduleExpression"] == "rate(5 minutes)"
+    assert inputs_of(graph, RULE)["scheduleExpression"] == "rate(5 minutes)"
     assert (
-        one(graph, "aws:lambda/permission:Permission")["sourceArn"]
+        inputs_of(graph, "aws:lambda/permission:Permission")["sourceArn"]
         == f"arn:aws:test:us-east-1:{ACCOUNT}:variant-reaper"
     )
     assert graph_of(tmp_path, PUBLIC, guarded("{reaper: false}")).of_type(FUNCTION) == []
@@ -117,20 +121,50 @@ def test_the_trail_is_kept_and_cannot_be_shortened(tmp_path: Path) -> None:
     graph = graph_of(
         tmp_path, ("protect: false", "protect: true\n      guardrails: {trail: {days: 400, mode: compliance}}")
     )
-    trail = one(graph, TRAIL)
+    trail = inputs_of(graph, TRAIL)
     assert trail["isMultiRegionTrail"] and trail["enableLogFileValidation"]
-    assert one(graph, LOCK)["rule"]["defaultRetention"] == {"mode": "COMPLIANCE", "days": 400}
+    assert inputs_of(graph, LOCK)["rule"]["defaultRetention"] == {"mode": "COMPLIANCE", "days": 400}
     bucket = next(node for node in graph.of_type("aws:s3/bucket:Bucket") if node.name == "variant-audit")
     assert bucket.inputs["objectLockEnabled"] and bucket.protect
     policy = next(node for node in graph.of_type("aws:s3/bucketPolicy:BucketPolicy") if node.name == "variant-audit")
-    statements = {found["Sid"]: found for found in json.loads(policy.inputs["policy"])["Statement"]}
+    statements = {statement["Sid"]: statement for statement in json.loads(policy.inputs["policy"])["Statement"]}
     source = f"arn:aws:cloudtrail:us-east-1:{ACCOUNT}:trail/variant-audit"
     assert statements["AllowCloudTrailPutObject"]["Condition"]["StringEquals"]["aws:SourceArn"] == source
 
 
+REGULATED = ("internal: {sites: [onprem, aws]}", "internal: {sites: [onprem, aws], regime: hipaa}")
+TRAILED = ("protect: false", "protect: true\n      guardrails: {trail: {}}")
+
+
+def test_reads_and_writes_of_a_regulated_classs_objects_are_recorded(tmp_path: Path) -> None:
+    assert "eventSelectors" not in inputs_of(graph_of(tmp_path, TRAILED), TRAIL)
+    (selector,) = inputs_of(graph_of(tmp_path, TRAILED, REGULATED), TRAIL)["eventSelectors"]
+    assert (selector["readWriteType"], selector["includeManagementEvents"]) == ("All", True)
+    assert selector["dataResources"] == [
+        {"type": "AWS::S3::Object", "values": [f"arn:aws:s3:::variant-internal-{ACCOUNT}/"]}
+    ]
+
+
+def test_only_this_trail_encrypts_with_the_trails_key(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, TRAILED)
+    (key,) = [node for node in graph.of_type("aws:kms/key:Key") if node.name == "variant-audit"]
+    assert key.protect and key.inputs["enableKeyRotation"]
+    assert inputs_of(graph, TRAIL)["kmsKeyId"] == f"arn:aws:test:us-east-1:{ACCOUNT}:variant-audit"
+    policies = Policies(resource=Document.of("key", key.inputs["policy"]), resource_decides=True)
+    mine, other = (f"arn:aws:cloudtrail:us-east-1:{ACCOUNT}:trail/{name}" for name in ("variant-audit", "other"))
+
+    def may(action: str, source: str, encrypted: str, principal: str = "cloudtrail.amazonaws.com") -> bool:
+        context = {"aws:SourceArn": source, "kms:EncryptionContext:aws:cloudtrail:arn": encrypted}
+        return evaluate(Request(principal, action, "*", context), policies).allowed
+
+    assert may("kms:GenerateDataKey", mine, mine) and may("kms:DescribeKey", mine, mine)
+    assert not may("kms:GenerateDataKey", other, other) and not may("kms:GenerateDataKey", mine, other)
+    assert not may("kms:Decrypt", mine, mine) and not may("kms:GenerateDataKey", mine, mine, "s3.amazonaws.com")
+
+
 def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:
-    wanted = guarded("{cost_tags: true, anomaly_usd: 10, trail: {}, reaper: true}")
-    graph = graph_of(tmp_path, wanted, (MONEY, "budget: {monthly_usd: 1000, hard: true}"), preview=True)
+    change = guarded("{cost_tags: true, anomaly_usd: 10, trail: {}, reaper: true}")
+    graph = graph_of(tmp_path, change, (MONEY, "budget: {monthly_usd: 1000, hard: true}"), preview=True)
     for node in graph.nodes.values():
         if node.custom and not node.type.startswith("pulumi:"):
             assert [(sdk_args.spell(path), why) for path, why in sdk_args.problems(node.type, node.inputs)] == [], (
@@ -138,14 +172,16 @@ def test_everything_at_once_is_valid_in_a_preview_too(tmp_path: Path) -> None:
             )
 
 
-def test_rights_and_cost_guardrails_are_made_and_go_again(cloud: EmulatorProcess, environment_file: Path) -> None:
+def test_permissions_and_cost_guardrails_are_created_and_destroyed(
+    cloud: EmulatorProcess, environment_file: Path
+) -> None:
     before = left(cloud)
-    ask_for_rights(environment_file, cloud)
+    request_permissions(environment_file, cloud)
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
-    made = {kind: len(names - before[kind]) for kind, names in left(cloud).items()}
-    assert (made["trust anchors"], made["activations"], made["anomalies"]) == (1, 1, 2)
-    assert (made["budgets"], made["actions of budgets"], made["tags in billing"]) == (1, 1, 4)
-    assert made["profiles of roles"] == 5
+    counts = {kind: len(names - before[kind]) for kind, names in left(cloud).items()}
+    assert (counts["trust anchors"], counts["activations"], counts["anomalies"]) == (1, 1, 2)
+    assert (counts["budgets"], counts["actions of budgets"], counts["tags in billing"]) == (1, 1, 4)
+    assert counts["profiles of roles"] == 5
     applied.destroy()
     assert left(cloud) == before
 
@@ -159,9 +195,9 @@ def test_tags_that_billing_does_not_know_yet_are_refused(cloud: EmulatorProcess)
     assert left(cloud) == before
 
 
-def test_budget_and_reaper_are_made_and_go_again(cloud: EmulatorProcess, environment_file: Path) -> None:
+def test_budget_and_reaper_are_created_and_destroyed(cloud: EmulatorProcess, environment_file: Path) -> None:
     before = left(cloud)
-    text = environment_file.read_text().replace(*guarded("{reaper: true, trail: {days: 2}}"))
+    text = environment_file.read_text().replace(*guarded("{reaper: true, trail: {days: 2}}")).replace(*REGULATED)
     environment_file.write_text(text)
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
     functions, events = client(cloud, "lambda"), client(cloud, "events")
@@ -174,6 +210,10 @@ def test_budget_and_reaper_are_made_and_go_again(cloud: EmulatorProcess, environ
     assert float(budget["BudgetLimit"]["Amount"]) == 1000
     trail = client(cloud, "cloudtrail").get_trail_status(Name="graph-audit")
     assert trail["IsLogging"]
+    described = client(cloud, "cloudtrail").get_trail(Name="graph-audit")["Trail"]
+    assert ":key/" in described["KmsKeyId"] and described["LogFileValidationEnabled"]
+    (selector,) = client(cloud, "cloudtrail").get_event_selectors(TrailName="graph-audit")["EventSelectors"]
+    assert selector["DataResources"][0]["Values"] == [f"arn:aws:s3:::graph-internal-{ACCOUNT}/"]
     lock = client(cloud, "s3").get_object_lock_configuration(Bucket=f"graph-audit-trail-{ACCOUNT}")
     assert (
         lock["ObjectLockConfiguration"]["Rule"]["DefaultRetention"].items() >= {"Mode": "GOVERNANCE", "Days": 2}.items()

@@ -1,4 +1,4 @@
-"""Link between sites: routes between them, logs, the effect of one more site, secrets."""
+"""Link between the sites: routes, logs, the effect of one more site, secrets."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ LINKS = {
     ),
     "a line": (line(), {LINE: {VPC}, VPC: {LINE}}),
     "a line and its backup": (line(backup=BACKUP), {LINE: {VPC}, OURS: {VPC}, VPC: {LINE, OURS}}),
-    # The line itself leads to itself alone: to and from the VPC there are tunnels.
+    # The line's attachment reaches itself alone: traffic of the VPC uses the tunnels.
     "tunnels in a line": (line(encryption="vpn", line_vpn=LINE_VPN), {LINE: {LINE}, INSIDE: {VPC}, VPC: {INSIDE}}),
     "tunnels in a line and beside it": (
         line(encryption="vpn", line_vpn=LINE_VPN, backup=BACKUP, sites=sites(basel=BASEL)),
@@ -60,10 +60,10 @@ def environment_of(change: tuple[str, str]) -> Environment:
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_each_attachment_knows_what_it_may_reach_and_nothing_else(tmp_path: Path, name: str) -> None:
-    change, wanted = LINKS[name]
+def test_each_attachment_has_routes_to_permitted_attachments_alone(tmp_path: Path, name: str) -> None:
+    change, expected = LINKS[name]
     graph = graph_of(tmp_path, change)
-    assert reached(graph) == wanted
+    assert reached(graph) == expected
     (hub,) = graph.of_type(HUB)
     assert hub.inputs["defaultRouteTableAssociation"] == hub.inputs["defaultRouteTablePropagation"] == "disable"
 
@@ -76,23 +76,23 @@ def test_a_link_is_the_same_in_a_preview_and_its_outputs_are_what_the_gateways_r
     outputs = StackOutputs.model_validate(graph.outputs)
     environment = environment_of(change)
     assert outputs.link is not None and environment.link is not None
-    told = inventory(environment, outputs)
-    own = told["site_gateway"]["vars"].get("site_gateway_tunnels", [])
-    assert len(own) == len(outputs.link.tunnels) == len(outputs.link_pre_shared_keys or ())
+    groups = inventory(environment, outputs)
+    tunnels = groups["site_gateway"]["vars"].get("site_gateway_tunnels", [])
+    assert len(tunnels) == len(outputs.link.tunnels) == len(outputs.link_pre_shared_keys or ())
     assert set(outputs.link.sites) == set(outputs.link_site_keys or ()) == set(environment.link.sites)
     for site in environment.link.sites.values():
-        assert len(told["_meta"]["hostvars"][site.gateway]["site_gateway_tunnels"]) == 2
-        assert site.gateway in told["site_gateway"]["hosts"]
+        assert len(groups["_meta"]["hostvars"][site.gateway]["site_gateway_tunnels"]) == 2
+        assert site.gateway in groups["site_gateway"]["hosts"]
     assert (outputs.link.line is not None) == (outputs.link_bgp_auth_key is not None) == ("line" in name)
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_every_bag_passes_every_validator_and_every_policy(tmp_path: Path, name: str) -> None:
+def test_all_inputs_pass_every_validator_and_every_policy(tmp_path: Path, name: str) -> None:
     old, new = LINKS[name][0]
-    # The sandbox's own gateway encrypts in user space, which has fewer algorithms than the policies want.
-    rest = [("datapath: userspace", "datapath: kernel")] if "kind: vpn" in new else []
-    graph = graph_of(tmp_path, (old, new.replace("userspace", "kernel")), *rest, PROTECTED, preview=True)
-    found = {
+    # The sandbox's own gateway encrypts in user space, which has fewer algorithms than the policies require.
+    changes = [("datapath: userspace", "datapath: kernel")] if "kind: vpn" in new else []
+    graph = graph_of(tmp_path, (old, new.replace("userspace", "kernel")), *changes, PROTECTED, preview=True)
+    problems = {
         f"{node.type} {node.name} {sdk_args.spell(path)}": reason
         for node in graph.nodes.values()
         if node.custom and not node.type.startswith("pulumi:")
@@ -102,11 +102,11 @@ def test_every_bag_passes_every_validator_and_every_policy(tmp_path: Path, name:
             *range_problems(node.type, node.inputs),
         )
     }
-    assert found == {}
-    assert [str(one) for one in violations(resources(graph)) if one.level is Level.MANDATORY] == []
+    assert problems == {}
+    assert [str(violation) for violation in violations(resources(graph)) if violation.level is Level.MANDATORY] == []
 
 
-def test_what_is_secret_is_secret(tmp_path: Path) -> None:
+def test_keys_are_secret_outputs(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, line(encryption="vpn", line_vpn=LINE_VPN, backup=BACKUP, sites=TWO))
     assert graph.secret_outputs == {"link_pre_shared_keys", "link_site_keys", "link_bgp_auth_key"}
     public = str(StackOutputs.model_validate(graph.outputs).public())
@@ -128,12 +128,12 @@ def test_every_tunnel_writes_both_logs(tmp_path: Path, on: bool) -> None:
                 assert written["logGroupArn"] == written["bgpLogGroupArn"]
 
 
-def test_another_site_changes_nothing_that_is_there(tmp_path: Path) -> None:
-    def bags(graph: Graph) -> dict[str, object]:
+def test_another_site_does_not_change_existing_resources(tmp_path: Path) -> None:
+    def inputs_by_key(graph: Graph) -> dict[str, object]:
         return {key: node.inputs for key, node in graph.nodes.items() if node.custom}
 
-    before = bags(graph_of(tmp_path, vpn(sites=sites(bern=BERN))))
-    after = bags(graph_of(tmp_path, vpn(sites=TWO)))
+    before = inputs_by_key(graph_of(tmp_path, vpn(sites=sites(bern=BERN))))
+    after = inputs_by_key(graph_of(tmp_path, vpn(sites=TWO)))
     assert {key: after[key] for key in before} == before
     new = {key.rpartition("::")[2] for key in set(after) - set(before)}
     assert new == {"variant-basel", "variant-basel-use1-az4", "variant-basel-use1-az6"} | {
@@ -141,31 +141,31 @@ def test_another_site_changes_nothing_that_is_there(tmp_path: Path) -> None:
     }
 
 
-def test_the_order_of_sites_is_nothing(tmp_path: Path) -> None:
-    one, other = (
-        {key: node.inputs for key, node in graph_of(tmp_path, vpn(sites=wanted)).nodes.items()}
-        for wanted in (TWO, sites(bern=BERN, basel=BASEL))
+def test_the_order_of_sites_has_no_effect(tmp_path: Path) -> None:
+    first, second = (
+        {key: node.inputs for key, node in graph_of(tmp_path, vpn(sites=ordered_sites)).nodes.items()}
+        for ordered_sites in (TWO, sites(bern=BERN, basel=BASEL))
     )
-    assert one == other
+    assert first == second
 
 
 def test_a_vpn_that_becomes_a_backup_is_the_same_vpn(tmp_path: Path) -> None:
-    kept = "{gateway_address: 198.51.100.10, datapath: userspace, inside_cidrs: [169.254.10.0/30, 169.254.11.0/30]}"
-    before, after = graph_of(tmp_path), graph_of(tmp_path, line(backup=kept))
+    backup = "{gateway_address: 198.51.100.10, datapath: userspace, inside_cidrs: [169.254.10.0/30, 169.254.11.0/30]}"
+    before, after = graph_of(tmp_path), graph_of(tmp_path, line(backup=backup))
     for kind in (VPN, GATEWAY):
-        (own,), (then,) = before.of_type(kind), after.of_type(kind)
-        assert own.key == then.key and own.inputs == then.inputs
+        (earlier,), (later,) = before.of_type(kind), after.of_type(kind)
+        assert earlier.key == later.key and earlier.inputs == later.inputs
 
 
-def test_a_line_tells_the_vpc_s_own_ranges_or_only_where_its_tunnels_end(tmp_path: Path) -> None:
-    def told(*changes: tuple[str, str]) -> object:
+def test_a_line_announces_the_ranges_of_the_vpc_or_only_of_its_tunnels_endpoints(tmp_path: Path) -> None:
+    def announced_prefixes(*changes: tuple[str, str]) -> object:
         (node,) = graph_of(tmp_path, *changes).of_type(PREFIXES)
         return node.inputs["allowedPrefixes"]
 
-    assert told(line(backup=BACKUP)) == ["10.60.0.0/16"]
-    more = ("cidr: 10.60.0.0/16", "cidr: 10.60.0.0/16\n      secondary_cidrs: [100.64.0.0/16]")
+    assert announced_prefixes(line(backup=BACKUP)) == ["10.60.0.0/16"]
+    secondary = ("cidr: 10.60.0.0/16", "cidr: 10.60.0.0/16\n      secondary_cidrs: [100.64.0.0/16]")
     meet = line(sites=sites(basel=BASEL), sites_meet="true")
-    assert told(more, meet) == ["10.60.0.0/16", "100.64.0.0/16", "10.30.0.0/16"]
+    assert announced_prefixes(secondary, meet) == ["10.60.0.0/16", "100.64.0.0/16", "10.30.0.0/16"]
     graph = graph_of(tmp_path, line(encryption="vpn", line_vpn=LINE_VPN))
     assert graph.of_type(PREFIXES)[0].inputs["allowedPrefixes"] == ["100.127.254.0/24"]
     assert graph.of_type(HUB)[0].inputs["transitGatewayCidrBlocks"] == ["100.127.254.0/24"]
@@ -176,30 +176,32 @@ def test_a_line_tells_the_vpc_s_own_ranges_or_only_where_its_tunnels_end(tmp_pat
 
 def test_every_site_s_range_leads_to_the_transit_gateway_in_every_zone(tmp_path: Path) -> None:
     routes = graph_of(tmp_path, vpn(sites=TWO)).of_type(ROUTE)
-    found = {(node.inputs["routeTableId"], node.inputs["destinationCidrBlock"]) for node in routes}
-    assert len(found) == len(routes) == 6
-    assert {cidr for _, cidr in found} == {"10.20.0.0/16", "10.30.0.0/16", "10.40.0.0/16"}
+    routed = {(node.inputs["routeTableId"], node.inputs["destinationCidrBlock"]) for node in routes}
+    assert len(routed) == len(routes) == 6
+    assert {cidr for _, cidr in routed} == {"10.20.0.0/16", "10.30.0.0/16", "10.40.0.0/16"}
 
 
-def test_a_number_beyond_31_bits_has_a_parameter_of_its_own(tmp_path: Path) -> None:
+def test_an_as_number_above_31_bits_has_a_separate_parameter(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, vpn(sites=sites(bern=BERN)))
-    given = {node.name: node.inputs for node in graph.of_type(GATEWAY)}
-    assert given["variant"]["bgpAsn"] == "65010" and "bgpAsnExtended" not in given["variant"]
-    assert given["variant-bern"]["bgpAsnExtended"] == "4200000001" and "bgpAsn" not in given["variant-bern"]
+    gateways = {node.name: node.inputs for node in graph.of_type(GATEWAY)}
+    assert gateways["variant"]["bgpAsn"] == "65010" and "bgpAsnExtended" not in gateways["variant"]
+    assert gateways["variant-bern"]["bgpAsnExtended"] == "4200000001" and "bgpAsn" not in gateways["variant-bern"]
 
 
-def test_a_backup_is_preferred_less_by_both_ends(tmp_path: Path) -> None:
+def test_both_ends_prefer_the_line_to_its_backup(tmp_path: Path) -> None:
     change = line(encryption="vpn", line_vpn=LINE_VPN, backup=BACKUP, router="10.20.0.2")
     outputs = StackOutputs.model_validate(graph_of(tmp_path, change).outputs)
-    told = inventory(environment_of(change), outputs)["site_gateway"]["vars"]
-    assert told["site_gateway_inside_neighbors"] == ["10.20.0.2"]
-    assert told["site_gateway_local_address"] == "10.20.0.1"
-    inside, beside = told["site_gateway_tunnels"][:2], told["site_gateway_tunnels"][2:]
-    assert all("preference" not in one and "local_address" not in one for one in inside)
-    assert {(one["preference"], one["prepend"], one["local_address"]) for one in beside} == {(50, 2, "198.51.100.10")}
-    assert len({one["name"] for one in (*inside, *beside)}) == 4
+    variables = inventory(environment_of(change), outputs)["site_gateway"]["vars"]
+    assert variables["site_gateway_inside_neighbors"] == ["10.20.0.2"]
+    assert variables["site_gateway_local_address"] == "10.20.0.1"
+    inside, beside = variables["site_gateway_tunnels"][:2], variables["site_gateway_tunnels"][2:]
+    assert all("preference" not in tunnel and "local_address" not in tunnel for tunnel in inside)
+    assert {(tunnel["preference"], tunnel["prepend"], tunnel["local_address"]) for tunnel in beside} == {
+        (50, 2, "198.51.100.10")
+    }
+    assert len({tunnel["name"] for tunnel in (*inside, *beside)}) == 4
 
 
-def test_a_line_alone_leaves_the_gateway_s_host_without_its_role() -> None:
-    told = inventory(environment_of(line()))
-    assert told["site_gateway"] == {"hosts": [], "vars": {}}
+def test_with_a_line_alone_no_host_has_the_gateway_role() -> None:
+    groups = inventory(environment_of(line()))
+    assert groups["site_gateway"] == {"hosts": [], "vars": {}}

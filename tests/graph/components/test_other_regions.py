@@ -8,7 +8,7 @@ import pytest
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from landbridge.plan.outputs import StackOutputs
 from sandbox.pulumi_provider.graph import Graph, GraphNode
-from tests.graph.components.test_network_and_pools import wrong
+from tests.graph.components.test_network_and_pools import internet_gateways_before, wrong
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import graph_of
 from tests.graph.support.policy_documents import ACCOUNT, text_of
@@ -38,52 +38,58 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
         return graph_of(tmp_path_factory.mktemp("regions"), OHIO, LISTED)
 
 
-def there(graph: Graph) -> list[GraphNode]:
+def in_other_region(graph: Graph) -> list[GraphNode]:
     return [node for node in graph.nodes.values() if node.inputs.get("region") == "us-east-2"]
 
 
-def test_every_bag_is_one_that_aws_takes(graph: Graph) -> None:
+def test_all_inputs_are_valid(graph: Graph) -> None:
     assert wrong(graph) == {}
 
 
-def test_nothing_of_it_is_known_in_a_preview_either(tmp_path: Path) -> None:
+def test_all_inputs_are_valid_in_a_preview_too(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, OHIO, LISTED, preview=True)
     assert wrong(graph) == {}
-    assert len(there(graph)) > 20
+    assert len(in_other_region(graph)) > 20
 
 
 def test_without_another_region_no_resource_names_one(tmp_path: Path) -> None:
-    assert there(graph_of(tmp_path)) == []
+    assert in_other_region(graph_of(tmp_path)) == []
     assert [node.name for node in graph_of(tmp_path).of_type("aws:ec2transitgateway/route:Route")] == []
 
 
-def test_what_is_in_the_other_region_stands_on_what_is_there_too(graph: Graph) -> None:
-    """AWS refuses an id of another region; a peering and home's routes to it are the only ones that cross."""
-    names = {node.name for node in there(graph) if node.type.startswith("aws:")}
+def test_resources_in_the_other_region_depend_on_resources_there_alone(graph: Graph) -> None:
+    """AWS refuses an id of another region; only a peering and the routes to it refer to both regions."""
+    names = {node.name for node in in_other_region(graph) if node.type.startswith("aws:")}
     assert {"variant-us-east-2", "variant-p5-us-east-2"} <= names
     home = {
         f"{node.name}-id" for node in graph.nodes.values() if node.custom and node.inputs.get("region") != "us-east-2"
     }
-    for node in there(graph):
+    for node in in_other_region(graph):
         if "eeringAttachment" in node.type or node.type.startswith("aws:ec2transitgateway/route"):
             continue
         texts = {value for value in node.inputs.values() if isinstance(value, str)}
-        # A component's name is its VPC's, its gateway's and more; what is only at home must not be named.
-        only_home = home - {f"{other.name}-id" for other in there(graph)}
+        # Several resources share a component's name; names that only the environment's own region has must not occur.
+        only_home = home - {f"{other.name}-id" for other in in_other_region(graph)}
         assert not texts & only_home, node.name
 
 
+def test_nat_there_depends_on_the_internet_gateway_there(graph: Graph) -> None:
+    refused = [node for node in in_other_region(graph) if node.type.split(":")[-1] in ("NatGateway", "Eip")]
+    assert len(refused) >= 2
+    assert {node.name for node in refused if not internet_gateways_before(graph, node)} == set()
+
+
 def test_roles_are_in_no_region(graph: Graph) -> None:
-    assert [node.name for node in there(graph) if node.type.startswith("aws:iam/")] == []
+    assert [node.name for node in in_other_region(graph) if node.type.startswith("aws:iam/")] == []
 
 
-def ways(graph: Graph, table: str) -> set[str]:
-    """The ranges that a route table of a transit gateway is told."""
-    found = graph.of_type("aws:ec2transitgateway/route:Route")
-    return {node.inputs["destinationCidrBlock"] for node in found if node.name == table}
+def destinations(graph: Graph, table: str) -> set[str]:
+    """Return the destination ranges of a transit gateway route table."""
+    routes = graph.of_type("aws:ec2transitgateway/route:Route")
+    return {node.inputs["destinationCidrBlock"] for node in routes if node.name == table}
 
 
-def test_both_sides_know_the_way(graph: Graph) -> None:
+def test_both_regions_have_routes_to_each_other(graph: Graph) -> None:
     routes = {
         (node.name, node.inputs["destinationCidrBlock"]) for node in graph.of_type("aws:ec2transitgateway/route:Route")
     }
@@ -94,19 +100,19 @@ def test_both_sides_know_the_way(graph: Graph) -> None:
     for zone in ("use1-az4", "use1-az6"):
         assert any(node.name == f"{name}-home-{zone}" and node.inputs["destinationCidrBlock"] == str(AWAY) for node in subnets)  # fmt: skip
     for zone in ("use2-az1", "use2-az2"):
-        told = {node.inputs["destinationCidrBlock"] for node in subnets if node.name.endswith(zone)}
-        assert {str(SITE), str(HOME)} <= told
+        ranges = {node.inputs["destinationCidrBlock"] for node in subnets if node.name.endswith(zone)}
+        assert {str(SITE), str(HOME)} <= ranges
 
 
-def test_nodes_there_are_in_that_regions_range_with_a_way_out(graph: Graph) -> None:
-    subnets = [node for node in there(graph) if node.type == "aws:ec2/subnet:Subnet"]
+def test_nodes_in_the_other_region_have_its_range_and_a_nat_gateway(graph: Graph) -> None:
+    subnets = [node for node in in_other_region(graph) if node.type == "aws:ec2/subnet:Subnet"]
     assert subnets and all(IPv4Network(node.inputs["cidrBlock"]).subnet_of(AWAY) for node in subnets)
     assert {node.inputs["availabilityZoneId"] for node in subnets} == {"use2-az1", "use2-az2"}
-    assert [node.type for node in there(graph) if node.type == "aws:ec2/natGateway:NatGateway"]
+    assert [node.type for node in in_other_region(graph) if node.type == "aws:ec2/natGateway:NatGateway"]
 
 
-def test_every_pool_lets_slurmd_of_every_range_in(graph: Graph) -> None:
-    """slurmd passes messages on from node to node: one that a group refuses makes a healthy node look dead."""
+def test_every_pool_permits_slurmd_of_every_range(graph: Graph) -> None:
+    """slurmd forwards messages from node to node: if a group refuses one, a healthy node seems to be down."""
     rules = graph.of_type("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
     for pool in ("variant-p5", "variant-p5-us-east-2"):
         slurmd = {
@@ -133,11 +139,11 @@ def test_the_outputs_name_both(graph: Graph) -> None:
     ],
 )
 @pytest.mark.parametrize(("region", "allowed"), [("us-east-1", True), ("us-east-2", True), ("us-west-2", False)])
-def test_roles_act_in_the_regions_that_there_are(
+def test_roles_act_in_the_environments_regions_alone(
     graph: Graph, role: str, action: str, key: str, region: str, allowed: bool
 ) -> None:
-    own = Document.of(role, text_of(graph, "aws:iam/rolePolicy:RolePolicy", role))
-    machine = f"arn:aws:ec2:{region}:{ACCOUNT}:instance/i-0123456789abcdef0"
+    policy = Document.of(role, text_of(graph, "aws:iam/rolePolicy:RolePolicy", role))
+    instance = f"arn:aws:ec2:{region}:{ACCOUNT}:instance/i-0123456789abcdef0"
     for cluster in ("variant", "another"):
-        asked = Request(f"arn:aws:iam::{ACCOUNT}:role/variant-{role}", action, machine, {key: cluster})
-        assert evaluate(asked, Policies((own,))).allowed is (allowed and cluster == "variant")
+        request = Request(f"arn:aws:iam::{ACCOUNT}:role/variant-{role}", action, instance, {key: cluster})
+        assert evaluate(request, Policies((policy,))).allowed is (allowed and cluster == "variant")

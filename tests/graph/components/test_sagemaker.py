@@ -1,4 +1,4 @@
-"""SageMaker beside the cluster: as the graph has it, and made in the emulated AWS."""
+"""SageMaker beside the cluster: in the recorded graph, and created in the emulated AWS."""
 
 import json
 from pathlib import Path
@@ -22,17 +22,17 @@ def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(SANDBOX.parent)
 
 
-def asked(text: str = "{}") -> tuple[str, str]:
+def with_sagemaker(text: str = "{}") -> tuple[str, str]:
     return "      mlflow: {port: 5000}", f"      mlflow: {{port: 5000}}\n      sagemaker: {text}"
 
 
-def test_nothing_of_it_is_there_unless_it_is_asked_for(tmp_path: Path) -> None:
+def test_sagemaker_has_no_resources_by_default(tmp_path: Path) -> None:
     graph = graph_of(tmp_path)
     assert [node.key for node in graph.nodes.values() if "sagemaker" in node.key.lower()] == []
 
 
-def test_there_is_no_domain_and_nothing_comes_in(tmp_path: Path) -> None:
-    graph = graph_of(tmp_path, asked("{model_groups: [vision, language]}"), PROTECTED)
+def test_there_is_no_domain_and_no_ingress(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, with_sagemaker("{model_groups: [vision, language]}"), PROTECTED)
     assert {node.type for node in graph.nodes.values() if node.type.startswith("aws:sagemaker")} == {GROUP}
     groups = {node.name: node for node in graph.of_type(GROUP)}
     assert set(groups) == {"variant-vision", "variant-language"}
@@ -44,10 +44,10 @@ def test_there_is_no_domain_and_nothing_comes_in(tmp_path: Path) -> None:
     assert outputs["prefix"] == "sagemaker" and len(outputs["subnet_ids"]) == 2
 
 
-def test_a_job_reads_what_may_be_in_aws_and_is_refused_the_rest(tmp_path: Path) -> None:
-    graph = graph_of(tmp_path, asked())
+def test_a_job_reads_only_classes_that_may_be_in_aws(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, with_sagemaker())
     (policy,) = (node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == "variant-sagemaker")
-    statements = {one["Sid"]: one for one in json.loads(policy.inputs["policy"])["Statement"]}
+    statements = {statement["Sid"]: statement for statement in json.loads(policy.inputs["policy"])["Statement"]}
     buckets = {node.name: node for node in graph.of_type("aws:s3/bucket:Bucket")}
     assert set(buckets) == {"variant-internal"}
     assert len(statements["ReadHubObjects"]["Resource"]) == 1
@@ -57,19 +57,21 @@ def test_a_job_reads_what_may_be_in_aws_and_is_refused_the_rest(tmp_path: Path) 
     assert statements["DenyRestrictedBuckets"]["Effect"] == "Deny"
 
 
-def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:
-    graph = graph_of(tmp_path, asked(), preview=True)
+def test_all_inputs_are_valid_in_a_preview_too(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, with_sagemaker(), preview=True)
     for node in graph.nodes.values():
         if node.custom and not node.type.startswith("pulumi:"):
             assert [(sdk_args.spell(path), why) for path, why in sdk_args.problems(node.type, node.inputs)] == [], (
                 node.key
             )
-    assert set(graph.nodes) == set(graph_of(tmp_path, asked()).nodes)
+    assert set(graph.nodes) == set(graph_of(tmp_path, with_sagemaker()).nodes)
 
 
-def test_it_is_made_and_goes_again_unless_a_model_is_in_it(cloud: EmulatorProcess, environment_file: Path) -> None:
+def test_model_groups_are_created_and_destroyed_unless_they_contain_a_model(
+    cloud: EmulatorProcess, environment_file: Path
+) -> None:
     before = left(cloud)
-    environment_file.write_text(environment_file.read_text().replace(*asked()))
+    environment_file.write_text(environment_file.read_text().replace(*with_sagemaker()))
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
     models = client(cloud, "sagemaker")
     assert applied.outputs.sagemaker is not None

@@ -1,4 +1,4 @@
-"""A stack that changes, breaks and is repaired, under Pulumi's real engine: each change touches what it must and nothing else."""
+"""A stack that changes, breaks and is repaired, under Pulumi's real engine: changes update affected resources alone."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 Touched = set[tuple[str, str, str]]
 Change = Callable[[str, str], Environment]
 ZONES = "zones: [use1-az4, use1-az6]"
-#: Things whose names are those of a pool belong to it.
+#: Resource types of a zone.
 SUBNET, ROUTES = "aws:ec2/subnet:Subnet", "aws:ec2/routeTable:RouteTable"
 
 
@@ -27,15 +27,15 @@ def touched(result: pulumi.OperationResult) -> Touched:
     return {(names.get(step.operation, step.operation), step.type, step.name) for step in steps}
 
 
-def about(found: Touched, operation: str) -> dict[str, set[str]]:
-    """By type, the names of what an operation was done to."""
-    kinds = {kind for done, kind, _ in found if done == operation}
-    return {kind: {name for done, other, name in found if done == operation and other == kind} for kind in kinds}
+def about(steps: Touched, operation: str) -> dict[str, set[str]]:
+    """Return the names of the resources of one operation, by type."""
+    kinds = {kind for done, kind, _ in steps if done == operation}
+    return {kind: {name for done, other, name in steps if done == operation and other == kind} for kind in kinds}
 
 
 @pytest.fixture
 def change(environment_file: Path) -> Change:
-    """Replace a piece of the environment's file; the environment as it is then."""
+    """Return a function that replaces a text in the environment file and returns the new environment."""
 
     def replace(old: str, new: str) -> Environment:
         text = environment_file.read_text()
@@ -57,38 +57,45 @@ def clean(engine: Engine, cloud: EmulatorProcess, environment_file: Path) -> Ite
 
 
 @pytest.mark.usefixtures("clean")
-def test_a_change_touches_what_it_must(environment: Environment, environment_file: Path, change: Change) -> None:
+def test_a_change_updates_affected_resources_alone(
+    environment: Environment, environment_file: Path, change: Change
+) -> None:
     pulumi.up(environment, environment_file)
 
-    # Another type: the template, and nothing that the nodes stand in.
-    found = touched(pulumi.up(change("p5.48xlarge", "p5en.48xlarge"), environment_file))
-    assert found == {("update", "aws:ec2/launchTemplate:LaunchTemplate", "graph-p5")}, found
+    # Another type: the launch template, and the launch role's permission for the type.
+    steps = touched(pulumi.up(change("p5.48xlarge", "p5en.48xlarge"), environment_file))
+    assert steps == {
+        ("update", "aws:ec2/launchTemplate:LaunchTemplate", "graph-p5"),
+        ("update", "aws:iam/rolePolicy:RolePolicy", "graph-launch"),
+    }, steps
 
-    # Another zone: what is in it is new, what joins the zones knows one more, and no zone that was there is touched.
-    found = touched(pulumi.up(change(ZONES, "zones: [use1-az2, use1-az4, use1-az6]"), environment_file))
-    assert about(found, "delete") == {} and {kind: len(names) for kind, names in about(found, "create").items()} == {
+    # Another zone: its resources are new, resources of all zones are updated, and the other zones' stay unchanged.
+    steps = touched(pulumi.up(change(ZONES, "zones: [use1-az2, use1-az4, use1-az6]"), environment_file))
+    assert about(steps, "delete") == {} and {kind: len(names) for kind, names in about(steps, "create").items()} == {
         SUBNET: 1,
         ROUTES: 1,
         "aws:ec2/routeTableAssociation:RouteTableAssociation": 1,
         "aws:ec2/route:Route": 1,
         "aws:ec2/placementGroup:PlacementGroup": 1,
-    }, found
-    assert all("use1-az2" in name for kind, names in about(found, "create").items() for name in names), found
-    assert set(about(found, "update")) <= {
+    }, steps
+    assert all("use1-az2" in name for kind, names in about(steps, "create").items() for name in names), steps
+    assert set(about(steps, "update")) <= {
         "aws:ec2transitgateway/vpcAttachment:VpcAttachment",
         "aws:ec2/vpcEndpoint:VpcEndpoint",
         "aws:ec2/launchTemplate:LaunchTemplate",
-    }, found
+    }, steps
 
-    # Another name of the pool: the old pool's things go, the new one's come, and the network stays.
-    found = touched(pulumi.up(change("- name: p5\n", "- name: hopper\n"), environment_file))
-    gone, come = about(found, "delete"), about(found, "create")
-    assert all("p5" in name for names in gone.values() for name in names), gone
-    assert {kind: len(names) for kind, names in gone.items()} == {kind: len(names) for kind, names in come.items()}
-    assert all("hopper" in name for names in come.values() for name in names), come
-    assert {"aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/securityGroup:SecurityGroup"} <= set(gone)
-    # Who may launch is told by pool; nothing else hears of it.
-    assert set(about(found, "update")) <= {"aws:iam/rolePolicy:RolePolicy"}, found
+    # Another name of the pool: the old pool's resources are deleted, the new one's are created, and the network stays.
+    steps = touched(pulumi.up(change("- name: p5\n", "- name: hopper\n"), environment_file))
+    deleted, created = about(steps, "delete"), about(steps, "create")
+    assert all("p5" in name for names in deleted.values() for name in names), deleted
+    assert {kind: len(names) for kind, names in deleted.items()} == {
+        kind: len(names) for kind, names in created.items()
+    }
+    assert all("hopper" in name for names in created.values() for name in names), created
+    assert {"aws:ec2/launchTemplate:LaunchTemplate", "aws:ec2/securityGroup:SecurityGroup"} <= set(deleted)
+    # The roles name the pools; nothing else is updated.
+    assert set(about(steps, "update")) <= {"aws:iam/rolePolicy:RolePolicy"}, steps
     assert pulumi.up(_read(environment_file), environment_file).changed == 0
 
 
@@ -112,6 +119,6 @@ def test_a_failed_create_is_repaired_by_the_next_up(
 
 
 def _read(file: Path) -> Environment:
-    found = load_environment(file)
-    assert found.environment is not None, found.findings
-    return found.environment
+    loaded = load_environment(file)
+    assert loaded.environment is not None, loaded.findings
+    return loaded.environment

@@ -1,4 +1,4 @@
-"""The component package under Pulumi's real engine: its schema, and another program that uses a component of it."""
+"""Multi-language package under Pulumi's real engine: its schema, and another program that uses a component of it."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ from tests.graph.conftest import ROOT
 from tests.graph.support.inventory import client, left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
-#: What `pulumi package add` would generate for Python, by hand: a component that somebody else makes.
+#: A program with the code that `pulumi package add` would generate for Python: a remote component.
 PROGRAM = """
 import pulumi, pulumi_aws as aws
 
@@ -22,9 +22,9 @@ class Remote(pulumi.ComponentResource):
         super().__init__(f"landbridge:index:{kind}", name, args, opts, remote=True)
 
 services = {name: "ENDPOINT" for name in ("ec2", "s3", "kms", "sts")}
-here = aws.Provider("aws", region="us-east-1", endpoints=[services])
-whose = {"cluster": "theirs", "region": "us-east-1", "owner": "me@example.org", "costCenter": "1"}
-Remote("DataHub", "hub", {**whose, "classes": CLASSES, "protect": False}, pulumi.ResourceOptions(providers=[here]))
+provider = aws.Provider("aws", region="us-east-1", endpoints=[services])
+owner = {"cluster": "theirs", "region": "us-east-1", "owner": "me@example.org", "costCenter": "1"}
+Remote("DataHub", "hub", {**owner, "classes": CLASSES, "protect": False}, pulumi.ResourceOptions(providers=[provider]))
 """
 
 
@@ -34,9 +34,11 @@ def _pulumi(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_engine_reads_the_schema(engine: Engine, tmp_path: Path) -> None:
-    said = _pulumi(tmp_path, "package", "get-schema", str(ROOT))
-    assert said.returncode == 0, said.stderr
-    assert set(json.loads(said.stdout)["resources"]) == {f"landbridge:index:{name}" for name in multilang.classes()}
+    completed = _pulumi(tmp_path, "package", "get-schema", str(ROOT))
+    assert completed.returncode == 0, completed.stderr
+    assert set(json.loads(completed.stdout)["resources"]) == {
+        f"landbridge:index:{name}" for name in multilang.classes()
+    }
 
 
 def test_another_program_uses_a_component(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
@@ -52,5 +54,5 @@ def test_another_program_uses_a_component(engine: Engine, cloud: EmulatorProcess
     (tmp_path / "__main__.py").write_text(text.replace("CLASSES", '["No Word"]'))
     refused = _pulumi(tmp_path, "preview", "-s", "theirs")
     assert refused.returncode != 0 and "data_classes" in refused.stdout, refused.stdout
-    gone = _pulumi(tmp_path, "destroy", "--yes", "-s", "theirs")
-    assert gone.returncode == 0 and left(cloud) == before, gone.stdout
+    destroyed = _pulumi(tmp_path, "destroy", "--yes", "-s", "theirs")
+    assert destroyed.returncode == 0 and left(cloud) == before, destroyed.stdout

@@ -1,4 +1,4 @@
-"""Each environment to fork under Pulumi's real engine: up, up again and refreshed without a change, and gone."""
+"""Each environment to fork under Pulumi's real engine: up, up again and refreshed without a change, and destroyed."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.graph.support.inventory import left
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 
-#: What becomes of an environment later, in its file, and the one thing that an update then touches.
+#: A later change in an environment's file; an update then changes one resource.
 GROWTH = {
     "hybrid": ("capacity_gib: 4800", "capacity_gib: 9600"),
     "frontier": ("capacity_gib: 48000", "capacity_gib: 96000"),
@@ -21,9 +21,11 @@ GROWTH = {
 
 
 @pytest.mark.parametrize("name", ["hybrid", pytest.param("regulated", marks=pytest.mark.long), "frontier"])
-def test_an_environment_lives(engine: Engine, cloud: EmulatorProcess, environment_file: Path, name: str) -> None:
+def test_an_environment_is_created_updated_and_destroyed(
+    engine: Engine, cloud: EmulatorProcess, environment_file: Path, name: str
+) -> None:
     text = (ROOT / "stacks" / f"Pulumi.{name}.yaml").read_text()
-    # Nothing is protected, as a test takes everything away again; and AWS is the emulated one.
+    # Nothing is protected, since the test destroys everything; and AWS is the emulated one.
     emulated = f"    aws:\n      protect: false\n      endpoints: {{operator: '{cloud.endpoint}'}}\n"
     environment_file.write_text(text.replace("    aws:\n", emulated, 1))
     environment = _read(environment_file)
@@ -51,6 +53,6 @@ def _done(result: pulumi.OperationResult) -> set[tuple[str, str, str]]:
 
 
 def _read(file: Path) -> Environment:
-    found = load_environment(file)
-    assert found.environment is not None, found.findings
-    return found.environment
+    loaded = load_environment(file)
+    assert loaded.environment is not None, loaded.findings
+    return loaded.environment

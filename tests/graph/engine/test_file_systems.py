@@ -1,4 +1,4 @@
-"""File systems under Pulumi's real engine: what grows in place, what is refused, what destroy leaves standing."""
+"""File systems under Pulumi's real engine: growth in place, refused changes, and resources that destroy retains."""
 
 from pathlib import Path
 
@@ -29,12 +29,12 @@ def test_life_of_a_file_system(engine: Engine, cloud: EmulatorProcess, environme
     changed(environment_file, "protect: false", "protect: true")
     built = pulumi.up(changed(environment_file, *stored(LINKED)), environment_file)
     assert built.outputs is not None
-    one = built.outputs.file_systems["cloud_scratch"].id
+    file_system = built.outputs.file_systems["cloud_scratch"].id
 
     def size() -> int:
-        return int(fsx.describe_file_systems(FileSystemIds=[one])["FileSystems"][0]["StorageCapacity"])
+        return int(fsx.describe_file_systems(FileSystemIds=[file_system])["FileSystems"][0]["StorageCapacity"])
 
-    # A bigger file system is the same one; again there is nothing to do, and nothing has drifted.
+    # A larger file system is updated in place; a second up and a refresh change nothing.
     bigger = changed(environment_file, "kind: fsx_lustre,", "kind: fsx_lustre, capacity_gib: 7200,")
     grown = pulumi.up(bigger, environment_file)
     assert {key: count for key, count in grown.changes.items() if key != "same"} == {"update": 1}
@@ -42,30 +42,30 @@ def test_life_of_a_file_system(engine: Engine, cloud: EmulatorProcess, environme
     assert pulumi.up(bigger, environment_file).changed == 0
     assert pulumi.refresh(bigger, environment_file).changed == 0
 
-    # A smaller one would be another one, without the data: refused, and nothing has happened.
+    # A smaller one would replace it, without the data: refused, and nothing is changed.
     smaller = changed(environment_file, "capacity_gib: 7200", "capacity_gib: 2400")
     with pytest.raises(pulumi.PulumiFailed, match="protect"):
         pulumi.up(smaller, environment_file)
     assert size() == 7200
 
-    # Destroy takes what holds no data; the file system, its key and what it stands in stay.
+    # Destroy deletes resources without data; the file system, its key and its network stay.
     back = changed(environment_file, "capacity_gib: 2400", "capacity_gib: 7200")
     pulumi.destroy(back, environment_file)
     assert size() == 7200 and left(cloud)["launch templates"] == before["launch templates"]
 
-    # Whoever means it says so, in the file; then it goes.
-    meant = changed(environment_file, "protect: true", "protect: false")
-    pulumi.up(meant, environment_file)
+    # Without protection in the file, destroy deletes it.
+    unprotected = changed(environment_file, "protect: true", "protect: false")
+    pulumi.up(unprotected, environment_file)
     assert size() == 7200
-    pulumi.destroy(meant, environment_file)
+    pulumi.destroy(unprotected, environment_file)
     assert left(cloud) == before
 
 
 @pytest.mark.long
-def test_everything_that_can_be_asked_for_settles(
+def test_all_options_together_need_no_second_update(
     engine: Engine, cloud: EmulatorProcess, environment_file: Path
 ) -> None:
-    """Every kind of file system, a copy of the hub in a second region and flow logs: once up, nothing is left to do."""
+    """Create every kind of file system, a replica of the hub in a second region and flow logs with one update."""
     before = left(cloud)
     changed(environment_file, *stored(f"{LINKED}\n{SHARES}"))
     changed(environment_file, "nat: none", "nat: none\n      logs: {flow_logs: true}")
@@ -80,15 +80,15 @@ def test_everything_that_can_be_asked_for_settles(
     assert pulumi.up(environment, environment_file).changed == 0
     assert pulumi.refresh(environment, environment_file).changed == 0
 
-    # Other figures change in place what AWS changes in place.
+    # Other values are updated in place if AWS supports it.
     changed(environment_file, "kind: fsx_openzfs,", "kind: fsx_openzfs, capacity_gib: 2048, throughput: 320,")
     changed(
         environment_file, "kind: efs,", "kind: efs, throughput: provisioned, provisioned_mibps: 64, backups: false,"
     )
     more = changed(environment_file, "flow_logs: true", "flow_logs: true, retention_days: 30")
-    again = pulumi.up(more, environment_file)
-    # Both logs, of flows and of the link, are kept as long as `retention_days` says.
-    assert {key: count for key, count in again.changes.items() if key != "same"} == {"update": 5}
+    updated = pulumi.up(more, environment_file)
+    # `retention_days` applies to both logs, of flows and of the link.
+    assert {key: count for key, count in updated.changes.items() if key != "same"} == {"update": 5}
     assert pulumi.up(more, environment_file).changed == 0
     pulumi.destroy(more, environment_file)
     assert left(cloud) == before

@@ -22,12 +22,12 @@ def landbridge(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int
     capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
         build()(list(arguments))
-    told = capsys.readouterr()
-    return int(ended.value.code or 0), told.out, told.err
+    captured = capsys.readouterr()
+    return int(ended.value.code or 0), captured.out, captured.err
 
 
 @pytest.mark.long
-def test_changes_are_told_before_they_are_made(
+def test_impact_reports_changes_before_up(
     engine: Engine,
     cloud: EmulatorProcess,
     environment_file: Path,
@@ -48,21 +48,21 @@ def test_changes_are_told_before_they_are_made(
 
     def impact() -> tuple[int, dict[str, str], dict[str, Any]]:
         status, out, _ = landbridge(capsys, "impact", *file, "--format", "json")
-        found = json.loads(out)
-        return status, {f"{one['type']}::{one['name']}": one["class"] for one in found["impacts"]}, found
+        report = json.loads(out)
+        return status, {f"{entry['type']}::{entry['name']}": entry["class"] for entry in report["impacts"]}, report
 
     write((CLASSES, EXTRA + CLASSES))
-    status, _, told = landbridge(capsys, "up", *file, "--yes")
-    assert status == 0, told
-    status, found, _ = impact()
-    assert (status, found) == (0, {})
+    status, _, errors = landbridge(capsys, "up", *file, "--yes")
+    assert status == 0, errors
+    status, effects, _ = impact()
+    assert (status, effects) == (0, {})
 
-    # Another owner: tags, and who is written to.
+    # Another owner: tags, and the recipient of alarms.
     write((CLASSES, EXTRA + CLASSES), ("newcomer@example.org", "other@example.org"))
-    status, found, _ = impact()
+    status, effects, _ = impact()
     template = "aws:ec2/launchTemplate:LaunchTemplate::graph-p5"
-    # Nodes carry their tags from the template on, and the budget's alarms go to the new owner.
-    changed = {key for key, effect in found.items() if effect != "none"}
+    # The launch template has the nodes' tags, and the budget's alarms go to the new owner.
+    changed = {key for key, effect in effects.items() if effect != "none"}
     assert status == 0 and changed == {template, "aws:budgets/budget:Budget::graph"}
 
     # A bigger disk, and one zone less.
@@ -71,67 +71,67 @@ def test_changes_are_told_before_they_are_made(
         (POOL, "max_nodes: 4\n          root_volume_gib: 300"),
         ("zones: [use1-az4, use1-az6]", "zones: [use1-az4]"),
     )
-    status, found, _ = impact()
-    assert status == 0 and found[template] == "drain"
-    assert "stop_pool" in {found[key] for key in found if "placementGroup" in key or "subnet:Subnet" in key}
-    assert "data_loss" not in found.values()
+    status, effects, _ = impact()
+    assert status == 0 and effects[template] == "drain"
+    assert "stop_pool" in {effects[key] for key in effects if "placementGroup" in key or "subnet:Subnet" in key}
+    assert "data_loss" not in effects.values()
 
-    # Another VPC range: everything in the VPC is made anew, the hub is not.
+    # Another VPC range: everything in the VPC is replaced, the data hub is not.
     write((CLASSES, EXTRA + CLASSES), ("cidr: 10.60.0.0/16", "cidr: 10.61.0.0/16"))
-    status, found, _ = impact()
-    assert status == 0 and found["aws:ec2/vpc:Vpc::graph"] == "stop_pool"
-    assert not [key for key in found if key.startswith("aws:s3/bucket:")]
+    status, effects, _ = impact()
+    assert status == 0 and effects["aws:ec2/vpc:Vpc::graph"] == "stop_pool"
+    assert not [key for key in effects if key.startswith("aws:s3/bucket:")]
 
-    # A data class is taken out of AWS: its bucket and its key go, and only by name.
+    # A data class is removed from AWS: its bucket and its key are deleted, only if they are named.
     write()
-    status, found, _ = impact()
-    lost = {key for key, effect in found.items() if effect == "data_loss"}
+    status, effects, _ = impact()
+    lost = {key for key, effect in effects.items() if effect == "data_loss"}
     assert status == 1 and lost == {"aws:s3/bucket:Bucket::graph-extra", "aws:kms/key:Key::graph-extra"}
-    status, _, told = landbridge(capsys, "up", *file, "--yes", "--lose", "aws:kms/key:Key::graph-extra")
-    assert status == 1 and "--lose aws:s3/bucket:Bucket::graph-extra" in told
+    status, _, errors = landbridge(capsys, "up", *file, "--yes", "--lose", "aws:kms/key:Key::graph-extra")
+    assert status == 1 and "--lose aws:s3/bucket:Bucket::graph-extra" in errors
     buckets = [bucket["Name"] for bucket in client(cloud, "s3").list_buckets()["Buckets"]]
-    assert any("extra" in name for name in buckets), "nothing may have been done"
+    assert any("extra" in name for name in buckets), "nothing may have been changed"
     named = [word for key in sorted(lost) for word in ("--lose", key)]
     assert landbridge(capsys, "impact", *file, *named)[0] == 0
-    status, _, told = landbridge(capsys, "up", *file, "--yes", *named)
-    assert status == 0, told
+    status, _, errors = landbridge(capsys, "up", *file, "--yes", *named)
+    assert status == 0, errors
 
-    # What Pulumi remembers is not left over; what somebody made by hand under the same tag is.
-    status, out, told = landbridge(capsys, "sweep", *file)
-    assert status == 0, out + told
+    # Resources in Pulumi's state are no leftovers; a resource created by hand with the same tag is one.
+    status, out, errors = landbridge(capsys, "sweep", *file)
+    assert status == 0, out + errors
     marks = [{"ResourceType": "elastic-ip", "Tags": [{"Key": "landbridge:cluster", "Value": "graph"}]}]
     address = client(cloud, "ec2").allocate_address(Domain="vpc", TagSpecifications=marks)["AllocationId"]
     status, out, _ = landbridge(capsys, "sweep", *file, "--format", "json")
     assert status == 1 and json.loads(out)["left"] == [address]
-    status, _, told = landbridge(capsys, "destroy", *file, "--yes")
-    assert status == 1 and f"still there, and billed: elastic IP address {address}" in told
-    status, _, told = landbridge(capsys, "sweep", *file, "--delete")
-    assert status == 0 and f"deleted  elastic IP address {address}" in told
+    status, _, errors = landbridge(capsys, "destroy", *file, "--yes")
+    assert status == 1 and f"still there, and billed: elastic IP address {address}" in errors
+    status, _, errors = landbridge(capsys, "sweep", *file, "--delete")
+    assert status == 0 and f"deleted  elastic IP address {address}" in errors
     assert landbridge(capsys, "destroy", *file, "--yes")[0] == 0
     assert left(cloud) == before
 
 
-def test_what_is_protected_is_told_as_data(
+def test_a_protected_resource_is_reported_as_data_loss(
     engine: Engine,
     cloud: EmulatorProcess,
     environment_file: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Pulumi stops at the first thing that it must not touch: the report is not taken for a whole one."""
+    """Pulumi stops at the first protected resource: the report is marked as incomplete."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     file, before = ("--file", str(environment_file)), left(cloud)
     plain, guarded = environment_file.read_text(), ("protect: false", "protect: true")
     environment_file.write_text(plain.replace(*guarded).replace(CLASSES, EXTRA + CLASSES))
-    status, _, told = landbridge(capsys, "up", *file, "--yes")
-    assert status == 0, told
+    status, _, errors = landbridge(capsys, "up", *file, "--yes")
+    assert status == 0, errors
     environment_file.write_text(plain.replace(*guarded))
-    status, out, told = landbridge(capsys, "impact", *file, "--format", "json")
-    found = json.loads(out)
-    assert status == 1 and found["worst"] == "data_loss" and not found["complete"]
-    assert found["unnamed"] and "protected" in told
-    # Taken back: nothing is protected any more, and everything goes.
+    status, out, errors = landbridge(capsys, "impact", *file, "--format", "json")
+    report = json.loads(out)
+    assert status == 1 and report["worst"] == "data_loss" and not report["complete"]
+    assert report["unnamed"] and "protected" in errors
+    # Without protection everything is deleted.
     environment_file.write_text(plain.replace(CLASSES, EXTRA + CLASSES))
     assert landbridge(capsys, "up", *file, "--yes")[0] == 0
     assert landbridge(capsys, "destroy", *file, "--yes")[0] == 0

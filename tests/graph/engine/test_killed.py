@@ -1,4 +1,4 @@
-"""An engine that is killed, and answers that are lost: the next `up` finds what exists, and makes nothing twice."""
+"""An engine that is killed, and answers that are lost: the next `up` finds what exists, and creates nothing twice."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,11 +16,11 @@ from tests.graph.support.inventory import left
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.timeout(900),
-    # What a killed engine had not finished to write.
+    # A killed engine leaves an incomplete event.
     pytest.mark.filterwarnings("ignore:Error in event stream:UserWarning"),
 ]
 
-#: A moment in the life of an `up`: what AWS is busy with when the engine is killed.
+#: Moments of an `up` at which the engine is killed: the calls in progress in AWS.
 MOMENTS = (
     ("CreateVpc", "CreateRole", "CreateKey", "CreateTransitGateway", "CreateCustomerGateway"),
     ("CreateSubnet", "CreateSecurityGroup", "CreateVpnConnection"),
@@ -39,38 +39,38 @@ def before(
     engine: Engine, cloud: EmulatorProcess, environment: Environment, environment_file: Path
 ) -> Iterator[dict[str, set[str]]]:
     """Yield the resources before a test; destroy all stacks after it, and assert that the same resources are left."""
-    found = left(cloud)
-    yield found
+    existing = left(cloud)
+    yield existing
     cloud.control(reset=True)
     settle(cloud, environment, environment_file)
     pulumi.destroy(environment, environment_file)
-    assert left(cloud) == found
+    assert left(cloud) == existing
 
 
-def test_killed_at_any_moment_it_is_built_in_the_end_and_nothing_twice(
+def test_an_up_after_a_kill_at_any_moment_creates_nothing_twice(
     cloud: EmulatorProcess, environment: Environment, environment_file: Path, before: dict[str, set[str]]
 ) -> None:
-    # What AWS was asked for and has not done is made by the next update.
+    # A call that AWS has not completed is repeated by the next update.
     kill_during(cloud, environment, environment_file, MOMENTS[0], done=False)
-    found = settle(cloud, environment, environment_file)
-    # Something else may have been in flight at that moment, too.
-    held = {"Vpc", "Key", "TransitGateway", "CustomerGateway"}
-    assert not held & {_type(urn) for urn in found.taken_in}, found
-    assert held <= {_type(urn) for urn in found.absent}, found
+    result = settle(cloud, environment, environment_file)
+    # Another call may have been in progress at that moment, too.
+    pending = {"Vpc", "Key", "TransitGateway", "CustomerGateway"}
+    assert not pending & {_type(urn) for urn in result.taken_in}, result
+    assert pending <= {_type(urn) for urn in result.absent}, result
 
-    # What it has done is found, each thing once.
+    # Resources of completed calls are found, each one once.
     for moment in MOMENTS:
         kill_during(cloud, environment, environment_file, moment, done=True)
-        found = settle(cloud, environment, environment_file)
-        assert len(found.taken_in) >= len(moment), (moment, found)
+        result = settle(cloud, environment, environment_file)
+        assert len(result.taken_in) >= len(moment), (moment, result)
         assert not settle(cloud, environment, environment_file)
     built = pulumi.up(environment, environment_file)
     assert pulumi.up(environment, environment_file).changed == 0
     assert pulumi.refresh(environment, environment_file).changed == 0
     assert built.outputs is not None and len(set(built.outputs.link_pre_shared_keys or ())) == 2
-    made = {kind: names - before[kind] for kind, names in left(cloud).items()}
+    created = {kind: names - before[kind] for kind, names in left(cloud).items()}
     once = ("vpcs", "transit gateways", "customer gateways", "vpn connections", "attachments", "launch templates")
-    assert {kind: len(made[kind]) for kind in once} == dict.fromkeys(once, 1), made
+    assert {kind: len(created[kind]) for kind in once} == dict.fromkeys(once, 1), created
     assert _in_clear(built.outputs.link_pre_shared_keys or ()) == []
 
 

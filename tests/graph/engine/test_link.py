@@ -1,4 +1,4 @@
-"""Links under Pulumi's real engine: several sites, a leased line with tunnels in it, and what changes when one of them does."""
+"""Links under Pulumi's real engine: several sites, Direct Connect with tunnels over it, and the effect of changes."""
 
 from pathlib import Path
 
@@ -45,13 +45,13 @@ def test_life_of_a_line_with_tunnels_in_it_and_a_site_beside_it(
     assert [tunnel.over for tunnel in link.tunnels] == ["line", "line", "internet", "internet"]
     assert all(tunnel.outside_address.startswith("100.127.254.") for tunnel in link.tunnels[:2])
     inside = [tunnel.inside_cidr for site in (link, *link.sites.values()) for tunnel in site.tunnels]
-    assert len(set(inside)) == 6, "AWS chooses ranges that nobody has"
+    assert len(set(inside)) == 6, "AWS chooses unused ranges"
     keys = secrets_dir("graph") / "link_pre_shared_keys-bern"
     assert keys.stat().st_mode & 0o777 == 0o600 and (secrets_dir("graph") / "link_bgp_auth_key").exists()
     assert pulumi.up(environment, environment_file).changed == 0
     assert pulumi.refresh(environment, environment_file).changed == 0
 
-    # One more site is what is new, and what the line tells changes in place.
+    # One more site adds resources alone, and the line's MTU is updated in place.
     more = changed(environment_file, f"bern: {BERN}", f"bern: {BERN}, basel: {BASEL}")
     grown = pulumi.up(more, environment_file)
     assert kinds(grown) == {"create": 6}
@@ -59,12 +59,12 @@ def test_life_of_a_line_with_tunnels_in_it_and_a_site_beside_it(
     faster = changed(environment_file, "vlan: 101\n", "vlan: 101\n      mtu: 1500\n")
     assert kinds(pulumi.up(faster, environment_file)) == {"update": 1}
 
-    # Back to the VPN alone: it is the same connection, with the tunnels' ranges that it had to be given.
-    (kept,) = (tunnel.outside_address for tunnel in link.tunnels[2:3])
+    # Back to the VPN alone: the VPN connection is the same.
+    (address,) = (tunnel.outside_address for tunnel in link.tunnels[2:3])
     environment_file.write_text(first)
     back = pulumi.up(changed(environment_file, "", ""), environment_file)
     assert set(kinds(back)) == {"delete", "update"} and back.outputs is not None and back.outputs.link is not None
-    assert back.outputs.link.tunnels[0].outside_address == kept
+    assert back.outputs.link.tunnels[0].outside_address == address
     pulumi.destroy(changed(environment_file, "", ""), environment_file)
     assert left(cloud) == before
     assert not list(secrets_dir("graph").glob("link_*"))

@@ -1,4 +1,4 @@
-"""Names across the link, and SageMaker, under Pulumi's real engine: made, left alone, changed in place, gone."""
+"""DNS across the link, and SageMaker, under Pulumi's real engine: created, unchanged, updated in place, destroyed."""
 
 from pathlib import Path
 
@@ -20,12 +20,14 @@ def changed(file: Path, *edits: tuple[str, str]) -> Environment:
         assert old in text
         text = text.replace(old, new)
     file.write_text(text)
-    found = load_environment(file).environment
-    assert found is not None
-    return found
+    environment = load_environment(file).environment
+    assert environment is not None
+    return environment
 
 
-def test_they_live_and_change_in_place(engine: Engine, cloud: EmulatorProcess, environment_file: Path) -> None:
+def test_dns_and_sagemaker_are_created_and_updated_in_place(
+    engine: Engine, cloud: EmulatorProcess, environment_file: Path
+) -> None:
     before = left(cloud)
     first = changed(
         environment_file,
@@ -36,21 +38,25 @@ def test_they_live_and_change_in_place(engine: Engine, cloud: EmulatorProcess, e
     assert pulumi.up(first, environment_file).changed == 0
     assert pulumi.refresh(first, environment_file).changed == 0
     resolver = client(cloud, "route53resolver")
-    endpoints = {one["Id"] for one in resolver.list_resolver_endpoints()["ResolverEndpoints"]}
+    endpoints = {endpoint["Id"] for endpoint in resolver.list_resolver_endpoints()["ResolverEndpoints"]}
 
-    # A domain and another server: one rule more, and every rule asks both; endpoints, zone and other rules stay.
+    # A domain and another server: one more rule, and every rule has both servers; endpoints, zone and other rules stay.
     more = ("{query_logs: true}", "{query_logs: true, forward: [corp.example.org], servers: [gw01, db01]}")
     wider = changed(environment_file, more)
-    again = pulumi.up(wider, environment_file)
-    assert again.changes.get("replace", 0) == 0
-    # A rule and its association, and the way to the new server, tcp and udp; the way to the old one goes.
-    assert (again.changes["create"], again.changes["delete"], again.changes["update"]) == (4, 2, 2), again.changes
-    assert {one["Id"] for one in resolver.list_resolver_endpoints()["ResolverEndpoints"]} == endpoints
-    targets = [{one["Ip"] for one in rule["TargetIps"]} for rule in resolver.list_resolver_rules()["ResolverRules"]]
+    updated = pulumi.up(wider, environment_file)
+    assert updated.changes.get("replace", 0) == 0
+    # Created: a rule, its association, and egress to the new server by tcp and udp; egress to the old one is deleted.
+    assert (updated.changes["create"], updated.changes["delete"], updated.changes["update"]) == (4, 2, 2), (
+        updated.changes
+    )
+    assert {endpoint["Id"] for endpoint in resolver.list_resolver_endpoints()["ResolverEndpoints"]} == endpoints
+    targets = [
+        {target["Ip"] for target in rule["TargetIps"]} for rule in resolver.list_resolver_rules()["ResolverRules"]
+    ]
     assert targets == [{"10.20.0.1", "10.20.0.12"}] * 3
     assert pulumi.refresh(wider, environment_file).changed == 0
 
-    # A group of models more; what jobs may do and who starts them stay what they are, but for its name.
+    # One more model package group: its name is the only other change.
     models = changed(environment_file, ("sagemaker: {}", "sagemaker: {model_groups: [models, vision]}"))
     grown = {key: count for key, count in pulumi.up(models, environment_file).changes.items() if key != "same"}
     assert grown == {"create": 1, "update": 1}, grown

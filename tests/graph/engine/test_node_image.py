@@ -1,4 +1,4 @@
-"""A node image under Pulumi's real engine: its pipeline made, left alone, given other ingredients, pinned, gone."""
+"""Node image under Pulumi's real engine: its pipeline created, unchanged, with other ingredients, pinned, destroyed."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(900), pytest.mark.long]
 AMI = "ami-0a11ce5a9db0c5000"
 
 
-def test_a_pipeline_lives_and_changes_and_its_image_is_pinned(
+def test_a_pipeline_is_created_and_updated_and_its_image_is_pinned(
     engine: Engine,
     cloud: EmulatorProcess,
     environment_file: Path,
@@ -34,12 +34,13 @@ def test_a_pipeline_lives_and_changes_and_its_image_is_pinned(
     assert pulumi.up(first, environment_file).changed == 0
     assert pulumi.refresh(first, environment_file).changed == 0
 
-    # Other ingredients are another version: made before the pipeline names it, and the old one goes when it does no more.
+    # Other ingredients are another version, created before the pipeline refers to it; then the old one is deleted.
     later = changed(environment_file, "disk_gib: 30", "disk_gib: 40")
-    again = {key: count for key, count in pulumi.up(later, environment_file).changes.items() if key != "same"}
-    assert again == {"replace": 2, "update": 2}, again
+    updated = {key: count for key, count in pulumi.up(later, environment_file).changes.items() if key != "same"}
+    assert updated == {"replace": 2, "update": 2}, updated
     recipes = {
-        one["imageRecipeArn"] for one in client(cloud, "imagebuilder").list_image_pipelines()["imagePipelineList"]
+        pipeline["imageRecipeArn"]
+        for pipeline in client(cloud, "imagebuilder").list_image_pipelines()["imagePipelineList"]
     }
     assert len(recipes) == 1 and pulumi.up(later, environment_file).changed == 0
 

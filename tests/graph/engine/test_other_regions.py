@@ -1,4 +1,4 @@
-"""Another region under Pulumi's real engine: it comes, it grows, it goes, and home stays as it is."""
+"""Another region under Pulumi's real engine: created, extended, destroyed; the own region stays unchanged."""
 
 from pathlib import Path
 
@@ -24,12 +24,12 @@ def test_life_of_another_region(engine: Engine, cloud: EmulatorProcess, environm
 
     both = changed(environment_file, *OHIO)
     grown = pulumi.up(both, environment_file)
-    # The pool's group lets the other range in, roles may use what is there; nothing at home is replaced.
+    # The pool's group permits the other range, roles may use resources there; nothing in the own region is replaced.
     assert set(kinds(grown)) == {"create", "update"} and grown.outputs is not None
     assert pulumi.up(both, environment_file).changed == 0
     assert pulumi.refresh(both, environment_file).changed == 0
 
-    # What the burst controller is told is what is there.
+    # The burst controller's configuration agrees with the resources.
     places = burst_config(both, grown.outputs)["pools"]["p5"]["offerings"]
     away = [place for place in places if place.get("region") == FAR]
     assert [place["zone"] for place in away] == ["use2-az1", "use2-az2"] and places[-2:] == away
@@ -37,14 +37,14 @@ def test_life_of_another_region(engine: Engine, cloud: EmulatorProcess, environm
     known = {subnet["SubnetId"]: subnet["AvailabilityZoneId"] for subnet in ec2.describe_subnets()["Subnets"]}
     assert all(known[place["subnet"]] == place["zone"] for place in away)
     templates = ec2.describe_launch_templates(LaunchTemplateIds=[away[0]["launch_template_id"]])["LaunchTemplates"]
-    assert [one["LaunchTemplateName"] for one in templates] == ["graph-p5"]
+    assert [template["LaunchTemplateName"] for template in templates] == ["graph-p5"]
 
-    # A zone more is a subnet and what belongs to it; the other zones do not notice.
+    # One more zone is a subnet and its resources; the other zones stay unchanged.
     wider = changed(environment_file, "zones: [use2-az1, use2-az2]", "zones: [use2-az1, use2-az2, use2-az3]")
     more = pulumi.up(wider, environment_file)
     assert set(kinds(more)) <= {"create", "update"} and pulumi.up(wider, environment_file).changed == 0
 
-    # Taken out again, home is as it was; then nothing is left anywhere.
+    # Without the other region, the own region is as before; after destroy nothing is left in either.
     environment_file.write_text(
         environment_file.read_text().replace(OHIO[1].replace("use2-az2]", "use2-az2, use2-az3]"), OHIO[0])
     )

@@ -1,4 +1,4 @@
-"""The CrossGuard pack run by Pulumi's real engine: what is mandatory stops a preview, what is advisory is told."""
+"""CrossGuard pack run by Pulumi's real engine: a mandatory violation stops a preview, an advisory one is reported."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ def _program(rule: str) -> str:
 
 @pytest.fixture
 def preview(engine: Engine, tmp_path: Path) -> Preview:
-    """`pulumi preview` of a VPC with one rule, with the pack and its configuration."""
+    """Return a function that runs `pulumi preview` of a VPC with one rule, with the pack and its configuration."""
     (tmp_path / "Pulumi.yaml").write_text("name: judged\nruntime: python\n")
     run = ["pulumi", "--non-interactive", "-C", str(tmp_path)]
     subprocess.run([*run, "stack", "init", "judged"], check=True, capture_output=True, timeout=300)
@@ -50,34 +50,34 @@ def preview(engine: Engine, tmp_path: Path) -> Preview:
 
 
 def test_a_mandatory_violation_stops_the_preview(preview: Preview) -> None:
-    said = preview("0.0.0.0/0")
-    assert said.returncode != 0 and "[mandatory]  no-world-ingress" in said.stdout, said.stdout
-    assert "open to 0.0.0.0/0" in said.stdout and "SecurityGroupIngressRule: r" in said.stdout
-    assert "tagged" not in said.stdout, "the provider's tags count"
+    completed = preview("0.0.0.0/0")
+    assert completed.returncode != 0 and "[mandatory]  no-world-ingress" in completed.stdout, completed.stdout
+    assert "open to 0.0.0.0/0" in completed.stdout and "SecurityGroupIngressRule: r" in completed.stdout
+    assert "tagged" not in completed.stdout, "the provider's tags count"
 
 
-def test_an_advisory_one_is_told_and_stops_nothing(preview: Preview) -> None:
-    said = preview("10.0.0.0/8")
-    assert said.returncode == 0, said.stdout + said.stderr
-    assert "[advisory]  flow-logs" in said.stdout and "mandatory" not in said.stdout
+def test_an_advisory_violation_is_reported_and_stops_nothing(preview: Preview) -> None:
+    completed = preview("10.0.0.0/8")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "[advisory]  flow-logs" in completed.stdout and "mandatory" not in completed.stdout
 
 
 def test_the_packs_configuration_decides(preview: Preview) -> None:
-    said = preview(
+    completed = preview(
         "0.0.0.0/0", {"no-world-ingress": {"world_ports": [443]}, "allowed-regions": {"regions": ["eu-west-1"]}}
     )
-    assert "no-world-ingress" not in said.stdout and "is in us-east-1, and may be in eu-west-1" in said.stdout
-    assert said.returncode != 0
+    assert "no-world-ingress" not in completed.stdout and "is in us-east-1, and may be in eu-west-1" in completed.stdout
+    assert completed.returncode != 0
     softer = preview("0.0.0.0/0", {"no-world-ingress": "advisory"})
     assert softer.returncode == 0 and "[advisory]  no-world-ingress" in softer.stdout, softer.stdout
     wrong = preview("10.0.0.0/8", {"no-world-ingress": {"world_ports": ["https"]}})
     assert wrong.returncode != 0 and "world_ports.0" in wrong.stdout + wrong.stderr
 
 
-def test_an_environment_of_ours_passes_under_its_own_settings(
+def test_a_shipped_environment_passes_under_its_own_settings(
     engine: Engine, environment: Environment, environment_file: Path, tmp_path: Path
 ) -> None:
-    """The whole stack as it is shipped; and the strict defaults stop it, because its data is not protected."""
+    """Preview the shipped stack; the strict defaults stop it, because its data is not protected."""
     folder = write_project(environment.name, environment_file)
     run = ["pulumi", "--non-interactive", "--color", "never", "-C", str(folder)]
     subprocess.run(
@@ -90,7 +90,7 @@ def test_an_environment_of_ours_passes_under_its_own_settings(
         command = [*run, "preview", "-s", environment.name, *with_pack]
         return subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
 
-    said = preview(policy_settings(environment))
-    assert said.returncode == 0 and "[mandatory]" not in said.stdout, said.stdout[-3000:]
+    completed = preview(policy_settings(environment))
+    assert completed.returncode == 0 and "[mandatory]" not in completed.stdout, completed.stdout[-3000:]
     strict = preview(policy_settings(environment).model_copy(update={"protect": True}))
     assert strict.returncode != 0 and "[mandatory]  protected-data" in strict.stdout, strict.stdout[-3000:]

@@ -25,12 +25,14 @@ def test_a_fork_by_pulumi_new_is_ready_for_a_preview(engine: Engine, cloud: Emul
             shutil.copytree(ROOT / part, clone / part, ignore=shutil.ignore_patterns("__pycache__", ".venv"))
         else:
             shutil.copy(ROOT / part, clone)
-    made = _run(tmp_path, "pulumi", "new", str(clone), "--dir", str(fork), "--yes", "--name", "acme", "--stack", "acme")
-    assert "landbridge new STACK" in made
+    output = _run(
+        tmp_path, "pulumi", "new", str(clone), "--dir", str(fork), "--yes", "--name", "acme", "--stack", "acme"
+    )
+    assert "landbridge new STACK" in output
     text = (fork / "Pulumi.yaml").read_text()
     assert text.startswith("name: acme\n") and "template:" not in text.split("config:")[0]
     assert "aws:region: us-east-1" in (fork / "stacks" / "Pulumi.acme.yaml").read_text()
-    # The stack has no environment yet, which the program says in a sentence.
+    # The stack has no environment yet, which the program reports in one sentence.
     refused = _run(fork, "pulumi", "preview", "-s", "acme", "--non-interactive", ok=False)
     assert "landbridge new acme" in refused and "Traceback" not in refused, refused
 
@@ -44,7 +46,7 @@ def test_a_fork_by_pulumi_new_is_ready_for_a_preview(engine: Engine, cloud: Emul
 
 
 def _run(folder: Path, *command: str, ok: bool = True) -> str:
-    """Run a command with the fork's own code, and return what it said."""
+    """Run a command with the fork's own code, and return its output."""
     environ = {**os.environ, "PYTHONPATH": str(folder), "PULUMI_ERROR_OUTPUT_STRING": "true"}
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode == 0) is ok, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Services in AWS under Pulumi's real engine: what changes in place, what is put into the next host, what destroy leaves."""
+"""Services in AWS under Pulumi's real engine: updates in place, a replaced controller, and destroy."""
 
 from pathlib import Path
 from typing import Any
@@ -41,18 +41,18 @@ def test_life_of_a_cluster_without_a_site(engine: Engine, cloud: EmulatorProcess
     controller = served.hosts["ctl01"].instance_id
     assert served.hosts["login01"].address == "10.60.128.17" and served.database.address.endswith("rds.amazonaws.com")
 
-    def host(one: str) -> Any:
-        return ec2.describe_instances(InstanceIds=[one])["Reservations"][0]["Instances"][0]
+    def host(instance_id: str) -> Any:
+        return ec2.describe_instances(InstanceIds=[instance_id])["Reservations"][0]["Instances"][0]
 
     def state() -> Any:
         (volume,) = ec2.describe_volumes(VolumeIds=[served.state_volume_id])["Volumes"]
-        return volume["Size"], [one["InstanceId"] for one in volume["Attachments"]], volume["Encrypted"]
+        return volume["Size"], [attachment["InstanceId"] for attachment in volume["Attachments"]], volume["Encrypted"]
 
     assert host(controller)["PrivateIpAddress"] == "10.60.128.16" and state() == (50, [controller], True)
     assert done(pulumi.up(environment, file)) == set()
     assert done(pulumi.refresh(environment, file)) == set()
 
-    # A bigger host, more room, one more login host: the hosts that are there stay.
+    # A larger host, a larger volume, one more login host: existing hosts stay.
     more = changed(
         file,
         ("m7i.large", "m7i.xlarge"),
@@ -61,21 +61,21 @@ def test_life_of_a_cluster_without_a_site(engine: Engine, cloud: EmulatorProcess
     )
     grown = pulumi.up(more, file)
     assert done(grown) == {
-        ("update", "graph"),  # the component, which says what its host is
+        ("update", "graph"),  # the component, whose outputs describe its host
         ("update", "graph-controller"),
         ("update", "graph-controller-state"),
         ("create", "graph-login-login02"),
     }
     assert host(controller)["InstanceType"] == "m7i.xlarge" and state() == (60, [controller], True)
 
-    # Somebody ends the controller: the next one has its address, and its state.
+    # The controller is terminated outside Pulumi: the next one has its address and its state volume.
     ec2.terminate_instances(InstanceIds=[controller])
     pulumi.refresh(more, file)
-    again = pulumi.up(more, file)
-    assert again.outputs is not None and again.outputs.services is not None
-    following = again.outputs.services.hosts["ctl01"].instance_id
+    replaced = pulumi.up(more, file)
+    assert replaced.outputs is not None and replaced.outputs.services is not None
+    following = replaced.outputs.services.hosts["ctl01"].instance_id
     assert following != controller and host(following)["PrivateIpAddress"] == "10.60.128.16"
-    assert again.outputs.services.state_volume_id == served.state_volume_id and state() == (60, [following], True)
+    assert replaced.outputs.services.state_volume_id == served.state_volume_id and state() == (60, [following], True)
     assert done(pulumi.up(more, file)) == set()
 
     pulumi.destroy(more, file)

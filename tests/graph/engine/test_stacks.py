@@ -1,4 +1,4 @@
-"""Three stacks under Pulumi's real engine: up in order, nothing again, one layer alone, refused out of order, down in reverse."""
+"""Three stacks under Pulumi's real engine: up in order, unchanged, one layer alone, refused out of order, destroyed."""
 
 import json
 from pathlib import Path
@@ -22,14 +22,14 @@ def changed(file: Path, old: str, new: str) -> Environment:
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new, 1))
-    found = load_environment(file).environment
-    assert found is not None
-    return found
+    environment = load_environment(file).environment
+    assert environment is not None
+    return environment
 
 
 @pytest.fixture
 def three(environment_file: Path) -> Environment:
-    """The sandbox's environment as three stacks."""
+    """Return the sandbox's environment as three stacks."""
     return changed(environment_file, "landbridge:environment:\n", "landbridge:environment:\n    stacks: three\n")
 
 
@@ -37,8 +37,8 @@ def test_life_of_three_stacks(
     engine: Engine, cloud: EmulatorProcess, three: Environment, environment_file: Path
 ) -> None:
     before = left(cloud)
-    # The cluster alone has nothing to stand on; everything is shown all the same, with what is not known yet unknown.
-    with pytest.raises(FindingsError, match=r"graph-cluster stands on graph-foundation, which has not been built yet"):
+    # The cluster alone has no foundation; a preview shows all stacks nevertheless, with unknown outputs.
+    with pytest.raises(FindingsError, match=r"graph-cluster depends on graph-foundation, which has not been built yet"):
         pulumi.up(three, environment_file, layer="cluster")
     ahead = pulumi.preview(three, environment_file)
 
@@ -46,11 +46,13 @@ def test_life_of_three_stacks(
     assert set(built.changes) == {"create"} and built.changes == ahead.changes
     assert StackOutputs.model_validate_json(outputs_file("graph").read_text()).pools["p5"].max_nodes == 4
     assert "handover" not in json.loads(outputs_file("graph").read_text())
-    assert [name for layer in ("cluster", "platform") for name in _secrets(layer)] == [], "what is heard is no secret"
-    again = pulumi.up(three, environment_file)
-    assert again.changed == 0 and again.outputs == built.outputs
+    assert [name for layer in ("cluster", "platform") for name in _secrets(layer)] == [], (
+        "outputs of other stacks are no secrets"
+    )
+    repeated = pulumi.up(three, environment_file)
+    assert repeated.changed == 0 and repeated.outputs == built.outputs
 
-    # A disk of the pool: only the cluster's stack has anything to do, and it can do it alone.
+    # A larger disk of the pool: only the cluster's stack changes, and it can be updated alone.
     later = changed(environment_file, "max_nodes: 4", "max_nodes: 4\n          root_volume_gib: 300")
     alone = pulumi.up(later, environment_file, layer="cluster")
     assert (alone.changed, alone.changes["update"]) == (1, 1), alone.changes
@@ -58,10 +60,10 @@ def test_life_of_three_stacks(
     assert alone.outputs.network == built.outputs.network and alone.outputs.pools != built.outputs.pools
     assert pulumi.preview(later, environment_file).changed == 0
 
-    # What the cluster stands on does not go first, and another number of stacks would build everything twice.
-    with pytest.raises(FindingsError, match=r"graph-foundation: .* in another stack stand on it"):
+    # The foundation of the cluster is not destroyed first, and another number of stacks would create everything twice.
+    with pytest.raises(FindingsError, match=r"graph-foundation: .* in another stack depend on it"):
         pulumi.destroy(later, environment_file, layer="foundation")
-    with pytest.raises(FindingsError, match="built already, with stacks: three"):
+    with pytest.raises(FindingsError, match="is already built with stacks: three"):
         pulumi.up(later.model_copy(update={"stacks": "one"}), environment_file)
 
     pulumi.destroy(later, environment_file)
@@ -69,29 +71,29 @@ def test_life_of_three_stacks(
 
 
 def _secrets(layer: str) -> list[str]:
-    """The resources of a layer's state that hold something encrypted, besides the reference to the stack below."""
+    """Return the resources of a layer's state with encrypted values, except the reference to the stack below."""
     file = state_dir("graph") / "pulumi" / ".pulumi" / "stacks" / "landbridge" / f"graph-{layer}.json"
     resources = json.loads(file.read_text())["checkpoint"]["latest"]["resources"]
-    other = (one for one in resources if one["type"] != "pulumi:pulumi:StackReference")
-    return [str(one["urn"]) for one in other if "ciphertext" in json.dumps(one)]
+    other = (resource for resource in resources if resource["type"] != "pulumi:pulumi:StackReference")
+    return [str(resource["urn"]) for resource in other if "ciphertext" in json.dumps(resource)]
 
 
 @pytest.mark.long
-def test_what_is_protected_keeps_what_it_stands_on(
+def test_a_protected_resource_keeps_the_stack_below(
     engine: Engine, cloud: EmulatorProcess, three: Environment, environment_file: Path
 ) -> None:
     before = left(cloud)
-    kept = changed(environment_file, "protect: false", "protect: true")
-    kept = changed(
+    protected = changed(environment_file, "protect: false", "protect: true")
+    protected = changed(
         environment_file,
         "      data_hub: {kind: s3}",
         "      data_hub: {kind: s3}\n      cloud_scratch: {kind: fsx_lustre, capacity_gib: 1200, deployment: persistent_2}",
     )
-    pulumi.up(kept, environment_file)
-    said = list[Event]()
-    pulumi.destroy(kept, environment_file, said.append)
-    told = [one.text for one in said if isinstance(one, Message)]
-    assert any("graph-foundation stays" in text for text in told), told
+    pulumi.up(protected, environment_file)
+    events = list[Event]()
+    pulumi.destroy(protected, environment_file, events.append)
+    messages = [event.text for event in events if isinstance(event, Message)]
+    assert any("graph-foundation stays" in text for text in messages), messages
     free = changed(environment_file, "protect: true", "protect: false")
     pulumi.up(free, environment_file)
     pulumi.destroy(free, environment_file)

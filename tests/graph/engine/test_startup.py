@@ -1,4 +1,4 @@
-"""The environment that starts in the cloud, as it is shipped, under Pulumi's real engine."""
+"""Environment `startup`, as it is shipped, under Pulumi's real engine."""
 
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from tests.graph.support.permissions_environment import budget_actions
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 
 
-def test_the_startup_environment_lives(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
+def test_the_startup_environment_is_created_and_destroyed(
+    engine: Engine, cloud: EmulatorProcess, tmp_path: Path
+) -> None:
     before, file = left(cloud), tmp_path / "Pulumi.graph.yaml"
     text = (ROOT / "stacks" / "Pulumi.startup.yaml").read_text()
     emulated = f"    aws:\n      protect: false\n      endpoints: {{operator: '{cloud.endpoint}'}}\n"
@@ -31,15 +33,15 @@ def test_the_startup_environment_lives(engine: Engine, cloud: EmulatorProcess, t
     (action,) = budget_actions(cloud)
     assert action["Status"] == "STANDBY" and action["ActionThreshold"]["ActionThresholdValue"] == 100
 
-    # What is planned is what is there: hosts by their instances, homes by the name that AWS gave them.
-    found = inventory(environment, built.outputs)
-    assert all(one["ansible_host"].startswith("i-") for one in found["_meta"]["hostvars"].values())
+    # The inventory agrees with AWS: hosts by their instance ids, homes by the DNS name of the file system.
+    groups = inventory(environment, built.outputs)
+    assert all(variables["ansible_host"].startswith("i-") for variables in groups["_meta"]["hostvars"].values())
     served = built.outputs.services
     assert served is not None
     assert {name: host.address for name, host in served.hosts.items()} == {
-        host["name"]: host["address"] for host in found["all"]["vars"]["base_hosts"]
+        host["name"]: host["address"] for host in groups["all"]["vars"]["base_hosts"]
     }
-    (mount,) = found["all"]["vars"]["nfs_client_mounts"]
+    (mount,) = groups["all"]["vars"]["nfs_client_mounts"]
     assert mount["server"] == built.outputs.file_systems["home"].dns_name and mount["mount"] == "/home"
 
     assert pulumi.up(environment, file).changed == 0

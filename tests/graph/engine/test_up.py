@@ -1,4 +1,4 @@
-"""The whole stack under Pulumi's real engine, against the emulated AWS: up, up again, refresh, drift, change, destroy."""
+"""Whole stack under Pulumi's real engine, against the emulated AWS: up, up again, refresh, drift, change, destroy."""
 
 import json
 import shutil
@@ -30,33 +30,33 @@ def test_life_of_a_stack(
     _secrets_are_encrypted(built.outputs)
     _made(cloud, built.outputs)
 
-    # As an engine leaves it that is killed while it writes.
+    # An engine that is killed while it writes leaves such a file.
     (torn,) = (state_dir("graph") / "pulumi" / ".pulumi" / "stacks").rglob("graph.json.attrs")
     torn.write_text("")
     assert pulumi.up(environment, environment_file).changed == 0
     assert pulumi.refresh(environment, environment_file).changed == 0
 
-    # Somebody deletes a route and takes a tag away behind Pulumi's back.
+    # A launch template and a tag are deleted outside Pulumi.
     ec2 = client(cloud, "ec2")
     vpc = built.outputs.network.vpc_id
     ec2.delete_tags(Resources=[vpc], Tags=[{"Key": "landbridge:owner"}])
     ec2.delete_launch_template(LaunchTemplateName="graph-p5")
-    found = pulumi.refresh(environment, environment_file)
-    assert found.changes == {"same": built.changes["create"] - 2, "update": 1, "delete": 1}
+    refreshed = pulumi.refresh(environment, environment_file)
+    assert refreshed.changes == {"same": built.changes["create"] - 2, "update": 1, "delete": 1}
 
-    # A later environment: more room on the disks, and another owner. Only what says so is touched, nothing is replaced.
+    # A later environment with larger disks: only affected resources change, and nothing is replaced.
     environment_file.write_text(
         environment_file.read_text().replace("max_nodes: 4", "max_nodes: 4\n          root_volume_gib: 300")
     )
     changed = load_environment(environment_file).environment
     assert changed is not None
-    again = pulumi.up(changed, environment_file)
-    assert (again.changes["create"], again.changes["update"]) == (1, 1), again.changes
+    updated = pulumi.up(changed, environment_file)
+    assert (updated.changes["create"], updated.changes["update"]) == (1, 1), updated.changes
     latest = ec2.describe_launch_template_versions(LaunchTemplateName="graph-p5", Versions=["$Latest"])
     disk = latest["LaunchTemplateVersions"][0]["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"]
     assert disk["VolumeSize"] == 300 and disk["Encrypted"] is True
 
-    # An object in a bucket that is not protected does not keep it alive.
+    # Destroy deletes an unprotected bucket although it contains an object.
     client(cloud, "s3").put_object(Bucket=built.outputs.data_hub.buckets["internal"].name, Key="model", Body=b"x")
     pulumi.destroy(changed, environment_file)
     assert left(cloud) == before
@@ -64,8 +64,8 @@ def test_life_of_a_stack(
     assert _tree() == tree, "Pulumi wrote into the tree"
 
 
-def test_bad_property_bag_names_the_path(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
-    """A program with three mistakes that the SDK lets through: the provider refuses, and says where."""
+def test_wrong_inputs_are_reported_with_their_paths(engine: Engine, cloud: EmulatorProcess, tmp_path: Path) -> None:
+    """Preview a program with three mistakes that the SDK accepts: the provider refuses it and names their paths."""
     (tmp_path / "__main__.py").write_text(
         "import pulumi, pulumi_aws as aws\n"
         f"p = aws.Provider('p', region='us-east-1', endpoints=[{{'ec2': '{cloud.endpoint}'}}])\n"
@@ -76,14 +76,16 @@ def test_bad_property_bag_names_the_path(engine: Engine, cloud: EmulatorProcess,
     (tmp_path / "Pulumi.yaml").write_text("name: wrong\nruntime: python\n")
     run = ["pulumi", "--non-interactive", "-C", str(tmp_path)]
     subprocess.run([*run, "stack", "init", "wrong"], check=True, capture_output=True, timeout=300)
-    said = subprocess.run([*run, "preview", "-s", "wrong"], capture_output=True, text=True, timeout=120, check=False)
-    assert said.returncode != 0
+    completed = subprocess.run(
+        [*run, "preview", "-s", "wrong"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert completed.returncode != 0
     for path in (
         "networkInterfaces[0].interfaceType",
         "networkInterfaces[1].network_card_indx",
         "networkInterfaces[1].deviceIndex",
     ):
-        assert path in said.stdout, said.stdout
+        assert path in completed.stdout, completed.stdout
 
 
 def _tree() -> str:
@@ -114,7 +116,7 @@ def _secrets_are_encrypted(outputs: StackOutputs) -> None:
 
 
 def _made(cloud: EmulatorProcess, outputs: StackOutputs) -> None:
-    """Resources that the burst controller needs are there, as EC2 describes them."""
+    """Check in AWS the resources that the burst controller needs."""
     ec2, pool = client(cloud, "ec2"), outputs.pools["p5"]
     versions = ec2.describe_launch_template_versions(LaunchTemplateId=pool.launch_template_id, Versions=["$Default"])
     data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]

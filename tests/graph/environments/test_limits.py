@@ -23,12 +23,17 @@ SHARES = {
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    """The sandbox with fifty pools, and a file system of each kind."""
+    """Record the sandbox with fifty pools and a file system of each kind."""
     content: dict[str, Any] = yaml.safe_load(SANDBOX.read_text())
     environment = content["config"]["landbridge:environment"]
     (pool,) = environment["aws"]["pools"]
-    own = {**pool, "instance": "g6e.xlarge", "max_nodes": 2, "capacity": [{"kind": "on_demand", "zones": ["use1-az4"]}]}
-    environment["aws"]["pools"] = [{**copy.deepcopy(own), "name": f"pool-{number}"} for number in range(POOLS)]
+    template = {
+        **pool,
+        "instance": "g6e.xlarge",
+        "max_nodes": 2,
+        "capacity": [{"kind": "on_demand", "zones": ["use1-az4"]}],
+    }
+    environment["aws"]["pools"] = [{**copy.deepcopy(template), "name": f"pool-{number}"} for number in range(POOLS)]
     environment.setdefault("storage", {})["cloud_scratch"] = {"kind": "fsx_lustre"}
     environment["storage"]["cloud_shares"] = SHARES
     file = tmp_path_factory.mktemp("large") / "Pulumi.large.yaml"
@@ -39,15 +44,15 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
         return record(program, stack=stack, config=config, backing=Lifelike("us-east-1"))
 
 
-@pytest.mark.parametrize("way", ["Ingress", "Egress"])
-def test_every_security_group_has_room_for_its_rules(graph: Graph, way: str) -> None:
-    rules = graph.of_type(f"aws:vpc/securityGroup{way}Rule:SecurityGroup{way}Rule")
+@pytest.mark.parametrize("direction", ["Ingress", "Egress"])
+def test_every_security_group_has_room_for_its_rules(graph: Graph, direction: str) -> None:
+    rules = graph.of_type(f"aws:vpc/securityGroup{direction}Rule:SecurityGroup{direction}Rule")
     groups = Counter(rule.inputs["securityGroupId"] for rule in rules)
     assert len(graph.of_type("aws:ec2/securityGroup:SecurityGroup")) >= POOLS + 4 and max(groups.values()) >= POOLS
     assert max(groups.values()) <= limits().security_groups.rules, groups.most_common(3)
 
 
-def test_nfs_4_is_let_through_by_one_rule_for_each_pool(graph: Graph) -> None:
+def test_nfs_4_has_one_rule_for_each_pool(graph: Graph) -> None:
     rules = graph.of_type("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
     homes = [rule for rule in rules if rule.inputs["description"].endswith("file system homes")]
     assert len(homes) == POOLS and {(rule.inputs["ipProtocol"], rule.inputs["fromPort"]) for rule in homes} == {
@@ -55,7 +60,7 @@ def test_nfs_4_is_let_through_by_one_rule_for_each_pool(graph: Graph) -> None:
     }
 
 
-def test_lustre_s_ports_are_one_range_where_two_would_not_fit(graph: Graph) -> None:
+def test_lustres_ports_are_one_range_if_two_would_not_fit(graph: Graph) -> None:
     rules = graph.of_type("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
     scratch = [rule for rule in rules if rule.inputs["description"] == "Lustre: file system cloud_scratch"]
     assert {(rule.inputs["fromPort"], rule.inputs["toPort"]) for rule in scratch} == {(988, 1023)}
@@ -68,7 +73,11 @@ def test_every_route_table_has_room_for_its_routes(graph: Graph) -> None:
 
 def test_every_interface_has_room_for_its_groups(graph: Graph) -> None:
     templates = graph.of_type("aws:ec2/launchTemplate:LaunchTemplate")
-    counts = {len(nic["securityGroups"]) for one in templates for nic in one.inputs["networkInterfaces"]}
+    counts = {
+        len(nic["securityGroups"])
+        for launch_template in templates
+        for nic in launch_template.inputs["networkInterfaces"]
+    }
     assert len(templates) == POOLS and max(counts) <= 5
 
 

@@ -1,4 +1,4 @@
-"""No image is resolved during `up`: with a lock, AWS may publish what it likes, and a second `up` finds nothing to do."""
+"""No image is resolved during `up`: with a lock, a second `up` changes nothing although AWS publishes new images."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ UBUNTU = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu
 
 
 def _lock(file: Path, cloud: EmulatorProcess, *, upgrade: bool = False) -> str:
-    """`landbridge lock`; the image that it leaves."""
+    """Write the lock as `landbridge lock` does; return the image of the name `ubuntu`."""
     from datetime import date
 
     loaded = load_environment(file)
@@ -50,7 +50,7 @@ def test_second_up_does_not_drift(
         pulumi.up(environment, environment_file)
         assert _image(cloud) == first
 
-        # AWS publishes the next image. Neither `up` nor a lock without --upgrade looks at it.
+        # AWS publishes the next image. Neither `up` nor a lock without --upgrade uses it.
         cloud.control(released={UBUNTU: 2})
         before = cloud.control()["asked"].get("ssm:GetParameters", 0)
         assert _lock(environment_file, cloud) == first

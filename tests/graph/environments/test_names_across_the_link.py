@@ -1,4 +1,4 @@
-"""Names across the link and SageMaker hang between layers: the same in one stack and in three."""
+"""DNS across the link and SageMaker depend on several layers: the same in one stack and in three."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.pulumi_provider.recorder import joined, program_of, record_stacks
 from tests.graph.conftest import ROOT
-from tests.graph.environments.test_stacks import made, variant
+from tests.graph.environments.test_stacks import resources_of, variant
 from tests.graph.golden import In
 
 EDITS = (
@@ -20,7 +20,7 @@ EDITS = (
 
 
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
-def test_three_stacks_make_what_one_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, preview: bool) -> None:
+def test_three_stacks_create_what_one_creates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, preview: bool) -> None:
     monkeypatch.chdir(ROOT / "stacks")
     graphs = {}
     for shape in ("one", "three"):
@@ -31,16 +31,16 @@ def test_three_stacks_make_what_one_makes(tmp_path: Path, monkeypatch: pytest.Mo
             text = text.replace(old, new)
         file.write_text(text)
         graphs[shape] = record_stacks(file, In(str(program_of(file)[2]["aws:region"])), preview=preview)
-    one, three = joined(graphs["one"].values()), joined(graphs["three"].values())
-    assert set(made(one)) == set(made(three))
-    place = {
+    single, three = joined(graphs["one"].values()), joined(graphs["three"].values())
+    assert set(resources_of(single)) == set(resources_of(three))
+    stacks = {
         node.type: stack
         for stack, graph in graphs["three"].items()
         for node in graph.nodes.values()
         if "route53" in node.type or node.type.startswith("aws:sagemaker")
     }
-    assert place["aws:route53/zone:Zone"] == "sandbox-foundation"
-    assert place["aws:route53/record:Record"] == "sandbox-cluster"
-    assert place["aws:sagemaker/modelPackageGroup:ModelPackageGroup"] == "sandbox-platform"
+    assert stacks["aws:route53/zone:Zone"] == "sandbox-foundation"
+    assert stacks["aws:route53/record:Record"] == "sandbox-cluster"
+    assert stacks["aws:sagemaker/modelPackageGroup:ModelPackageGroup"] == "sandbox-platform"
     if not preview:
-        assert made(one) == made(three) and one.outputs == three.outputs
+        assert resources_of(single) == resources_of(three) and single.outputs == three.outputs

@@ -1,4 +1,4 @@
-"""The picture of each environment: drawn from its graph, up to date, and with everything that stands in a zone in it."""
+"""Picture of each environment: drawn from its graph, up to date, and with the zones' resources inside their zones."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_it_is_what_the_graph_says(name: str) -> None:
+def test_the_picture_agrees_with_the_graph(name: str) -> None:
     graph, file = recorded(name), PICTURES / f"{name}.svg"
     drawn = picture(environment_of(name), graph)
     assert file.is_file() and file.read_text() == drawn, "python docs/pictures.py, and look at the picture"
@@ -34,10 +34,10 @@ def test_it_is_what_the_graph_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_no_text_leaves_its_box_and_no_box_lies_across_another(name: str) -> None:
+def test_texts_fit_into_their_boxes_and_boxes_do_not_overlap(name: str) -> None:
     root = ElementTree.parse(PICTURES / f"{name}.svg").getroot()
-    drawn = [one for one in root.iter(f"{SVG}rect") if "x" in one.attrib]
-    boxes = [tuple(float(one.attrib[key]) for key in ("x", "y", "width", "height")) for one in drawn]
+    drawn = [rect for rect in root.iter(f"{SVG}rect") if "x" in rect.attrib]
+    boxes = [tuple(float(rect.attrib[key]) for key in ("x", "y", "width", "height")) for rect in drawn]
     for a in boxes:
         for b in boxes:
             assert a == b or _apart(a, b) or _inside(a, b) or _inside(b, a), (a, b)
@@ -49,14 +49,14 @@ def test_no_text_leaves_its_box_and_no_box_lies_across_another(name: str) -> Non
             assert x + 0.56 * float(text.get("font-size", "0")) * len(text.text or "") <= left + width + 1, text.text
 
 
-def test_no_picture_outlives_its_environment_and_the_page_shows_them_all() -> None:
+def test_every_picture_has_an_environment_and_is_on_the_page() -> None:
     assert {path.stem for path in PICTURES.glob("*.svg")} == set(SHIPPED)
     page = Path(ROOT / "docs" / "explanation" / "pictures.md").read_text()
     assert set(re.findall(r"\.\./pictures/([a-z-]+)\.svg", page)) == set(SHIPPED)
 
 
 def _texts(file: Path) -> list[str]:
-    return [one.text or "" for one in ElementTree.parse(file).getroot().iter(f"{SVG}text")]
+    return [element.text or "" for element in ElementTree.parse(file).getroot().iter(f"{SVG}text")]
 
 
 def _apart(a: tuple[float, ...], b: tuple[float, ...]) -> bool:

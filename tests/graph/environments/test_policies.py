@@ -1,4 +1,4 @@
-"""Every shipped environment's whole graph keeps every policy, as a preview and as an update."""
+"""The graph of every shipped environment complies with every policy, as a preview and as an update."""
 
 from pathlib import Path
 
@@ -22,24 +22,26 @@ def recorded(file: Path, preview: bool) -> Graph:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.split(".")[1])
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
-def test_a_shipped_environment_keeps_every_policy(file: Path, preview: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shipped_environment_complies_with_every_policy(
+    file: Path, preview: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(ROOT / "stacks")
     environment = load_environment(file).environment
     assert environment is not None
     settings = policy_settings(environment)
     every = resources(recorded(file, preview))
     assert len(every) > 40
-    broken = [str(one) for one in violations(every, settings) if one.level is Level.MANDATORY]
+    broken = [str(violation) for violation in violations(every, settings) if violation.level is Level.MANDATORY]
     assert broken == []
 
 
-def test_an_unprotected_graph_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unprotected_graph_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT / "stacks")
     every = resources(recorded(ROOT / "stacks" / "Pulumi.sandbox.yaml", False))
     broken = {
-        (one.policy, one.resource.type)
-        for one in violations(every, PolicySettings(least_dh_group=14))
-        if one.level is Level.MANDATORY
+        (violation.policy, violation.resource.type)
+        for violation in violations(every, PolicySettings(least_dh_group=14))
+        if violation.level is Level.MANDATORY
     }
     assert broken == {
         ("protected-data", kind)

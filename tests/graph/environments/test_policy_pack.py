@@ -1,4 +1,4 @@
-"""The CrossGuard pack: its server as Pulumi starts it, in the environment that set-up makes for it, asked over gRPC."""
+"""CrossGuard pack: its server, started as Pulumi starts it, in the pack's virtual environment, queried over gRPC."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,51 +15,51 @@ pytestmark = pytest.mark.timeout(900)
 
 @pytest.fixture(scope="module")
 def analyzer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with serving(tmp_path_factory.getbasetemp()) as found:
-        yield found
+    with serving(tmp_path_factory.getbasetemp()) as client:
+        yield client
 
 
 def test_every_policy_is_in_the_pack_with_its_level(analyzer: Any) -> None:
     info = analyzer.GetAnalyzerInfo(empty_pb2.Empty(), timeout=300)
-    levels = {one.name: one.enforcementLevel for one in info.policies}
+    levels = {policy_info.name: policy_info.enforcementLevel for policy_info in info.policies}
     assert set(levels) == set(POLICIES) and info.name == "landbridge"
     advisory = {name for name, level in levels.items() if level == analyzer_pb2.ADVISORY}
     assert advisory == {name for name, policy in POLICIES.items() if policy.level is Level.ADVISORY}
 
 
-def test_a_bad_resource_is_told_and_a_good_one_is_not(analyzer: Any) -> None:
+def test_a_violation_is_reported_and_a_good_resource_is_not(analyzer: Any) -> None:
     rule = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
     tags = {"landbridge:cluster": "c", "landbridge:owner": "o", "landbridge:cost-center": "1"}
-    found = ask(analyzer, rule, cidrIpv4="0.0.0.0/0", tags=tags)
-    assert list(found) == ["no-world-ingress"] and "open to 0.0.0.0/0" in found["no-world-ingress"][0]
+    violations = ask(analyzer, rule, cidrIpv4="0.0.0.0/0", tags=tags)
+    assert list(violations) == ["no-world-ingress"] and "open to 0.0.0.0/0" in violations["no-world-ingress"][0]
     assert ask(analyzer, rule, cidrIpv4="10.0.0.0/8", tags=tags) == {}
     assert "protected-data" in ask(analyzer, "aws:s3/bucket:Bucket", protect=False, tags=tags)
 
 
-def test_what_is_not_known_yet_hides_nothing_else(analyzer: Any) -> None:
+def test_unknown_values_hide_no_violation(analyzer: Any) -> None:
     unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-    found = ask(
+    violations = ask(
         analyzer,
         "aws:ec2/launchTemplate:LaunchTemplate",
         userData=unknown,
         metadataOptions={"httpTokens": "optional"},
         networkInterfaces=[{"securityGroups": [unknown], "interfaceType": "efa-only"}],
     )
-    assert {"imds-v2", "efa-interfaces", "tagged"} <= set(found)
+    assert {"imds-v2", "efa-interfaces", "tagged"} <= set(violations)
 
 
-def test_a_whole_stack_is_judged(analyzer: Any) -> None:
+def test_a_whole_stack_is_checked(analyzer: Any) -> None:
     request = analyzer_pb2.AnalyzeStackRequest()
-    bag = struct_pb2.Struct()
-    bag.update({"id": "b", "bucket": "b"})
+    properties = struct_pb2.Struct()
+    properties.update({"id": "b", "bucket": "b"})
     request.resources.append(
         analyzer_pb2.AnalyzerResource(
             type="aws:s3/bucket:Bucket",
-            properties=bag,
+            properties=properties,
             urn="urn:b",
             name="b",
             options=analyzer_pb2.AnalyzerResourceOptions(),
         )
     )
-    told = analyzer.AnalyzeStack(request, timeout=300).diagnostics
-    assert [one.policyName for one in told] == ["buckets-are-closed"] * 2
+    diagnostics = analyzer.AnalyzeStack(request, timeout=300).diagnostics
+    assert [diagnostic.policyName for diagnostic in diagnostics] == ["buckets-are-closed"] * 2

@@ -17,7 +17,7 @@ from sandbox.pulumi_provider.serialization import Bag, unknown_inside
 from tests.graph.conftest import SANDBOX
 
 ACCOUNT = "123456789012"
-#: What a test changes in the sandbox's environment to look at a variant.
+#: Changes of the sandbox's environment for variants.
 MANY_ZONES = ("zones: [use1-az4, use1-az6]", "zones: [use1-az2, use1-az4, use1-az6]")
 ONE_ZONE = ("zones: [use1-az4, use1-az6]", "zones: [use1-az4]")
 PROTECTED = ("protect: false", "protect: true")
@@ -30,7 +30,7 @@ SPOT = ("- {kind: on_demand, zones: [use1-az4, use1-az6]}", "- {kind: spot, zone
 
 
 class Answering:
-    """Checks every bag as the provider does, and makes up what AWS would have said."""
+    """Stand-in of AWS that checks inputs as the provider does, and returns invented outputs."""
 
     def create(self, token: str, name: str, inputs: Bag) -> tuple[str, Bag]:
         check(token, name, inputs)
@@ -42,7 +42,10 @@ class Answering:
         state |= {"dnsName": f"{name}.fsx.test", "mountName": "abcdefgh"}
         state |= {"zoneId": f"Z-{name}"} if token == "aws:route53/zone:Zone" else {}
         if "ipAddresses" in inputs:
-            state["ipAddresses"] = [{**one, "ip": f"10.60.0.{own}"} for own, one in enumerate(inputs["ipAddresses"], 4)]
+            state["ipAddresses"] = [
+                {"ip": f"10.60.0.{last_octet}", **address}
+                for last_octet, address in enumerate(inputs["ipAddresses"], 4)
+            ]
         for number in (1, 2):
             state |= {f"tunnel{number}Address": f"198.51.100.2{number}", f"tunnel{number}PresharedKey": f"psk{number}"}
             state |= {
@@ -78,14 +81,14 @@ def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(SANDBOX.parent)
 
 
-def test_every_bag_is_valid_in_a_preview_too(tmp_path: Path) -> None:
+def test_all_inputs_are_valid_in_a_preview_too(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, preview=True)
-    found = {
+    by_node = {
         node.key: [(sdk_args.spell(path), reason) for path, reason in sdk_args.problems(node.type, node.inputs)]
         for node in graph.nodes.values()
         if node.custom and not node.type.startswith("pulumi:")
     }
-    assert len(found) > 40 and {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert len(by_node) > 40 and {name: wrong for name, wrong in by_node.items() if wrong} == {}
 
 
 def test_preview_and_update_have_the_same_resources(tmp_path: Path) -> None:
@@ -108,7 +111,7 @@ def test_everything_goes_through_the_explicit_provider_and_has_a_parent(tmp_path
             assert "landbridge:components:" in node.parent, node.key
 
 
-def test_everything_that_can_have_tags_has_ours(tmp_path: Path) -> None:
+def test_every_taggable_resource_has_the_clusters_tags(tmp_path: Path) -> None:
     for node in graph_of(tmp_path).nodes.values():
         if node.type in RESOURCE_TYPES and "tags" in sdk_args.fields(_args(node.type)):
             tags = node.inputs.get("tags", {})
@@ -116,10 +119,10 @@ def test_everything_that_can_have_tags_has_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_data_is_protected_unless_the_environment_says_otherwise(tmp_path: Path, on: bool) -> None:
+def test_data_is_protected_unless_the_environment_disables_it(tmp_path: Path, on: bool) -> None:
     graph = graph_of(tmp_path, *([PROTECTED] if on else []))
     protected = {node.key for node in graph.nodes.values() if node.protect}
-    # A bucket's settings are part of it: one that outlives its policy would stand open.
+    # A bucket's settings are protected with it: without its policy a bucket would be open.
     data = {
         key
         for key, node in graph.nodes.items()
@@ -129,15 +132,15 @@ def test_data_is_protected_unless_the_environment_says_otherwise(tmp_path: Path,
     assert graph.of_type("aws:s3/bucket:Bucket")[0].inputs["forceDestroy"] is not on
 
 
-def test_another_zone_moves_nothing(tmp_path: Path) -> None:
+def test_another_zone_does_not_change_existing_subnets(tmp_path: Path) -> None:
     before, after = graph_of(tmp_path).nodes, graph_of(tmp_path, MANY_ZONES).nodes
     token = "aws:ec2/subnet:Subnet"
-    kept = {key: node.inputs["cidrBlock"] for key, node in before.items() if node.type == token}
-    assert kept == {key: after[key].inputs["cidrBlock"] for key in kept}
+    cidrs = {key: node.inputs["cidrBlock"] for key, node in before.items() if node.type == token}
+    assert cidrs == {key: after[key].inputs["cidrBlock"] for key in cidrs}
     assert set(before) < set(after)
 
 
-def test_nat_brings_a_way_out_for_each_zone(tmp_path: Path) -> None:
+def test_nat_adds_a_gateway_for_each_zone(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, NAT)
     assert len(graph.of_type("aws:ec2/natGateway:NatGateway")) == 2
     out = [r for r in graph.of_type("aws:ec2/route:Route") if r.inputs["destinationCidrBlock"] == "0.0.0.0/0"]
@@ -161,17 +164,17 @@ def test_a_capacity_block_has_no_placement_group_and_names_its_reservation(tmp_p
     assert graph.outputs["pools"]["p5"]["market"] == "capacity-block"
 
 
-def test_spot_says_its_price(tmp_path: Path) -> None:
+def test_spot_has_its_maximum_price(tmp_path: Path) -> None:
     options = template(graph_of(tmp_path, SPOT))["instanceMarketOptions"]
     assert options["marketType"] == "spot" and options["spotOptions"]["maxPrice"] == "30.5"
 
 
 def test_one_zone_puts_the_placement_group_into_the_template(tmp_path: Path) -> None:
-    one, two = graph_of(tmp_path, ONE_ZONE), graph_of(tmp_path)
-    assert template(one)["placement"] == {"groupName": "variant-p5"}
-    assert one.outputs["pools"]["p5"]["placement_group"] == "variant-p5"
-    assert "placement" not in template(two)
-    groups = [subnet["placement_group"] for subnet in two.outputs["pools"]["p5"]["subnets"]]
+    single, double = graph_of(tmp_path, ONE_ZONE), graph_of(tmp_path)
+    assert template(single)["placement"] == {"groupName": "variant-p5"}
+    assert single.outputs["pools"]["p5"]["placement_group"] == "variant-p5"
+    assert "placement" not in template(double)
+    groups = [subnet["placement_group"] for subnet in double.outputs["pools"]["p5"]["subnets"]]
     assert groups == ["variant-p5-use1-az4", "variant-p5-use1-az6"]
 
 

@@ -1,4 +1,4 @@
-"""Secrets of every shipped environment: marked where they leave the program, and written into nothing that is made."""
+"""Secrets of every shipped environment: secret outputs, and no secret in the inputs of a resource."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ from landbridge.clear_text import secrets_in
 from sandbox.pulumi_provider.graph import Graph
 from tests.graph.golden import ROOT, SHIPPED, environment_of, recorded
 
-#: Inputs that would hold a secret's value: AWS makes them itself, or nobody knows them but their user.
+#: Inputs that would contain a secret's value: AWS creates such values itself, or only their user knows them.
 VALUES = {"password", "passwordWo", "masterPassword", "secretString", "secretBinary", "presharedKey", "authToken"}
 
 
@@ -20,7 +20,7 @@ def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_what_is_secret_leaves_the_program_as_such(name: str) -> None:
+def test_keys_are_secret_outputs(name: str) -> None:
     graph, linked = recorded(name), environment_of(name).link is not None
     assert graph.secret_outputs == ({"link_pre_shared_keys"} if linked else set())
     public = {key: value for key, value in graph.outputs.items() if key not in graph.secret_outputs}
@@ -29,21 +29,21 @@ def test_what_is_secret_leaves_the_program_as_such(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_nothing_that_is_made_is_given_a_secret(name: str) -> None:
+def test_no_resource_has_a_secret_in_its_inputs(name: str) -> None:
     for node in recorded(name).nodes.values():
         text = json.dumps(node.inputs, default=str)
         assert not _keys(text) and secrets_in(_opened(node.inputs)) == [], node.key
         assert not VALUES & set(_names(node.inputs)), node.key
 
 
-def test_a_key_that_is_given_away_would_be_seen() -> None:
+def test_the_search_finds_a_key_and_a_token() -> None:
     graph = Graph()
     assert graph.secret_outputs == frozenset() and _keys('{"a": "psk1"}')
     assert secrets_in(_opened({"userData": base64.b64encode(b"API_TOKEN=abcdefgh").decode()})) != []
 
 
 def _keys(text: str) -> bool:
-    """Return true where a text contains one of the tunnel keys of the recorder's AWS."""
+    """Return true if a text contains one of the tunnel keys of the recorder's AWS."""
     return any(f"psk{number}" in text for number in (1, 2))
 
 

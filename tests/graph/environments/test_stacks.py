@@ -1,4 +1,4 @@
-"""One environment as one stack and as three: the same functions, the same resources, and what each stack hears of another."""
+"""One environment as one stack and as three: the same resources, and the outputs that a stack reads from another."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def _in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def variant(folder: Path, name: str, shape: str) -> Path:
-    """A shipped environment with so many stacks."""
+    """Write a shipped environment with `shape` stacks, one or three, and return its file."""
     text = (ROOT / "stacks" / f"Pulumi.{name}.yaml").read_text()
     marked = "  landbridge:environment:\n"
     assert text.count(marked) == 1
@@ -36,7 +36,7 @@ def recorded(folder: Path, name: str, shape: str, *, preview: bool = False) -> d
     return record_stacks(file, In(str(program_of(file)[2]["aws:region"])), preview=preview)
 
 
-def made(graph: Graph) -> dict[str, object]:
+def resources_of(graph: Graph) -> dict[str, object]:
     """Return the resources by type and name, without the stack that they are in."""
     return {
         f"{node.key.split('::', 2)[2]}": (node.inputs, node.protect, node.retain)
@@ -47,18 +47,18 @@ def made(graph: Graph) -> dict[str, object]:
 
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
 @pytest.mark.parametrize("name", SHIPPED)
-def test_three_stacks_make_what_one_makes(tmp_path: Path, name: str, preview: bool) -> None:
-    one = recorded(tmp_path, name, "one", preview=preview)
+def test_three_stacks_create_what_one_creates(tmp_path: Path, name: str, preview: bool) -> None:
+    single = recorded(tmp_path, name, "one", preview=preview)
     three = recorded(tmp_path, name, "three", preview=preview)
-    assert list(one) == [name] and list(three) == [f"{name}-{layer}" for layer in LAYERS]
-    whole, parts = made(joined(one.values())), made(joined(three.values()))
+    assert list(single) == [name] and list(three) == [f"{name}-{layer}" for layer in LAYERS]
+    whole, parts = resources_of(joined(single.values())), resources_of(joined(three.values()))
     assert set(parts) == set(whole)
-    assert sum(len(made(graph)) for graph in three.values()) == len(whole), "each is in one stack alone"
+    assert sum(len(resources_of(graph)) for graph in three.values()) == len(whole), "each is in one stack alone"
     if not preview:
         assert parts == whole
-        assert joined(three.values()).outputs == joined(one.values()).outputs
+        assert joined(three.values()).outputs == joined(single.values()).outputs
         StackOutputs.model_validate(joined(three.values()).outputs)
-        assert joined(three.values()).secret_outputs == joined(one.values()).secret_outputs
+        assert joined(three.values()).secret_outputs == joined(single.values()).secret_outputs
 
 
 def test_nothing_secret_is_handed_over(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_nothing_secret_is_handed_over(tmp_path: Path) -> None:
     assert HANDOVER not in recorded(tmp_path, "sandbox", "one")["sandbox"].outputs
 
 
-def test_a_layer_before_its_foundation_says_which_stack_comes_first(tmp_path: Path) -> None:
+def test_a_layer_before_its_foundation_names_the_stack_that_comes_first(tmp_path: Path) -> None:
     file = variant(tmp_path, "sandbox", "three")
     program, _, config = program_of(file)
 
@@ -79,13 +79,13 @@ def test_a_layer_before_its_foundation_says_which_stack_comes_first(tmp_path: Pa
 
     with pytest.raises(NoSuchStack, match="sandbox-foundation"):
         cluster({}, preview=True)
-    # It is there and has made nothing yet: a preview shows what will be, an update has nothing to stand on.
-    assert len(made(cluster({"sandbox-foundation": {}}, preview=True))) > 10
+    # The foundation exists without resources: a preview shows the cluster, and an update is refused.
+    assert len(resources_of(cluster({"sandbox-foundation": {}}, preview=True))) > 10
     with pytest.raises(pulumi.RunError, match="bring sandbox-foundation up first"):
         cluster({"sandbox-foundation": {}}, preview=False)
 
 
-def test_a_zone_that_the_foundation_has_not_made_yet_is_named(tmp_path: Path) -> None:
+def test_a_zone_that_the_foundation_does_not_have_yet_is_named(tmp_path: Path) -> None:
     before = recorded(tmp_path, "sandbox", "three")["sandbox-foundation"].outputs
     file = variant(tmp_path, "sandbox", "three")
     file.write_text(file.read_text().replace("zones: [use1-az4, use1-az6]", "zones: [use1-az2, use1-az4, use1-az6]"))

@@ -1,4 +1,4 @@
-"""Pulumi's state on the operator's machine: the passphrase, the locks of the dead, and the project beside the tree."""
+"""Pulumi's state on the operator's machine: passphrase, stale locks, and the project outside the checkout."""
 
 import json
 import os
@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 from landbridge import yaml_text
+from landbridge.environment.state import StateSettings
+from landbridge.findings import FindingsError
 from landbridge.paths import state_dir
-from landbridge.realise.backend import backend_variables, drop_dead_locks, drop_torn_attributes, passphrase_file
+from landbridge.realise.backend import (
+    backend_variables,
+    drop_dead_locks,
+    drop_torn_attributes,
+    has_local_stack,
+    local_backend,
+    passphrase_file,
+)
 from landbridge.realise.project import write_project
 from tests.graph.conftest import SANDBOX
 
@@ -22,7 +31,7 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_passphrase_is_made_once_and_only_its_owner_reads_it() -> None:
+def test_the_passphrase_is_created_once_and_only_its_owner_reads_it() -> None:
     file = passphrase_file("env")
     first = file.read_text()
     assert len(first) > 30 and file.stat().st_mode & 0o077 == 0
@@ -30,19 +39,51 @@ def test_the_passphrase_is_made_once_and_only_its_owner_reads_it() -> None:
     assert passphrase_file("other").read_text() != first
 
 
-def test_an_organisation_s_own_backend_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_organisations_own_backend_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://states")
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "")
     assert backend_variables("env") == {"PULUMI_BACKEND_URL": "s3://states"}
 
 
-def test_only_locks_of_the_dead_are_removed() -> None:
+def test_the_files_backend_is_used_and_another_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = StateSettings(backend="s3://states?region=us-east-1", secrets_provider="awskms://alias/states")
+    assert backend_variables("env", shared) == {"PULUMI_BACKEND_URL": "s3://states?region=us-east-1"}
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://mine")
+    with pytest.raises(FindingsError) as refused:
+        backend_variables("env", shared)
+    (finding,) = refused.value.findings
+    assert finding.rule == "state-backend-differs" and "s3://mine" in finding.message and "unset" in str(finding.fix)
+    with pytest.raises(FindingsError, match="file://"):
+        backend_variables("env", StateSettings(backend="local"))
+
+
+def test_a_shared_state_needs_a_provider_that_other_operators_have() -> None:
+    without = backend_variables("env", StateSettings(backend="s3://states"))
+    assert Path(without["PULUMI_CONFIG_PASSPHRASE_FILE"]).is_file()
+    assert backend_variables("env", StateSettings(backend="local"))["PULUMI_BACKEND_URL"] == local_backend("env")
+
+
+def test_a_stack_that_is_built_with_local_state_is_not_built_again_in_a_shared_one() -> None:
+    folder = state_dir("env") / "pulumi" / ".pulumi" / "stacks" / "landbridge"
+    folder.mkdir(parents=True)
+    assert not has_local_stack("env", "env")
+    for resources, built in (([], False), ([{"urn": "urn:pulumi:env::landbridge::aws:ec2/vpc:Vpc::env"}], True)):
+        (folder / "env.json").write_text(json.dumps({"version": 3, "checkpoint": {"latest": {"resources": resources}}}))
+        assert has_local_stack("env", "env") is built
+    assert not has_local_stack("env", "env-cluster")
+
+
+def test_only_locks_of_ended_processes_are_removed() -> None:
     folder = state_dir("env") / "pulumi" / ".pulumi" / "locks" / "organization" / "landbridge" / "env"
     folder.mkdir(parents=True)
     ended = subprocess.Popen(["true"])
     ended.wait()
-    here = socket.gethostname()
-    holders = {"dead": (ended.pid, here), "alive": (os.getpid(), here), "elsewhere": (ended.pid, "another-host")}
+    hostname = socket.gethostname()
+    holders = {
+        "dead": (ended.pid, hostname),
+        "alive": (os.getpid(), hostname),
+        "elsewhere": (ended.pid, "another-host"),
+    }
     for name, (pid, host) in holders.items():
         (folder / f"{name}.json").write_text(json.dumps({"pid": pid, "hostname": host}))
     (folder / "odd.json").write_text("{")
@@ -50,7 +91,7 @@ def test_only_locks_of_the_dead_are_removed() -> None:
     assert sorted(path.stem for path in folder.glob("*.json")) == ["alive", "elsewhere", "odd"]
 
 
-def test_half_written_attributes_go_and_whole_ones_stay() -> None:
+def test_half_written_attributes_are_removed_and_whole_ones_stay() -> None:
     folder = state_dir("env") / "pulumi" / ".pulumi" / "stacks" / "landbridge"
     folder.mkdir(parents=True)
     for name, text in {"whole.json": "{}", "whole.json.attrs": '{"md5": null}', "empty.json.attrs": ""}.items():
@@ -60,7 +101,7 @@ def test_half_written_attributes_go_and_whole_ones_stay() -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["whole.json", "whole.json.attrs"]
 
 
-def test_what_pulumi_appends_is_kept_and_the_file_s_own_goes_first(
+def test_keys_that_pulumi_appends_are_kept_unless_the_file_has_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "Pulumi.mine.yaml"

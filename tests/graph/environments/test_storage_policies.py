@@ -1,4 +1,4 @@
-"""Data hub, file systems and flow logs with every setting keep every policy."""
+"""Data hub, file systems and flow logs with every setting comply with every policy."""
 
 from pathlib import Path
 
@@ -16,10 +16,14 @@ HUB_TOO = (HUB.rstrip("\n"), HUB.rstrip("}\n") + f", {MORE}}}")
 
 
 @pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
-def test_it_keeps_every_policy(tmp_path: Path, preview: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_settings_together_comply_with_every_policy(
+    tmp_path: Path, preview: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(SANDBOX.parent)
     every = resources(graph_of(tmp_path, stored(ALL), HUB_TOO, FLOW, PROTECTED, preview=preview))
     settings = PolicySettings(regions=("us-east-1", "us-west-2"), least_dh_group=14)
-    assert [str(one) for one in violations(every, settings) if one.level is Level.MANDATORY] == []
-    told = [one.policy for one in violations(every, PolicySettings(regions=("us-east-1",), least_dh_group=14))]
-    assert any("region" in policy or "residen" in policy for policy in told), told
+    assert [str(violation) for violation in violations(every, settings) if violation.level is Level.MANDATORY] == []
+    policies = [
+        violation.policy for violation in violations(every, PolicySettings(regions=("us-east-1",), least_dh_group=14))
+    ]
+    assert any("region" in policy or "residen" in policy for policy in policies), policies

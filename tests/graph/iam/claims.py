@@ -6,16 +6,24 @@ from tests.graph.iam.claim import (
     CLUSTER,
     DENIAL,
     FOREIGN_BUCKET,
+    IMAGE,
     INSTANCE,
+    JOB_ROLE,
     JOBS,
     KEY,
     LAUNCH,
     LOGS,
+    NEW_NODE,
     NODE,
+    ON_INSTANCE,
     OTHER_CLUSTER,
     OTHER_KEY,
     OTHER_SECRET,
     OWN_CLUSTER,
+    PARTNER,
+    PARTNER_KEY,
+    PARTNER_ROLE,
+    POOL_OF_CLUSTER,
     RESTRICTED,
     SECRET,
     SECURE,
@@ -26,16 +34,19 @@ from tests.graph.iam.claim import (
     ClaimRequest,
     allowed,
     denied,
+    without,
 )
 from tests.graph.iam.sagemaker_claims import SAGEMAKER
 from tests.graph.support.policy_documents import ACCOUNT, arn
 
 ALL = ("node", "launch", "terminate", "read", "hub", "mover")
+#: Roles of jobs. Jobs of the class partner may delete objects.
+JOB_ROLES = ("job-internal", "job-partner")
 #: Roles of the optional guardrails.
 WATCHING = ("reaper", "budget")
 CLAIMS = (
     Claim(
-        ("node", "hub"),
+        ("hub",),
         "reads, writes and deletes objects of the hub, over TLS and under the class's own key",
         (
             allowed("s3:GetObject", f"{BUCKET}/x", SECURE),
@@ -50,7 +61,80 @@ CLAIMS = (
         ),
     ),
     Claim(
-        ("node", "hub", "mover"),
+        ("node",),
+        "boots and starts sessions of jobs, and touches no object or key of the hub",
+        (
+            allowed("secretsmanager:GetSecretValue", SECRET, ON_INSTANCE),
+            allowed("sts:AssumeRole", JOB_ROLE, ON_INSTANCE),
+            denied("s3:GetObject", f"{BUCKET}/x", {**SECURE, **ON_INSTANCE}),
+            denied("s3:PutObject", f"{BUCKET}/x", {**SECURE, **ON_INSTANCE}),
+            denied("s3:DeleteObject", f"{BUCKET}/x", {**SECURE, **ON_INSTANCE}),
+            denied("s3:ListBucket", BUCKET, {**SECURE, **ON_INSTANCE}),
+            denied("kms:Decrypt", KEY, ON_INSTANCE),
+        ),
+    ),
+    Claim(
+        ("node",),
+        "assumes the roles of jobs and no other role, and only with the credentials that EC2 gave to an instance",
+        (
+            allowed("sts:AssumeRole", JOB_ROLE, ON_INSTANCE),
+            allowed("sts:SetSourceIdentity", PARTNER_ROLE, ON_INSTANCE),
+            denied("sts:AssumeRole", JOB_ROLE),
+            denied("sts:AssumeRole", LAUNCH, ON_INSTANCE),
+            denied("sts:AssumeRole", NODE, ON_INSTANCE),
+            denied("sts:AssumeRole", f"{JOB_ROLE}-x", ON_INSTANCE),
+        ),
+    ),
+    Claim(
+        ("job-internal",),
+        "reads and writes objects of its class's bucket under the class's key, and deletes none",
+        (
+            allowed("s3:GetObject", f"{BUCKET}/x", SECURE),
+            allowed("s3:PutObject", f"{BUCKET}/x", SECURE),
+            allowed("s3:ListBucket", BUCKET, SECURE),
+            allowed("kms:GenerateDataKey", KEY),
+            denied("s3:DeleteObject", f"{BUCKET}/x", SECURE),
+            denied("s3:DeleteObjectVersion", f"{BUCKET}/x", SECURE),
+            denied("s3:PutObject", f"{BUCKET}/x", {**SECURE, "s3:x-amz-server-side-encryption": "AES256"}),
+            denied("s3:GetObject", f"{PARTNER}/x", SECURE),
+            denied("s3:PutObject", f"{PARTNER}/x", SECURE),
+            denied("s3:ListBucket", PARTNER, SECURE),
+            denied("kms:Decrypt", PARTNER_KEY),
+        ),
+    ),
+    Claim(
+        ("job-partner",),
+        "deletes objects only if its class has `jobs_may_delete`, and never a version",
+        (
+            allowed("s3:DeleteObject", f"{PARTNER}/x", SECURE),
+            denied("s3:DeleteObjectVersion", f"{PARTNER}/x", SECURE),
+            denied("s3:DeleteObject", f"{BUCKET}/x", SECURE),
+            denied("s3:GetObject", f"{BUCKET}/x", SECURE),
+            denied("kms:Decrypt", KEY),
+        ),
+    ),
+    Claim(
+        JOB_ROLES,
+        "has no secret, no other role, no instance, and no access to a class that must stay on-prem",
+        (
+            denied("secretsmanager:GetSecretValue", SECRET),
+            denied("secretsmanager:GetSecretValue", SECRET, ON_INSTANCE),
+            denied("sts:AssumeRole", JOB_ROLE, ON_INSTANCE),
+            denied("sts:AssumeRole", PARTNER_ROLE, ON_INSTANCE),
+            denied("sts:AssumeRole", NODE, ON_INSTANCE),
+            denied("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            denied("ec2:TerminateInstances", INSTANCE, OWN_CLUSTER),
+            denied("iam:PassRole", NODE, TO_EC2),
+            denied("iam:PutRolePolicy", JOB_ROLE),
+            denied("s3:GetObject", f"{RESTRICTED}/x", wide_open=True),
+            denied("s3:PutObject", f"{RESTRICTED}/x", wide_open=True),
+            denied(
+                "s3:GetObject", f"{FOREIGN_BUCKET}/x", {f"s3:ExistingObjectTag/{CLASS}": "restricted"}, wide_open=True
+            ),
+        ),
+    ),
+    Claim(
+        ("node", "hub", "mover", *JOB_ROLES),
         "changes nothing about the hub's buckets, and touches no other bucket or key",
         (
             denied("s3:PutBucketPolicy", BUCKET),
@@ -73,7 +157,7 @@ CLAIMS = (
     ),
     Claim(
         ALL,
-        "reaches nothing of a class that must stay on-prem, even if the file gives it everything besides",
+        "has no access to a class that must stay on-prem, even if the file allows it everything else",
         (
             denied("s3:GetObject", f"{RESTRICTED}/x", wide_open=True),
             denied("s3:ListBucket", RESTRICTED, wide_open=True),
@@ -92,32 +176,40 @@ CLAIMS = (
         ("node",),
         "reads Slurm's key, and no other secret",
         (
-            allowed("secretsmanager:GetSecretValue", SECRET),
-            denied("secretsmanager:PutSecretValue", SECRET),
-            denied("secretsmanager:GetSecretValue", OTHER_SECRET),
+            allowed("secretsmanager:GetSecretValue", SECRET, ON_INSTANCE),
+            denied("secretsmanager:GetSecretValue", SECRET),
+            denied("secretsmanager:PutSecretValue", SECRET, ON_INSTANCE),
+            denied("secretsmanager:GetSecretValue", OTHER_SECRET, ON_INSTANCE),
         ),
     ),
     Claim(
         ("node", "read", "hub", "mover", "terminate"),
         "launches nothing, and passes no role",
         (
-            denied("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            denied("ec2:RunInstances", INSTANCE, NEW_NODE),
             denied("iam:PassRole", NODE, TO_EC2),
         ),
     ),
     Claim(
         ("launch",),
-        "launches only what carries this cluster's tag, from this cluster's templates",
+        "launches only nodes: with this cluster's tags, from its launch templates and their images, of its pools' types, "
+        "in its subnets, security groups, placement groups and reservations (whole requests: `test_whole_launches.py`)",
         (
-            allowed("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
-            denied("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": "other"}),
-            denied("ec2:RunInstances", INSTANCE),
-            allowed("ec2:RunInstances", TEMPLATE, OWN_CLUSTER),
-            denied("ec2:RunInstances", TEMPLATE, OTHER_CLUSTER),
+            allowed("ec2:RunInstances", INSTANCE, NEW_NODE),
+            denied("ec2:RunInstances", INSTANCE, {**NEW_NODE, "aws:RequestTag/landbridge:cluster": "other"}),
+            denied("ec2:RunInstances", INSTANCE, without(NEW_NODE, "aws:RequestTag/landbridge:pool")),
+            denied("ec2:RunInstances", INSTANCE, without(NEW_NODE, "ec2:LaunchTemplate")),
+            denied("ec2:RunInstances", INSTANCE, {**NEW_NODE, "ec2:InstanceType": "p4d.24xlarge"}),
+            allowed("ec2:RunInstances", TEMPLATE, POOL_OF_CLUSTER),
+            denied("ec2:RunInstances", TEMPLATE, OWN_CLUSTER),
+            denied("ec2:RunInstances", TEMPLATE, {**POOL_OF_CLUSTER, **OTHER_CLUSTER}),
             denied("ec2:RunInstances", TEMPLATE),
-            allowed("ec2:RunInstances", arn("ec2", "volume/v"), {"aws:RequestTag/landbridge:cluster": CLUSTER}),
-            denied("ec2:RunInstances", arn("ec2", "volume/v")),
-            denied("ec2:CreateFleet", arn("ec2", "fleet/f-1"), {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            allowed("ec2:RunInstances", IMAGE, {"ec2:IsLaunchTemplateResource": "true"}),
+            denied("ec2:RunInstances", IMAGE, {"ec2:IsLaunchTemplateResource": "false"}),
+            denied("ec2:RunInstances", IMAGE),
+            denied("ec2:CreateFleet", arn("ec2", "fleet/f-1"), NEW_NODE),
+            denied("ec2:CreateLaunchTemplateVersion", TEMPLATE, POOL_OF_CLUSTER),
+            denied("ec2:ModifyLaunchTemplate", TEMPLATE, POOL_OF_CLUSTER),
         ),
     ),
     Claim(
@@ -135,7 +227,7 @@ CLAIMS = (
     ),
     Claim(
         ("launch",),
-        "names its nodes in the launch alone, renews their leases, and adopts nothing by a tag",
+        "tags its nodes in the launch alone, renews their leases, and takes over no instance by a tag",
         (
             allowed("ec2:CreateTags", INSTANCE, {"ec2:CreateAction": "RunInstances"}),
             denied("ec2:CreateTags", INSTANCE, {"ec2:CreateAction": "CreateFleet"}),
@@ -152,29 +244,33 @@ CLAIMS = (
     ),
     Claim(
         ("launch", "node", "read", "hub", "mover"),
-        "ends nothing",
-        (denied("ec2:TerminateInstances", INSTANCE, OWN_CLUSTER), denied("ec2:StopInstances", INSTANCE, OWN_CLUSTER)),
+        "terminates nothing",
+        (
+            denied("ec2:TerminateInstances", INSTANCE, POOL_OF_CLUSTER),
+            denied("ec2:StopInstances", INSTANCE, POOL_OF_CLUSTER),
+        ),
     ),
     Claim(
         ("terminate",),
-        "ends instances of this cluster, and no others",
+        "terminates nodes of this cluster, and no other instances: no gateway, no controller",
         (
-            allowed("ec2:TerminateInstances", INSTANCE, OWN_CLUSTER),
-            denied("ec2:TerminateInstances", INSTANCE, OTHER_CLUSTER),
+            allowed("ec2:TerminateInstances", INSTANCE, POOL_OF_CLUSTER),
+            denied("ec2:TerminateInstances", INSTANCE, OWN_CLUSTER),
+            denied("ec2:TerminateInstances", INSTANCE, {**POOL_OF_CLUSTER, **OTHER_CLUSTER}),
             denied("ec2:TerminateInstances", INSTANCE),
             denied("ec2:DeleteVolume", arn("ec2", "volume/v"), OWN_CLUSTER),
         ),
     ),
     Claim(
         ("terminate",),
-        "deletes volumes and interfaces that a launch of this cluster made, and no others",
+        "deletes volumes and interfaces that a launch of this cluster created, and no others",
         tuple(
-            one
+            request
             for action, part in (
                 ("ec2:DeleteVolume", arn("ec2", "volume/v")),
                 ("ec2:DeleteNetworkInterface", arn("ec2", "network-interface/e")),
             )
-            for one in (
+            for request in (
                 allowed(action, part, {**OWN_CLUSTER, "aws:ResourceTag/landbridge:launch": "lb-1"}),
                 denied(action, part, {**OTHER_CLUSTER, "aws:ResourceTag/landbridge:launch": "lb-1"}),
                 denied(action, part, {**OWN_CLUSTER, "aws:ResourceTag/landbridge:launch": "mine"}),
@@ -185,7 +281,7 @@ CLAIMS = (
     ),
     Claim(
         ("reaper",),
-        "ends nodes of this cluster, no machine that is none, and writes its own log",
+        "terminates nodes of this cluster and no other instances, and writes its own log",
         (
             allowed("ec2:TerminateInstances", INSTANCE, {**OWN_CLUSTER, "aws:ResourceTag/landbridge:pool": "p5"}),
             denied("ec2:TerminateInstances", INSTANCE, OWN_CLUSTER),
@@ -194,12 +290,12 @@ CLAIMS = (
             allowed("logs:PutLogEvents", LOGS),
             denied("logs:PutLogEvents", arn("logs", "log-group:/aws/lambda/other:log-stream:x")),
             denied("logs:DeleteLogGroup", arn("logs", f"log-group:/aws/lambda/{CLUSTER}-reaper")),
-            denied("ec2:RunInstances", INSTANCE, {"aws:RequestTag/landbridge:cluster": CLUSTER}),
+            denied("ec2:RunInstances", INSTANCE, NEW_NODE),
         ),
     ),
     Claim(
         ("budget",),
-        "puts the refusal of launches on the launch role, and nothing else on it or on another",
+        "attaches the denial of launches to the launch role, and no other policy to any role",
         (
             allowed("iam:AttachRolePolicy", LAUNCH, {"iam:PolicyARN": DENIAL}),
             allowed("iam:DetachRolePolicy", LAUNCH, {"iam:PolicyARN": DENIAL}),
@@ -240,9 +336,10 @@ CLAIMS = (
 
 
 def table() -> str:
-    """The claims as the page has them."""
+    """Return the table of claims of the page."""
     lines = ["| role | |", "| --- | --- |"]
     for claim in CLAIMS:
-        who = "each of the first six" if claim.roles == ALL else ", ".join(f"`{role}`" for role in claim.roles)
-        lines.append(f"| {who} | {claim.text} |")
+        shown = dict.fromkeys("job-CLASS" if role in JOB_ROLES else role for role in claim.roles)
+        roles = "each of the first six" if claim.roles == ALL else ", ".join(f"`{role}`" for role in shown)
+        lines.append(f"| {roles} | {claim.text} |")
     return "\n".join(lines)

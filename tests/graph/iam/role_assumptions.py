@@ -3,16 +3,16 @@
 from dataclasses import dataclass, field
 
 from landbridge.ops.iam.match import Context
-from tests.graph.iam.claim import CLUSTER
+from tests.graph.iam.claim import CLUSTER, LAUNCH, NODE, ON_INSTANCE, PARTNER_ROLE
 from tests.graph.support.policy_documents import ACCOUNT, arn
 
 
 @dataclass(frozen=True)
 class RoleAssumption:
-    """Request to assume a role: the service, the context that it gives, and the decision."""
+    """Request to assume a role: the service or role that asks, the context, and the decision."""
 
     role: str
-    service: str
+    principal: str
     allowed: bool
     context: Context = field(default_factory=dict)
 
@@ -20,7 +20,19 @@ class RoleAssumption:
 ANCHOR = arn("rolesanywhere", f"trust-anchor/{CLUSTER}")
 CN = "aws:PrincipalTag/x509Subject/CN"
 SITE = {"aws:SourceAccount": ACCOUNT, "aws:SourceArn": ANCHOR}
+FOR_JOB = {"sts:RoleSessionName": "job-7"}
 ROLE_ASSUMPTIONS = (
+    RoleAssumption("job-internal", NODE, True, {**FOR_JOB, **ON_INSTANCE}),
+    RoleAssumption("job-internal", NODE, False, FOR_JOB),
+    RoleAssumption("job-internal", NODE, False, {"sts:RoleSessionName": "root", **ON_INSTANCE}),
+    RoleAssumption("job-internal", NODE, False, ON_INSTANCE),
+    RoleAssumption("job-internal", LAUNCH, False, {**FOR_JOB, **ON_INSTANCE}),
+    RoleAssumption("job-internal", PARTNER_ROLE, False, {**FOR_JOB, **ON_INSTANCE}),
+    RoleAssumption("job-internal", "ec2.amazonaws.com", False),
+    RoleAssumption("job-internal", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "dgx01"}),
+    RoleAssumption("job-internal", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
+    # The class partner may not be on-prem.
+    RoleAssumption("job-partner", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "dgx01"}),
     RoleAssumption("node", "ec2.amazonaws.com", True),
     RoleAssumption("node", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
     RoleAssumption("launch", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "ctl01"}),

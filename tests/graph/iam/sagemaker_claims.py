@@ -25,7 +25,7 @@ from tests.graph.iam.claim import (
 )
 from tests.graph.support.policy_documents import arn
 
-#: SageMaker's: the role of its jobs, and the policy of whoever starts them.
+#: The role of SageMaker's jobs, and the policy of users who start them.
 TRAINING = ("sagemaker", "train")
 JOB, GROUP = arn("sagemaker", f"training-job/{CLUSTER}-x"), arn("sagemaker", f"model-package-group/{CLUSTER}-models")
 VERSION, INTERFACE = arn("sagemaker", f"model-package/{CLUSTER}-models/1"), arn("ec2", "network-interface/eni-1")
@@ -60,7 +60,7 @@ SAGEMAKER = (
     ),
     Claim(
         ("sagemaker",),
-        "has interfaces in the VPC's private subnets and its own group, lent to SageMaker alone",
+        "has interfaces in the VPC's private subnets and its own group, for SageMaker alone",
         (
             allowed("ec2:CreateNetworkInterface", arn("ec2", f"subnet/{CLUSTER}-private-use1-az4-id")),
             denied("ec2:CreateNetworkInterface", arn("ec2", "subnet/subnet-other")),
@@ -79,7 +79,7 @@ SAGEMAKER = (
     ),
     Claim(
         TRAINING,
-        "reaches nothing of a class that must stay on-prem, and no instance, secret or role",
+        "has no access to a class that must stay on-prem, nor to instances, secrets or roles",
         (
             denied("s3:GetObject", f"{RESTRICTED}/x", wide_open=True),
             denied(

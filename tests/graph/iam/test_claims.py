@@ -7,8 +7,8 @@ import pytest
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from sandbox.pulumi_provider.graph import Graph
 from tests.graph.conftest import ROOT, SANDBOX
-from tests.graph.iam.claim import BUCKET, KEY, ClaimRequest
-from tests.graph.iam.claims import ALL, CLAIMS, WATCHING, table
+from tests.graph.iam.claim import BUCKET, KEY, PARTNER, PARTNER_KEY, ClaimRequest
+from tests.graph.iam.claims import ALL, CLAIMS, JOB_ROLES, WATCHING, table
 from tests.graph.iam.role_assumptions import ROLE_ASSUMPTIONS, RoleAssumption
 from tests.graph.iam.sagemaker_claims import TRAINING
 from tests.graph.support.policy_documents import ACCOUNT, everything, text_of
@@ -37,19 +37,20 @@ def policies(graph: Graph, role: str, request_row: ClaimRequest) -> Policies:
     token = "aws:iam/policy:Policy" if role == "train" else "aws:iam/rolePolicy:RolePolicy"
     identity_policy = Document.of(role, text_of(graph, token, role))
     resource = None
-    if request_row.resource.startswith(BUCKET):
-        resource = Document.of("bucket", text_of(graph, "aws:s3/bucketPolicy:BucketPolicy", "internal"))
-    elif request_row.resource == KEY:
-        resource = Document.of("key", text_of(graph, "aws:kms/key:Key", "internal"))
+    for data_class, (bucket, key) in {"internal": (BUCKET, KEY), "partner": (PARTNER, PARTNER_KEY)}.items():
+        if request_row.resource.startswith(bucket):
+            resource = Document.of("bucket", text_of(graph, "aws:s3/bucketPolicy:BucketPolicy", data_class))
+        elif request_row.resource == key:
+            resource = Document.of("key", text_of(graph, "aws:kms/key:Key", data_class))
     return Policies(
         (identity_policy, OPEN) if request_row.wide_open else (identity_policy,),
         resource,
-        resource_decides=request_row.resource == KEY,
+        resource_decides=request_row.resource in (KEY, PARTNER_KEY),
     )
 
 
 @pytest.mark.parametrize(("role", "request_row"), ROWS)
-def test_iam_decides_as_the_claim_says(graph: Graph, role: str, request_row: ClaimRequest) -> None:
+def test_iam_decides_as_the_claim_states(graph: Graph, role: str, request_row: ClaimRequest) -> None:
     principal = f"arn:aws:iam::{ACCOUNT}:role/variant-{role}"
     decision = evaluate(
         Request(principal, request_row.action, request_row.resource, request_row.context),
@@ -58,15 +59,15 @@ def test_iam_decides_as_the_claim_says(graph: Graph, role: str, request_row: Cla
     assert decision.allowed is request_row.allowed, decision.why
 
 
-@pytest.mark.parametrize("assumption", ROLE_ASSUMPTIONS, ids=lambda row: f"{row.role}-{row.service}-{row.allowed}")
+@pytest.mark.parametrize("assumption", ROLE_ASSUMPTIONS, ids=lambda row: f"{row.role}-{row.principal}-{row.allowed}")
 def test_only_the_named_principal_can_assume_a_role(graph: Graph, assumption: RoleAssumption) -> None:
     trust = Document.of("trust", text_of(graph, "aws:iam/role:Role", assumption.role))
-    request = Request(assumption.service, "sts:AssumeRole", f"arn:aws:iam::{ACCOUNT}:role/x", assumption.context)
+    request = Request(assumption.principal, "sts:AssumeRole", f"arn:aws:iam::{ACCOUNT}:role/x", assumption.context)
     assert evaluate(request, Policies(resource=trust, resource_decides=True)).allowed is assumption.allowed
 
 
 def test_each_role_has_allowed_and_denied_requests() -> None:
-    for role in (*ALL, *WATCHING, *TRAINING):
+    for role in (*ALL, *JOB_ROLES, *WATCHING, *TRAINING):
         decisions = {request_row.allowed for claim in CLAIMS if role in claim.roles for request_row in claim.requests}
         assert decisions == {True, False}, role
 

@@ -14,7 +14,7 @@ from tests.graph.conftest import SANDBOX
 from tests.graph.support.policy_documents import PolicyDocument, documents, everything
 
 WILDCARD_RESOURCES = Path(__file__).parent / "wildcard_resources.yaml"
-#: In the policy of a role, a bucket or a key these name no resource of their own.
+#: Type whose policy is a trust policy, without resources.
 TRUST = "aws:iam/role:Role"
 
 
@@ -43,8 +43,9 @@ def test_no_statement_allows_a_wildcard_action(graph: Graph) -> None:
         for action in listed(statement["Action"])
         if "*" in action or "?" in action
     }
-    # A key's own policy hands the decision to IAM, whose policies are in this test too.
-    assert wide == {("key", "kms:*")}
+    # A key's policy delegates the decision to IAM, whose policies are in this test too. The guides of AWS's services ask
+    # for GenerateDataKey* in the policy of a key that a service uses.
+    assert wide == {("key", "kms:*"), ("key", "kms:GenerateDataKey*")}
 
 
 def test_each_wildcard_resource_has_a_reason_and_each_reason_a_statement(graph: Graph) -> None:
@@ -74,11 +75,11 @@ def exists(action: str) -> bool:
     known = iam_actions(service)
     if action == "*":
         return True
-    return known is not None and any(fnmatchcase(one, name) for one in known.all())
+    return known is not None and any(fnmatchcase(pattern, name) for pattern in known.all())
 
 
-def test_an_action_that_knows_no_resources_is_allowed_on_star_only(graph: Graph) -> None:
-    """On an ARN it would be allowed nowhere, and the first to know would be whoever needs it."""
+def test_an_action_without_resource_types_is_allowed_on_star_only(graph: Graph) -> None:
+    """With an ARN such an action would be allowed nowhere, which only its user would notice."""
     for document, statement in statements(graph, "Allow"):
         for action in listed(statement["Action"]) if document.type != TRUST else []:
             known = iam_actions(action.partition(":")[0])
@@ -93,23 +94,23 @@ def test_buckets_and_objects_are_not_mixed_up(graph: Graph) -> None:
         for action in listed(statement["Action"]):
             service, _, name = action.partition(":")
             if service == "s3" and document.type != "aws:s3/bucketPolicy:BucketPolicy":
-                objects = {"/" in one.split(":::")[1] for one in listed(statement["Resource"])}
+                objects = {"/" in resource.split(":::")[1] for resource in listed(statement["Resource"])}
                 assert objects == {name in s3.object}, (document.key, action)
 
 
-def test_no_role_can_give_itself_rights(graph: Graph) -> None:
-    """Passing a role, and attaching a policy, are the two there are: each to one role, and of one thing."""
+def test_no_role_can_extend_its_permissions(graph: Graph) -> None:
+    """Only passing a role and attaching a policy are allowed: each for one role, and one service or policy."""
     document = {
-        (one.key, action): statement
-        for one, statement in statements(graph, "Allow")
+        (policy_document.key, action): statement
+        for policy_document, statement in statements(graph, "Allow")
         for action in listed(statement["Action"])
         if action in iam().escalation
     }
     passed = {"launch": ("node", "ec2.amazonaws.com"), "train": ("sagemaker", "sagemaker.amazonaws.com")}
     assert {key for key in document if key[1] == "iam:PassRole"} == {(role, "iam:PassRole") for role in passed}
-    for role, (given, service) in passed.items():
+    for role, (passed_role, service) in passed.items():
         passing = document[role, "iam:PassRole"]
-        assert listed(passing["Resource"]) == [f"arn:aws:iam::123456789012:role/variant-{given}"]
+        assert listed(passing["Resource"]) == [f"arn:aws:iam::123456789012:role/variant-{passed_role}"]
         assert passing["Condition"] == {"StringEquals": {"iam:PassedToService": service}}
     for (role, action), statement in document.items():
         if action != "iam:PassRole":
@@ -121,14 +122,19 @@ def test_no_role_can_give_itself_rights(graph: Graph) -> None:
 def test_no_trust_is_open(graph: Graph) -> None:
     for document, statement in statements(graph, "Allow"):
         if document.type == TRUST:
+            if "AWS" in statement["Principal"]:
+                # Only the roles of jobs are assumed by a role: that of the nodes.
+                assert document.key.startswith("job-")
+                assert statement["Principal"] == {"AWS": "arn:aws:iam::123456789012:role/variant-node"}
+                continue
             service = statement["Principal"]["Service"]
             assert set(statement["Principal"]) == {"Service"} and isinstance(service, str)
-            # EC2 and Lambda hand out a role only to what was made by somebody who may pass it; the others say for whom they act.
-            handed = service in ("ec2.amazonaws.com", "lambda.amazonaws.com")
-            assert handed or "aws:SourceAccount" in statement["Condition"]["StringEquals"]
+            # EC2 and Lambda use a role only if the creator of the resource may pass it; others state their caller's account.
+            needs_pass_role = service in ("ec2.amazonaws.com", "lambda.amazonaws.com")
+            assert needs_pass_role or "aws:SourceAccount" in statement["Condition"]["StringEquals"]
 
 
-def test_every_set_of_values_under_an_allow_is_not_met_by_nothing(graph: Graph) -> None:
+def test_every_for_all_values_condition_of_an_allow_requires_the_key(graph: Graph) -> None:
     for document, statement in statements(graph, "Allow"):
         for operator, keys in statement.get("Condition", {}).items():
             if operator.startswith("ForAllValues:"):

@@ -15,17 +15,17 @@ BUCKET, OTHERS = f"arn:aws:s3:::variant-internal-{ACCOUNT}", arn("secretsmanager
 DATABASE_SECRET = f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:variant-accounting"
 SLURM_KEY = arn("secretsmanager", "secret:variant/slurm-key-AbCdEf")
 NODES = arn("ec2", "instance/i-1")
-MINE, THEIRS = ({"aws:ResourceTag/landbridge:cluster": own} for own in ("variant", "other"))
-HERE, SECRETS = {"aws:RequestedRegion": "us-east-1"}, {"kms:ViaService": "secretsmanager.us-east-1.amazonaws.com"}
+MINE, THEIRS = ({"aws:ResourceTag/landbridge:cluster": cluster} for cluster in ("variant", "other"))
+OF_POOL = {"aws:ResourceTag/landbridge:pool": "g6e"}
+IN_REGION, SECRETS = {"aws:RequestedRegion": "us-east-1"}, {"kms:ViaService": "secretsmanager.us-east-1.amazonaws.com"}
 
 
 @pytest.mark.parametrize(
-    ("role", "action", "resource", "context", "may"),
+    ("role", "action", "resource", "context", "allowed"),
     [
-        ("controller", "ec2:TerminateInstances", NODES, MINE, True),
-        ("controller", "ec2:TerminateInstances", NODES, THEIRS, False),
-        ("controller", "ec2:RunInstances", NODES, {"aws:RequestTag/landbridge:cluster": "variant"}, True),
-        ("controller", "ec2:RunInstances", NODES, {"aws:RequestTag/landbridge:cluster": "other"}, False),
+        ("controller", "ec2:TerminateInstances", NODES, {**MINE, **OF_POOL}, True),
+        ("controller", "ec2:TerminateInstances", NODES, MINE, False),
+        ("controller", "ec2:TerminateInstances", NODES, {**THEIRS, **OF_POOL}, False),
         ("controller", "secretsmanager:GetSecretValue", DATABASE_SECRET, {}, True),
         ("controller", "secretsmanager:PutSecretValue", DATABASE_SECRET, {}, False),
         ("controller", "secretsmanager:PutSecretValue", SLURM_KEY, {}, True),
@@ -38,9 +38,9 @@ HERE, SECRETS = {"aws:RequestedRegion": "us-east-1"}, {"kms:ViaService": "secret
         ("controller", "ec2:DeleteVolume", arn("ec2", "volume/vol-1"), MINE, False),
         ("controller", "ec2:DetachVolume", arn("ec2", "volume/vol-1"), MINE, False),
         ("controller", "iam:PassRole", f"arn:aws:iam::{ACCOUNT}:role/variant-controller", {}, False),
-        ("controller", "ssmmessages:OpenDataChannel", "*", HERE, True),
+        ("controller", "ssmmessages:OpenDataChannel", "*", IN_REGION, True),
         ("controller", "ssm:GetParameter", arn("ssm", "parameter/x"), {}, False),
-        ("login", "ssmmessages:OpenDataChannel", "*", HERE, True),
+        ("login", "ssmmessages:OpenDataChannel", "*", IN_REGION, True),
         ("login", "ssmmessages:OpenDataChannel", "*", {"aws:RequestedRegion": "eu-west-1"}, False),
         ("login", "ec2:TerminateInstances", NODES, MINE, False),
         ("login", "ec2:DescribeInstances", "*", {}, False),
@@ -49,17 +49,22 @@ HERE, SECRETS = {"aws:RequestedRegion": "us-east-1"}, {"kms:ViaService": "secret
         ("login", "ssm:SendCommand", NODES, {}, False),
     ],
 )
-def test_what_a_host_may_by_being_it(
-    roles: dict[str, tuple[Document, ...]], role: str, action: str, resource: str, context: dict[str, str], may: bool
+def test_the_role_of_a_host_allows_what_it_needs_alone(
+    roles: dict[str, tuple[Document, ...]],
+    role: str,
+    action: str,
+    resource: str,
+    context: dict[str, str],
+    allowed: bool,
 ) -> None:
-    asked = Request(f"arn:aws:iam::{ACCOUNT}:role/variant-{role}", action, resource, context)
-    decision = evaluate(asked, Policies(roles[role]))
-    assert decision.allowed is may, decision.why
+    request = Request(f"arn:aws:iam::{ACCOUNT}:role/variant-{role}", action, resource, context)
+    decision = evaluate(request, Policies(roles[role]))
+    assert decision.allowed is allowed, decision.why
 
 
 @pytest.fixture(scope="module")
 def roles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Document, ...]]:
-    """The policies of each host's role, together."""
+    """Return the policies of each host's role."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(SANDBOX.parent)
         graph = recorded(write(tmp_path_factory.mktemp("roles"), "variant", endpoint=ENDPOINT))
@@ -73,7 +78,10 @@ def roles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Document,
     }
 
 
-def test_the_role_s_policies_fit_what_iam_takes(roles: dict[str, tuple[Document, ...]]) -> None:
+def test_the_roles_policies_are_below_iams_limit(roles: dict[str, tuple[Document, ...]]) -> None:
     """Source: IAM User Guide, quotas: 10,240 characters of inline policies in a role, white space apart."""
     for documents in roles.values():
-        assert sum(len(json.dumps(list(own.statements), separators=(",", ":"))) + 50 for own in documents) < 10_240
+        assert (
+            sum(len(json.dumps(list(document.statements), separators=(",", ":"))) + 50 for document in documents)
+            < 10_240
+        )

@@ -1,4 +1,4 @@
-"""A busy AWS that is late to know what it has: the provider waits for it, as the real one does. Without an engine."""
+"""AWS under load that shows resources late: the provider waits, as the real one does. Without an engine."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ def emptied(cloud: EmulatorProcess) -> Iterator[EmulatorProcess]:
     cloud.control(wipe=True)
 
 
-def test_what_is_throttled_or_not_seen_yet_is_asked_again(
+def test_throttled_calls_and_calls_for_invisible_resources_are_repeated(
     emptied: EmulatorProcess, environment_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
@@ -36,7 +36,7 @@ def test_what_is_throttled_or_not_seen_yet_is_asked_again(
     assert {"InvalidVpcID.NotFound", "InvalidTransitGatewayAttachmentID.NotFound", "NoSuchEntity"} <= set(errors)
 
 
-def test_what_fails_after_it_exists_is_told_with_its_id(emptied: EmulatorProcess) -> None:
+def test_a_creation_that_fails_halfway_is_reported_with_its_id(emptied: EmulatorProcess) -> None:
     connection = EmulatedAws(emptied.endpoint, "us-east-1")
     inputs = {"cidrBlock": "10.9.0.0/16", "enableDnsHostnames": True}
     emptied.control(faults={"ModifyVpcAttribute": {"code": "OperationNotPermitted", "message": "not now"}})

@@ -1,4 +1,4 @@
-"""Plugins that a server starts: they serve as others do, and outlive neither what the engine sees of them nor the server."""
+"""Plugins that a server starts: they serve as others do, and end with the process that the engine sees, and the server."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from sandbox.pulumi_provider.prefork import prefork_server
 from sandbox.pulumi_provider.prefork_client import SOCKET_VARIABLE, run_in_server
 from sandbox.pulumi_provider.provider import VERSION
 
-#: A plugin looks every two seconds whether it is alone, and gives what it answers two more.
+#: A plugin checks every two seconds whether its parent runs, and waits two more for running calls.
 NOTICED_SECONDS = 10
 
 
@@ -29,7 +29,7 @@ def program(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plugin(program: Path, prefork: Path) -> Iterator[tuple[Popen[str], int]]:
-    """A plugin of the server, and its port."""
+    """Yield a plugin of the server, and its port."""
     with _started([str(program)], prefork) as process:
         yield process, _port(process)
         process.kill()
@@ -62,7 +62,7 @@ def _closes(port: int) -> bool:
     return _closed(port)
 
 
-def test_it_answers_as_any_other_and_ends_when_told(plugin: tuple[Popen[str], int]) -> None:
+def test_it_answers_as_any_other_and_ends_on_cancel(plugin: tuple[Popen[str], int]) -> None:
     process, port = plugin
     assert _version(port) == VERSION
     process.send_signal(signal.SIGINT)  # as the whole group gets it at the end of a run

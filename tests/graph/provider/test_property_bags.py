@@ -1,4 +1,4 @@
-"""Property bags that the SDK lets through: each is refused, and its path is named."""
+"""Wrong inputs that the SDK accepts: each is refused with its path."""
 
 from typing import Any
 
@@ -14,14 +14,15 @@ RULE, VPN = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "aws:ec
 GROUP, VERSIONING = "aws:ec2/placementGroup:PlacementGroup", "aws:s3/bucketVersioning:BucketVersioning"
 
 
-def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
+def reasons_by_path(token: str, inputs: dict[str, Any]) -> dict[str, str]:
     return {
-        sdk_args.spell(path): reason for path, reason in [*sdk_args.problems(token, bag), *word_problems(token, bag)]
+        sdk_args.spell(path): reason
+        for path, reason in [*sdk_args.problems(token, inputs), *word_problems(token, inputs)]
     }
 
 
 @pytest.mark.parametrize(
-    ("token", "bag", "path", "reason"),
+    ("token", "inputs", "path", "reason"),
     [
         (VPC, {"cidrBlok": "10.0.0.0/16"}, "cidrBlok", "did you mean cidrBlock"),
         (VPC, {"enableDnsSupport": "yes"}, "enableDnsSupport", "expected bool"),
@@ -68,18 +69,20 @@ def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
         ("aws:ec2/nothing:Nothing", {}, "", "unknown resource type"),
     ],
 )
-def test_a_wrong_bag_is_refused_with_its_path(token: str, bag: dict[str, Any], path: str, reason: str) -> None:
-    problems = found(token, bag)
+def test_wrong_inputs_are_refused_with_their_path(token: str, inputs: dict[str, Any], path: str, reason: str) -> None:
+    problems = reasons_by_path(token, inputs)
     assert path in problems, problems
     assert reason in problems[path]
 
 
-def test_a_right_bag_is_let_through() -> None:
+def test_valid_inputs_are_accepted() -> None:
     nic = {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only", "securityGroups": ["sg-1"]}
-    assert found(TEMPLATE, {"instanceType": "p5.48xlarge", "networkInterfaces": [nic], "tags": {"a": "b"}}) == {}
+    assert (
+        reasons_by_path(TEMPLATE, {"instanceType": "p5.48xlarge", "networkInterfaces": [nic], "tags": {"a": "b"}}) == {}
+    )
 
 
-def test_every_kind_of_the_stand_in_is_one_of_the_sdk_and_replaces_real_properties() -> None:
+def test_every_type_of_the_stand_in_is_one_of_the_sdk_and_replaces_real_properties() -> None:
     for token, kind in RESOURCE_TYPES.items():
         cls = sdk_args.args_class(token)
         assert cls is not None, token
@@ -94,7 +97,7 @@ def test_every_enumeration_in_the_facts_exists() -> None:
         list(word_problems(token, {}))
 
 
-def test_what_ec2_refuses_at_the_launch_is_refused_when_the_template_is_made() -> None:
+def test_interfaces_that_ec2_refuses_at_the_launch_are_refused_in_the_launch_template() -> None:
     nic = {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "efa-only"}
     block = {"instanceMarketOptions": {"marketType": "capacity-block"}, "placement": {"groupName": "g"}}
     with pytest.raises(ProviderError, match=r"efa-interfaces.*no-group-with-block"):

@@ -1,4 +1,4 @@
-"""CloudFormation's schemas as the provider uses them: what each refuses, and that every type has one or says why not."""
+"""CloudFormation's schemas in the provider: values that each refuses, and the types that have no schema."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ DATABASE, FUNCTION = "aws:rds/instance:Instance", "aws:lambda/function:Function"
 RULES = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
 
 
-def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
-    return {sdk_args.spell(path): reason for path, reason in schema_problems(token, bag)}
+def reasons_by_path(token: str, inputs: dict[str, Any]) -> dict[str, str]:
+    return {sdk_args.spell(path): reason for path, reason in schema_problems(token, inputs)}
 
 
 @pytest.mark.parametrize(
-    ("token", "bag", "path", "reason"),
+    ("token", "inputs", "path", "reason"),
     [
         # enumerations
         (EFS, {"throughputMode": "turbo"}, "throughputMode", "is not one of"),
@@ -42,20 +42,22 @@ def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
         (FUNCTION, {"timeout": 0}, "timeout", "at least 1"),
         ("aws:kms/key:Key", {"deletionWindowInDays": 3}, "deletionWindowInDays", "at least 7"),
         (FUNCTION, {"layers": ["l"], "architectures": ["x86_64", "arm64"]}, "architectures", "at most 1"),
-        # what excludes what, or needs it
+        # properties that exclude or require each other
         (DATABASE, {"engine": "mariadb", "backupRetentionPeriod": 36}, "backupRetentionPeriod", "at most 35"),
         (DATABASE, {"engine": "mariadb", "kmsKeyId": "k", "storageEncrypted": False}, "storageEncrypted", "not one of"),
         (SUBNET, {"availabilityZone": "us-east-1a", "availabilityZoneId": "use1-az4"}, "availabilityZoneId", "not beside"),
     ],
 )  # fmt: skip
-def test_a_value_that_a_schema_refuses(token: str, bag: dict[str, Any], path: str, reason: str) -> None:
-    problems = found(token, bag)
+def test_a_value_that_a_schema_refuses(token: str, inputs: dict[str, Any], path: str, reason: str) -> None:
+    problems = reasons_by_path(token, inputs)
     assert path in problems and reason in problems[path], problems
-    assert (path, problems[path]) in [(sdk_args.spell(where), said) for where, said in all_problems(token, bag)]
+    assert (path, problems[path]) in [
+        (sdk_args.spell(location), text) for location, text in all_problems(token, inputs)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("token", "bag"),
+    ("token", "inputs"),
     [
         (EFS, {"throughputMode": "elastic", "encrypted": True}),
         (SUBNET, {"availabilityZoneId": "use1-az4", "cidrBlock": "10.0.0.0/24"}),
@@ -68,8 +70,8 @@ def test_a_value_that_a_schema_refuses(token: str, bag: dict[str, Any], path: st
         ("aws:nothing/like:It", {"a": 1}),
     ],
 )
-def test_what_a_schema_takes(token: str, bag: dict[str, Any]) -> None:
-    assert found(token, bag) == {}
+def test_values_that_a_schema_accepts(token: str, inputs: dict[str, Any]) -> None:
+    assert reasons_by_path(token, inputs) == {}
 
 
 #: Types for which CloudFormation has no resource, or none with properties to check.
@@ -103,4 +105,4 @@ def test_a_schema_exists_and_has_the_names_of_the_row(token: str) -> None:
     assert cls is not None and set(row.names) <= set(sdk_args.fields(cls)), token
     assert set(row.names.values()) <= known, set(row.names.values()) - known
     common = {name.lower() for name in known} & {row.names.get(key, key).lower() for key in sdk_args.fields(cls)}
-    assert common, f"{token}: nothing of {row.type} would be judged"
+    assert common, f"{token}: nothing of {row.type} would be checked"

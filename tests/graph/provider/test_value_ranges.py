@@ -1,4 +1,4 @@
-"""Values that AWS refuses and the SDK lets through: each is refused with its path, and what AWS takes is let through."""
+"""Values that AWS refuses and the SDK accepts: each is refused with its path; values that AWS accepts are accepted."""
 
 from typing import Any
 
@@ -16,15 +16,15 @@ LOGS, PROFILE = "aws:cloudwatch/logGroup:LogGroup", "aws:rolesanywhere/profile:P
 KEY, SUBNETS = "aws:kms/key:Key", ["subnet-0123456789abcdef0"]
 
 
-def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
+def reasons_by_path(token: str, inputs: dict[str, Any]) -> dict[str, str]:
     reasons: dict[str, list[str]] = {}
-    for path, reason in range_problems(token, bag):
+    for path, reason in range_problems(token, inputs):
         reasons.setdefault(sdk_args.spell(path), []).append(reason)
     return {path: "; ".join(several) for path, several in reasons.items()}
 
 
 @pytest.mark.parametrize(
-    ("token", "bag", "path", "reason"),
+    ("token", "inputs", "path", "reason"),
     [
         (ROLE, {"name": "r" * 65}, "name", "65 characters, at most 64"),
         (ROLE, {"name": "a role"}, "name", "does not match"),
@@ -34,24 +34,24 @@ def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
         ("aws:iam/rolePolicy:RolePolicy", {"name": "p" * 129}, "name", "at most 128"),
         ("aws:kms/alias:Alias", {"name": "alias/" + "a" * 300}, "name", "at most 256"),
         (KEY, {"description": "d" * 9000}, "description", "at most 8192"),
-        (KEY, {"keyUsage": "ENCRYPT"}, "keyUsage", "is not a word"),
+        (KEY, {"keyUsage": "ENCRYPT"}, "keyUsage", "is not a value"),
         (TEMPLATE, {"name": "ab"}, "name", "at least 3"),
         (TEMPLATE, {"name": "with space"}, "name", "does not match"),
-        (TEMPLATE, {"instanceType": "p5.48xlrge"}, "instanceType", "is not a word"),
+        (TEMPLATE, {"instanceType": "p5.48xlrge"}, "instanceType", "is not a value"),
         (
             TEMPLATE,
             {"instanceMarketOptions": {"marketType": "capacity_block"}},
             "instanceMarketOptions.marketType",
-            "word",
+            "is not a value",
         ),
-        ("aws:ec2/placementGroup:PlacementGroup", {"strategy": "clustered"}, "strategy", "is not a word"),
-        (LUSTRE, {"deploymentType": "PERSISTENT_3"}, "deploymentType", "is not a word"),
+        ("aws:ec2/placementGroup:PlacementGroup", {"strategy": "clustered"}, "strategy", "is not a value"),
+        (LUSTRE, {"deploymentType": "PERSISTENT_3"}, "deploymentType", "is not a value"),
         (LUSTRE, {"perUnitStorageThroughput": 10}, "perUnitStorageThroughput", "at least 12"),
         (LUSTRE, {"automaticBackupRetentionDays": 91}, "automaticBackupRetentionDays", "at most 90"),
         (LUSTRE, {"weeklyMaintenanceStartTime": "8:00:00"}, "weeklyMaintenanceStartTime", "does not match"),
         (LUSTRE, {"subnetIds": ["main"]}, "subnetIds[0]", "does not match"),
-        (LUSTRE, {"dataCompressionType": "lz4"}, "dataCompressionType", "is not a word"),
-        (ZFS, {"deploymentType": "MULTI_AZ_9"}, "deploymentType", "is not a word"),
+        (LUSTRE, {"dataCompressionType": "lz4"}, "dataCompressionType", "is not a value"),
+        (ZFS, {"deploymentType": "MULTI_AZ_9"}, "deploymentType", "is not a value"),
         (ZFS, {"throughputCapacity": 4}, "throughputCapacity", "at least 8"),
         (GROUP, {"name": "sg-mine"}, "name", "does not match"),
         (GROUP, {"description": "the nodes' own"}, "description", "does not match"),
@@ -65,20 +65,20 @@ def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
         (LOGS, {"name": "n" * 513}, "name", "at most 512"),
         (LOGS, {"retentionInDays": 31}, "retentionInDays", "is not one of"),
         (PROFILE, {"durationSeconds": 60}, "durationSeconds", "at least 900"),
-        ("aws:efs/fileSystem:FileSystem", {"throughputMode": "burst"}, "throughputMode", "is not a word"),
+        ("aws:efs/fileSystem:FileSystem", {"throughputMode": "burst"}, "throughputMode", "is not a value"),
         (TEMPLATE, {"networkInterfaces": [{}], "vpcSecurityGroupIds": ["sg-1"]}, "vpcSecurityGroupIds", "not beside"),
         (TEMPLATE, {"networkInterfaces": [{}, {"deviceIndex": 0}]}, "networkInterfaces[1]", "a second interface"),
         (
             TEMPLATE,
             {"networkInterfaces": [{"associatePublicIpAddress": "true"}, {"deviceIndex": 1}]},
             "networkInterfaces[0].associatePublicIpAddress",
-            "only where there is one",
+            "only if there is one",
         ),
         (
             TEMPLATE,
             {"instanceMarketOptions": {"marketType": "capacity-block"}},
             "capacityReservationSpecification",
-            "naming it",
+            "required for a launch",
         ),
         (RULE, {"ipProtocol": "tcp", "cidrIpv4": "10.0.0.0/8"}, "fromPort", "without ports"),
         (RULE, {"ipProtocol": "tcp", "fromPort": 9, "toPort": 8, "cidrIpv4": "10.0.0.0/8"}, "fromPort", "backwards"),
@@ -100,14 +100,14 @@ def found(token: str, bag: dict[str, Any]) -> dict[str, str]:
         ),
     ],
 )
-def test_a_value_that_aws_refuses(token: str, bag: dict[str, Any], path: str, reason: str) -> None:
-    problems = found(token, bag)
+def test_a_value_that_aws_refuses(token: str, inputs: dict[str, Any], path: str, reason: str) -> None:
+    problems = reasons_by_path(token, inputs)
     assert path in problems, problems
     assert reason in problems[path]
 
 
 @pytest.mark.parametrize(
-    ("token", "bag"),
+    ("token", "inputs"),
     [
         (ROLE, {"name": "graph-node", "path": "/", "maxSessionDuration": 3600, "description": "nodes"}),
         (ROLE, {"path": "/teams/ml/"}),
@@ -120,8 +120,8 @@ def test_a_value_that_aws_refuses(token: str, bag: dict[str, Any], path: str, re
         (LOGS, {"retentionInDays": 180}),
     ],
 )
-def test_what_aws_takes_is_let_through(token: str, bag: dict[str, Any]) -> None:
-    assert found(token, bag) == {}
+def test_values_that_aws_accepts_are_accepted(token: str, inputs: dict[str, Any]) -> None:
+    assert reasons_by_path(token, inputs) == {}
 
 
 def test_every_name_in_the_table_exists() -> None:
@@ -132,25 +132,27 @@ def test_every_name_in_the_table_exists() -> None:
         assert set(names.values()) <= members and set(names) <= set(
             sdk_args.fields(sdk_args.args_class(token) or object)
         ), token
-    for token, own in table()["own"].items():
-        assert token in RESOURCE_TYPES and set(own) <= set(sdk_args.fields(sdk_args.args_class(token) or object)), token
+    for token, properties in table()["own"].items():
+        assert token in RESOURCE_TYPES and set(properties) <= set(
+            sdk_args.fields(sdk_args.args_class(token) or object)
+        ), token
 
 
 def test_patterns_that_python_cannot_read_are_few() -> None:
-    """Those let everything through: a service whose patterns are all of that kind must not come in unnoticed."""
+    """Such a pattern accepts every value: only those listed here are permitted."""
 
     def patterns(shape: Any, seen: set[str]) -> set[str]:
         if shape.name in seen:
             return set()
         seen.add(shape.name)
-        own = {shape.metadata["pattern"]} if "pattern" in shape.metadata else set()
+        direct = {shape.metadata["pattern"]} if "pattern" in shape.metadata else set()
         inner = shape.members.values() if shape.type_name == "structure" else ()
         inner = [shape.member] if shape.type_name == "list" else inner
-        return own.union(*(patterns(member, seen) for member in inner))
+        return direct.union(*(patterns(member, seen) for member in inner))
 
     requests = {request for several in table()["requests"].values() for request in several}
     every = set().union(*(patterns(_shape(request), set()) for request in requests))
     assert len(every) > 30
-    # Those of tags, which are judged apart, and of descriptions that may be anything.
+    # Patterns of tags, which are checked separately, and of descriptions with any text.
     known = (r"\p{L}\p{Z}\p{N}_.:/=+\-@", r"[\p{L}\p{M}\p{Z}\p{S}\p{N}\p{P}]*")
-    assert [one for one in every if _pattern(one).pattern != one and not any(part in one for part in known)] == []
+    assert [text for text in every if _pattern(text).pattern != text and not any(part in text for part in known)] == []

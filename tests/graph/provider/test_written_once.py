@@ -1,5 +1,5 @@
-"""A mistake told three times in one function's words: in the environment file by `check`, in any program by the pack, and in
-the sandbox by the provider, which refuses what AWS would refuse."""
+"""Mistakes that one function reports in three places: in the environment file by `check`, in any program by the policy
+pack, and in the sandbox by the provider, which refuses what AWS would refuse."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,14 +28,14 @@ NICS: DataPath = (*POOL, "interfaces")
 
 @dataclass(frozen=True)
 class Case:
-    """One mistake: in a file and in a resource. `aws` is False for what AWS would let happen, and nobody should."""
+    """Mistake in a file and in a resource. `aws` is False if AWS accepts it."""
 
-    says: str
+    message: str
     rule: str
     changes: Mapping[DataPath, Any]
     policy: str
     token: str
-    bag: Mapping[str, Any]
+    inputs: Mapping[str, Any]
     aws: bool = True
     right: Mapping[str, Any] = field(default_factory=dict)
 
@@ -46,15 +46,17 @@ def disk(**ebs: Any) -> dict[str, Any]:
     }
 
 
-def nics(*own: tuple[int, int, str]) -> dict[str, Any]:
+def nics(*interfaces: tuple[int, int, str]) -> dict[str, Any]:
     return {
         "instanceType": "p5.48xlarge",
-        "networkInterfaces": [{"networkCardIndex": c, "deviceIndex": d, "interfaceType": kind} for c, d, kind in own],
+        "networkInterfaces": [
+            {"networkCardIndex": c, "deviceIndex": d, "interfaceType": kind} for c, d, kind in interfaces
+        ],
     }
 
 
-def written(*own: tuple[int, int, str]) -> dict[DataPath, Any]:
-    return {NICS: [{"card": c, "device": d, "type": kind} for c, d, kind in own]}
+def written(*interfaces: tuple[int, int, str]) -> dict[DataPath, Any]:
+    return {NICS: [{"card": c, "device": d, "type": kind} for c, d, kind in interfaces]}
 
 
 def opened(**keys: Any) -> dict[DataPath, Any]:
@@ -125,7 +127,7 @@ CASES = [
          {(*SHARES, "home"): {"kind": "efs", "performance": "max_io"}},
          "possible-file-systems", EFS, {"encrypted": True, "performanceMode": "maxIO", "throughputMode": "elastic"},
          right={"encrypted": True, "throughputMode": "elastic"}),
-    # What AWS would let happen.
+    # Mistakes that AWS accepts.
     Case("4 hops everything behind the node", "metadata-hop-limit", {(*POOL, "imds_hop_limit"): 4},
          "imds-v2", TEMPLATE, {"metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 4}}, aws=False,
          right={"metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2}}),
@@ -134,38 +136,38 @@ CASES = [
     Case("128.0.0.0/1", "ingress-from-internet", opened(source="128.0.0.0/1", ports="443"),
          "no-world-ingress", RULE, {**PLAIN, **PORTS, "cidrIpv4": "128.0.0.0/1"}, aws=False),
 ]  # fmt: skip
-IDS = [f"{case.policy}: {case.says}" for case in CASES]
+IDS = [f"{case.policy}: {case.message}" for case in CASES]
 
 
 @pytest.fixture(scope="module")
 def analyzer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with serving(tmp_path_factory.getbasetemp()) as found:
-        yield found
+    with serving(tmp_path_factory.getbasetemp()) as client:
+        yield client
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_check_tells_it(case: Case) -> None:
-    row = Row(case.rule, "", {CAPACITY: {**ON_DEMAND, "zones": ["use1-az4"]}, **case.changes}, (), case.says)
-    told = [one.message for one in row.report().findings if one.rule == case.rule]
-    assert any(case.says in message for message in told), [str(one) for one in row.report().findings]
+def test_check_reports_it(case: Case) -> None:
+    row = Row(case.rule, "", {CAPACITY: {**ON_DEMAND, "zones": ["use1-az4"]}, **case.changes}, (), case.message)
+    messages = [finding.message for finding in row.report().findings if finding.rule == case.rule]
+    assert any(case.message in message for message in messages), [str(finding) for finding in row.report().findings]
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_the_pack_tells_it_of_any_program(case: Case, analyzer: Any) -> None:
-    told = ask(analyzer, case.token, **{"tags": TAGS, **case.bag})
-    assert any(case.says in message for message in told.get(case.policy, ())), told
+def test_the_pack_reports_it_for_any_program(case: Case, analyzer: Any) -> None:
+    violations = ask(analyzer, case.token, **{"tags": TAGS, **case.inputs})
+    assert any(case.message in message for message in violations.get(case.policy, ())), violations
     assert case.policy in POLICIES
     assert not case.right or case.policy not in ask(analyzer, case.token, **{"tags": TAGS, **case.right})
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_the_stand_in_refuses_what_aws_refuses(case: Case) -> None:
-    said = _refused(case.token, case.bag)
-    assert any(case.says in reason for reason in said) == case.aws, said
+    reasons = _refused(case.token, case.inputs)
+    assert any(case.message in reason for reason in reasons) == case.aws, reasons
     assert not case.right or _refused(case.token, case.right) == []
 
 
-def _refused(token: str, bag: Mapping[str, Any]) -> list[str]:
+def _refused(token: str, inputs: Mapping[str, Any]) -> list[str]:
     urn = f"urn:pulumi:s::p::{token}::x"
-    request = pb.CheckRequest(urn=urn, news=serialization.struct(dict(bag)), randomSeed=b"0123456789abcdef")
+    request = pb.CheckRequest(urn=urn, news=serialization.struct(dict(inputs)), randomSeed=b"0123456789abcdef")
     return [failure.reason for failure in AwsProvider().Check(request, None).failures]

@@ -1,4 +1,4 @@
-"""A program's resources made in the emulated AWS, one after the other: no engine, no state, no plan."""
+"""Resources of a program, created in the emulated AWS one after the other: no engine, no state, no plan."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from sandbox.pulumi_provider.partial_creation import create
 
 
 class Making:
-    """Makes in the emulated AWS what a program registers."""
+    """Backing that creates the registered resources in the emulated AWS."""
 
     def __init__(self, cloud: EmulatorProcess, region: str) -> None:
         self._connection = EmulatedAws(cloud.endpoint, region)
-        #: Of everything made: type, name, id, inputs and what the engine would remember.
-        self.made: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = []
+        #: Type, name, id, inputs and state of each created resource.
+        self.created: list[tuple[str, str, str, dict[str, Any], dict[str, Any]]] = []
 
     def create(self, token: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         if token not in RESOURCE_TYPES:
             return name, inputs  # the provider itself
         id_, outputs = create(self.kind(token, inputs), inputs)
         state = {**inputs, **{key: value for key, value in outputs.items() if value is not None}}
-        self.made.append((token, name, id_, inputs, state))
+        self.created.append((token, name, id_, inputs, state))
         return id_, state
 
     def kind(self, token: str, inputs: dict[str, Any]) -> AwsResource:

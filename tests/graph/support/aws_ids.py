@@ -1,4 +1,4 @@
-"""Ids and ARNs of AWS's form for recorded graphs, so that an update's bags can be held against every pattern."""
+"""Ids and ARNs of AWS's form for recorded graphs, so that inputs of an update can be checked against every pattern."""
 
 import hashlib
 from typing import Any
@@ -8,7 +8,7 @@ from sandbox.pulumi_provider.recorder import check
 from sandbox.pulumi_provider.serialization import Bag
 from tests.graph.environments.test_program import ACCOUNT, Answering
 
-#: How ids begin; what is not here has its name for an id.
+#: Prefixes of ids; a resource of another type has its name as its id.
 IDS = {
     "aws:ec2/vpc:Vpc": "vpc-",
     "aws:ec2/subnet:Subnet": "subnet-",
@@ -32,7 +32,7 @@ IDS = {
     "aws:route53/resolverRule:ResolverRule": "rslvr-rr-",
     "aws:route53/resolverQueryLogConfig:ResolverQueryLogConfig": "rqlc-",
 }
-#: What stands before the name in an ARN, after the account; with a region or without.
+#: Service, region or none, and the text between account and name of an ARN.
 ARNS = {
     "aws:iam/role:Role": ("iam", "", "role/"),
     "aws:iam/policy:Policy": ("iam", "", "policy/"),
@@ -61,7 +61,7 @@ BUCKET, KEY = "aws:s3/bucket:Bucket", "aws:kms/key:Key"
 
 
 class Lifelike(Answering):
-    """Answers as AWS in a region would, to the form of an id, and refuses what any validator refuses."""
+    """Stand-in of AWS in a region that returns ids of the right form, and refuses what any validator refuses."""
 
     def __init__(self, region: str) -> None:
         self.region, self.partition = region, regions()[region].partition
@@ -70,20 +70,23 @@ class Lifelike(Answering):
         _, state = super().create(token, name, inputs)
         check(token, name, inputs, real=True)
         digest = hashlib.sha256(f"{token} {name}".encode()).hexdigest()
-        own = next((str(inputs[key]) for key in ("bucket", "name") if isinstance(inputs.get(key), str)), name)
-        id_ = IDS[token] + digest[:17] if token in IDS else own
-        service, place, before = ARNS.get(token, (token.split(":")[1].split("/")[0], "region", ""))
-        where = self.region if place else ""
-        arn = f"arn:{self.partition}:{service}:{where}:{ACCOUNT}:{before}{own}"
+        physical_name = next((str(inputs[key]) for key in ("bucket", "name") if isinstance(inputs.get(key), str)), name)
+        id_ = IDS[token] + digest[:17] if token in IDS else physical_name
+        service, regional, prefix = ARNS.get(token, (token.split(":")[1].split("/")[0], "region", ""))
+        region = self.region if regional else ""
+        arn = f"arn:{self.partition}:{service}:{region}:{ACCOUNT}:{prefix}{physical_name}"
         if token == BUCKET:
-            arn = f"arn:{self.partition}:s3:::{own}"
+            arn = f"arn:{self.partition}:s3:::{physical_name}"
         elif token == KEY:
             id_ = f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
             arn = f"arn:{self.partition}:kms:{self.region}:{ACCOUNT}:key/{id_}"
         elif service == "imagebuilder":
-            arn = f"{arn.lower()}/1.0.0" if before in ("component/", "image-recipe/") else arn.lower()
+            arn = f"{arn.lower()}/1.0.0" if prefix in ("component/", "image-recipe/") else arn.lower()
         elif service in ("rolesanywhere", "ce"):
-            arn = arn.removesuffix(own) + f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
+            arn = (
+                arn.removesuffix(physical_name)
+                + f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
+            )
         return id_, {**state, "arn": arn, "keyId": id_, "allocationId": id_}
 
     def invoke(self, token: str, arguments: Bag) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""An environment without a site of its own, for tests: the smallest that asks for everything of the services."""
+"""Environment without an on-prem site, for tests: the smallest one with all services."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ TEXT = """config:
 
 
 def write(folder: Path, name: str, *changes: tuple[str, str], endpoint: str, protect: bool = False) -> Path:
-    """The environment's file in `folder`, with `changes` (old, new) made."""
+    """Write the environment's file into `folder`, with `changes` (old, new), and return its path."""
     text = TEXT.format(endpoint=endpoint, protect=str(protect).lower())
     for old, new in changes:
         assert old in text, old

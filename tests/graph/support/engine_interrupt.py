@@ -1,4 +1,4 @@
-"""Ending the engine in the middle of an `up`, at the moment when AWS is busy with what it was asked for."""
+"""Kill of the engine in the middle of an `up`, while calls are in progress in AWS."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from landbridge.realise import pulumi
 from landbridge.realise.settle import Settled
 from sandbox.aws_emulator.process import EmulatorProcess
 
-#: Longer than any test: what is held is only let go by the end of the engine.
+#: Longer than any test: only the end of the engine ends a held call.
 HELD_SECONDS = 40.0
 LIMIT_SECONDS = 300.0
 
@@ -30,10 +30,13 @@ def kill_during(
     done: bool,
     operation: str = "up",
 ) -> None:
-    """Run `up` (or another operation), and kill the engine once AWS has been asked for each of the actions and has (or has not) `done` it."""
+    """Run `up` (or another operation), and kill the engine once AWS has received each of the actions.
+
+    AWS has completed them if `done`, else it has not.
+    """
     names = tuple(actions)
-    held = {"hold": HELD_SECONDS, **({"after": True} if done else {"code": "ServiceUnavailable", "status": 503})}
-    cloud.control(reset=True, faults=dict.fromkeys(names, held))
+    fault = {"hold": HELD_SECONDS, **({"after": True} if done else {"code": "ServiceUnavailable", "status": 503})}
+    cloud.control(reset=True, faults=dict.fromkeys(names, fault))
     failed: list[Exception] = []
 
     def run() -> None:
@@ -47,7 +50,7 @@ def kill_during(
     thread.start()
     try:
         _until(lambda: all(cloud.control()["calls"].get(name) for name in names), thread, failed)
-        time.sleep(0.3)  # what was asked for is done by then, where it is to be
+        time.sleep(0.3)  # with `done`, the actions are completed by then
         killed = _engines() - before
         assert killed, "no engine ran"
         for pid in killed:
@@ -70,8 +73,8 @@ def settle(cloud: EmulatorProcess, environment: Environment, file: Path, *, wait
 
 
 def _engines() -> set[int]:
-    """The process ids of engines below this process."""
-    found = set[int]()
+    """Return the process ids of engines below this process."""
+    pids = set[int]()
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
@@ -81,13 +84,13 @@ def _engines() -> set[int]:
         except (OSError, IndexError, ValueError):
             continue
         if parent == os.getpid() and words[0].endswith(b"pulumi") and {b"up", b"destroy"} & set(words):
-            found.add(int(folder.name))
-    return found
+            pids.add(int(folder.name))
+    return pids
 
 
 def _until(holds: Callable[[], bool], thread: threading.Thread, failed: list[Exception]) -> None:
     deadline = time.monotonic() + LIMIT_SECONDS
     while not holds():
-        assert thread.is_alive(), f"the update ended before it came to what it was to be killed in: {failed}"
-        assert time.monotonic() < deadline, "AWS was never asked for it"
+        assert thread.is_alive(), f"the update ended before the calls during which it was to be killed: {failed}"
+        assert time.monotonic() < deadline, "AWS never received the calls"
         time.sleep(0.05)

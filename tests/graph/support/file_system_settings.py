@@ -4,7 +4,7 @@ HUB = "      data_hub: {kind: s3}\n"
 
 
 def stored(text: str) -> tuple[str, str]:
-    """More keys under `storage`, a line each, as a change of the sandbox's file."""
+    """Return a change of the sandbox's file: more keys under `storage`, one on each line."""
     return HUB, HUB + "".join(f"      {line}\n" for line in text.splitlines())
 
 

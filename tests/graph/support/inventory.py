@@ -17,7 +17,7 @@ def client(cloud: EmulatorProcess, service: str, region: str = "us-east-1") -> A
 
 
 def left(cloud: EmulatorProcess, region: str = "us-east-1") -> dict[str, set[str]]:
-    """Return the names of everything there is in a region. Keys that wait for their deletion are gone, as far as anybody can use them."""
+    """Return the names of all resources in a region. Keys that wait for their deletion count as deleted."""
     ec2, iam, s3 = (client(cloud, name, region) for name in ("ec2", "iam", "s3"))
     kms, secrets = client(cloud, "kms", region), client(cloud, "secretsmanager", region)
     rds, lines = client(cloud, "rds", region), client(cloud, "directconnect", region)
@@ -25,8 +25,11 @@ def left(cloud: EmulatorProcess, region: str = "us-east-1") -> dict[str, set[str
     fsx, efs, logs = (client(cloud, name, region) for name in ("fsx", "efs", "logs"))
     anywhere, costs = client(cloud, "rolesanywhere", region), client(cloud, "ce", region)
     budgets, ssm = client(cloud, "budgets", region), client(cloud, "ssm", region)
-    told = [one["BudgetName"] for one in budgets.describe_budgets(AccountId=ACCOUNT).get("Budgets", [])]
-    actions = [budgets.describe_budget_actions_for_budget(AccountId=ACCOUNT, BudgetName=one)["Actions"] for one in told]
+    budget_names = [budget["BudgetName"] for budget in budgets.describe_budgets(AccountId=ACCOUNT).get("Budgets", [])]
+    actions = [
+        budgets.describe_budget_actions_for_budget(AccountId=ACCOUNT, BudgetName=budget_name)["Actions"]
+        for budget_name in budget_names
+    ]
 
     def ids(call: Callable[..., Any], key: str, name: str, state: str = "State") -> set[str]:
         return {item[name] for item in call()[key] if "delet" not in str(item.get(state, ""))}
@@ -59,20 +62,20 @@ def left(cloud: EmulatorProcess, region: str = "us-east-1") -> dict[str, set[str
         "trust anchors": ids(anywhere.list_trust_anchors, "trustAnchors", "trustAnchorId"),
         "profiles of roles": ids(anywhere.list_profiles, "profiles", "profileId"),
         "activations": ids(ssm.describe_activations, "ActivationList", "ActivationId"),
-        "budgets": set(told),
-        "actions of budgets": {one["ActionId"] for own in actions for one in own},
+        "budgets": set(budget_names),
+        "actions of budgets": {action["ActionId"] for budget_actions in actions for action in budget_actions},
         "anomalies": {
             *ids(costs.get_anomaly_monitors, "AnomalyMonitors", "MonitorArn"),
             *ids(costs.get_anomaly_subscriptions, "AnomalySubscriptions", "SubscriptionArn"),
         },
-        # Billing goes on knowing a tag that it has seen; what is left of it is whether it is told apart.
+        # Billing keeps every tag that it has seen: only active cost allocation tags count.
         "tags in billing": {
-            one["TagKey"] for one in costs.list_cost_allocation_tags(Status="Active")["CostAllocationTags"]
+            tag["TagKey"] for tag in costs.list_cost_allocation_tags(Status="Active")["CostAllocationTags"]
         },
         "roles": ids(iam.list_roles, "Roles", "RoleName"),
         "profiles": ids(iam.list_instance_profiles, "InstanceProfiles", "InstanceProfileName"),
         "buckets": ids(s3.list_buckets, "Buckets", "Name"),
-        # Not the one that AWS makes for the first encrypted volume of a region, and keeps.
+        # Without the key that AWS creates for the first encrypted volume of a region, and keeps.
         "keys": {
             key["KeyId"] for key in keys if key["KeyState"] == "Enabled" and "my EBS volumes" not in key["Description"]
         },
@@ -85,7 +88,7 @@ def left(cloud: EmulatorProcess, region: str = "us-east-1") -> dict[str, set[str
         "zones": ids(names.list_hosted_zones, "HostedZones", "Id"),
         "resolver endpoints": ids(resolver.list_resolver_endpoints, "ResolverEndpoints", "Id"),
         "resolver rules": ids(resolver.list_resolver_rules, "ResolverRules", "Id"),
-        "logs of questions": ids(resolver.list_resolver_query_log_configs, "ResolverQueryLogConfigs", "Id"),
+        "query log configs": ids(resolver.list_resolver_query_log_configs, "ResolverQueryLogConfigs", "Id"),
         "model groups": ids(models.list_model_package_groups, "ModelPackageGroupSummaryList", "ModelPackageGroupName"),
         "log groups": ids(logs.describe_log_groups, "logGroups", "logGroupName"),
         "flow logs": ids(ec2.describe_flow_logs, "FlowLogs", "FlowLogId"),

@@ -1,9 +1,9 @@
-"""Links to look at, as somebody would write them under the sandbox's environment."""
+"""Links for tests, as changes of the sandbox's environment file."""
 
 from sandbox.aws_emulator.network.direct_connect import connection_id
 from sandbox.pulumi_provider.graph import Graph
 
-#: What stands in the sandbox's file.
+#: Text of the sandbox's file.
 OWN = """    link:
       kind: vpn
       gateway_address: 198.51.100.10
@@ -20,18 +20,18 @@ LINE_VPN = "{gateway_address: 10.20.0.1}"
 
 
 def vpn(**more: str) -> tuple[str, str]:
-    """A change of the sandbox's file: its own VPN with more keys."""
+    """Return a change of the sandbox's file: its VPN with more keys."""
     return OWN, OWN + _keys(more)
 
 
 def line(**more: str) -> tuple[str, str]:
-    """A change of the sandbox's file: a leased line instead of its VPN."""
-    own = {"kind": "direct_connect", "connection": ORDERED, "vlan": "101", "gateway_address": "169.254.80.1"}
-    return OWN + REST, "    link:\n" + _keys({**own, **more})
+    """Return a change of the sandbox's file: Direct Connect instead of its VPN."""
+    settings = {"kind": "direct_connect", "connection": ORDERED, "vlan": "101", "gateway_address": "169.254.80.1"}
+    return OWN + REST, "    link:\n" + _keys({**settings, **more})
 
 
 def sites(**more: str) -> str:
-    """The value of `sites`."""
+    """Return the value of `sites`."""
     return "{" + ", ".join(f"{name}: {value}" for name, value in more.items()) + "}"
 
 
@@ -40,7 +40,7 @@ def _keys(more: dict[str, str]) -> str:
 
 
 def reached(graph: Graph) -> dict[str, set[str]]:
-    """By attachment, whose ranges are known in the route table that it looks its way up in."""
+    """Return, by attachment, the attachments whose ranges are propagated into its route table."""
     kind = "aws:ec2transitgateway/routeTable"
     tables = {
         node.inputs["transitGatewayAttachmentId"]: node.inputs["transitGatewayRouteTableId"]

@@ -1,4 +1,4 @@
-"""An environment that asks for everything that gives rights from outside and watches cost, as a test can bring it up."""
+"""Environment with everything that grants permissions from outside and monitors cost, for tests."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,39 +12,39 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.graph.support.inventory import ACCOUNT, client
 
-#: What billing has to know before it can tell the cluster's costs apart.
+#: Cost allocation tags that billing must know before it can separate the cluster's costs.
 COST_TAGS = ("landbridge:cluster", "landbridge:cost-center", "landbridge:owner", "landbridge:pool")
 
 
 def authority(*, ca: bool = True, sign: bool = True, days: int = 365) -> str:
-    """A CA's certificate of its own making, in PEM; or, as asked, of somebody who is none."""
+    """Return a self-signed CA certificate in PEM; without `ca` or `sign` it is not a CA's."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name.from_rfc4514_string("CN=site-ca")
     now = datetime.now(UTC)
     usage = dict.fromkeys(
         ("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
          "crl_sign", "encipher_only", "decipher_only"), False)  # fmt: skip
-    made = (
+    certificate = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(days))
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
         .add_extension(x509.KeyUsage(key_cert_sign=sign, **usage), critical=True)
         .sign(key, hashes.SHA256())
     )
-    return made.public_bytes(Encoding.PEM).decode()
+    return certificate.public_bytes(Encoding.PEM).decode()
 
 
-def ask_for_rights(file: Path, cloud: EmulatorProcess) -> None:
-    """Write them into the sandbox's environment, and let billing know the tags, as it does a day after a first `up`."""
+def request_permissions(file: Path, cloud: EmulatorProcess) -> None:
+    """Write these settings into the sandbox's environment; billing knows the tags, as on the day after a first `up`."""
     cloud.control(billed_tags=list(COST_TAGS))
     expires = (datetime.now(UTC) + timedelta(days=10)).strftime("%Y-%m-%dT%H:%M:%SZ")
     certificate = authority().replace("\n", "\\n")
-    wanted = (
+    settings = (
         f"protect: false\n      iam: {{path: /team/, ssm_activation: {{registrations: 2, expires: {expires}}}, "
         f'anywhere: {{certificate: "{certificate}"}}}}\n'
         "      guardrails: {reaper: true, cost_tags: true, anomaly_usd: 50}"
     )
     text = file.read_text()
     for old, new in (
-        ("protect: false", wanted),
+        ("protect: false", settings),
         ("budget: {monthly_usd: 1000}", "budget: {monthly_usd: 1000, hard: true}"),
     ):
         assert old in text
@@ -53,10 +53,10 @@ def ask_for_rights(file: Path, cloud: EmulatorProcess) -> None:
 
 
 def budget_actions(cloud: EmulatorProcess) -> list[dict[str, Any]]:
-    """Every action of every budget of the emulated account."""
+    """Return every action of every budget of the emulated account."""
     budgets, account = client(cloud, "budgets"), {"AccountId": ACCOUNT}
     return [
         action
-        for one in budgets.describe_budgets(**account).get("Budgets", [])
-        for action in budgets.describe_budget_actions_for_budget(**account, BudgetName=one["BudgetName"])["Actions"]
+        for budget in budgets.describe_budgets(**account).get("Budgets", [])
+        for action in budgets.describe_budget_actions_for_budget(**account, BudgetName=budget["BudgetName"])["Actions"]
     ]

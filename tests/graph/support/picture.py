@@ -8,32 +8,32 @@ from landbridge.hostlist import expand
 from sandbox.pulumi_provider.graph import Graph, GraphNode
 from tests.graph.support.svg_boxes import Box, page
 
-#: Components that stand in zones, and how they are drawn; any that is in no table here is drawn with the region's.
+#: Components with resources in zones, and how they are drawn; a component in no table here is drawn with the region's.
 IN_ZONES = {"Pool": "compute", "FileSystem": "storage", "SlurmController": "compute", "Login": "compute"}
 OF_THE_VPC = ("Network", "ExistingNetwork", "FlowLogs", "Dns", "DnsRecords")
 KINDS = {"DataHub": "storage", "Guardrails": "guard", "Identity": "guard"}
 NAMES = {
-    "Network": "Ways out",
-    "ExistingNetwork": "A VPC of one's own",
+    "Network": "Network",
+    "ExistingNetwork": "Existing VPC",
     "FlowLogs": "Flow logs",
-    "Dns": "Names across the link",
-    "DnsRecords": "Names of services",
+    "Dns": "DNS",
+    "DnsRecords": "DNS records",
     "DataHub": "Data hub",
     "SlurmController": "Slurm controller",
     "SageMaker": "SageMaker",
-    "NodeImage": "Images that are built",
+    "NodeImage": "Node images",
 }
 FILE_SYSTEMS = {"fsx_lustre": "FSx for Lustre", "fsx_openzfs": "FSx for OpenZFS", "efs": "EFS"}
-#: What a reader wants to see of a component, in these words; the rest holds it together.
+#: Resource types of a component that are shown, with their words; others are not shown.
 WORDS = {
     "InternetGateway": "internet gateway",
     "NatGateway": "NAT gateway",
-    "ResolverEndpoint": "resolver endpoint",
-    "ResolverRule": "forwarding rule",
-    "Zone": "private zone",
+    "ResolverEndpoint": "Resolver endpoint",
+    "ResolverRule": "Resolver rule",
+    "Zone": "private hosted zone",
     "Bucket": "bucket",
     "BucketV2": "bucket",
-    "BucketReplicationConfig": "copy in another region",
+    "BucketReplicationConfig": "replica in another region",
     "BucketObjectLockConfiguration": "object lock",
     "Key": "key",
     "Role": "role",
@@ -41,20 +41,20 @@ WORDS = {
     "TrustAnchor": "trust anchor",
     "Activation": "SSM activation",
     "Budget": "budget",
-    "BudgetAction": "stop of launches",
+    "BudgetAction": "budget action",
     "AnomalyMonitor": "anomaly monitor",
-    "Trail": "audit trail",
+    "Trail": "CloudTrail trail",
     "Function": "function",
     "Instance": "instance",
     "Volume": "volume",
     "LogGroup": "log group",
     "ImagePipeline": "image pipeline",
-    "ModelPackageGroup": "model registry",
+    "ModelPackageGroup": "model package group",
 }
 
 
 def picture(environment: Environment, graph: Graph) -> str:
-    """The SVG."""
+    """Return the picture as SVG."""
     title = f"{environment.name}: {environment.region}"
     return page(title, _site(environment), tuple(_link(graph)), _cloud(environment, graph))
 
@@ -86,7 +86,7 @@ def _link(graph: Graph) -> Iterator[str]:
         if graph.of_type(token):
             yield word
     gateways = graph.of_type("aws:ec2/customerGateway:CustomerGateway")
-    yield from sorted(f"to {one.inputs.get('ipAddress')}" for one in gateways)
+    yield from sorted(f"to {gateway.inputs.get('ipAddress')}" for gateway in gateways)
 
 
 def _cloud(environment: Environment, graph: Graph) -> Box:
@@ -95,13 +95,13 @@ def _cloud(environment: Environment, graph: Graph) -> Box:
     zones = graph.outputs["network"]["subnets"]
     inside: dict[str, list[Box]] = {zone: [] for zone in sorted(zones)}
     edge, region = list[Box](), list[Box]()
-    for node in sorted(tops, key=lambda one: (_short(one), one.name)):
+    for node in sorted(tops, key=lambda node: (_short(node), node.name)):
         kind = _short(node)
         if kind in IN_ZONES:
-            box, where = _standing(environment, graph, node)
-            for zone in where or ():
+            box, box_zones = _standing(environment, graph, node)
+            for zone in box_zones or ():
                 inside[zone].append(box(zone))
-            if not where:
+            if not box_zones:
                 edge.append(box(""))
         elif kind != "Link":
             box_ = Box(NAMES.get(kind, kind), _contents(graph, node, kind), kind=KINDS.get(kind, "service"))
@@ -118,13 +118,13 @@ def _cloud(environment: Environment, graph: Graph) -> Box:
 
 
 def _elsewhere(environment: Environment, graph: Graph, name: str) -> Box:
-    """Another region: its VPC, and the pools that may start nodes there."""
+    """Return the box of another region: its VPC, and the pools that may start nodes there."""
     pools = graph.outputs["region_pools"][name]
     boxes = [
-        Box(key, [f"{pool['instance_type']} in {one['zone']}" for one in pool["subnets"]], kind="compute")
+        Box(key, [f"{pool['instance_type']} in {subnet['zone']}" for subnet in pool["subnets"]], kind="compute")
         for key, pool in sorted(pools.items())
     ]
-    lines = ["transit gateway, peered", "tried after everything above"]
+    lines = ["transit gateway, peered", "used after all pools above"]
     return Box(f"{name}: VPC {graph.outputs['region_networks'][name]['cidr']}", lines, [boxes], "vpc")
 
 
@@ -134,49 +134,58 @@ def _standing(environment: Environment, graph: Graph, node: GraphNode) -> tuple[
     if kind == "Pool":
         key = node.name.removeprefix(f"{environment.name}-")
         pool = outputs["pools"][key]
-        where = tuple(one["zone"] for one in pool["subnets"])
-        shared = f", in {len(where)} zones" if len(where) > 1 else ""
+        zones = tuple(subnet["zone"] for subnet in pool["subnets"])
+        shared = f", in {len(zones)} zones" if len(zones) > 1 else ""
         lines = [f"up to {pool['max_nodes']} x {pool['instance_type']}{shared}", pool["market"].replace("-", " ")]
-        return _Drawn(f"Pool {key}", lines, "compute"), where
+        return _Drawn(f"Pool {key}", lines, "compute"), zones
     if kind == "FileSystem":
         key = node.name.removeprefix(f"{environment.name}-")
-        share = next(one for name, one in outputs["file_systems"].items() if name.replace("_", "-") == key)
-        shown = [one for one in _below(graph, node) if one.type.endswith(":DataRepositoryAssociation")]
-        lines = [f"{FILE_SYSTEMS[share['kind']]} at {share['mount']}", *(["linked to the data hub"] if shown else [])]
+        share = next(candidate for name, candidate in outputs["file_systems"].items() if name.replace("_", "-") == key)
+        links = [child for child in _below(graph, node) if child.type.endswith(":DataRepositoryAssociation")]
+        lines = [f"{FILE_SYSTEMS[share['kind']]} at {share['mount']}", *(["linked to the data hub"] if links else [])]
         return _Drawn(key, lines, "storage"), tuple(share["zones"])
-    by_subnet = {str(one["id"]): zone for zone, one in outputs["network"]["subnets"].items()}
-    machines = [one for one in _below(graph, node) if one.type == "aws:ec2/instance:Instance"]
-    where = tuple(sorted({by_subnet[str(one.inputs["subnetId"])] for one in machines if one.inputs.get("subnetId")}))
-    lines = [f"{count} x {kind_}" for kind_, count in _counted(str(one.inputs["instanceType"]) for one in machines)]
-    databases = [one for one in _below(graph, node) if one.type == "aws:rds/instance:Instance"]
-    lines += [f"accounting: {one.inputs.get('engine')}, {one.inputs.get('instanceClass')}" for one in databases]
-    return _Drawn(NAMES.get(kind, kind), lines, "compute"), where
+    by_subnet = {str(subnet["id"]): zone for zone, subnet in outputs["network"]["subnets"].items()}
+    instances = [child for child in _below(graph, node) if child.type == "aws:ec2/instance:Instance"]
+    zones = tuple(
+        sorted(
+            {by_subnet[str(instance.inputs["subnetId"])] for instance in instances if instance.inputs.get("subnetId")}
+        )
+    )
+    lines = [
+        f"{count} x {kind_}"
+        for kind_, count in _counted(str(instance.inputs["instanceType"]) for instance in instances)
+    ]
+    databases = [child for child in _below(graph, node) if child.type == "aws:rds/instance:Instance"]
+    lines += [
+        f"accounting: {database.inputs.get('engine')}, {database.inputs.get('instanceClass')}" for database in databases
+    ]
+    return _Drawn(NAMES.get(kind, kind), lines, "compute"), zones
 
 
 class _Drawn:
-    """A box that is drawn in more than one place."""
+    """Box that is drawn in each of its zones."""
 
     def __init__(self, title: str, lines: list[str], kind: str) -> None:
-        self._made = title, lines, kind
+        self._parts = title, lines, kind
 
     def __call__(self, zone: str) -> Box:
-        title, lines, kind = self._made
+        title, lines, kind = self._parts
         return Box(title, lines, kind=kind)
 
 
 def _contents(graph: Graph, node: GraphNode, kind: str) -> list[str]:
     """Return the counted parts of a component, and the services that its endpoints lead to."""
     below = list(_below(graph, node))
-    found = _counted(WORDS[_short(one)] for one in below if _short(one) in WORDS)
+    counts = _counted(WORDS[_short(child)] for child in below if _short(child) in WORDS)
     if kind == "DataHub":
-        found = [one for one in found if one[0] != "bucket"]
+        counts = [entry for entry in counts if entry[0] != "bucket"]
         classes = sorted(graph.outputs["data_hub"]["buckets"])
-        return [*(f"bucket for {key}" for key in classes), *(_plural(*one) for one in found)]
-    lines = [_plural(*one) for one in found]
-    services = {_service(one) for one in below if _short(one) == "VpcEndpoint"}
+        return [*(f"bucket for {key}" for key in classes), *(_plural(*entry) for entry in counts)]
+    lines = [_plural(*entry) for entry in counts]
+    services = {_service(child) for child in below if _short(child) == "VpcEndpoint"}
     if services:
         listed = sorted(services)
-        rows = [", ".join(listed[at : at + 5]) for at in range(0, len(listed), 5)]
+        rows = [", ".join(listed[start : start + 5]) for start in range(0, len(listed), 5)]
         lines += [f"endpoints: {rows[0]}", *(f"    {row}" for row in rows[1:])]
     return lines
 
@@ -191,10 +200,10 @@ def _service(node: GraphNode) -> str:
 
 def _below(graph: Graph, node: GraphNode) -> Iterator[GraphNode]:
     """Yield all resources below a component, those of inner components included."""
-    for one in graph.nodes.values():
-        if one.parent == node.key:
-            yield one
-            yield from _below(graph, one)
+    for child in graph.nodes.values():
+        if child.parent == node.key:
+            yield child
+            yield from _below(graph, child)
 
 
 def _counted(words: Iterable[str]) -> list[tuple[str, int]]:

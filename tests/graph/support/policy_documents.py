@@ -19,8 +19,12 @@ EVERYTHING = (
         "protect: false",
         "protect: false\n      iam: {ssm_activation: {registrations: 2, expires: 2026-12-10T00:00:00Z}, "
         'anywhere: {certificate: "-----BEGIN CERTIFICATE-----\\nMIIB\\n-----END CERTIFICATE-----"}}\n'
-        "      guardrails: {reaper: true, trail: {}}\n"
+        "      guardrails: {reaper: true, alarms: true, trail: {}}\n"
         "      images: {node: {build: {}}}",
+    ),
+    (
+        "restricted: {sites: [onprem]}",
+        "restricted: {sites: [onprem]}\n      partner: {sites: [aws], jobs_may_delete: true}",
     ),
     ("budget: {monthly_usd: 1000}", "budget: {monthly_usd: 1000, hard: true}"),
     ("      mlflow: {port: 5000}", "      mlflow: {port: 5000}\n      sagemaker: {}"),
@@ -32,6 +36,7 @@ PLACES = {
     "aws:iam/role:Role": "assumeRolePolicy",
     "aws:s3/bucketPolicy:BucketPolicy": "policy",
     "aws:kms/key:Key": "policy",
+    "aws:sns/topicPolicy:TopicPolicy": "policy",
 }
 
 
@@ -61,6 +66,7 @@ class Arns(Answering):
             "aws:s3/bucket:Bucket": f"arn:aws:s3:::{inputs.get('bucket')}",
             "aws:kms/key:Key": arn("kms", f"key/{name}"),
             "aws:secretsmanager/secret:Secret": arn("secretsmanager", f"secret:{inputs.get('name')}-AbCdEf"),
+            "aws:sns/topic:Topic": arn("sns", str(inputs.get("name"))),
             "aws:cloudwatch/logGroup:LogGroup": arn("logs", f"log-group:{inputs.get('name')}"),
             "aws:rolesanywhere/trustAnchor:TrustAnchor": arn("rolesanywhere", f"trust-anchor/{name}"),
         }
@@ -80,13 +86,13 @@ def everything(tmp_path: Path) -> Graph:
 
 
 def recorded(file: Path) -> Graph:
-    """The graph of an environment's file, with ARNs as AWS makes them."""
+    """Return the graph of an environment's file, with ARNs in AWS's form."""
     program, stack, config = program_of(file)
     return record(program, stack=stack, config=config, backing=Arns())
 
 
 def documents(graph: Graph) -> Iterator[PolicyDocument]:
-    """Every policy document of a graph."""
+    """Yield every policy document of a graph."""
     for node in graph.nodes.values():
         text = node.inputs.get(PLACES.get(node.type, ""))
         if isinstance(text, str):
@@ -94,11 +100,11 @@ def documents(graph: Graph) -> Iterator[PolicyDocument]:
 
 
 def text_of(graph: Graph, token: str, name: str) -> str:
-    """One document as it was asked for."""
-    (node,) = [one for one in graph.of_type(token) if one.name == f"variant-{name}"]
+    """Return one document as it is in the resource's inputs."""
+    (node,) = [candidate for candidate in graph.of_type(token) if candidate.name == f"variant-{name}"]
     return str(node.inputs[PLACES[token]])
 
 
-def arn(service: str, rest: str) -> str:
-    """An ARN of the graph's account and region."""
-    return f"arn:aws:{service}:us-east-1:{ACCOUNT}:{rest}"
+def arn(service: str, resource: str) -> str:
+    """Return an ARN of the graph's account and region."""
+    return f"arn:aws:{service}:us-east-1:{ACCOUNT}:{resource}"

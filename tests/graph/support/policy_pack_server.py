@@ -1,4 +1,4 @@
-"""The CrossGuard pack's own server, as Pulumi starts it, in the environment that set-up makes for it."""
+"""Server of the CrossGuard pack, started as Pulumi starts it, in the pack's virtual environment."""
 
 import subprocess
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ PYTHON = PACK / ".venv" / "bin" / "python"
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Any]:
-    """A client of the pack, which runs in a folder that is not the checkout: the pack itself finds what it needs of it."""
+    """Yield a client of the pack, which runs in a folder outside the checkout: it must find the checkout itself."""
     assert PYTHON.exists(), "make setup"
     command = [PYTHON, "-u", "-m", "pulumi.policy", "127.0.0.1:1", str(PACK)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder) as server:
@@ -32,13 +32,13 @@ def serving(folder: Path) -> Iterator[Any]:
 
 def ask(analyzer: Any, kind: str, protect: bool = True, **props: Any) -> dict[str, list[str]]:
     """Return the violations of one resource by policy, as the pack reports them."""
-    bag = struct_pb2.Struct()
-    bag.update(props)
+    properties = struct_pb2.Struct()
+    properties.update(props)
     options = analyzer_pb2.AnalyzerResourceOptions(protect=protect)
     request = analyzer_pb2.AnalyzeRequest(
-        type=kind, properties=bag, urn=f"urn:pulumi:s::p::{kind}::x", name="x", options=options
+        type=kind, properties=properties, urn=f"urn:pulumi:s::p::{kind}::x", name="x", options=options
     )
-    found: dict[str, list[str]] = {}
-    for one in analyzer.Analyze(request, timeout=300).diagnostics:
-        found.setdefault(one.policyName, []).append(one.message)
-    return found
+    violations: dict[str, list[str]] = {}
+    for diagnostic in analyzer.Analyze(request, timeout=300).diagnostics:
+        violations.setdefault(diagnostic.policyName, []).append(diagnostic.message)
+    return violations

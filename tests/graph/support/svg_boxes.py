@@ -9,7 +9,7 @@ _TITLE, _TEXT = 14, 12
 _TITLE_WIDTH, _TEXT_WIDTH = 0.60 * _TITLE, 0.56 * _TEXT
 _LINE, _PAD, _GAP = 17, 12, 12
 
-#: Fill and border by what a box is.
+#: Fill and border by kind of box.
 COLOURS = {
     "site": ("#f4f1ea", "#8a7a5c"),
     "cloud": ("#fff7ec", "#d9822b"),
@@ -48,30 +48,30 @@ class Box:
             self.height += tallest + _GAP
         self.width = max(widths) + 2 * _PAD
         for row in self.rows:
-            # A row fills its box: what is left over is shared out.
-            more = (self.width - 2 * _PAD - sum(box.width for box in row) - _GAP * (len(row) - 1)) / len(row)
+            # A row fills its box: the remaining width is divided among its boxes.
+            extra = (self.width - 2 * _PAD - sum(box.width for box in row) - _GAP * (len(row) - 1)) / len(row)
             for box in row:
-                box.widen(box.width + more)
+                box.widen(box.width + extra)
 
     def widen(self, width: float) -> None:
-        """Take more room, and let the rows inside fill it."""
-        more, self.width = width - self.width, width
+        """Make the box wider, and its rows with it."""
+        extra, self.width = width - self.width, width
         for row in self.rows:
             for box in row:
-                box.widen(box.width + more / len(row))
+                box.widen(box.width + extra / len(row))
 
     def draw(self, x: float, y: float) -> Iterator[str]:
-        """SVG with the upper left corner there."""
+        """Yield SVG elements, with the upper left corner at (x, y)."""
         fill, border = COLOURS[self.kind]
         yield (
             f'<rect x="{x:.0f}" y="{y:.0f}" width="{self.width:.0f}" height="{self.height:.0f}" rx="6" '
             f'fill="{fill}" stroke="{border}" stroke-width="1.5"/>'
         )
-        at = y + _PAD + _TITLE - 2
-        yield _text(x + _PAD, at, self.title, _TITLE, bold=True)
+        baseline = y + _PAD + _TITLE - 2
+        yield _text(x + _PAD, baseline, self.title, _TITLE, bold=True)
         for line in self.lines:
-            at += _LINE
-            yield _text(x + _PAD, at, line, _TEXT)
+            baseline += _LINE
+            yield _text(x + _PAD, baseline, line, _TEXT)
         top = y + _PAD + _LINE * (1 + len(self.lines)) + _PAD / 2
         for row in self.rows:
             left = x + _PAD
@@ -82,7 +82,7 @@ class Box:
 
 
 def page(title: str, site: Box | None, link: Sequence[str], cloud: Box) -> str:
-    """The whole picture: what is on the left, what leads over (one line of text above the other), what is on the right."""
+    """Return the whole picture: the site on the left, the link's lines of text between, AWS on the right."""
     cloud.measure()
     left, gap = 0.0, 0.0
     if site is not None:
@@ -107,7 +107,7 @@ def page(title: str, site: Box | None, link: Sequence[str], cloud: Box) -> str:
 
 
 def _arrow(start: float, end: float, y: float, lines: Sequence[str]) -> Iterator[str]:
-    """An arrow both ways with its words below it."""
+    """Yield a double arrow with its lines of text below it."""
     tip = 8
     yield (
         f'<path d="M{start + 2:.0f} {y:.0f} L{end - 2:.0f} {y:.0f}" stroke="#444444" stroke-width="2" fill="none"/>'

@@ -1,4 +1,4 @@
-"""Two GPU nodes without a driver, where it is installed, upgraded and refused by the real apt; one has a Slurm of its own."""
+"""Lab with two GPU nodes without a driver, which the real apt installs, upgrades or refuses; one runs a small Slurm."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ SITE = plan(
     ONPREM,
     IPv4Network("10.81.0.0/16"),
     None,
-    tuple(Machine(name, own, gpus=GPUS, platform="dgx-h100") for name, own in NODES.items()),
+    tuple(Machine(name, address, gpus=GPUS, platform="dgx-h100") for name, address in NODES.items()),
 )
-# As in site.yml; what would come afterwards leaves its mark.
+# As in site.yml; the later plays are represented by a file.
 DRIVER = """
 - hosts: dgx01:dgx02
   gather_facts: false
@@ -40,7 +40,7 @@ DRIVER = """
   tasks:
     - ansible.builtin.copy: {dest: /var/tmp/joined, content: "", mode: "0644"}
 """
-# The smallest Slurm that runs jobs and can be drained: what it is configured with is not what is tried here.
+# The smallest Slurm that runs jobs and can be drained: its configuration is not tested here.
 SLURM = """set -e
 export DEBIAN_FRONTEND=noninteractive
 printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d
@@ -67,8 +67,8 @@ systemctl start munge slurmctld slurmd
 """
 
 
-def described(driver: Mapping[str, Any]) -> Environment:
-    """The site as a file would describe it, with this of its driver."""
+def site_environment(driver: Mapping[str, Any]) -> Environment:
+    """Return the site's environment with these driver settings."""
     addresses = {name: f"10.41.0.{last}" for name, last in (("db01", 12), ("login01", 13), ("nfs01", 14), ("gw01", 1))}
     return environment(
         {
@@ -86,35 +86,35 @@ def described(driver: Mapping[str, Any]) -> Environment:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The nodes, asked as their operators ask them."""
+    """The nodes, with their operators' commands."""
 
     lab: Layout
     folder: Path
     packages: Repository
 
     def run(self, node: str, command: str) -> str:
-        done = nodes.exec(self.lab, node, [command])
-        assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
-        return str(done.stdout).strip()
+        completed = nodes.exec(self.lab, node, [command])
+        assert completed.returncode == 0, f"{node}: {command}: {completed.stderr}{completed.stdout}"
+        return str(completed.stdout).strip()
 
     def version(self, node: str, package: str) -> str:
-        """The installed release, without Debian's revision."""
+        """Return the installed release, without Debian's revision."""
         return self.run(node, f"dpkg-query -W -f '${{Version}}' {package}").partition("-")[0]
 
     def loaded(self, node: str) -> set[str]:
-        """Return the version of the loaded driver."""
-        said = self.run(node, "nvidia-smi --query-gpu=driver_version --format=csv,noheader,nounits")
-        return set(said.splitlines())
+        """Return the versions of the loaded driver, one per GPU, without duplicates."""
+        versions = self.run(node, "nvidia-smi --query-gpu=driver_version --format=csv,noheader,nounits")
+        return set(versions.splitlines())
 
     def state(self, node: str) -> str:
         return self.run("dgx01", f"sinfo -h -N -n {node} -o %T").splitlines()[0]
 
-    def wait_state(self, node: str, wanted: str) -> None:
+    def wait_state(self, node: str, expected: str) -> None:
         """Wait until Slurm shows the node in this state."""
         wait_for(
-            f"{node} to be {wanted}",
+            f"{node} to be {expected}",
             lambda: self.state(node),
-            lambda state: state == wanted,
+            lambda state: state == expected,
             details=lambda: self.run("dgx01", f"scontrol show node {node}; squeue --all"),
         )
 
@@ -122,15 +122,15 @@ class Fleet:
         self,
         driver: Mapping[str, Any],
         *words: str,
-        own: Mapping[str, Mapping[str, Any]] | None = None,
+        host_variables: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Played:
-        """Run the roles; `own` are variables of single hosts. What failed is in the answer."""
-        return play(self.lab, self.folder, DRIVER, self._inventory(driver, own or {}), *words)
+        """Run the roles with `host_variables` of single hosts; the result contains failures."""
+        return play(self.lab, self.folder, DRIVER, self._inventory(driver, host_variables or {}), *words)
 
-    def _inventory(self, driver: Mapping[str, Any], own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    def _inventory(self, driver: Mapping[str, Any], host_variables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         mirror = self.packages.address(OPERATOR, "debian13")
-        data = inventory(described({"mirror": mirror, **driver}))
+        data = inventory(site_environment({"mirror": mirror, **driver}))
         data["all"]["vars"] |= connection(self.lab)
-        for host, variables in own.items():
+        for host, variables in host_variables.items():
             data["_meta"]["hostvars"][host] |= variables
         return data

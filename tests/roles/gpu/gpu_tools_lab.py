@@ -1,4 +1,4 @@
-"""A controller and one GPU node in a lab of their own, for what is beside the driver: GPUs in parts, DCGM, containers, RDMA."""
+"""Lab with a controller and one GPU node, for the tools beside the driver: MIG, DCGM, containers, RDMA."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ SITE = plan(
     None,
     (Machine(*CONTROLLER), Machine(*NODE, gpus=GPUS, platform=PLATFORM)),
 )
-#: GPUs 6 and 7 in parts, the others whole.
+#: GPUs 6 and 7 are partitioned, the others whole.
 MIG: list[dict[str, Any]] = [
     {"gpus": "6", "instances": {"3g.40gb": 1, "1g.10gb": 4}},
     {"gpus": "7", "instances": {"3g.40gb": 2}},
 ]
 DCGM, TOOLKIT = "1:4.4.2-1", "1.18.0-1"
-# As in site.yml: what Slurm counts is made before it is told.
+# As in site.yml: MIG instances are created before Slurm is configured with them.
 TOOLS = """
 - hosts: dgx01
   gather_facts: false
@@ -52,10 +52,10 @@ SLURM = """
 RDMA = "- {hosts: dgx01, gather_facts: false, roles: [rdma]}\n"
 
 
-def described(packages: Repository, version: str, auth: str) -> Environment:
-    """The site as a file would describe it: no accounting, because there is no database."""
+def site_environment(packages: Repository, version: str, auth: str) -> Environment:
+    """Return the site's environment, without accounting because there is no database."""
     absent = ("AccountingStorageType", "AccountingStorageHost", "AccountingStorageTRES", "HealthCheckProgram")
-    own = dict.fromkeys((*absent, "HealthCheckInterval", "HealthCheckNodeState"))
+    overrides = dict.fromkeys((*absent, "HealthCheckInterval", "HealthCheckNodeState"))
     addresses = {name: f"10.43.0.{last}" for name, last in (("db01", 12), ("login01", 13), ("nfs01", 14), ("gw01", 1))}
     tools = {
         "dcgm_version": DCGM,
@@ -70,7 +70,7 @@ def described(packages: Repository, version: str, auth: str) -> Environment:
             ("onprem", "cidr"): str(ONPREM),
             ("onprem", "nodes"): [nodes_of],
             ("onprem", "addresses"): {**addresses, "ctl01": CONTROLLER[1], "mlops01": "10.43.0.15"},
-            # The distribution's driver: DCGM's repository is there for it alone.
+            # The distribution's driver: the repository then contains only DCGM.
             ("onprem", "driver"): {"repository": "distribution", "mirror": packages.address(OPERATOR, "debian13")},
             ("onprem", "gpu_tools"): tools,
             ("aws", "cidr"): "10.83.0.0/16",
@@ -81,7 +81,7 @@ def described(packages: Repository, version: str, auth: str) -> Environment:
             ("scheduler", "auth"): auth,
             ("scheduler", "cgroup"): "v1",
             ("scheduler", "overrides"): {
-                "slurm_conf": {**own, "SlurmdParameters": "config_overrides", "ReturnToService": 2}
+                "slurm_conf": {**overrides, "SlurmdParameters": "config_overrides", "ReturnToService": 2}
             },
         }
     )
@@ -89,7 +89,7 @@ def described(packages: Repository, version: str, auth: str) -> Environment:
 
 @dataclass(frozen=True)
 class Bench:
-    """The node and its controller, asked as their operators ask them."""
+    """The node and its controller, with their operators' commands."""
 
     lab: Layout
     folder: Path
@@ -98,13 +98,13 @@ class Bench:
     auth: str = "munge"
 
     def run(self, command: str, node: str = "dgx01") -> str:
-        done = nodes.exec(self.lab, node, [command], timeout=300)
-        assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
-        return str(done.stdout).strip()
+        completed = nodes.exec(self.lab, node, [command], timeout=300)
+        assert completed.returncode == 0, f"{node}: {command}: {completed.stderr}{completed.stdout}"
+        return str(completed.stdout).strip()
 
     def code(self, command: str) -> tuple[int, str]:
-        done = nodes.exec(self.lab, "dgx01", [command], timeout=300)
-        return done.returncode, done.stdout + done.stderr
+        completed = nodes.exec(self.lab, "dgx01", [command], timeout=300)
+        return completed.returncode, completed.stdout + completed.stderr
 
     def job(self, gres: str, command: str) -> str:
         """Return the output of a job with these GPUs."""
@@ -119,15 +119,15 @@ class Bench:
 
     def describe(self) -> str:
         """Return Slurm's record of the node, the failed job program's message and the end of slurmd's log."""
-        shown = self.run("scontrol show node dgx01; squeue --all", "ctl01")
-        return shown + self.code("cat /run/landbridge/job.failed; journalctl -u slurmd -o cat | tail -5")[1]
+        output = self.run("scontrol show node dgx01; squeue --all", "ctl01")
+        return output + self.code("cat /run/landbridge/job.failed; journalctl -u slurmd -o cat | tail -5")[1]
 
     def converge(self, playbook: str, *words: str) -> Played:
-        """Run roles; what failed is in the answer."""
+        """Run roles; the result contains failures."""
         return play(self.lab, self.folder, playbook, self._inventory(), *words)
 
     def _inventory(self) -> Mapping[str, Any]:
-        data = inventory(described(self.packages, self.version, self.auth))
+        data = inventory(site_environment(self.packages, self.version, self.auth))
         data["all"]["vars"] |= {
             **connection(self.lab),
             "slurm_common_key": "k" * 64,

@@ -1,4 +1,4 @@
-"""A small cluster for the drills of node health: a controller and two GPU nodes in a lab of its own."""
+"""Lab for the fault drills of node health: a controller and two GPU nodes."""
 
 import json
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from tests.unit.core.samples import REMOVED, environment
 PLATFORM = "dgx-h100"
 ONPREM = IPv4Network("10.37.0.0/16")
 CONTROLLER, NODES = ("ctl01", "10.37.0.11"), {"dgx01": "10.37.1.11", "dgx02": "10.37.1.12"}
-#: Seconds. Slurm's own interval here; a fault has to show within it, and the round of checks before it.
-INTERVAL, ROUND = 10, 4
+#: Slurm's health check interval, within which a fault must show, and the interval of the node's own checks.
+INTERVAL_SECONDS, ROUND_SECONDS = 10, 4
 SITE = plan(
     ONPREM,
     IPv4Network("10.77.0.0/16"),
@@ -46,14 +46,14 @@ PLAYBOOK = """
 """
 
 
-def described(version: str, auth: str) -> Environment:
-    """The site as a file would describe it: no accounting, because there is no database."""
-    own: dict[str, Any] = {
+def site_environment(version: str, auth: str) -> Environment:
+    """Return the site's environment, without accounting because there is no database."""
+    overrides: dict[str, Any] = {
         "AccountingStorageType": None,
         "AccountingStorageHost": None,
         "AccountingStorageTRES": None,
         "SlurmdParameters": "config_overrides",
-        "HealthCheckInterval": INTERVAL,
+        "HealthCheckInterval": INTERVAL_SECONDS,
         "ReturnToService": 2,
     }
     addresses = {name: f"10.37.0.{last}" for name, last in (("db01", 12), ("login01", 13), ("nfs01", 14), ("gw01", 1))}
@@ -69,14 +69,14 @@ def described(version: str, auth: str) -> Environment:
             ("scheduler", "slurm"): {"version": version, "packages_mirror": None},
             ("scheduler", "auth"): auth,
             ("scheduler", "cgroup"): "v1",
-            ("scheduler", "overrides"): {"slurm_conf": own},
+            ("scheduler", "overrides"): {"slurm_conf": overrides},
         }
     )
 
 
 @dataclass(frozen=True)
 class Drill:
-    """The running cluster, asked as its operators ask it."""
+    """The running cluster, with its operators' commands."""
 
     lab: Layout
     folder: Path
@@ -84,26 +84,26 @@ class Drill:
     auth: str = "munge"
 
     def run(self, node: str, command: str) -> str:
-        done = nodes.exec(self.lab, node, [command])
-        assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
-        return str(done.stdout).strip()
+        completed = nodes.exec(self.lab, node, [command])
+        assert completed.returncode == 0, f"{node}: {command}: {completed.stderr}{completed.stdout}"
+        return str(completed.stdout).strip()
 
     def node(self, name: str) -> tuple[set[str], str]:
-        """Slurm's words for the node's state, and the reason."""
-        found = json.loads(self.run("ctl01", f"scontrol show node {name} --json"))["nodes"][0]
-        return set(found["state"]), str(found["reason"])
+        """Return Slurm's state flags of the node, and the reason."""
+        node = json.loads(self.run("ctl01", f"scontrol show node {name} --json"))["nodes"][0]
+        return set(node["state"]), str(node["reason"])
 
     def drained(self) -> dict[str, str]:
-        """Reasons of the nodes that get no new job."""
-        said = {name: self.node(name) for name in NODES}
-        return {name: reason for name, (state, reason) in said.items() if "DRAIN" in state}
+        """Return the drain reason of each drained node."""
+        nodes_shown = {name: self.node(name) for name in NODES}
+        return {name: reason for name, (state, reason) in nodes_shown.items() if "DRAIN" in state}
 
-    def wait(self, wanted: dict[str, str]) -> None:
-        """Wait until exactly these nodes are drained, each with a reason that begins so."""
+    def wait(self, expected: dict[str, str]) -> None:
+        """Wait until exactly these nodes are drained, each with a reason that begins with the given text."""
         wait_for(
-            f"{wanted or 'no node'} drained",
+            f"{expected or 'no node'} drained",
             self.drained,
-            lambda reasons: has_reasons(reasons, wanted),
+            lambda reasons: has_reasons(reasons, expected),
             details=lambda: {name: self.run(name, "/opt/landbridge/bin/landbridge-node-health show") for name in NODES},
         )
 
@@ -112,18 +112,18 @@ class Drill:
         return play(self.lab, self.folder, PLAYBOOK, self._inventory()).good()
 
     def _inventory(self) -> dict[str, Any]:
-        data = inventory(described(self.version, self.auth))
+        data = inventory(site_environment(self.version, self.auth))
         data["all"]["vars"] |= {
             **connection(self.lab),
             "slurm_common_key": "k" * 64,
             "slurm_node_controllers": [CONTROLLER[1]],
-            "node_health_seconds": ROUND,
+            "node_health_seconds": ROUND_SECONDS,
             "node_health_driver_branch": "580",
         }
         data["slurm_controller"]["vars"]["slurm_controller_database_host"] = ""
         return data
 
 
-def has_reasons(reasons: dict[str, str], wanted: dict[str, str]) -> bool:
-    """Tell whether exactly the wanted nodes have a reason, and each begins as wanted."""
-    return reasons.keys() == wanted.keys() and all(reasons[name].startswith(wanted[name]) for name in wanted)
+def has_reasons(reasons: dict[str, str], expected: dict[str, str]) -> bool:
+    """Tell whether exactly the expected nodes have a reason, and each begins with the expected text."""
+    return reasons.keys() == expected.keys() and all(reasons[name].startswith(expected[name]) for name in expected)

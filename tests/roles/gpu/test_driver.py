@@ -1,4 +1,4 @@
-"""NVIDIA's driver by the real apt: one release from one place, upgraded whole, and never under a job."""
+"""NVIDIA's driver, installed by the real apt: one release of one repository, upgraded as a whole, never during jobs."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ OWNER = {"nvidia_driver_secure_boot": "mok", "nvidia_driver_mok_password": "once
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Nodes as their racks deliver them: no driver, and nothing that knows of NVIDIA's packages."""
+    """Yield new nodes: no driver, and no NVIDIA repository."""
     lab = layout("landbridge-driver")
     cleanup.down(lab)
     try:
@@ -35,15 +35,15 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 
 @pytest.fixture(scope="module")
-def looked(bare: Fleet) -> tuple[Played, str]:
-    """A look at a bare host, and what it left there."""
+def checked(bare: Fleet) -> tuple[Played, str]:
+    """Run a check on a bare host; return the run and the host's files and packages afterwards."""
     ran = bare.converge({"version": OLD}, "--check", "--diff", "--limit", "dgx02")
     return ran, bare.run("dgx02", "ls /etc/apt/preferences.d /etc/apt/sources.list.d; dpkg -l | grep -c nvidia || true")
 
 
 @pytest.fixture(scope="module")
-def fleet(bare: Fleet, looked: tuple[Played, str]) -> Fleet:
-    """The same nodes with a driver, and one of them in a cluster."""
+def fleet(bare: Fleet, checked: tuple[Played, str]) -> Fleet:
+    """Return the nodes with a driver, one of them in a cluster."""
     ran = bare.converge({"version": OLD})
     assert ran.code == 0, ran.text[-3000:]
     bare.run("dgx01", SLURM)
@@ -53,7 +53,7 @@ def fleet(bare: Fleet, looked: tuple[Played, str]) -> Fleet:
 
 @pytest.fixture(scope="module")
 def again(fleet: Fleet) -> Played:
-    """The same again; one host has a second source of the driver now, as cuda-keyring leaves one."""
+    """Run a second time; one host now has a second source of the driver, as cuda-keyring adds one."""
     source = "deb http://mirror.example.org/compute/cuda/repos/debian13/x86_64/ /"
     fleet.run("dgx02", f"echo '{source}' > /etc/apt/sources.list.d/cuda.list")
     ran = fleet.converge({"version": OLD})
@@ -63,28 +63,28 @@ def again(fleet: Fleet) -> Played:
 
 @pytest.fixture(scope="module")
 def upgraded(fleet: Fleet, again: Played) -> tuple[Played, int, str]:
-    """A newer release is named while a job runs: one node may be drained for it, the other may not."""
+    """Configure a newer release while a job runs: one node may be drained for it, the other may not."""
     fleet.run("dgx01", "mkdir -p /var/lib/lab && echo '{\"secure_boot\": true}' > /var/lib/lab/firmware.json")
-    # Written by the job when it has reached its end: a job that was killed has written nothing.
+    # The job writes this file at its end: a killed job does not.
     job = fleet.run("dgx01", "sbatch --parsable -o /dev/null --wrap 'sleep 8; date +%s > /var/tmp/job-ended'")
-    ran = fleet.converge({"version": NEW}, own={"dgx01": {"nvidia_driver_reboot": "drained", **OWNER}})
+    ran = fleet.converge({"version": NEW}, host_variables={"dgx01": {"nvidia_driver_reboot": "drained", **OWNER}})
     assert ran.code == 0, ran.text[-3000:]
     return ran, int(fleet.run("dgx01", "cat /var/tmp/job-ended")), job
 
 
 @pytest.fixture(scope="module")
 def afterwards(fleet: Fleet, upgraded: tuple[Played, int, str]) -> Played:
-    """On one node the fabric's settings change; on the other somebody upgraded Fabric Manager alone."""
+    """On one node the fabric's settings change; on the other an operator has upgraded only Fabric Manager."""
     command = f"apt-get -qq --allow-change-held-packages install nvidia-fabricmanager={NEW}-1"
     fleet.run("dgx02", f"DEBIAN_FRONTEND=noninteractive {command}; mv /var/tmp/joined /var/tmp/joined-before")
-    own = {"dgx01": {"nvidia_driver_version": NEW, "nvidia_fabric_settings": {"LOG_LEVEL": 3}, **OWNER}}
-    return fleet.converge({"version": OLD}, own=own)
+    host_variables = {"dgx01": {"nvidia_driver_version": NEW, "nvidia_fabric_settings": {"LOG_LEVEL": 3}, **OWNER}}
+    return fleet.converge({"version": OLD}, host_variables=host_variables)
 
 
-def test_a_look_at_a_bare_host_changes_nothing(looked: tuple[Played, str]) -> None:
-    ran, there = looked
+def test_a_check_of_a_bare_host_changes_nothing(checked: tuple[Played, str]) -> None:
+    ran, state = checked
     assert ran.code == 0, ran.text[-3000:]
-    assert "nvidia-driver" not in there and "nvidia-cuda" not in there and there.endswith("0")
+    assert "nvidia-driver" not in state and "nvidia-cuda" not in state and state.endswith("0")
 
 
 def test_a_bare_host_ends_with_one_release_on_disk_and_in_the_kernel(fleet: Fleet, again: Played) -> None:
@@ -104,11 +104,11 @@ def test_the_newest_branch_is_not_taken_and_the_kernel_is_held_with_the_driver(f
     assert {"nvidia-driver-cuda", "nvidia-fabricmanager", "linux-headers-amd64"} <= set(
         fleet.run("dgx02", "apt-mark showhold").split()
     )
-    # The pin alone holds too, for what nobody has installed yet.
+    # The pin alone suffices for packages that are not installed yet.
     assert f"Candidate: {OLD}-1" in fleet.run("dgx02", "apt-cache policy nvidia-imex")
 
 
-def test_driver_role_28_33_a_new_pin_upgrades_what_the_old_one_held(
+def test_driver_role_28_33_a_new_pin_upgrades_packages_that_the_old_one_held(
     fleet: Fleet, upgraded: tuple[Played, int, str]
 ) -> None:
     # "held broken packages": the old version's pin and hold against the new version's dependencies.
@@ -118,7 +118,7 @@ def test_driver_role_28_33_a_new_pin_upgrades_what_the_old_one_held(
     assert "nvidia-fabricmanager" in fleet.run("dgx01", "apt-mark showhold").split()
 
 
-def test_the_job_ends_before_the_driver_under_it_changes_and_the_node_comes_back(
+def test_the_driver_changes_after_the_job_ends_and_the_node_resumes(
     fleet: Fleet, upgraded: tuple[Played, int, str]
 ) -> None:
     _, ended, job = upgraded
@@ -128,19 +128,17 @@ def test_the_job_ends_before_the_driver_under_it_changes_and_the_node_comes_back
     fleet.wait_state("dgx01", "idle")
 
 
-def test_a_driver_at_work_is_left_alone_where_nobody_allowed_a_drain(
-    fleet: Fleet, upgraded: tuple[Played, int, str]
-) -> None:
+def test_a_driver_in_use_is_not_changed_if_no_drain_is_allowed(fleet: Fleet, upgraded: tuple[Played, int, str]) -> None:
     ran, _, _ = upgraded
     assert fleet.loaded("dgx02") == {OLD} and fleet.version("dgx02", "nvidia-driver-cuda") == OLD
-    assert f"dgx02 keeps driver {OLD}" in ran.said and ran.changed["dgx02"] == 0
+    assert f"dgx02 keeps driver {OLD}" in ran.one_line and ran.changed["dgx02"] == 0
 
 
 def test_nccl_1488_fabric_manager_is_not_restarted_for_a_setting(fleet: Fleet, afterwards: Played) -> None:
     assert afterwards.counts["dgx01"]["failed"] == 0, afterwards.text[-3000:]
-    assert "no service is restarted under running jobs" in afterwards.said
+    assert "no service is restarted under running jobs" in afterwards.one_line
     assert "LOG_LEVEL=3" in fleet.run("dgx01", "cat /usr/share/nvidia/nvswitch/fabricmanager.cfg")
-    # It is older than the file.
+    # The process is older than the file.
     running = fleet.run("dgx01", "stat -c %Y /proc/$(systemctl show -P MainPID nvidia-fabricmanager)")
     assert int(running) <= int(fleet.run("dgx01", "stat -c %Y /usr/share/nvidia/nvswitch/fabricmanager.cfg"))
 
@@ -149,20 +147,20 @@ def test_gpu_operator_544_one_part_of_another_release_stops_the_host(fleet: Flee
     # Slurm's plays come after this one: a node with a wrong driver never joins.
     fleet.run("dgx02", "test -e /var/tmp/joined-before && ! test -e /var/tmp/joined")
     assert afterwards.counts["dgx02"]["failed"] == 1
-    assert f"The loaded driver is {OLD}, installed are" in afterwards.said and NEW in afterwards.said
+    assert f"The loaded driver is {OLD}, installed are" in afterwards.one_line and NEW in afterwards.one_line
     fleet.run(
         "dgx02", "! systemctl restart nvidia-fabricmanager || { sleep 1; ! systemctl is-active nvidia-fabricmanager; }"
     )
 
 
-def test_the_owners_key_is_asked_for_once_and_a_person_has_the_rest(
+def test_the_owner_key_is_enrolled_once_and_the_password_is_not_shown(
     fleet: Fleet, upgraded: tuple[Played, int, str], afterwards: Played
 ) -> None:
-    asked = yaml_text.load(fleet.run("dgx01", "cat /var/lib/lab/firmware.json"))["asked"]
-    assert asked == [gpu_stack().systems["Debian-13"]["nvidia"].owner_key]
+    requests = yaml_text.load(fleet.run("dgx01", "cat /var/lib/lab/firmware.json"))["asked"]
+    assert requests == [gpu_stack().systems["Debian-13"]["nvidia"].owner_key]
     assert "once-only" not in upgraded[0].text + afterwards.text
 
 
 def test_a_second_source_of_the_driver_is_refused(again: Played) -> None:
     assert again.counts["dgx02"]["failed"] == 1
-    assert "The driver has two sources. Remove /etc/apt/sources.list.d/cuda.list" in again.said
+    assert "The driver has two sources. Remove /etc/apt/sources.list.d/cuda.list" in again.one_line

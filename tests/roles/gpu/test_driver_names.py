@@ -1,4 +1,4 @@
-"""The driver's packages by system: what the roles' files say, and that this machine's apt finds them, with the role's own pins."""
+"""The driver's packages by operating system: the role's variables, and apt's choice with the role's pins."""
 
 import subprocess
 from pathlib import Path
@@ -18,7 +18,7 @@ from sandbox.nspawn.host.host_packages import find_program
 ROOT = Path(__file__).parents[3]
 ROLE = ROOT / "ansible/roles/nvidia_driver"
 OLD, NEW, NEXT = "580.95.05", "580.159.04", "590.48.01"
-#: System, its repository, the suite that stands for it; what is asked for, and the release that must come of it.
+#: Operating system, its repository, the sandbox's suite for it, the configured driver, and the expected release.
 CASES: list[tuple[str, Any, str, Driver, str]] = [
     ("Debian-13", "nvidia", "debian13", Driver(version=OLD), OLD),
     ("Ubuntu-24.04", "nvidia", "ubuntu2404", Driver(version=OLD), OLD),
@@ -34,27 +34,27 @@ def test_driver_role_81_72_every_name_is_found_in_one_release(
     tmp_path: Path, system: str, archive: Any, suite: str, driver: Driver, release: str, platform: str
 ) -> None:
     source = gpu_stack().systems[system][archive]
-    found = software(driver, platforms()[platform])
-    wanted = f"{found.version}-" if found.version else f"{found.branch}."
+    stack = software(driver, platforms()[platform])
+    prefix = f"{stack.version}-" if stack.version else f"{stack.branch}."
     template = jinja2.Template((ROLE / "templates/preferences.j2").read_text())
     pins = template.render(
-        ansible_managed="", nvidia_driver_source=source.model_dump(), nvidia_driver_version_prefix=wanted
+        ansible_managed="", nvidia_driver_source=source.model_dump(), nvidia_driver_version_prefix=prefix
     )
-    asked = found.packages(source)
+    requested = stack.packages(source)
     planned = simulate(
-        tmp_path, suite, pins, [f"{name}={version}-*" if version else name for name, version in asked.items()]
+        tmp_path, suite, pins, [f"{name}={version}-*" if version else name for name, version in requested.items()]
     )
-    assert set(asked) <= set(planned)
-    # Whatever they bring along is of the same release.
-    driven = {
+    assert set(requested) <= set(planned)
+    # All their dependencies are of the same release.
+    versions = {
         name: version for name, version in planned.items() if name.startswith(("nvidia-", "libnvidia-", "libcuda"))
     }
-    assert {version.partition("-")[0] for version in driven.values()} == {release}
+    assert {version.partition("-")[0] for version in versions.values()} == {release}
 
 
 @pytest.mark.skipif(find_program("apt-get") is None, reason="needs apt")
-def test_driver_role_28_the_version_of_the_meta_package_alone_gives_another_branch(tmp_path: Path) -> None:
-    # What the pins are for: this is how people install it.
+def test_driver_role_28_a_pin_of_only_the_meta_package_installs_another_branch(tmp_path: Path) -> None:
+    # The reason for the pins: users often install it like this.
     planned = simulate(tmp_path, "debian13", "", [f"nvidia-open={OLD}-*"])
     assert planned["nvidia-open"] == f"{OLD}-1" and planned["nvidia-driver-cuda"] == f"{NEXT}-1"
 
@@ -85,14 +85,14 @@ def simulate(folder: Path, suite: str, pins: str, names: list[str]) -> dict[str,
         "Dir::State::Status": folder / "status",
         "Dir::Cache": folder / "cache",
         "APT::Architecture": "amd64",
-        # A user of apt's own could not read what root alone may.
+        # apt's own user could not read files that only root may read.
         "APT::Sandbox::User": "root",
     }
     words = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
     subprocess.run(["apt-get", "-qq", *words, "update"], capture_output=True, text=True, check=True, timeout=300)
-    done = subprocess.run(
+    completed = subprocess.run(
         ["apt-get", "-s", *words, "install", *names], capture_output=True, text=True, check=False, timeout=300
     )
-    assert done.returncode == 0, done.stderr + done.stdout
-    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("Inst ")]
+    assert completed.returncode == 0, completed.stderr + completed.stdout
+    lines = [line.split() for line in completed.stdout.splitlines() if line.startswith("Inst ")]
     return {line[1]: line[2].lstrip("(") for line in lines}

@@ -1,7 +1,6 @@
-"""GPUs in parts, DCGM, devices of containers and RDMA on a real node, named after what users of other kits complain about."""
+"""MIG, DCGM, devices of containers and RDMA on a real node; tests named after complaints of users of other kits."""
 
 import json
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,12 +10,12 @@ from sandbox.hardware.packages.repository import publish
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
-from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.machine.reboot import reboot
 from tests.roles.gpu.gpu_tools_lab import DCGM, NAME, OPERATOR, RDMA, SITE, SLURM, TOOLKIT, TOOLS, Bench
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
-#: Which of the node's devices a process may open: no driver answers who may, and who may not is stopped before.
+#: Prints the devices that a process may open. Without a driver a permitted open fails too, but with another error.
 OPEN = (
     "for f in /dev/nvidia[0-9] /run/landbridge/mig/*/*/?i; do head -c1 $f 2>&1 | grep -q Operation || echo $f; done; "
     "echo $CUDA_VISIBLE_DEVICES"
@@ -25,23 +24,23 @@ DOCKER = '{"log-driver": "journald", "default-runtime": "nvidia"}'
 STATISTICS = "/var/log/landbridge/gpu-jobs"
 
 
-SLURM_OWN = pytest.param(("26.05", "slurm"), marks=pytest.mark.long)
+AUTH_SLURM = pytest.param(("26.05", "slurm"), marks=pytest.mark.long)
 
 
-@pytest.fixture(scope="module", params=[("24.11", "munge"), SLURM_OWN], ids=["munge", "slurm"])
+@pytest.fixture(scope="module", params=[("24.11", "munge"), AUTH_SLURM], ids=["munge", "slurm"])
 def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     lab = layout(NAME)
     cleanup.down(lab)
     try:
         whole.up(lab, SITE)
-        found = Bench(lab, tmp_path_factory.mktemp("gpus"), publish(lab), *request.param)
-        # What an older kit leaves: the generation before of DCGM, and Docker's default runtime.
-        old = f"{found.packages.address(OPERATOR, 'debian13')}datacenter-gpu-manager_3.3.9_all.deb"
+        started = Bench(lab, tmp_path_factory.mktemp("gpus"), publish(lab), *request.param)
+        # Remains of an older kit: DCGM 3, and Docker's default runtime.
+        old = f"{started.packages.address(OPERATOR, 'debian13')}datacenter-gpu-manager_3.3.9_all.deb"
         fetch = f'python3 -c "import urllib.request as r; r.urlretrieve(\\"{old}\\", \\"/tmp/old.deb\\")"'
-        found.run(
+        started.run(
             f"{fetch} && dpkg -i /tmp/old.deb && mkdir -p /etc/docker && echo '{DOCKER}' > /etc/docker/daemon.json"
         )
-        yield found
+        yield started
     finally:
         cleanup.down(lab)
 
@@ -56,38 +55,38 @@ def converged(bench: Bench) -> Bench:
 
 
 def uuids(bench: Bench) -> dict[str, str]:
-    """UUIDs of parts by the folder of their links."""
+    """Return the UUIDs of MIG instances by the folder of their links."""
     parts = json.loads(bench.run("cat /run/landbridge/mig.json"))["parts"]
-    return {f"/run/landbridge/mig/{one['gpu']}/{one['number']}": one["uuid"] for one in parts}
+    return {f"/run/landbridge/mig/{part['gpu']}/{part['number']}": part["uuid"] for part in parts}
 
 
 def test_a_second_run_changes_nothing(converged: Bench) -> None:
     assert converged.converge(TOOLS, "--diff").good().changed == {"dgx01": 0}
 
 
-def test_deepops_894_a_part_of_a_gpu_is_the_jobs_own_and_every_other_is_denied(converged: Bench) -> None:
+def test_deepops_894_a_job_has_its_mig_instance_and_no_other(converged: Bench) -> None:
     known = uuids(converged)
     *files, visible = converged.job("gpu:h100_1g.10gb:1", OPEN).splitlines()
     assert files == ["/dev/nvidia6", "/run/landbridge/mig/6/0/ci", "/run/landbridge/mig/6/0/gi"]
     assert visible == known["/run/landbridge/mig/6/0"]
     *files, visible = converged.job("gpu:h100_3g.40gb:3", OPEN).splitlines()
     assert files[:2] == ["/dev/nvidia6", "/dev/nvidia7"]
-    own = ["/run/landbridge/mig/6/4", "/run/landbridge/mig/7/0", "/run/landbridge/mig/7/1"]
-    assert files[2:] == [f"{folder}/{kind}" for folder in own for kind in ("ci", "gi")]
-    assert visible.split(",") == [known[folder] for folder in own]
+    folders = ["/run/landbridge/mig/6/4", "/run/landbridge/mig/7/0", "/run/landbridge/mig/7/1"]
+    assert files[2:] == [f"{folder}/{kind}" for folder in folders for kind in ("ci", "gi")]
+    assert visible.split(",") == [known[folder] for folder in folders]
     converged.idle()
 
 
-def test_a_whole_gpu_is_one_and_its_job_leaves_what_dcgm_saw(converged: Bench) -> None:
-    said = converged.job("gpu:h100:2", f"{OPEN}; echo $SLURM_JOB_ID").splitlines()
-    assert said[:3] == ["/dev/nvidia0", "/dev/nvidia1", "0,1"]
+def test_a_job_on_whole_gpus_leaves_a_file_of_dcgms_statistics(converged: Bench) -> None:
+    lines = converged.job("gpu:h100:2", f"{OPEN}; echo $SLURM_JOB_ID").splitlines()
+    assert lines[:3] == ["/dev/nvidia0", "/dev/nvidia1", "0,1"]
     converged.idle()
     (name,) = converged.run(f"ls {STATISTICS}").split()
-    assert name == f"{said[3]}.txt", "jobs on parts of GPUs have none"
-    seen = converged.run(f"cat {STATISTICS}/{name}")
-    assert "| GPU ID: 0 " in seen and "| GPU ID: 1 " in seen and "| GPU ID: 2 " not in seen
+    assert name == f"{lines[3]}.txt", "jobs on MIG instances have none"
+    statistics = converged.run(f"cat {STATISTICS}/{name}")
+    assert "| GPU ID: 0 " in statistics and "| GPU ID: 1 " in statistics and "| GPU ID: 2 " not in statistics
     state = json.loads(converged.run("cat /run/lab-dcgm.json"))
-    assert state["groups"] == state["jobs"] == {}, "nothing of the job is kept"
+    assert state["groups"] == state["jobs"] == {}, "DCGM keeps nothing of the job"
 
 
 def test_without_its_host_engine_a_job_has_no_statistics_and_runs(converged: Bench) -> None:
@@ -98,8 +97,8 @@ def test_without_its_host_engine_a_job_has_no_statistics_and_runs(converged: Ben
     converged.run("systemctl start nvidia-dcgm")
 
 
-def test_deepops_944_a_running_job_keeps_its_part_whatever_is_planned(converged: Bench) -> None:
-    kept = converged.run("cat /etc/landbridge/mig.json")
+def test_deepops_944_a_running_job_keeps_its_mig_instance_after_a_change_of_the_plan(converged: Bench) -> None:
+    original = converged.run("cat /etc/landbridge/mig.json")
     before = converged.run("/opt/landbridge/bin/landbridge-mig show")
     number = converged.run(
         "cd /tmp && sbatch --parsable -o /dev/null -p mig --mem=100 --gres=gpu:h100_3g.40gb:1 --wrap 'sleep 300'",
@@ -111,20 +110,20 @@ def test_deepops_944_a_running_job_keeps_its_part_whatever_is_planned(converged:
         lambda state: state == "RUNNING",
         details=converged.describe,
     )
-    other = json.loads(kept) | {"layout": {"7": ["7g.80gb:0"]}}
+    other = json.loads(original) | {"layout": {"7": ["7g.80gb:0"]}}
     converged.run(f"echo '{json.dumps(other)}' > /etc/landbridge/mig.json")
-    code, said = converged.code("/opt/landbridge/bin/landbridge-mig apply")
-    assert code == 3 and f"job {number} runs here: drain the node first" in said
+    code, message = converged.code("/opt/landbridge/bin/landbridge-mig apply")
+    assert code == 3 and f"job {number} runs here: drain the node first" in message
     assert converged.run("/opt/landbridge/bin/landbridge-mig show") == before
     converged.run(f"scancel {number}", "ctl01")
     converged.idle()
-    # Without it, what holds GPUs is out of the way meanwhile, and what describes them does so anew.
+    # Without the job, services that hold GPUs are stopped meanwhile, and the GPUs' descriptions are written again.
     engine = converged.run("systemctl show -P MainPID nvidia-dcgm")
     assert json.loads(converged.run("/opt/landbridge/bin/landbridge-mig apply"))["changed"]
     assert json.loads(converged.run("/opt/landbridge/bin/landbridge-mig show")) == {"7": ["7g.80gb:0"]}
     assert converged.run("systemctl show -P MainPID nvidia-dcgm") not in (engine, "0")
     assert devices(converged) == {*map(str, range(8)), "7:0"}
-    converged.run(f"cat > /etc/landbridge/mig.json <<'END'\n{kept}\nEND\n")
+    converged.run(f"cat > /etc/landbridge/mig.json <<'END'\n{original}\nEND\n")
     converged.run("/opt/landbridge/bin/landbridge-mig apply")
     assert converged.run("/opt/landbridge/bin/landbridge-mig show") == before
 
@@ -133,15 +132,13 @@ def devices(bench: Bench) -> set[str]:
     """Return the devices that containers can request."""
     active = "systemctl list-units --state=active,activating -q nvidia-cdi-refresh.service"
     wait_for("nvidia-cdi-refresh to end", lambda: bench.run(active), lambda units: "nvidia-cdi-refresh" not in units)
-    return {one["name"] for one in json.loads(bench.run("cat /run/cdi/nvidia.yaml"))["devices"]}
+    return {device["name"] for device in json.loads(bench.run("cat /run/cdi/nvidia.yaml"))["devices"]}
 
 
-def test_deepops_1225_parts_are_there_again_after_a_restart_before_slurmd_looks(converged: Bench) -> None:
+def test_deepops_1225_mig_instances_exist_after_a_reboot_before_slurmd_starts(converged: Bench) -> None:
     before = converged.run("/opt/landbridge/bin/landbridge-mig show")
-    converged.code("systemctl reboot")
-    time.sleep(2)
-    nodes.wait_ssh(converged.lab, ["dgx01"])
-    # It waits for the parts; Slurm may not have noticed the restart.
+    reboot(converged.lab, "dgx01")
+    # slurmd waits for the MIG instances; Slurm may not have noticed the restart.
     wait_for(
         "slurmd to be active",
         lambda: converged.code("systemctl is-active slurmd"),
@@ -165,7 +162,7 @@ def test_there_is_one_dcgm_of_the_pinned_version_and_one_host_engine(converged: 
         "datacenter-gpu-manager-4-proprietary-cuda13",
     ]
     assert {line.split()[1] for line in installed if line.split()[-1] == "ii"} == {DCGM}, (
-        "the newer one is there and not taken"
+        "the newer one exists and is not installed"
     )
     assert converged.run("pgrep -c -x nv-hostengine") == "1"
     assert "l=NVIDIA CUDA" in converged.run("cat /etc/apt/preferences.d/nvidia-dcgm"), (
@@ -173,7 +170,7 @@ def test_there_is_one_dcgm_of_the_pinned_version_and_one_host_engine(converged: 
     )
 
 
-def test_gpus_are_devices_of_containers_and_nobodys_default(converged: Bench) -> None:
+def test_containers_can_request_gpus_and_get_none_by_default(converged: Bench) -> None:
     assert json.loads(converged.run("cat /etc/docker/daemon.json")) == {
         "log-driver": "journald",
         "features": {"cdi": True},
@@ -183,16 +180,16 @@ def test_gpus_are_devices_of_containers_and_nobodys_default(converged: Bench) ->
     assert {"0", "6", "6:4", "7:1"} <= devices(converged)
 
 
-def test_deepops_1300_a_module_that_nobody_needs_fails_nothing_and_one_that_is_asked_for_says_what_to_do(
+def test_deepops_1300_a_missing_module_fails_only_if_it_is_required_and_names_the_remedy(
     converged: Bench,
 ) -> None:
-    said = converged.run("cat /etc/modules-load.d/landbridge-rdma.conf")
-    assert said == "# GPU memory on the network: none", "no driver here has either way"
+    module_list = converged.run("cat /etc/modules-load.d/landbridge-rdma.conf")
+    assert module_list == "# GPU memory on the network: none", "the driver here supports neither"
     refused = converged.converge(RDMA, "-e", "rdma_gpu_memory=peermem")
     assert refused.code != 0
     assert (
-        "The kernel module nvidia_peermem does not exist" in refused.said
-        and "set rdma_gpu_memory to dma_buf" in refused.said
+        "The kernel module nvidia_peermem does not exist" in refused.one_line
+        and "set rdma_gpu_memory to dma_buf" in refused.one_line
     )
     for folder in ("bin", "sbin"):
         program = f"/usr/local/{folder}/modinfo"

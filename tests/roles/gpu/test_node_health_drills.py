@@ -1,4 +1,4 @@
-"""Fault drills: what breaks on one node takes exactly that node out of service, with the reason, and mending brings it back."""
+"""Fault drills: a fault drains exactly its node, with the reason, and the repaired node resumes."""
 
 import time
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from sandbox.nspawn.machine import nodes
-from tests.roles.gpu.node_health_lab import INTERVAL, NODES, ROUND, SITE, Drill, has_reasons
+from sandbox.nspawn.machine.reboot import reboot
+from tests.roles.gpu.node_health_lab import INTERVAL_SECONDS, NODES, ROUND_SECONDS, SITE, Drill, has_reasons
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
@@ -26,18 +27,18 @@ def drill(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     try:
         whole.up(lab, SITE)
         for name in NODES:
-            # The homes' stand-in: what counts is whether something is mounted there, and answers.
+            # Stand-in for the homes' file system: the check needs only a mount that answers.
             nodes.exec(lab, name, ["echo 'tmpfs /home tmpfs defaults' >> /etc/fstab && mount /home"])
-        found = Drill(lab, tmp_path_factory.mktemp("health"), *request.param)
-        found.converge()
-        yield found
+        started = Drill(lab, tmp_path_factory.mktemp("health"), *request.param)
+        started.converge()
+        yield started
     finally:
         cleanup.down(lab)
 
 
 @pytest.fixture(autouse=True)
-def sound(drill: Drill) -> None:
-    """Every drill begins with sound machines in service."""
+def healthy(drill: Drill) -> None:
+    """Begin every drill with healthy nodes in service."""
     drill.wait({})
 
 
@@ -63,9 +64,7 @@ STATES: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("fault", "reason"), [row[1:] for row in STATES], ids=[row[0] for row in STATES])
-def test_a_fault_drains_its_node_alone_and_mending_brings_it_back(
-    drill: Drill, fault: dict[str, Any], reason: str
-) -> None:
+def test_a_fault_drains_only_its_node_and_a_repair_resumes_it(drill: Drill, fault: dict[str, Any], reason: str) -> None:
     faults.inject(drill.lab, "dgx02", **fault)
     drill.wait({"dgx02": reason})
     faults.inject(drill.lab, "dgx02")
@@ -82,18 +81,16 @@ def test_a_stopped_service_and_a_lost_mount_drain_too(drill: Drill) -> None:
 
 
 @pytest.mark.parametrize(("number", "action"), [(79, "reboot"), (48, "reset"), (95, "reset"), (119, "reset")])
-def test_an_error_of_the_hardware_drains_until_somebody_has_dealt_with_it(
-    drill: Drill, number: int, action: str
-) -> None:
+def test_a_hardware_error_drains_until_an_operator_resumes_the_node(drill: Drill, number: int, action: str) -> None:
     faults.xid(drill.lab, "dgx01", number, gpu=1)
     drill.wait({"dgx01": f"landbridge:xid:{number} at 0000:27:00; do: {action}"})
-    # It is in no query any more; only a person can say that it is over.
+    # No query shows it any more; only an operator can confirm the repair.
     drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
     drill.wait({})
     assert nothing_happens(drill)
 
 
-def test_an_error_of_the_application_drains_none(drill: Drill) -> None:
+def test_an_application_error_drains_no_node(drill: Drill) -> None:
     for number in (13, 31, 43, 45, 63, 94):
         faults.xid(drill.lab, "dgx01", number)
     faults.log(
@@ -102,15 +99,15 @@ def test_an_error_of_the_application_drains_none(drill: Drill) -> None:
     assert nothing_happens(drill)
 
 
-def test_the_drivers_own_verdict_counts(drill: Drill) -> None:
-    said = "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
-    faults.log(drill.lab, "dgx02", said)
+def test_the_recovery_action_in_the_drivers_log_drains(drill: Drill) -> None:
+    line = "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
+    faults.log(drill.lab, "dgx02", line)
     drill.wait({"dgx02": "landbridge:xid:154 at 0000:1b:00; do: reboot"})
     drill.run("ctl01", "scontrol update nodename=dgx02 state=resume")
     drill.wait({})
 
 
-def test_a_persons_drain_stays_and_its_reason_with_it(drill: Drill) -> None:
+def test_an_operators_drain_and_its_reason_stay(drill: Drill) -> None:
     drill.run("ctl01", "scontrol update nodename=dgx01 state=drain reason='new memory, ask Kim'")
     faults.inject(drill.lab, "dgx01", lost=[0])
     assert nothing_happens(drill, {"dgx01": "new memory, ask Kim"})
@@ -119,7 +116,7 @@ def test_a_persons_drain_stays_and_its_reason_with_it(drill: Drill) -> None:
     drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
 
 
-def test_what_still_shows_drains_again_whoever_resumes(drill: Drill) -> None:
+def test_a_persistent_fault_drains_again_after_a_resume(drill: Drill) -> None:
     faults.inject(drill.lab, "dgx01", lost=[0])
     drill.wait({"dgx01": "landbridge:gpu:"})
     drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
@@ -127,17 +124,15 @@ def test_what_still_shows_drains_again_whoever_resumes(drill: Drill) -> None:
     faults.inject(drill.lab, "dgx01")
 
 
-def test_a_restart_deals_with_what_the_log_told(drill: Drill) -> None:
+def test_a_restart_clears_a_fault_from_the_log(drill: Drill) -> None:
     faults.xid(drill.lab, "dgx02", 79)
     drill.wait({"dgx02": "landbridge:xid:79"})
-    nodes.exec(drill.lab, "dgx02", ["systemctl reboot"])
-    time.sleep(2)
-    nodes.wait_ssh(drill.lab, ["dgx02"])
+    reboot(drill.lab, "dgx02")
     drill.wait({})
 
 
-def test_a_node_that_starts_ill_never_joins(drill: Drill) -> None:
-    # The service too: a round that is under way would write what it found before the fault.
+def test_a_node_that_starts_unhealthy_is_drained(drill: Drill) -> None:
+    # The service too: a running check would write its result from before the fault.
     units = "slurmd landbridge-node-health.timer landbridge-node-health.service"
     drill.run("dgx02", f"systemctl stop {units} && rm -rf /run/landbridge-node-health")
     faults.inject(drill.lab, "dgx02", driver="575.57.08")
@@ -147,7 +142,7 @@ def test_a_node_that_starts_ill_never_joins(drill: Drill) -> None:
     drill.run("dgx02", "systemctl start landbridge-node-health.timer")
 
 
-def nothing_happens(drill: Drill, wanted: dict[str, str] | None = None) -> bool:
-    """Two rounds and Slurm's own interval go by, and what was drained still is."""
-    time.sleep(INTERVAL + 2 * ROUND)
-    return has_reasons(drill.drained(), wanted or {})
+def nothing_happens(drill: Drill, expected: dict[str, str] | None = None) -> bool:
+    """Wait two check intervals and Slurm's own; tell whether exactly the expected nodes are drained."""
+    time.sleep(INTERVAL_SECONDS + 2 * ROUND_SECONDS)
+    return has_reasons(drill.drained(), expected or {})

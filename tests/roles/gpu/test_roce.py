@@ -1,4 +1,4 @@
-"""RoCE as the role rdma lays it out: one port's settings, with their defaults."""
+"""RoCE unit of the role rdma: one port's settings, with their defaults."""
 
 from pathlib import Path
 from typing import Any
@@ -16,16 +16,16 @@ def commands(*ports: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("own", "number", "traffic_class", "pfc"),
+    ("settings", "number", "traffic_class", "pfc"),
     [
         ({}, "1", "106", "0,0,0,1,0,0,0,0"),
         ({"port": 2, "traffic_class": 96, "pfc": [0, 5]}, "2", "96", "1,0,0,0,0,1,0,0"),
         ({"pfc": []}, "1", "106", "0,0,0,0,0,0,0,0"),
     ],
-    ids=["defaults", "all said", "no priority pauses"],
+    ids=["defaults", "all set", "no priority pauses"],
 )
-def test_a_ports_settings(own: dict[str, Any], number: str, traffic_class: str, pfc: str) -> None:
-    assert commands({"device": "mlx5_0", "interface": "enp1s0", **own}) == [
+def test_a_ports_settings(settings: dict[str, Any], number: str, traffic_class: str, pfc: str) -> None:
+    assert commands({"device": "mlx5_0", "interface": "enp1s0", **settings}) == [
         f"/usr/sbin/cma_roce_mode -d mlx5_0 -p {number} -m 2",
         f"/usr/sbin/cma_roce_tos -d mlx5_0 -t {traffic_class}",
         f"/bin/sh -c 'echo {traffic_class} > /sys/class/infiniband/mlx5_0/tc/{number}/traffic_class'",
@@ -33,6 +33,6 @@ def test_a_ports_settings(own: dict[str, Any], number: str, traffic_class: str, 
     ]
 
 
-def test_every_port_has_its_own() -> None:
+def test_every_port_has_its_own_commands() -> None:
     ports = [{"device": f"mlx5_{number}", "interface": f"enp{number}s0"} for number in range(4)]
     assert len(commands(*ports)) == 16

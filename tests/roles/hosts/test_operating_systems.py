@@ -1,4 +1,4 @@
-"""Data of roles for each distribution: their files, and the templates rendered with them."""
+"""Variables of roles for each distribution: their files, and the templates rendered with them."""
 
 import configparser
 import json
@@ -20,14 +20,14 @@ BASE = ("base", "hardening", "users")
 
 
 def differing(role: str, system: str) -> dict[str, Any]:
-    """A role's data for a distribution."""
+    """Return a role's variables for a distribution."""
     files = [ROLES / role / f"vars/{name}.yml" for name in SYSTEMS[system]]
-    # A distribution's own file stands for the family's, as Ansible's first_found has it.
-    found: dict[str, Any] = {}
+    # A distribution's own file replaces the family's, as with Ansible's first_found.
+    variables: dict[str, Any] = {}
     for path in files:
         if path.exists():
-            found = dict(yaml_text.load(path.read_text()))
-    return found
+            variables = dict(yaml_text.load(path.read_text()))
+    return variables
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,8 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("systems")
     plays = []
     for system in SYSTEMS:
-        own = folder / system.replace(" ", "-")
-        own.mkdir()
+        system_folder = folder / system.replace(" ", "-")
+        system_folder.mkdir()
         files = [str(ROLES / role / part / "main.yml") for role in BASE for part in ("defaults", "vars")]
         variables = {"ansible_managed": "Ansible", "hardening_updates": "security", "base_time_servers": ["10.0.0.5"]}
         for role in BASE:
@@ -45,7 +45,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
         task = {
             "ansible.builtin.template": {
                 "src": f"{ROLES}/hardening/templates/{{{{ item.src }}}}",
-                "dest": f"{own}/{{{{ item.name | default(item.dest | basename) }}}}",
+                "dest": f"{system_folder}/{{{{ item.name | default(item.dest | basename) }}}}",
             },
             "loop": "{{ [{'src': 'trial.sh.j2', 'name': 'trial'}, {'src': 'sshd.conf.j2', 'name': 'sshd.conf'}] + hardening_update_files }}",
         }
@@ -54,7 +54,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
                 "hosts": "localhost",
                 "gather_facts": False,
                 "vars_files": [path for path in files if Path(path).exists()],
-                # Over the defaults, which vars_files make stronger than a play's own.
+                # Task variables, because vars_files override the variables of a play.
                 "tasks": [{**task, "vars": variables}],
             }
         )
@@ -62,22 +62,20 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     book.write_text(json.dumps(plays))
     program = Path(sys.executable).with_name("ansible-playbook")
     run = [str(program), "-i", "localhost,", "-c", "local", str(book)]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout
+    completed = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode == 0, completed.stdout
     return {system: folder / system.replace(" ", "-") for system in SYSTEMS}
 
 
 @pytest.mark.parametrize("role", sorted(path.parents[1].name for path in ROLES.glob("*/vars/RedHat.yml")))
-def test_a_role_says_the_same_things_of_every_distribution(role: str) -> None:
+def test_a_role_has_the_same_variables_for_every_distribution(role: str) -> None:
     folder = ROLES / role / "vars"
     known = {path.stem: set(yaml_text.load(path.read_text()) or {}) for path in folder.glob("[A-Z]*.yml")}
     assert known["RedHat"] and all(keys == known["RedHat"] for keys in known.values()), known
 
 
 @pytest.mark.parametrize(("system", "service"), [("Debian 13", "ssh"), ("Ubuntu 24.04", "ssh"), ("EL9", "sshd")])
-def test_what_takes_changes_back_reloads_the_distributions_sshd(
-    rendered: Mapping[str, Path], system: str, service: str
-) -> None:
+def test_the_rollback_reloads_the_distributions_sshd(rendered: Mapping[str, Path], system: str, service: str) -> None:
     text = (rendered[system] / "trial").read_text()
     assert f"systemctl reload {service};" in text
     assert subprocess.run(["sh", "-n", str(rendered[system] / "trial")], check=False).returncode == 0
@@ -87,34 +85,37 @@ def test_what_takes_changes_back_reloads_the_distributions_sshd(
 
 @pytest.mark.parametrize("system", ["Debian 13", "Ubuntu 24.04"])
 def test_apt_holds_kernel_and_driver_back(rendered: Mapping[str, Path], system: str) -> None:
-    held = re.findall(r'^    "(.*)";$', (rendered[system] / "60-hardening-held").read_text(), re.MULTILINE)
+    patterns = re.findall(r'^    "(.*)";$', (rendered[system] / "60-hardening-held").read_text(), re.MULTILINE)
     # Canonical's names, and NVIDIA's.
     for name in (
         "linux-image-6.8.0-51-generic",
         "linux-modules-nvidia-580-server-open-generic",
         "nvidia-fabricmanager-580",
     ):
-        assert any(re.match(expression, name) for expression in held), name
+        assert any(re.match(expression, name) for expression in patterns), name
     periodic = (rendered[system] / "60-hardening-periodic").read_text()
     assert 'APT::Periodic::Unattended-Upgrade "1";' in periodic
 
 
 def test_dnf_holds_kernel_and_driver_back(rendered: Mapping[str, Path]) -> None:
-    found = configparser.ConfigParser()
-    found.read(rendered["EL9"] / "automatic.conf")
-    assert (found["commands"]["upgrade_type"], found["commands"]["apply_updates"]) == ("security", "yes")
-    assert found["commands"]["reboot"] == "never"
-    assert {"kernel*", "nvidia*", "slurm*"} <= set(found["base"]["excludepkgs"].split())
+    configuration = configparser.ConfigParser()
+    configuration.read(rendered["EL9"] / "automatic.conf")
+    assert (configuration["commands"]["upgrade_type"], configuration["commands"]["apply_updates"]) == (
+        "security",
+        "yes",
+    )
+    assert configuration["commands"]["reboot"] == "never"
+    assert {"kernel*", "nvidia*", "slurm*"} <= set(configuration["base"]["excludepkgs"].split())
 
 
-def test_sshd_is_told_the_same_everywhere(rendered: Mapping[str, Path]) -> None:
+def test_sshd_has_the_same_settings_everywhere(rendered: Mapping[str, Path]) -> None:
     (text,) = {(folder / "sshd.conf").read_text() for folder in rendered.values()}
     assert "PasswordAuthentication no\n" in text and "PermitRootLogin prohibit-password\n" in text
 
 
-def test_chrony_and_sssd_are_where_the_distribution_has_them() -> None:
-    places = {system: differing("base", system)["base_chrony_configuration"] for system in SYSTEMS}
-    assert places == {
+def test_chrony_and_sssd_use_the_distributions_paths() -> None:
+    paths = {system: differing("base", system)["base_chrony_configuration"] for system in SYSTEMS}
+    assert paths == {
         "Debian 13": "/etc/chrony/chrony.conf",
         "Ubuntu 24.04": "/etc/chrony/chrony.conf",
         "EL9": "/etc/chrony.conf",

@@ -1,4 +1,4 @@
-"""Files of roles on hosts in AWS, rendered by Ansible itself: units with names that systemd accepts, rules that nft accepts."""
+"""Files of roles on hosts in AWS, rendered by Ansible: unit names that systemd accepts, rules that nft accepts."""
 
 import json
 import shutil
@@ -16,41 +16,44 @@ from tests.unit.plan.ansible.test_cloud_site import BUILT, cloud
 ROLES = Path(__file__).parents[3] / "ansible/roles"
 
 
-def laid_out(role: str, folder: Path, variables: dict[str, Any], *wanted: tuple[str, str, str]) -> dict[str, str]:
-    """Templates of a role as Ansible lays them out: (template, name, loop) each; returns the texts by file name."""
+def rendered(role: str, folder: Path, variables: dict[str, Any], *templates: tuple[str, str, str]) -> dict[str, str]:
+    """Render templates of a role with Ansible, each as (template, name, loop); return the texts by file name."""
     tasks = [
         {
             "ansible.builtin.template": {"src": str(ROLES / role / "templates" / template), "dest": f"{folder}/{name}"},
             "loop": loop,
         }
-        for template, name, loop in wanted
+        for template, name, loop in templates
     ]
-    # What every Slurm role imports; of the others it decides nothing.
+    # Every Slurm role imports slurm_common; for other roles it has no effect.
     roles = ("slurm_common", role)
     files = [
-        str(p) for one in roles for part in ("defaults", "vars") if (p := ROLES / one / part / "main.yml").exists()
+        str(p)
+        for role_name in roles
+        for part in ("defaults", "vars")
+        if (p := ROLES / role_name / part / "main.yml").exists()
     ]
     play = [{"hosts": "localhost", "gather_facts": False, "vars_files": files, "tasks": tasks}]
     book = folder / "play.yml"
     book.write_text(json.dumps(play))
     program = Path(sys.executable).with_name("ansible-playbook")
     run = [str(program), "-i", "localhost,", "-c", "local", "-e", json.dumps(variables), str(book)]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout
+    completed = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode == 0, completed.stdout
     return {path.name: path.read_text() for path in folder.iterdir() if path != book}
 
 
 def expression(role: str, task: str, key: str) -> str:
-    """Return the expressions of a role's task about its target."""
+    """Return the expression of one parameter of a role's task."""
     tasks = yaml_text.load((ROLES / role / "tasks/main.yml").read_text())
-    (found,) = [one for one in tasks if one["name"] == task]
-    module = next(value for name, value in found.items() if name.startswith("ansible.builtin."))
+    (module_task,) = [task_data for task_data in tasks if task_data["name"] == task]
+    module = next(value for name, value in module_task.items() if name.startswith("ansible.builtin."))
     return str(module[key]).removeprefix("/etc/systemd/system/")
 
 
 def test_folders_on_the_volume_are_mounted_under_names_that_systemd_takes(tmp_path: Path) -> None:
     variables = state_volume(cloud(), BUILT)
-    found = laid_out(
+    texts = rendered(
         "state_volume",
         tmp_path,
         variables,
@@ -62,33 +65,33 @@ def test_folders_on_the_volume_are_mounted_under_names_that_systemd_takes(tmp_pa
         ),
         ("service.conf.j2", "drop-in.conf", "{{ [1] }}"),
     )
-    units = {name: text for name, text in found.items() if name.endswith(".mount")}
+    units = {name: text for name, text in texts.items() if name.endswith(".mount")}
     assert len(units) == 1 + len(variables["state_volume_folders"])
     for name, text in units.items():
-        (where,) = [line.partition("=")[2] for line in text.splitlines() if line.startswith("Where=")]
+        (path,) = [line.partition("=")[2] for line in text.splitlines() if line.startswith("Where=")]
         if shutil.which("systemd-escape"):
-            run = ["systemd-escape", "--path", "--suffix=mount", where]
+            run = ["systemd-escape", "--path", "--suffix=mount", path]
             assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == name
     assert "What=/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol1" in units["srv-state.mount"]
     slurm = units["var-lib-slurm.mount"]
     assert "What=/srv/state/var-lib-slurm" in slurm and "RequiresMountsFor=/srv/state" in slurm
-    (needs,) = [line for line in found["drop-in.conf"].splitlines() if line.startswith("RequiresMountsFor=")]
-    assert set(needs.partition("=")[2].split()) == {one["path"] for one in variables["state_volume_folders"]}
+    (needs,) = [line for line in texts["drop-in.conf"].splitlines() if line.startswith("RequiresMountsFor=")]
+    assert set(needs.partition("=")[2].split()) == {folder["path"] for folder in variables["state_volume_folders"]}
 
 
 @pytest.mark.parametrize("users", [[0], list(CREDENTIALED)])
-def test_the_metadata_service_answers_those_who_are_named(tmp_path: Path, users: list[int]) -> None:
+def test_only_configured_users_reach_the_metadata_service(tmp_path: Path, users: list[int]) -> None:
     variables = {"metadata_guard_users": users}
-    found = laid_out("metadata_guard", tmp_path, variables, ("metadata.nft.j2", "metadata.nft", "{{ [1] }}"))
-    text = found["metadata.nft"]
+    texts = rendered("metadata_guard", tmp_path, variables, ("metadata.nft.j2", "metadata.nft", "{{ [1] }}"))
+    text = texts["metadata.nft"]
     assert f"skuid != {{ {', '.join(map(str, sorted(users)))} }} reject" in text
     nft = shutil.which("nft")
     if nft is not None:
-        # nft asks the kernel what there is, even to check: where it may not, its grammar is all that can be looked at.
-        done = subprocess.run(
+        # nft queries the kernel even with --check: without that permission only the grammar can be tested.
+        completed = subprocess.run(
             [nft, "--check", "--file", str(tmp_path / "metadata.nft")], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0 or "syntax error" not in done.stderr, done.stderr
+        assert completed.returncode == 0 or "syntax error" not in completed.stderr, completed.stderr
 
 
 @pytest.mark.parametrize(
@@ -101,12 +104,12 @@ def test_the_metadata_service_answers_those_who_are_named(tmp_path: Path, users:
         ),
     ],
 )
-def test_slurmdbd_reaches_a_database_elsewhere_over_tls_alone(tmp_path: Path, server: str, lines: set[str]) -> None:
+def test_slurmdbd_uses_tls_for_a_remote_database(tmp_path: Path, server: str, lines: set[str]) -> None:
     variables = {"slurm_database_server": server, "slurm_database_password": "p", "slurm_common_auth": "slurm"}
-    found = laid_out("slurm_database", tmp_path, variables, ("slurmdbd.conf.j2", "slurmdbd.conf", "{{ [1] }}"))
+    texts = rendered("slurm_database", tmp_path, variables, ("slurmdbd.conf.j2", "slurmdbd.conf", "{{ [1] }}"))
     storage = {
         line
-        for line in found["slurmdbd.conf"].splitlines()
+        for line in texts["slurmdbd.conf"].splitlines()
         if line.startswith(("StorageH", "StoragePort", "StoragePar"))
     }
     assert storage == lines

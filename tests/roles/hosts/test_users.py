@@ -1,4 +1,4 @@
-"""People of an LDAP directory on real nodes: the same numbers everywhere, with their keys, and nowhere without leave or a job."""
+"""Users of an LDAP directory on real nodes: the same ids everywhere; login with keys, only with permission or a job."""
 
 import subprocess
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 ONPREM, CLOUD = IPv4Network("10.44.0.0/16"), IPv4Network("10.84.0.0/16")
 ADDRESSES = {"login01": "10.44.0.13", "dgx01": "10.44.1.11"}
 PASSWORD = "asked-by-hosts-only"
-# carol may use the cluster; dave is somebody else's colleague; the third has a number that is the hosts' own.
-PEOPLE = {"carol": (30001, 30000), "dave": (30002, 30099), "daemon2": (999, 30000)}
+# carol may use the cluster; dave is in no group of it; the third has a uid in the hosts' own range.
+USERS = {"carol": (30001, 30000), "dave": (30002, 30099), "daemon2": (999, 30000)}
 PLAYBOOK = [
     {"hosts": "login01:dgx01", "gather_facts": False, "roles": ["tuning", "users"]},
     {"hosts": "dgx01", "gather_facts": False, "roles": ["slurm_adopt"]},
@@ -48,7 +48,7 @@ directory /root/ldap/data
 access to attrs=userPassword by anonymous auth by * none
 access to * by dn.exact="cn=hosts,dc=example,dc=org" read by * none
 """
-# The server's certificate names it by its address; the authority is the test's own.
+# The server's certificate contains its address; the certificate authority is created here.
 CERTIFICATES = f"""
 mkdir -p /root/ldap/data && cd /root/ldap
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj '/CN=test authority' -keyout ca.key -out ca.pem
@@ -60,7 +60,7 @@ SLURM_CONF = "ClusterName=test\\nSlurmctldHost=login01\\nSlurmdSpoolDir=/var/lib
 
 
 def entries(key: str) -> str:
-    """The directory's content."""
+    """Return the directory's content as LDIF."""
     people = "".join(
         f"""
 dn: uid={name},dc=example,dc=org
@@ -75,7 +75,7 @@ gidNumber: {group}
 homeDirectory: /somewhere/else
 sshPublicKey: {key}
 """
-        for name, (number, group) in PEOPLE.items()
+        for name, (number, group) in USERS.items()
     )
     return f"""dn: dc=example,dc=org
 objectClass: domain
@@ -103,15 +103,15 @@ class Site:
     folder: Path
 
     def run(self, node: str, command: str) -> str:
-        done = nodes.exec(self.lab, node, [command])
-        assert done.returncode == 0, f"{node}: {command}: {done.stderr}{done.stdout}"
-        return str(done.stdout).strip()
+        completed = nodes.exec(self.lab, node, [command])
+        assert completed.returncode == 0, f"{node}: {command}: {completed.stderr}{completed.stdout}"
+        return str(completed.stdout).strip()
 
-    def login(self, person: str, node: str, command: str = "id -un") -> subprocess.CompletedProcess[str]:
-        """As people come: by ssh, with the key that the directory has."""
+    def login(self, user: str, node: str, command: str = "id -un") -> subprocess.CompletedProcess[str]:
+        """Log in as a user does: by ssh, with the key in the directory."""
         words = ["ssh", *ssh.options(self.lab), "-o", "BatchMode=yes", "-i", str(self.folder / "key")]
         return subprocess.run(
-            self.inside(*words, f"{person}@{ADDRESSES[node]}", command),
+            self.inside(*words, f"{user}@{ADDRESSES[node]}", command),
             capture_output=True,
             text=True,
             timeout=300,
@@ -122,10 +122,10 @@ class Site:
         return ["nsenter", f"--net={netns.FOLDER / self.lab.netns}", *words]
 
     def converge(self, *words: str) -> dict[str, int]:
-        """Run the roles; how much they changed, by host."""
-        done = play(self.lab, self.folder, PLAYBOOK, self._inventory(), *words).good()
-        assert PASSWORD not in done.text
-        return done.changed
+        """Run the roles and return the numbers of changes, by host."""
+        run = play(self.lab, self.folder, PLAYBOOK, self._inventory(), *words).good()
+        assert PASSWORD not in run.text
+        return run.changed
 
     def _inventory(self) -> dict[str, Any]:
         services: dict[str, Any] = {"controller": ["login01"], "login": ["login01"]}
@@ -154,7 +154,7 @@ class Site:
             **connection(self.lab),
             "users_directory_password": PASSWORD,
         }
-        # The lab's server of homes is where people log in.
+        # In the lab the login host is also the server of homes.
         data["nfs_server"]["vars"]["users_homes_root"] = "/home"
         return data
 
@@ -165,23 +165,23 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     cleanup.down(lab)
     try:
         whole.up(lab, plan(ONPREM, CLOUD, None, tuple(Machine(name, address) for name, address in ADDRESSES.items())))
-        found = Site(lab, tmp_path_factory.mktemp("users"))
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", found.folder / "key"], check=True)
+        started = Site(lab, tmp_path_factory.mktemp("users"))
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", started.folder / "key"], check=True)
         quiet = "printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d"
         packages = "DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends slapd openssl"
-        found.run("login01", f"{quiet} && {packages} >/dev/null && rm /usr/sbin/policy-rc.d")
-        found.run("login01", CERTIFICATES.strip().replace("\n", " && ") + " 2>/dev/null")
-        found.run("login01", f"cat > /root/ldap/slapd.conf <<'END'{SLAPD}END")
-        found.run(
+        started.run("login01", f"{quiet} && {packages} >/dev/null && rm /usr/sbin/policy-rc.d")
+        started.run("login01", CERTIFICATES.strip().replace("\n", " && ") + " 2>/dev/null")
+        started.run("login01", f"cat > /root/ldap/slapd.conf <<'END'{SLAPD}END")
+        started.run(
             "login01",
-            f"slapadd -q -f /root/ldap/slapd.conf <<'END'\n{entries((found.folder / 'key.pub').read_text().strip())}END",
+            f"slapadd -q -f /root/ldap/slapd.conf <<'END'\n{entries((started.folder / 'key.pub').read_text().strip())}END",
         )
-        found.run("login01", "systemd-run --quiet --unit=directory slapd -d 0 -f /root/ldap/slapd.conf -h ldap:///")
-        found.run(
+        started.run("login01", "systemd-run --quiet --unit=directory slapd -d 0 -f /root/ldap/slapd.conf -h ldap:///")
+        started.run(
             "dgx01", f"mkdir -p /etc/slurm /var/lib/slurm/slurmd && printf '{SLURM_CONF}' > /etc/slurm/slurm.conf"
         )
-        found.converge()
-        yield found
+        started.converge()
+        yield started
     finally:
         cleanup.down(lab)
 
@@ -190,48 +190,48 @@ def test_a_second_run_changes_nothing(site: Site) -> None:
     assert site.converge("--diff") == {"login01": 0, "dgx01": 0}
 
 
-def test_deepops_147_people_of_a_directory_have_the_same_numbers_everywhere(site: Site) -> None:
+def test_deepops_147_users_of_a_directory_have_the_same_uids_on_all_hosts(site: Site) -> None:
     for node in ADDRESSES:
         assert site.run(node, "getent passwd carol") == "carol:*:30001:30000:carol:/home/carol:/bin/bash"
         assert site.run(node, "id -Gn carol") == "gpu-users"
-        # What has a number of the hosts' own is not seen.
+        # An entry with a uid in the hosts' own range is not visible.
         assert site.run(node, "getent passwd daemon2 || echo nobody") == "nobody"
 
 
-def test_a_newcomer_finds_a_home_and_is_let_in_with_the_directorys_key(site: Site) -> None:
+def test_a_new_user_gets_a_home_and_logs_in_with_the_directorys_key(site: Site) -> None:
     site.run("login01", "systemctl start users-homes.service")
     done = site.login("carol", "login01", "id -u; pwd; stat -c '%U %a' .")
     assert (done.returncode, done.stdout.split()) == (0, ["30001", "/home/carol", "carol", "700"]), done.stderr
 
 
-def test_whoever_is_in_none_of_the_groups_stays_out(site: Site) -> None:
+def test_a_user_in_none_of_the_groups_cannot_log_in(site: Site) -> None:
     assert site.run("login01", "getent passwd dave")
     assert site.login("dave", "login01").returncode == 255
 
 
-def test_deepops_988_nobody_of_the_directory_is_let_into_a_node_without_a_job(site: Site) -> None:
+def test_deepops_988_no_user_of_the_directory_can_log_in_to_a_node_without_a_job(site: Site) -> None:
     done = site.login("carol", "dgx01")
     assert (done.returncode, done.stdout) == (255, "")
     assert "pam_slurm_adopt" in site.run(
         "dgx01", "journalctl --quiet --no-pager --grep 'no active jobs|pam_slurm_adopt'"
     )
-    # Operators are.
+    # Operators can log in.
     assert site.run("dgx01", "id -un") == "root"
 
 
-def test_a_host_has_the_kernel_and_the_limits_for_what_it_is_for(site: Site) -> None:
-    # A container's own keys are those of its network; the others are its host's, and stay.
+def test_a_host_has_the_kernel_settings_and_limits_of_its_role(site: Site) -> None:
+    # In a container only the network's keys are its own; the others belong to its host and do not change.
     assert site.run("login01", "sysctl -n net.core.somaxconn") == "4096"
     assert site.run("dgx01", "sysctl -n net.ipv4.conf.all.accept_redirects") == "0"
     assert "kernel.numa_balancing = 0\n" in site.run("dgx01", "cat /etc/sysctl.d/60-tuning.conf") + "\n"
     assert "numa_balancing" not in site.run("login01", "cat /etc/sysctl.d/60-tuning.conf")
-    # The host of a lab may let nobody have more open files: what is lowered shows that sessions read the limits.
+    # The lab's host may not permit more open files: a lowered limit shows that sessions read the limits.
     assert "* hard nofile 1048576" in site.run("login01", "cat /etc/security/limits.d/60-tuning.conf")
     assert site.login("carol", "login01", "ulimit -Sc").stdout.split() == ["0"]
     assert site.run("dgx01", "systemctl is-enabled tuning") == "enabled"
 
 
-def test_a_directory_that_is_down_stops_nobody_who_has_been_seen(site: Site) -> None:
+def test_a_stopped_directory_does_not_stop_known_users(site: Site) -> None:
     site.run("login01", "systemctl stop directory")
     try:
         assert site.login("carol", "login01").stdout.strip() == "carol"
@@ -240,5 +240,5 @@ def test_a_directory_that_is_down_stops_nobody_who_has_been_seen(site: Site) -> 
         site.run("login01", "systemd-run --quiet --unit=directory slapd -d 0 -f /root/ldap/slapd.conf -h ldap:///")
 
 
-def test_the_password_is_for_root_alone(site: Site) -> None:
+def test_only_root_can_read_the_password(site: Site) -> None:
     assert site.run("dgx01", "stat -c '%U %G %a' /etc/sssd/sssd.conf") == "root root 640"

@@ -1,4 +1,4 @@
-"""A controller and a GPU node for containers in jobs: a real registry beside them, and an image made of the node's own files."""
+"""Lab for containers in jobs: a controller, a GPU node, a real registry, and an image of the node's own files."""
 
 import json
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ ROOT = Path(__file__).parents[3]
 ONPREM, CLOUD = IPv4Network("10.47.0.0/16"), IPv4Network("10.87.0.0/16")
 OPERATOR = "10.47.0.254"
 ADDRESSES = {"ctl01": "10.47.0.11", "dgx01": "10.47.1.11"}
-#: Where the image is said to come from, and where it really is: a cache, which speaks plain HTTP on the controller.
+#: The image's configured name, and its real location: a cache on the controller, over plain HTTP.
 NAME, CACHE = "nvcr.io/test/tiny", "10.47.0.11:5000/nvcr"
 ABSENT = ("AccountingStorageType", "AccountingStorageHost", "AccountingStorageTRES", "AccountingStorageEnforce")
-#: As the NVIDIA container toolkit writes it, for the lab's device files. All GPUs are named; the job's group decides.
+#: As the NVIDIA container toolkit writes it, for the lab's device files: all GPUs; the job's cgroup limits access.
 DEVICES = {
     "cdiVersion": "0.5.0",
     "kind": "nvidia.com/gpu",
@@ -66,13 +66,13 @@ print(manifest["digest"])
 
 
 def site() -> LabSite:
-    """The node's storage is a disk, as on metal: images cannot be unpacked on the lab's own root."""
+    """Return the lab's site. The node has a disk, as on bare metal: images cannot be unpacked on the lab's own root."""
     node = Machine("dgx01", ADDRESSES["dgx01"], gpus=8, storage=True)
     return plan(ONPREM, CLOUD, None, (Machine("ctl01", ADDRESSES["ctl01"]), node))
 
 
 def environment(folder: Path, release: str, digest: str, packages: Repository) -> Environment:
-    """The site as its file would say it; `digest` is the image's, `packages` has what no distribution carries."""
+    """Return the site's environment with the image of this digest and the repository of container packages."""
     services = {"controller": ["ctl01"], "login": ["ctl01"]}
     services |= dict.fromkeys(("database", "storage", "gateway", "mlops"), "ctl01")
     written: dict[str, Any] = {
@@ -82,6 +82,7 @@ def environment(folder: Path, release: str, digest: str, packages: Repository) -
         "users": [{"name": "alice", "uid": 20001}, {"name": "bob", "uid": 20002}],
         "onprem": {
             "cidr": str(ONPREM),
+            "aws_credentials": "files",
             "nodes": [{"hosts": "dgx01", "platform": "dgx-h100", "address": ADDRESSES["dgx01"], "rack": "r1"}],
             "services": services,
             "addresses": {"ctl01": ADDRESSES["ctl01"]},
@@ -103,9 +104,9 @@ def environment(folder: Path, release: str, digest: str, packages: Repository) -
     }
     path = folder / "Pulumi.containers.yaml"
     path.write_text(json.dumps({"config": {"aws:region": "us-east-1", "landbridge:environment": written}}))
-    found = load_environment(path).environment
-    assert found is not None
-    return found
+    loaded = load_environment(path).environment
+    assert loaded is not None
+    return loaded
 
 
 PLAYS: Sequence[tuple[str, list[str]]] = (
@@ -117,7 +118,7 @@ PLAYS: Sequence[tuple[str, list[str]]] = (
 
 @dataclass(frozen=True)
 class Containers:
-    """The running cluster, asked as a user who runs containers in jobs."""
+    """The running cluster, with the commands of a user who runs containers in jobs."""
 
     cluster: LabCluster
     folder: Path
@@ -126,15 +127,15 @@ class Containers:
     packages: Repository
 
     def converge(self, *words: str, plays: Sequence[tuple[str, list[str]]] = PLAYS) -> Played:
-        """Run the roles; what failed is in the answer."""
+        """Run the roles; the result contains failures."""
         planned = inventory(environment(self.folder, self.release, self.digest, self.packages))
         variables = {**planned["all"]["vars"], **planned["slurm_controller"]["vars"]}
-        own = planned["_meta"]["hostvars"]["dgx01"]
-        variables |= {name: own[name] for name in own if name.startswith("slurm_job_environment")}
+        node_variables = planned["_meta"]["hostvars"]["dgx01"]
+        variables |= {name: node_variables[name] for name in node_variables if name.startswith("slurm_job_environment")}
         variables |= {"base_create_homes": True, "slurm_common_key": "k" * 64, "slurm_controller_database_host": ""}
         variables |= connection(self.cluster.lab)
         hosts = {name: {"ansible_host": address} for name, address in ADDRESSES.items()}
-        books = [{"hosts": where, "gather_facts": False, "roles": roles} for where, roles in plays]
+        books = [{"hosts": pattern, "gather_facts": False, "roles": roles} for pattern, roles in plays]
         known = {"all": {"hosts": hosts, "vars": variables}}
         return play(self.cluster.lab, self.folder, books, known, *words)
 
@@ -156,12 +157,12 @@ class Containers:
 
 
 def give_plugin(cluster: LabCluster, node: str, release: str) -> None:
-    """Have pyxis's plugin on a node, as its package would: one that does nothing, built for this release of Slurm."""
+    """Install a stand-in of pyxis's plugin on a node: it does nothing, and is built for this release of Slurm."""
     cluster.put(node, PLUGIN, plugin("pyxis", release), "root")
 
 
 def know_nvidia(cluster: LabCluster, packages: Repository) -> None:
-    """Have NVIDIA's repository on the GPU node, as role nvidia_driver leaves it."""
+    """Configure NVIDIA's repository on the GPU node, as the role nvidia_driver does."""
     source = f"Types: deb\nURIs: {packages.address(OPERATOR, 'debian13')}\nSuites: ./\nSigned-By: /etc/apt/keyrings/lab.asc\n"
     cluster.put("dgx01", "/etc/apt/keyrings/lab.asc", packages.key.encode(), "root")
     cluster.put("dgx01", "/etc/apt/sources.list.d/lab.sources", source.encode(), "root")
@@ -173,7 +174,7 @@ def know_nvidia(cluster: LabCluster, packages: Repository) -> None:
 
 
 def publish(cluster: LabCluster) -> str:
-    """Make the image and put it into the registry on the controller; returns its digest."""
+    """Create the image, push it to the registry on the controller and return its digest."""
     cluster.run("ctl01", "sh", "-c", MAKE_IMAGE, timeout=300)
     digest = cluster.run("ctl01", "python3", "-c", PACK_IMAGE).strip()
     target = f"docker://{CACHE}/test/tiny:latest"

@@ -1,4 +1,4 @@
-"""A controller, a login host and a GPU node for jobs on real nodes: how they are described, made, and asked."""
+"""Lab for jobs on real nodes: a controller, a login host and a GPU node."""
 
 import json
 from ipaddress import IPv4Network
@@ -25,7 +25,7 @@ SITE = plan(
         Machine("dgx01", ADDRESSES["dgx01"], gpus=GPUS),
     ),
 )
-# Only what jobs need: no accounting, homes on each host's own disk.
+# Only the parts that jobs need: no accounting, homes on each host's own disk.
 ABSENT = ("AccountingStorageType", "AccountingStorageHost", "AccountingStorageTRES", "AccountingStorageEnforce")
 
 
@@ -40,6 +40,7 @@ def environment(folder: Path, release: str) -> Environment:
         "users": [{"name": "alice", "uid": 20001}, {"name": "bob", "uid": 20002}],
         "onprem": {
             "cidr": str(ONPREM),
+            "aws_credentials": "files",
             "nodes": [nodes],
             "services": services,
             "addresses": {name: ADDRESSES[name] for name in ("ctl01", "login01")},
@@ -47,23 +48,23 @@ def environment(folder: Path, release: str) -> Environment:
         "aws": {"cidr": str(CLOUD)},
         "storage": {"home": {"kind": "nfs", "export": "/export/home"}, "data_hub": {"kind": "s3"}},
         "scheduler": {
-            # The lab's image names the suites itself.
+            # The lab's image has the package suites configured.
             "slurm": {"version": release, "packages_mirror": None},
             "cgroup": "v1",
-            # Lab nodes have two cores and declare a DGX's: what slurm.conf says counts.
+            # Lab nodes have two cores but declare a DGX's: slurm.conf decides.
             "overrides": {"slurm_conf": {**dict.fromkeys(ABSENT), "SlurmdParameters": "config_overrides"}},
         },
         "budget": {"monthly_usd": 1000},
     }
     path = folder / "Pulumi.jobs.yaml"
     path.write_text(json.dumps({"config": {"aws:region": "us-east-1", "landbridge:environment": written}}))
-    found = load_environment(path).environment
-    assert found is not None
-    return found
+    loaded = load_environment(path).environment
+    assert loaded is not None
+    return loaded
 
 
 def configure(lab: Layout, chosen: Environment, book: Path) -> None:
-    """The site's own plays for these hosts, with the variables that the plan decides."""
+    """Run the site's plays for these hosts, with the variables of the plan."""
     planned = inventory(chosen)
     variables = {**planned["all"]["vars"], **planned["slurm_controller"]["vars"], "slurm_controller_database_host": ""}
     variables |= {"base_create_homes": True, "slurm_common_key": "k" * 64, "slurm_adopt_exempt_users": ["keeper"]}
@@ -78,7 +79,7 @@ def configure(lab: Layout, chosen: Environment, book: Path) -> None:
         )
     ]
     book.write_text(json.dumps(plays))
-    # Slurm's roles once as operators run them, without the accelerator that the sandbox has.
+    # Slurm's roles once as operators run them, without the sandbox's accelerator.
     image_builder.run_playbook(lab, book, ADDRESSES, variables, fast=False)
 
 
@@ -91,7 +92,7 @@ def state(cluster: LabCluster) -> str:
 
 
 def submit(cluster: LabCluster, script: str, *options: str, user: str = "alice") -> int:
-    """A batch job of one GPU and one core, unless `options` say otherwise."""
+    """Submit a batch job of one core, and of one GPU unless there are `options`."""
     words = [
         "sbatch",
         "--parsable",
@@ -120,7 +121,7 @@ def running(cluster: LabCluster, number: int) -> int:
     return number
 
 
-def gone(cluster: LabCluster, *numbers: int) -> None:
+def cancel(cluster: LabCluster, *numbers: int) -> None:
     """Cancel jobs and wait until their epilogs have ended."""
     cluster.run("ctl01", "scancel", *map(str, numbers))
     listed = ("squeue", "-h", "-j", ",".join(map(str, numbers)))
@@ -139,7 +140,7 @@ def describe(cluster: LabCluster) -> str:
 
 
 def processes(cluster: LabCluster, *words: str) -> list[int]:
-    """Processes on the node with exactly this command line."""
+    """Return the pids of processes on the node with exactly this command line."""
     lines = cluster.run("dgx01", "ps", "-eo", "pid=,args=").splitlines()
     return [
         int(pid) for pid, _, args in (line.strip().partition(" ") for line in lines) if args.strip() == " ".join(words)

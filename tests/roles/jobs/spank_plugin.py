@@ -1,15 +1,15 @@
-"""A plugin of Slurm's (SPANK) that does nothing, for any release of Slurm, without a compiler: an ELF file made by hand."""
+"""SPANK plugin that does nothing, for any release of Slurm: an ELF file written without a compiler."""
 
 import struct
 
 _PAGE = 0x1000
-#: `xor eax, eax; ret`: slurm_spank_init says that all is well.
+#: `xor eax, eax; ret`: slurm_spank_init returns success.
 _CODE = b"\x31\xc0\xc3"
 _NAMES = ("plugin_name", "plugin_type", "plugin_version", "spank_plugin_version", "slurm_spank_init")
 
 
 def plugin(name: str, release: str) -> bytes:
-    """The shared object of a plugin of this name, as one built for `release` (26.05) would be.
+    """Return the shared object of a plugin of this name, built for `release` (such as 26.05).
 
     Source: elf(5); slurm/spank.h, SPANK_PLUGIN; slurm/slurm_version.h.
     """
@@ -17,12 +17,12 @@ def plugin(name: str, release: str) -> bytes:
     texts = [name.encode() + b"\0", b"spank\0"]
     numbers = [struct.pack("<I", major << 16 | minor << 8 | 1), struct.pack("<I", 1)]
     headers = 64 + 56 * 4
-    names = b"\0" + b"".join(one.encode() + b"\0" for one in _NAMES)
+    names = b"\0" + b"".join(symbol.encode() + b"\0" for symbol in _NAMES)
     count = len(_NAMES) + 1
     symbols_at = -(-headers // 8) * 8
     names_at = symbols_at + 24 * count
     hashes_at = -(-(names_at + len(names)) // 8) * 8
-    # One bucket that leads through all symbols: nothing has to be hashed.
+    # One bucket with a chain of all symbols: no hash has to be computed.
     chain = [0, *range(count - 1)]
     hashes = struct.pack(f"<{2 + 1 + count}I", 1, count, count - 1, *chain)
     code_at = -(-(hashes_at + len(hashes)) // 16) * 16
@@ -39,9 +39,9 @@ def plugin(name: str, release: str) -> bytes:
     total = dynamic_at + len(dynamic)
     sizes = [len(piece) for piece in (*texts, *numbers)] + [len(_CODE)]
     symbols = bytes(24)
-    for index, (own, value, size) in enumerate(zip(_NAMES, values, sizes, strict=True)):
-        kind = 0x12 if own == "slurm_spank_init" else 0x11
-        symbols += struct.pack("<IBBHQQ", names.index(own.encode() + b"\0"), kind, 0, 1 + index, value, size)
+    for index, (symbol, value, size) in enumerate(zip(_NAMES, values, sizes, strict=True)):
+        kind = 0x12 if symbol == "slurm_spank_init" else 0x11
+        symbols += struct.pack("<IBBHQQ", names.index(symbol.encode() + b"\0"), kind, 0, 1 + index, value, size)
     # The dynamic linker writes into its own table: one part that may be read, written and run keeps this short.
     parts = [(1, 7, 0, total, _PAGE), (2, 6, dynamic_at, len(dynamic), 8), (0x6474E551, 6, 0, 0, 16), (0, 0, 0, 0, 0)]
     table = b"".join(

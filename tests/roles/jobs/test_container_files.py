@@ -1,4 +1,4 @@
-"""Files of the roles for containers, without a machine: files that programs can read, packages by distribution, plugins."""
+"""Files of the roles for containers, without a host: valid configuration files, packages by distribution, plugins."""
 
 import importlib.util
 import json
@@ -27,7 +27,7 @@ ROLES = Path(__file__).parents[3] / "ansible/roles"
 
 
 def rendered(role: str, template: str, **variables: Any) -> str:
-    """A template of a role, with the role's own defaults under these variables."""
+    """Render a template of a role with these variables, and the role's defaults for all others."""
     jinja = Jinja(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
     jinja.filters["to_json"] = json.dumps
     defaults = yaml_text.load((ROLES / role / "defaults/main.yml").read_text())
@@ -41,22 +41,24 @@ def planned(**containers: Any) -> Environment:
     return environment({("containers",): containers})
 
 
-def test_a_container_stays_in_its_jobs_group_whatever_manages_groups() -> None:
-    found = tomllib.loads(rendered("podman", "containers.conf.j2"))
-    assert found["containers"]["cgroups"] == "disabled" and found["engine"]["cgroup_manager"] == "cgroupfs"
-    assert found["engine"]["image_copy_tmp_dir"] == "storage", "an image of 20 GB would fill the system's disk"
-    assert "/etc/cdi" in found["engine"]["cdi_spec_dirs"]
-    assert "pidns" not in found["containers"], (
-        "podman refuses containers without a group that share the host's processes"
+def test_a_container_stays_in_its_jobs_cgroup_with_every_cgroup_manager() -> None:
+    configuration = tomllib.loads(rendered("podman", "containers.conf.j2"))
+    assert (
+        configuration["containers"]["cgroups"] == "disabled" and configuration["engine"]["cgroup_manager"] == "cgroupfs"
+    )
+    assert configuration["engine"]["image_copy_tmp_dir"] == "storage", "an image of 20 GB would fill the system's disk"
+    assert "/etc/cdi" in configuration["engine"]["cdi_spec_dirs"]
+    assert "pidns" not in configuration["containers"], (
+        "podman refuses containers without a cgroup that share the host's process namespace"
     )
 
 
 @pytest.mark.parametrize("fallback", [True, False])
-def test_a_mirror_comes_first_and_the_registry_only_where_it_may(fallback: bool) -> None:
+def test_a_mirror_comes_first_and_the_registry_only_as_a_permitted_fallback(fallback: bool) -> None:
     mirror = {"registry": "nvcr.io", "location": "cache01:5000/nvcr", "fallback": fallback}
-    found = tomllib.loads(rendered("podman", "registries.conf.j2", podman_mirrors=[mirror]))
-    (registry,) = found["registry"]
-    assert registry["prefix"] == "nvcr.io" and found["unqualified-search-registries"] == []
+    configuration = tomllib.loads(rendered("podman", "registries.conf.j2", podman_mirrors=[mirror]))
+    (registry,) = configuration["registry"]
+    assert registry["prefix"] == "nvcr.io" and configuration["unqualified-search-registries"] == []
     if fallback:
         assert registry["location"] == "nvcr.io"
         assert registry["mirror"] == [{"location": "cache01:5000/nvcr", "insecure": False}]
@@ -64,20 +66,20 @@ def test_a_mirror_comes_first_and_the_registry_only_where_it_may(fallback: bool)
         assert registry["location"] == "cache01:5000/nvcr" and "mirror" not in registry
 
 
-def test_images_are_unpacked_below_the_users_own_number() -> None:
-    found = tomllib.loads(rendered("podman", "storage.conf.j2", podman_folder="/scratch/podman"))
-    assert found["storage"]["rootless_storage_path"] == "/scratch/podman/$UID"
+def test_images_are_unpacked_in_a_folder_named_by_uid() -> None:
+    configuration = tomllib.loads(rendered("podman", "storage.conf.j2", podman_folder="/scratch/podman"))
+    assert configuration["storage"]["rootless_storage_path"] == "/scratch/podman/$UID"
 
 
 @pytest.mark.parametrize("system", ["Debian", "Ubuntu", "RedHat"])
-def test_packages_of_every_distribution_are_data(system: str) -> None:
-    found = yaml_text.load((ROLES / f"podman/vars/{system}.yml").read_text())
-    packages = found["podman_distribution_packages"]
+def test_every_distribution_has_its_packages(system: str) -> None:
+    variables = yaml_text.load((ROLES / f"podman/vars/{system}.yml").read_text())
+    packages = variables["podman_distribution_packages"]
     assert packages[:2] == ["podman", "crun"]
     assert ("uidmap" in packages) is (system != "RedHat"), "EL has newuidmap in shadow-utils"
 
 
-def test_a_repository_is_named_with_its_key_alone() -> None:
+def test_a_repository_is_configured_with_its_own_key() -> None:
     repository = {"uris": "http://mirror.example.org/c", "suites": "stable", "components": "main"}
     for role, template in (("enroot_pyxis", "containers.sources.j2"), ("apptainer", "apptainer.sources.j2")):
         text = rendered(role, template, **{f"{role}_repository": repository})
@@ -88,20 +90,20 @@ def test_a_repository_is_named_with_its_key_alone() -> None:
         assert "Components" not in flat
 
 
-def test_the_plan_gives_nodes_what_their_engines_need_and_no_more() -> None:
-    found = inventory(planned(engines=["podman"]))["all"]["vars"]
-    assert found["podman_users"][0] == {"name": "alice", "uid": 20001, "subid": subid(20001)}
-    assert not [name for name in found if name.startswith(("enroot_pyxis", "apptainer"))]
-    assert found["slurm_job_environment_user_folders"] == ["/var/lib/landbridge/containers/podman"]
+def test_nodes_get_only_the_variables_of_their_engines() -> None:
+    variables = inventory(planned(engines=["podman"]))["all"]["vars"]
+    assert variables["podman_users"][0] == {"name": "alice", "uid": 20001, "subid": subid(20001)}
+    assert not [name for name in variables if name.startswith(("enroot_pyxis", "apptainer"))]
+    assert variables["slurm_job_environment_user_folders"] == ["/var/lib/landbridge/containers/podman"]
     nothing = inventory(planned(engines=[]))["all"]["vars"]
     assert not [name for name in nothing if name.startswith(("podman", "enroot_pyxis", "apptainer"))]
 
 
-def test_images_are_on_the_nodes_own_disk_where_it_has_one() -> None:
+def test_images_are_on_the_local_scratch_disk_if_there_is_one() -> None:
     scratch = environment({("onprem", "nodes", 0, "local_scratch"): "/scratch"})
-    own = inventory(scratch)["_meta"]["hostvars"]["dgx01"]
-    assert own["podman_folder"] == "/scratch/containers/podman"
-    assert own["slurm_job_environment_user_folders"] == ["/scratch/containers/podman"]
+    variables = inventory(scratch)["_meta"]["hostvars"]["dgx01"]
+    assert variables["podman_folder"] == "/scratch/containers/podman"
+    assert variables["slurm_job_environment_user_folders"] == ["/scratch/containers/podman"]
 
 
 def test_aws_parallelcluster_6459_the_plugin_is_named_outright_and_only_where_it_is_wanted() -> None:
@@ -112,7 +114,7 @@ def test_aws_parallelcluster_6459_the_plugin_is_named_outright_and_only_where_it
 
 
 @given(st.lists(st.integers(1000, 60_000), unique=True, min_size=2, max_size=50))
-def test_no_two_users_share_numbers_inside_containers(uids: list[int]) -> None:
+def test_subuid_ranges_of_users_do_not_overlap(uids: list[int]) -> None:
     spans = sorted((subid(uid), subid(uid) + SUBIDS_PER_USER) for uid in uids)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
     assert all(first > 100_000 and end < 2**32 for first, end in spans)
@@ -123,18 +125,18 @@ def module() -> ModuleType:
     path = ROLES / "enroot_pyxis/library/spank_plugin.py"
     spec = importlib.util.spec_from_file_location("spank_plugin", path)
     assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 @pytest.mark.parametrize("release", ["23.11", "24.11", "25.05", "26.05"])
-def test_a_plugin_says_for_which_slurm_it_was_built(module: ModuleType, release: str) -> None:
+def test_the_slurm_release_of_a_plugin_is_read(module: ModuleType, release: str) -> None:
     assert module.built_for(plugin("pyxis", release)) == release
 
 
 @given(cut=st.integers(0, 10_000), byte=st.integers(0, 255))
-def test_a_file_that_is_no_plugin_is_said_to_be_none(module: ModuleType, cut: int, byte: int) -> None:
+def test_a_file_that_is_no_plugin_raises_not_a_plugin_or_gives_a_text(module: ModuleType, cut: int, byte: int) -> None:
     whole = plugin("pyxis", "26.05")
     for data in (
         whole[: min(cut, len(whole) - 1)],

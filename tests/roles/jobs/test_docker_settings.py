@@ -1,4 +1,4 @@
-"""Docker's settings for devices by description: what is a site's own stays."""
+"""Docker's settings for CDI devices: the site's own settings stay."""
 
 import json
 import os
@@ -15,7 +15,7 @@ MODULE = Path(__file__).parents[3] / "ansible/roles/nvidia_container_toolkit/lib
 def run(path: Path, check: bool = False) -> dict[str, Any]:
     """Run the module as Ansible does."""
     data = json.dumps({"ANSIBLE_MODULE_ARGS": {"path": str(path), "_ansible_check_mode": check}})
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, str(MODULE)],
         input=data,
         capture_output=True,
@@ -24,7 +24,7 @@ def run(path: Path, check: bool = False) -> dict[str, Any]:
         timeout=300,
         check=False,
     )
-    return dict(json.loads(done.stdout))
+    return dict(json.loads(completed.stdout))
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def run(path: Path, check: bool = False) -> dict[str, Any]:
             {"default-runtime": "crun", "features": {"containerd-snapshotter": True, "cdi": True}, "mtu": 9000},
         ),
     ],
-    ids=["nothing yet", "NVIDIA's runtime for everybody", "a site's own"],
+    ids=["nothing yet", "NVIDIA's runtime by default", "a site's own"],
 )
-def test_cdi_is_on_and_nvidias_runtime_is_nobodys_default(
+def test_cdi_is_enabled_and_nvidias_runtime_is_not_the_default(
     tmp_path: Path, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     path = tmp_path / "daemon.json"
@@ -54,7 +54,7 @@ def test_cdi_is_on_and_nvidias_runtime_is_nobodys_default(
     assert run(path)["changed"] is False
 
 
-def test_a_file_that_is_none_is_left_alone_and_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_json_is_not_changed_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "daemon.json"
     path.write_text("{,}")
     assert "is no JSON" in run(path)["msg"]

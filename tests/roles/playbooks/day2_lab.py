@@ -1,4 +1,4 @@
-"""A small cluster for what is done to a running one: a controller and two machines, of which the second joins later."""
+"""Lab for operations on a running cluster: a controller and two nodes, of which the second joins later."""
 
 import json
 import os
@@ -32,13 +32,13 @@ SITE = plan(
         *(Machine(name, ADDRESSES[name], platforms()[PLATFORM].gpus.count, PLATFORM) for name in NODES),
     ),
 )
-#: What the lab has none of: accounting, shared homes, training environments. The rest is the site's own plays.
+#: The site's plays without accounting, shared homes and training environments, which the lab does not have.
 TAGS = "base,slurm,health"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Which Slurm, how its hosts trust one another, and the file with the key that says so."""
+    """Slurm's release, its authentication, and the key file."""
 
     version: str
     auth: str
@@ -49,8 +49,8 @@ MUNGE = Kind("24.11", "munge", "/etc/munge/munge.key")
 SLURM = Kind("26.05", "slurm", "/etc/slurm/slurm.jwks")
 
 
-def described(lab: Layout, kind: Kind) -> dict[str, Any]:
-    """The site as its file describes it, with one node."""
+def environment_content(lab: Layout, kind: Kind) -> dict[str, Any]:
+    """Return the content of the environment file, with one node."""
     others = {
         "db01": "10.49.0.12",
         "login01": "10.49.0.13",
@@ -58,7 +58,7 @@ def described(lab: Layout, kind: Kind) -> dict[str, Any]:
         "gw01": "10.49.0.1",
         "mlops01": "10.49.0.15",
     }
-    own: dict[str, Any] = {
+    overrides: dict[str, Any] = {
         "AccountingStorageType": None,
         "AccountingStorageTRES": None,
         "SlurmdParameters": "config_overrides",
@@ -78,8 +78,11 @@ def described(lab: Layout, kind: Kind) -> dict[str, Any]:
                 "proxy_command": proxy,
                 "known_hosts": "/dev/null",
             },
+            "aws_credentials": "host",
+            "driver": {"install": False},
+            "gpu_tools": {"dcgm": False},
         },
-        # Its own test has that (test_hardening.py); nodes of one /24 are let in together.
+        # test_hardening.py tests this; here the firewall would open a /24 of nodes at once.
         "hosts": {"hardening": False},
         "aws": {"cidr": str(CLOUD)},
         "link": {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010},
@@ -88,19 +91,20 @@ def described(lab: Layout, kind: Kind) -> dict[str, Any]:
             "slurm": {"version": kind.version, "packages_mirror": None},
             "auth": kind.auth,
             "cgroup": "v1",
-            "overrides": {"slurm_conf": own},
+            "overrides": {"slurm_conf": overrides},
         },
         "budget": {"monthly_usd": 1000},
+        "state": {"backend": "local"},
     }
 
 
 def project(folder: Path, lab: Layout, kind: Kind) -> Path:
-    """A checkout with that file; its nodes are written as people write them."""
+    """Create a checkout with that environment file, with a comment beside the node; return the file."""
     for name in ("ansible", "ansible.cfg", "examples"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "stacks").mkdir()
     lines = ["config:", "  aws:region: us-east-1", "  landbridge:environment:"]
-    for key, value in described(lab, kind).items():
+    for key, value in environment_content(lab, kind).items():
         if key == "onprem":
             row = f"{{hosts: dgx01, platform: {PLATFORM}, address: {ADDRESSES['dgx01']}, rack: r1}}"
             lines += ["    onprem:", "      nodes:", f"        - {row}  # the first"]
@@ -114,7 +118,7 @@ def project(folder: Path, lab: Layout, kind: Kind) -> Path:
 
 @dataclass(frozen=True)
 class Site(LabCluster):
-    """The running cluster, and the folder from which it is operated."""
+    """The running cluster, and the folder from which operators manage it."""
 
     folder: Path = Path()
     path: Path = Path()
@@ -125,38 +129,41 @@ class Site(LabCluster):
         return self._operator(Path(sys.executable).with_name("landbridge"), *words, "-s", STACK, code=code)
 
     def playbook(self, name: str, *words: str, code: int = 0) -> str:
-        """Run a playbook by hand, as the pages say."""
+        """Run a playbook by hand, as documented."""
         program = Path(sys.executable).with_name("ansible-playbook")
         return self._operator(program, "-i", self.path, f"ansible/{name}", *words, code=code)
 
     def _operator(self, *words: object, code: int) -> str:
         search = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        own = {"XDG_STATE_HOME": str(self.folder / "state"), "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp")}
+        variables = {
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp"),
+        }
         done = subprocess.run(
             [str(word) for word in words],
             cwd=self.folder,
-            env={**os.environ, **search, **own, **fast_ansible_variables(), "ANSIBLE_NOCOLOR": "1"},
+            env={**os.environ, **search, **variables, **fast_ansible_variables(), "ANSIBLE_NOCOLOR": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=400,
             check=False,
         )
-        said = done.stdout + done.stderr
-        assert done.returncode == code, said[-5000:]
-        return said
+        output = done.stdout + done.stderr
+        assert done.returncode == code, output[-5000:]
+        return output
 
     def states(self) -> dict[str, set[str]]:
-        """Slurm's words for every node's state."""
-        found = self.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
-        return {node["name"]: set(node["state"]) for node in found}
+        """Return Slurm's state flags of every node."""
+        shown = self.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
+        return {node["name"]: set(node["state"]) for node in shown}
 
     def traces(self, node: str) -> Mapping[str, str]:
         """Return the state that a run could change on a node: file contents, packages, and the start of munge and systemd.
 
-        slurmd starts itself anew at every reconfiguration of Slurm's, wherever that was caused; its jobs go on.
+        slurmd restarts itself at every reconfiguration of Slurm, whatever its cause; its jobs continue.
         """
-        said = self.run(
+        output = self.run(
             node,
             "sh",
             "-c",
@@ -164,14 +171,14 @@ class Site(LabCluster):
             "-exec sha256sum {} + | sort -k2; dpkg-query -W | sha256sum; "
             f"systemctl show -p ExecMainStartTimestampMonotonic --value {'munge' if self.kind is MUNGE else 'ssh'}",
         )
-        lines = said.splitlines()
+        lines = output.splitlines()
         return {
             line.partition("  ")[2] or f"line {number}": line.split()[0] for number, line in enumerate(lines) if line
         }
 
 
 def home(lab: Layout, node: str) -> None:
-    """The homes' stand-in: what counts is whether something is mounted there, and answers."""
+    """Mount a stand-in for the homes' file system: the check needs only a mount that answers."""
     done = nodes.exec(lab, node, ["echo 'tmpfs /home tmpfs defaults' >> /etc/fstab && mount /home"])
     assert done.returncode == 0, done.stderr
 

@@ -1,4 +1,4 @@
-"""Four machines with nothing on them: a controller, a host for people and their homes, and two GPU nodes."""
+"""Lab of four bare machines: a controller, a login host with the homes, and two GPU nodes."""
 
 import json
 import os
@@ -36,8 +36,8 @@ SITE = plan(
 )
 
 
-def described(lab: Layout, packages: Repository) -> dict[str, Any]:
-    """The site as its file describes it: everything but the way to AWS, whose gateway is not among the four."""
+def environment_content(lab: Layout, packages: Repository) -> dict[str, Any]:
+    """Return the content of the environment file: the whole site but the gateway, which is not among the four hosts."""
     return {
         "owner": "rack@example.org",
         "data_classes": {"internal": {"sites": ["onprem"]}},
@@ -76,7 +76,7 @@ def described(lab: Layout, packages: Repository) -> dict[str, Any]:
             "slurm": {"version": "26.05", "packages_mirror": None},
             "auth": "slurm",
             "cgroup": "v1",
-            # Lab nodes have two cores and declare a DGX's: what slurm.conf says counts.
+            # Lab nodes have two cores but declare a DGX's: slurm.conf decides.
             "overrides": {"slurm_conf": {"SlurmdParameters": "config_overrides"}},
             "accounts": {
                 "vision": {
@@ -93,47 +93,52 @@ def described(lab: Layout, packages: Repository) -> dict[str, Any]:
 
 
 def project(folder: Path, lab: Layout, packages: Repository) -> Path:
-    """A checkout with that file, from which the site is operated."""
+    """Create a checkout with that environment file, from which operators manage the site."""
     for name in ("ansible", "ansible.cfg", "examples"):
         (folder / name).symlink_to(ROOT / name)
     (folder / "stacks").mkdir()
     path = folder / "stacks" / f"Pulumi.{STACK}.yaml"
     path.write_text(
-        json.dumps({"config": {"aws:region": "us-east-1", "landbridge:environment": described(lab, packages)}})
+        json.dumps(
+            {"config": {"aws:region": "us-east-1", "landbridge:environment": environment_content(lab, packages)}}
+        )
     )
     return path
 
 
 @dataclass(frozen=True)
 class Rack(LabCluster):
-    """The machines, and the folder from which they are operated."""
+    """The machines, and the folder from which operators manage them."""
 
     folder: Path = Path()
 
     def configure(self, *words: str) -> tuple[float, Mapping[str, Mapping[str, int]]]:
-        """`landbridge configure`, with plain Ansible: how long it took in seconds, and Ansible's counts by host."""
+        """Run `landbridge configure` with plain Ansible; return its duration in seconds and the counts by host."""
         program = Path(sys.executable).with_name("landbridge")
-        own = {"XDG_STATE_HOME": str(self.folder / "state"), "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp")}
+        variables = {
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp"),
+        }
         search = {"PATH": f"{program.parent}:{os.environ['PATH']}"}
         began = time.monotonic()
         done = subprocess.run(
             [program, "configure", "-s", STACK, "--format", "json", *(words or ("--limit", ",".join(ADDRESSES)))],
             cwd=self.folder,
-            env={**os.environ, **search, **own},
+            env={**os.environ, **search, **variables},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=900,
             check=False,
         )
-        said = done.stdout[done.stdout.find("{") :]
-        assert done.returncode == 0, said[-6000:] + done.stderr[-3000:]
-        return time.monotonic() - began, json.loads(said)["hosts"]
+        report = done.stdout[done.stdout.find("{") :]
+        assert done.returncode == 0, report[-6000:] + done.stderr[-3000:]
+        return time.monotonic() - began, json.loads(report)["hosts"]
 
     def states(self) -> dict[str, set[str]]:
-        """Slurm's words for every node's state."""
-        found = self.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
-        return {node["name"]: set(node["state"]) for node in found}
+        """Return Slurm's state flags of every node."""
+        shown = self.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
+        return {node["name"]: set(node["state"]) for node in shown}
 
     def traces(self, node: str) -> str:
         """Return the state that a run could change on a node: file contents, packages, and start times of daemons."""

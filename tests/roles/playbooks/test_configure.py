@@ -1,4 +1,4 @@
-"""`landbridge configure` as a function and as a command, on this machine alone."""
+"""`landbridge configure` as a function and as a command, on this host only."""
 
 import json
 import shutil
@@ -14,6 +14,7 @@ from landbridge.cli.display.configure import ConfigureDisplay
 from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import FindingsError
+from landbridge.paths import secrets_dir
 from landbridge.realise import wheel
 from landbridge.realise.configure import ConfigureResult, Event, TaskOutcome, configure
 
@@ -51,8 +52,10 @@ FAILING = (
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with the sandbox's environment and a playbook that needs no other machine."""
+    """Create a checkout with the sandbox's environment and a playbook that needs no other host."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for service in ("burst", "mlflow"):
+        (secrets_dir("sandbox") / f"aws-credentials-{service}").write_text("[default]\n")
     for folder in ("ansible/roles", "stacks"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copytree(ROOT / "ansible/plugins", tmp_path / "ansible/plugins")
@@ -69,12 +72,12 @@ def run(project: Path, *, check: bool = False) -> tuple[ConfigureResult, list[Ev
 
 
 def environment(path: Path) -> Environment:
-    found = load_environment(path).environment
-    assert found is not None
-    return found
+    loaded = load_environment(path).environment
+    assert loaded is not None
+    return loaded
 
 
-def test_a_second_run_changes_nothing_and_a_check_only_says_so(project: Path) -> None:
+def test_a_check_and_a_second_run_change_nothing(project: Path) -> None:
     checked, _ = run(project, check=True)
     assert checked.successful and not (project / "ansible/out").exists()
     first, events = run(project)
@@ -101,7 +104,7 @@ ALONE = """
 """
 
 
-def test_what_hosts_do_at_their_own_pace_is_told_of_the_right_task(
+def test_with_the_free_strategy_results_belong_to_the_right_task(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "ansible/site.yml").write_text("---" + ADDED + ALONE)
@@ -110,21 +113,24 @@ def test_what_hosts_do_at_their_own_pace_is_told_of_the_right_task(
     with ConfigureDisplay("sandbox") as show:
         result = configure(environment(path), path, lambda event: (events.append(event), show(event)))
     seen = [(event.task.name, event.host, event.state) for event in events if isinstance(event, TaskOutcome)]
-    # The quick one is at its second task before the slow one has ended its first.
+    # The quick host begins its second task before the slow one has ended its first.
     alone = [row for row in seen if row[1] != "localhost"]
     assert alone[:2] == [("Wait", "quick", "ok"), ("Break", "quick", "failed")]
     assert alone[2:] == [("Wait", "slow", "changed"), ("Break", "slow", "failed")]
-    assert {(one.host, one.message) for one in result.failures} == {("quick", "of quick"), ("slow", "of slow")}
-    said = capsys.readouterr().err.splitlines()
-    assert [line.split() for line in said if "Wait" in line] == [["changed", "Wait", "[slow]"]]
-    assert said.index("      of quick") < next(n for n, line in enumerate(said) if "Wait" in line)
+    assert {(failure.host, failure.message) for failure in result.failures} == {
+        ("quick", "of quick"),
+        ("slow", "of slow"),
+    }
+    output = capsys.readouterr().err.splitlines()
+    assert [line.split() for line in output if "Wait" in line] == [["changed", "Wait", "[slow]"]]
+    assert output.index("      of quick") < next(n for n, line in enumerate(output) if "Wait" in line)
 
 
-def test_a_failure_is_told_with_its_reason(project: Path) -> None:
+def test_a_failure_is_reported_with_its_reason(project: Path) -> None:
     (project / "ansible/site.yml").write_text("---" + FAILING)
     result, _ = run(project)
     assert not result.successful
-    assert [(one.host, one.task.name, one.message) for one in result.failures] == [
+    assert [(failure.host, failure.task.name, failure.message) for failure in result.failures] == [
         ("localhost", "Break", "this is why")
     ]
 
@@ -159,12 +165,12 @@ def test_the_wheel_is_the_same_for_the_same_content(tmp_path: Path) -> None:
     assert "landbridge-resume = landbridge.burst.hooks.programs:resume" in scripts
 
 
-def test_several_hosts_may_ask_for_the_wheel_at_once(tmp_path: Path) -> None:
+def test_several_processes_may_build_the_wheel_at_once(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from landbridge.realise import wheel; print(wheel.build(Path(sys.argv[1])))"
     started = [
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
-    said = {one.communicate(timeout=300)[0].strip() for one in started}
-    assert [one.returncode for one in started] == [0] * 4
-    assert len(said) == 1 and [str(path) for path in tmp_path.iterdir()] == sorted(said)
+    paths = {process.communicate(timeout=300)[0].strip() for process in started}
+    assert [process.returncode for process in started] == [0] * 4
+    assert len(paths) == 1 and [str(path) for path in tmp_path.iterdir()] == sorted(paths)

@@ -1,4 +1,4 @@
-"""One node of a running cluster is added, configured alone, repaired and removed; the others do not notice."""
+"""One node of a running cluster is added, configured, repaired and removed; the other nodes do not change."""
 
 import json
 from collections.abc import Iterator
@@ -26,17 +26,17 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         whole.up(lab, SITE)
         for name in NODES:
             home(lab, name)
-        found = Site(lab, folder, project(folder, lab, request.param), request.param)
-        found.landbridge("configure", "--limit", "ctl01,dgx01", "--tags", TAGS)
-        wait_for("the first node in service", found.states, lambda states: states == {"dgx01": {"IDLE"}})
-        yield found
+        started = Site(lab, folder, project(folder, lab, request.param), request.param)
+        started.landbridge("configure", "--limit", "ctl01,dgx01", "--tags", TAGS)
+        wait_for("the first node in service", started.states, lambda states: states == {"dgx01": {"IDLE"}})
+        yield started
     finally:
         cleanup.down(lab)
 
 
 @pytest.fixture(scope="module")
 def job(site: Site) -> int:
-    """A job that runs on the first node all along."""
+    """Start a job on the first node that runs during all tests."""
     words = ["sbatch", "--parsable", "--gpus=1", "--mem=100", "--chdir=/tmp", "--output=/dev/null", "--wrap=sleep 3000"]
     number = int(site.run("ctl01", *words))
     wait_for("the job on dgx01", site.states, lambda states: "MIXED" in states["dgx01"])
@@ -44,15 +44,15 @@ def job(site: Site) -> int:
 
 
 def running(site: Site, number: int) -> bool:
-    """Return whether the job runs on without a restart."""
-    found = site.json("ctl01", "scontrol", "show", "job", str(number), "--json")["jobs"][0]
-    return found["job_state"] == ["RUNNING"] and found.get("restart_cnt", 0) == 0
+    """Return whether the job still runs, without a restart."""
+    shown = site.json("ctl01", "scontrol", "show", "job", str(number), "--json")["jobs"][0]
+    return shown["job_state"] == ["RUNNING"] and shown.get("restart_cnt", 0) == 0
 
 
 def test_appliance_604_a_node_joins_a_running_cluster(site: Site, job: int) -> None:
     before = site.traces("dgx01")
-    said = site.landbridge("node", "add", "dgx02", "--run", "--tags", TAGS)
-    assert '+        - {hosts: "dgx[01-02]", platform' in said
+    output = site.landbridge("node", "add", "dgx02", "--run", "--tags", TAGS)
+    assert '+        - {hosts: "dgx[01-02]", platform' in output
     assert site.path.read_text().count("# the first") == 1
     assert "IDLE" in site.states()["dgx02"] and running(site, job)
     after = site.traces("dgx01")
@@ -63,27 +63,27 @@ def test_appliance_604_a_node_joins_a_running_cluster(site: Site, job: int) -> N
 
 def test_deepops_307_a_run_limited_to_one_node_works_and_changes_no_other_node_or_file(site: Site, job: int) -> None:
     before = {name: site.traces(name) for name in ("dgx01", "dgx02", "ctl01")}
-    # What differs on the node is mended there, without a look at any other.
+    # A difference on the node is corrected without a connection to another.
     site.run("dgx02", "rm", "/etc/systemd/journald.conf.d/60-base.conf")
-    found = recap(site.playbook("site.yml", "--limit", "dgx02", "--tags", TAGS))
-    assert list(found) == ["dgx02"] and found["dgx02"]["changed"] > 0 == found["dgx02"]["failed"]
-    found = recap(site.playbook("site.yml", "--limit", "dgx02", "--tags", TAGS, "--check", "--diff"))
-    assert found == {"dgx02": {**found["dgx02"], "changed": 0, "failed": 0, "unreachable": 0}}
+    counts = recap(site.playbook("site.yml", "--limit", "dgx02", "--tags", TAGS))
+    assert list(counts) == ["dgx02"] and counts["dgx02"]["changed"] > 0 == counts["dgx02"]["failed"]
+    counts = recap(site.playbook("site.yml", "--limit", "dgx02", "--tags", TAGS, "--check", "--diff"))
+    assert counts == {"dgx02": {**counts["dgx02"], "changed": 0, "failed": 0, "unreachable": 0}}
     assert {name: site.traces(name) for name in before} == before
     assert running(site, job)
 
 
 def test_the_ladder_runs_as_slurms_jobs(site: Site, job: int) -> None:
     def validate(node: str, *words: str, code: int) -> dict[str, Any]:
-        said = site.landbridge("validate", node, "--at", "ctl01", "--format", "json", *words, code=code)
-        return dict(json.loads(said[: said.rindex("}") + 1]))
+        output = site.landbridge("validate", node, "--at", "ctl01", "--format", "json", *words, code=code)
+        return dict(json.loads(output[: output.rindex("}") + 1]))
 
-    found = validate("dgx02", "--rung", "driver", code=0)
-    assert found["ok"] and [check["measured"] for check in found["rungs"][0]["checks"]][:2] == [
+    report = validate("dgx02", "--rung", "driver", code=0)
+    assert report["ok"] and [check["measured"] for check in report["rungs"][0]["checks"]][:2] == [
         8.0,
         "NVIDIA H100 80GB HBM3",
     ]
-    # Somebody's job is on the other node; the program of another rung is on none.
+    # A job runs on the other node; the program of another rung is on no node.
     assert "Slurm did not run it" in validate("dgx01", "--rung", "driver", "--wait", "2", code=2)["rungs"][0]["message"]
     missing = validate("dgx02", "--rung", "bandwidth", "--save", "kept", code=2)
     assert missing["rungs"][0]["message"] == "nvbandwidth is not on the node"
@@ -91,7 +91,7 @@ def test_the_ladder_runs_as_slurms_jobs(site: Site, job: int) -> None:
         validate("dgx02", "--rung", "bandwidth", "--from", "kept", code=2)["rungs"][0]["message"]
         == missing["rungs"][0]["message"]
     )
-    # A check that is on its way would see the fault too, and take the node away from the job.
+    # The node's own health check would see the fault too, and drain the node under the job.
     site.run("dgx02", "systemctl", "stop", "landbridge-node-health.timer", "landbridge-node-health.service")
     faults.inject(site.lab, "dgx02", absent=[7])
     failed = validate("dgx02", "--rung", "driver", code=1)["rungs"][0]
@@ -101,19 +101,19 @@ def test_the_ladder_runs_as_slurms_jobs(site: Site, job: int) -> None:
 
 
 def test_a_gpu_is_replaced_while_the_other_nodes_work(site: Site, job: int) -> None:
-    where = ("playbooks/replace_gpu.yml", "--limit", "dgx02", "-e")
-    assert "step is not out or back" in site.playbook(*where, "step=away", code=2)
+    options = ("playbooks/replace_gpu.yml", "--limit", "dgx02", "-e")
+    assert "step is not out or back" in site.playbook(*options, "step=away", code=2)
     faults.inject(site.lab, "dgx02", lost=[3])
-    site.playbook(*where, "step=out", "-e", "reason='GPU 3, ask Kim'")
-    found = site.json("ctl01", "scontrol", "show", "node", "dgx02", "--json")["nodes"][0]
-    assert "DRAIN" in found["state"] and found["reason"] == "GPU 3, ask Kim"
+    site.playbook(*options, "step=out", "-e", "reason='GPU 3, ask Kim'")
+    shown = site.json("ctl01", "scontrol", "show", "node", "dgx02", "--json")["nodes"][0]
+    assert "DRAIN" in shown["state"] and shown["reason"] == "GPU 3, ask Kim"
     wait_for("the machine off", lambda: not nodes.alive(site.lab, "dgx02"))
     nodes.boot(site.lab, "dgx02")
     nodes.wait_ssh(site.lab, ["dgx02"])
-    assert "is off the bus" in site.playbook(*where, "step=back", code=2)
+    assert "is off the bus" in site.playbook(*options, "step=back", code=2)
     assert "DRAIN" in site.states()["dgx02"]
     faults.inject(site.lab, "dgx02")
-    assert "NVIDIA H100" in site.playbook(*where, "step=back")
+    assert "NVIDIA H100" in site.playbook(*options, "step=back")
     assert site.states()["dgx02"] == {"IDLE"} and running(site, job)
 
 
@@ -124,19 +124,19 @@ def test_appliance_1032_a_restart_waits_for_the_jobs_of_its_node(site: Site, job
     started = site.run("dgx02", "stat", "-c", "%Y", "/proc/1")
     site.playbook("playbooks/reboot_nodes.yml", "--limit", "dgx02")
     assert site.run("dgx02", "stat", "-c", "%Y", "/proc/1") != started
-    found = site.json("ctl01", "scontrol", "show", "job", str(last), "--json")["jobs"][0]
-    assert found["job_state"] == ["COMPLETED"] and found.get("restart_cnt", 0) == 0
+    shown = site.json("ctl01", "scontrol", "show", "job", str(last), "--json")["jobs"][0]
+    assert shown["job_state"] == ["COMPLETED"] and shown.get("restart_cnt", 0) == 0
     assert site.states()["dgx02"] == {"IDLE"} and running(site, job)
 
 
-def test_a_node_leaves_when_its_jobs_have_ended(site: Site, job: int) -> None:
-    said = site.landbridge("node", "remove", "dgx02", "--run", code=1)
-    assert "landbridge node drain dgx02" in said and "dgx[01-02]" in site.path.read_text()
+def test_a_node_is_removed_only_after_its_jobs_have_ended(site: Site, job: int) -> None:
+    output = site.landbridge("node", "remove", "dgx02", "--run", code=1)
+    assert "landbridge node drain dgx02" in output and "dgx[01-02]" in site.path.read_text()
     before = site.traces("dgx01")
     site.landbridge("node", "drain", "dgx02", "--reason", "leaves the cluster")
     site.landbridge("node", "remove", "dgx02", "--run")
     assert list(site.states()) == ["dgx01"] and running(site, job)
     assert site.traces("dgx01") == before
     assert "dgx02" not in site.path.read_text() and site.path.read_text().count("# the first") == 1
-    kept = f"systemctl is-active slurmd; test -e {site.kind.key} || echo no key"
-    assert site.run("dgx02", "sh", "-c", kept).split("\n")[:2] == ["inactive", "no key"]
+    script = f"systemctl is-active slurmd; test -e {site.kind.key} || echo no key"
+    assert site.run("dgx02", "sh", "-c", script).split("\n")[:2] == ["inactive", "no key"]

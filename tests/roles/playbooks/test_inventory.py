@@ -51,9 +51,9 @@ def ansible_inventory(state: Path, *words: str, source: Path = SANDBOX) -> subpr
 
 
 def host(state: Path, name: str) -> dict[str, Any]:
-    done = ansible_inventory(state, "--host", name)
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+    completed = ansible_inventory(state, "--host", name)
+    assert completed.returncode == 0, completed.stderr
+    return dict(json.loads(completed.stdout))
 
 
 def give_outputs(state: Path, outputs: Mapping[str, Any]) -> None:
@@ -62,10 +62,10 @@ def give_outputs(state: Path, outputs: Mapping[str, Any]) -> None:
     (folder / "outputs.json").write_text(json.dumps(outputs))
 
 
-def test_groups_are_the_switches(tmp_path: Path) -> None:
-    done = ansible_inventory(tmp_path, "--list")
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
+def test_groups_contain_the_hosts_of_each_role(tmp_path: Path) -> None:
+    completed = ansible_inventory(tmp_path, "--list")
+    assert completed.returncode == 0, completed.stderr
+    data = json.loads(completed.stdout)
     members = {group: content.get("hosts", []) for group, content in data.items() if group != "_meta"}
     assert members["slurm_controller"] == members["burst"] == ["ctl01"]
     assert members["slurm_node"] == ["dgx01", "dgx02"]
@@ -74,7 +74,7 @@ def test_groups_are_the_switches(tmp_path: Path) -> None:
     assert len(members["onprem"]) == 8
 
 
-def test_what_only_aws_can_say_is_there_with_outputs_only(tmp_path: Path) -> None:
+def test_variables_from_stack_outputs_exist_only_with_outputs(tmp_path: Path) -> None:
     before = host(tmp_path, "gw01")
     assert "site_gateway_tunnels" not in before
     assert before["site_gateway_datapath"] == "userspace"
@@ -82,37 +82,38 @@ def test_what_only_aws_can_say_is_there_with_outputs_only(tmp_path: Path) -> Non
     tunnels = host(tmp_path, "gw01")["site_gateway_tunnels"]
     assert [tunnel["remote_address"] for tunnel in tunnels] == ["198.51.100.20", "198.51.100.21"]
     assert [tunnel["inside_local"] for tunnel in tunnels] == ["169.254.10.2", "169.254.11.2"]
-    assert host(tmp_path, "mlops01")["mlflow_artifacts_destination"].startswith("s3://sandbox-internal/")
+    (server,) = host(tmp_path, "mlops01")["mlflow_servers"]
+    assert server["artifacts_destination"].startswith("s3://sandbox-internal/")
 
 
 def test_no_secret_is_in_the_inventory(tmp_path: Path) -> None:
-    give_outputs(tmp_path, {**OUTPUTS, "link_pre_shared_keys": ["a-key-that-nobody-sees", "b"]})
-    done = ansible_inventory(tmp_path, "--list")
-    assert done.returncode == 0, done.stderr
-    assert "a-key-that-nobody-sees" not in done.stdout
+    give_outputs(tmp_path, {**OUTPUTS, "link_pre_shared_keys": ["a-key-that-must-not-appear", "b"]})
+    completed = ansible_inventory(tmp_path, "--list")
+    assert completed.returncode == 0, completed.stderr
+    assert "a-key-that-must-not-appear" not in completed.stdout
     assert not list((tmp_path / "landbridge/sandbox/secrets").iterdir()), "listing hosts generates nothing"
 
 
-def test_slurm_files_do_not_depend_on_who_is_reachable(tmp_path: Path) -> None:
+def test_slurm_files_do_not_depend_on_reachable_hosts(tmp_path: Path) -> None:
     files = host(tmp_path, "ctl01")["slurm_controller_files"]
     assert {"slurm.conf", "gres.conf", "cgroup.conf"} <= set(files)
     assert "NodeName=dgx[01-02]" in files["slurm.conf"]
 
 
-def test_a_bad_file_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_a_bad_file_is_refused_with_file_and_line(tmp_path: Path) -> None:
     bad = tmp_path / "Pulumi.bad.yaml"
     bad.write_text(SANDBOX.read_text().replace("max_nodes: 4", "max_nodes: -1"))
-    done = ansible_inventory(tmp_path, "--list", source=bad)
-    assert done.returncode != 0
+    completed = ansible_inventory(tmp_path, "--list", source=bad)
+    assert completed.returncode != 0
     line = next(number for number, text in enumerate(bad.read_text().splitlines(), 1) if "max_nodes" in text)
-    assert f"Pulumi.bad.yaml:{line}:" in done.stderr
+    assert f"Pulumi.bad.yaml:{line}:" in completed.stderr
 
 
 @pytest.mark.parametrize("playbook", ["ansible/site.yml", "ansible/playbooks/node_image.yml"])
 def test_playbooks_parse_and_every_task_has_a_name(tmp_path: Path, playbook: str) -> None:
     program = Path(sys.executable).with_name("ansible-playbook")
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}
-    done = subprocess.run(
+    completed = subprocess.run(
         [str(program), "-i", str(SANDBOX), playbook, "--syntax-check"],
         cwd=ROOT,
         env=environment,
@@ -120,4 +121,4 @@ def test_playbooks_parse_and_every_task_has_a_name(tmp_path: Path, playbook: str
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr

@@ -1,4 +1,4 @@
-"""A node image as EC2 Image Builder would make it: its document's own steps, on a machine, and on one started from the result."""
+"""The steps of the EC2 Image Builder document, run on a machine, and tested on a machine started from the image."""
 
 import subprocess
 import time
@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[3]
 BUILDER, INSTANCE = "image-builder", "i-0bbbbbbbbbbbbbbbb"
 
 
-def asked() -> Environment:
-    """The sandbox's environment with an image of its own, whose packages come the way that the lab has."""
+def image_environment() -> Environment:
+    """Return the sandbox's environment with an image build from the package mirror that the lab can reach."""
     sandbox = from_environment.environment("sandbox")
     build = ImageBuild(apt_mirror="http://deb.debian.org/debian")
     images = {"node": ImageSource(build=build)}
@@ -46,34 +46,36 @@ def lab() -> Iterator[Layout]:
     cleanup.down(chosen)
 
 
-def test_the_steps_of_the_document_make_an_image_that_verifies_itself(lab: Layout) -> None:
-    environment = asked()
+def test_the_steps_of_the_document_build_an_image_that_passes_its_tests(lab: Layout) -> None:
+    environment = image_environment()
     (args,) = node_image_args(environment, {})
     archive = bundle(ROOT, args.variables, args.settings)
     document = yaml_text.load(steps("node", archive, bucket="b", account="1", timeout_minutes=30))
     _builder(lab, environment)
-    # Debian's own images know no other suite than theirs: the build has to bring it. A mirror may be of another day.
+    # Debian's own images have no other suite: the build must add it. A mirror may be older than its validity.
     old = "echo 'Acquire::Check-Valid-Until \"false\";' > /etc/apt/apt.conf.d/02mirror"
     assert nodes.exec(lab, BUILDER, [f"sed -i /forky/d /etc/apt/sources.list && {old}"]).returncode == 0
     for phase in ("build", "validate"):
         _run(lab, BUILDER, document, phase, archive)
-    told = nodes.exec(lab, BUILDER, ["ls /var/tmp/landbridge-image* /usr/bin/ansible-playbook /etc/apt/apt.conf.d/99*"])
-    assert told.stdout == ""
+    listing = nodes.exec(
+        lab, BUILDER, ["ls /var/tmp/landbridge-image* /usr/bin/ansible-playbook /etc/apt/apt.conf.d/99*"]
+    )
+    assert listing.stdout == ""
     tag = f"ami-{time.time_ns():017x}"[:21]
-    made = nodes.commit(lab, BUILDER, f"node-test-{time.time_ns():x}", tags=[tag])
+    committed = nodes.commit(lab, BUILDER, f"node-test-{time.time_ns():x}", tags=[tag])
     nodes.destroy(lab, BUILDER)
     try:
         cloud_node.launch(lab, INSTANCE, "10.60.0.6", tag, 0)
         nodes.wait_ssh(lab, [INSTANCE])
-        said = _run(lab, INSTANCE, document, "test", archive)
-        assert "the image is what it should be" in said and f" {environment.scheduler.slurm.version}." in said
-        # What the image promises is asked for, not assumed.
+        output = _run(lab, INSTANCE, document, "test", archive)
+        assert "the image fulfils its contract" in output and f" {environment.scheduler.slurm.version}." in output
+        # A wrong image fails the test phase.
         nodes.exec(lab, INSTANCE, ["install -m 0400 /dev/null /etc/slurm/slurm.key; systemctl disable slurmd"])
         with pytest.raises(AssertionError, match=r"(?s)slurmd does not start at boot.*slurm\.key is in the image"):
             _run(lab, INSTANCE, document, "test", archive)
     finally:
         cloud_node.terminate(lab, INSTANCE)
-        image.remove(lab, made.id)
+        image.remove(lab, committed.id)
 
 
 def _builder(lab: Layout, environment: Environment) -> None:
@@ -89,23 +91,23 @@ def _builder(lab: Layout, environment: Environment) -> None:
 def _run(
     lab: Layout, name: str, document: dict[str, list[dict[str, list[dict[str, str]]]]], phase: str, archive: Bundle
 ) -> str:
-    """Run a phase as the agent does: files are fetched, commands are one script each, and the first that fails ends it."""
-    (found,) = [one for one in document["phases"] if str(one["name"]) == phase]
-    said = []
-    for step in found["steps"]:
-        given: dict[str, list[str]] | list[dict[str, str]] = step["inputs"]  # type: ignore[assignment]
-        if isinstance(given, list):
-            script, content = f"cat > {given[0]['destination']}", archive.content
+    """Run a phase as the agent does: fetch files, run each command list as one script, stop at the first failure."""
+    (phase_data,) = [candidate for candidate in document["phases"] if str(candidate["name"]) == phase]
+    outputs = []
+    for step in phase_data["steps"]:
+        inputs: dict[str, list[str]] | list[dict[str, str]] = step["inputs"]  # type: ignore[assignment]
+        if isinstance(inputs, list):
+            script, content = f"cat > {inputs[0]['destination']}", archive.content
         else:
-            script, content = "bash -s", "\n".join(given["commands"]).encode()
-        done = subprocess.run(
+            script, content = "bash -s", "\n".join(inputs["commands"]).encode()
+        completed = subprocess.run(
             [*ssh.command(lab, load(lab, name).address), script],
             input=content,
             capture_output=True,
             timeout=900,
             check=False,
         )
-        told = (done.stdout + done.stderr).decode()
-        assert done.returncode == 0, f"{phase}/{step['name']}: {told[-6000:]}"
-        said.append(told)
-    return "".join(said)
+        output = (completed.stdout + completed.stderr).decode()
+        assert completed.returncode == 0, f"{phase}/{step['name']}: {output[-6000:]}"
+        outputs.append(output)
+    return "".join(outputs)

@@ -1,4 +1,4 @@
-"""Playbooks of a running cluster: they work on nothing but what is named, and say how it is named."""
+"""Playbooks for a running cluster: they require explicit hosts, and their comments contain the command."""
 
 import json
 import os
@@ -15,8 +15,8 @@ PLAYBOOKS, ROLES = ROOT / "ansible/playbooks", str(ROOT / "ansible/roles")
 
 
 def play(tmp_path: Path, name: str, *words: str) -> str:
-    """Run a playbook for the sandbox's environment; it has to end with a failure, before it reaches a host."""
-    done = subprocess.run(
+    """Run a playbook for the sandbox's environment; assert that it fails before it connects to a host."""
+    completed = subprocess.run(
         [
             Path(sys.executable).with_name("ansible-playbook"),
             "-i",
@@ -32,12 +32,12 @@ def play(tmp_path: Path, name: str, *words: str) -> str:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 2 and "unreachable=1" not in done.stdout, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert completed.returncode == 2 and "unreachable=1" not in completed.stdout, completed.stdout + completed.stderr
+    return completed.stdout + completed.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "said"),
+    ("name", "words", "message"),
     [
         ("add_node.yml", (), "--limit does not name new nodes and all controllers"),
         ("add_node.yml", ("--limit", "dgx02"), "--limit does not name new nodes and all controllers"),
@@ -50,50 +50,52 @@ def play(tmp_path: Path, name: str, *words: str) -> str:
         ("reboot_nodes.yml", (), "name the nodes"),
     ],
 )
-def test_nothing_happens_to_what_is_not_named(tmp_path: Path, name: str, words: tuple[str, ...], said: str) -> None:
-    assert said in play(tmp_path, name, *words)
+def test_a_playbook_without_explicit_hosts_is_refused(
+    tmp_path: Path, name: str, words: tuple[str, ...], message: str
+) -> None:
+    assert message in play(tmp_path, name, *words)
 
 
-def test_a_node_that_joins_gets_what_the_site_says() -> None:
-    """No list of roles beside site.yml's: what a node is, is said once."""
+def test_add_node_imports_the_sites_playbook() -> None:
+    """Only site.yml lists the roles of a node."""
     plays = yaml_text.load((PLAYBOOKS / "add_node.yml").read_text())
-    assert [one.get("ansible.builtin.import_playbook") for one in plays] == [None, "../site.yml", None]
+    assert [item.get("ansible.builtin.import_playbook") for item in plays] == [None, "../site.yml", None]
 
 
-def test_every_playbook_says_how_it_is_called() -> None:
+def test_every_playbook_contains_its_command() -> None:
     for path in PLAYBOOKS.glob("*.yml"):
         assert f"ansible/playbooks/{path.name}" in path.read_text(), path.name
 
 
 SCONTROL = """#!/bin/sh
 cd "$(dirname "$0")"
-echo "$*" >> told
+echo "$*" >> calls
 [ "$1" = show ] || exit 0
-busy=$(grep -c ^show told)
+busy=$(grep -c ^show calls)
 [ "$busy" -lt 3 ] && state='"MIXED", "DRAIN"' || state='"IDLE", "DRAIN"'
 echo '{"nodes": [{"name": "dgx02", "state": ['"$state"']}]}'
 """
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Path:
-    """This machine as a controller and a node, with a stand-in of scontrol: a job of the node's ends at the third look."""
+def controller(tmp_path: Path) -> Path:
+    """Write an inventory with this host as controller and node, and a stand-in of scontrol: the job ends at query 3."""
     (tmp_path / "scontrol").write_text(SCONTROL)
     (tmp_path / "scontrol").chmod(0o755)
     groups = {"slurm_controller": {"hosts": {"ctl01": {}}}, "slurm_node": {"hosts": {"dgx01": {}, "dgx02": {}}}}
-    own = {"ansible_connection": "local", "ansible_python_interpreter": "/usr/bin/python3"}
-    (tmp_path / "hosts.yml").write_text(json.dumps({"all": {"vars": own, "children": groups}}))
+    variables = {"ansible_connection": "local", "ansible_python_interpreter": "/usr/bin/python3"}
+    (tmp_path / "hosts.yml").write_text(json.dumps({"all": {"vars": variables, "children": groups}}))
     return tmp_path
 
 
-def play_here(here: Path, name: str, *words: str) -> tuple[int, str, list[str]]:
-    """Run a playbook there; what it came to, what it said, and what Slurm was told."""
-    done = subprocess.run(
+def play_locally(controller: Path, name: str, *words: str) -> tuple[int, str, list[str]]:
+    """Run a playbook with that inventory; return its exit status, its output, and the calls of scontrol."""
+    completed = subprocess.run(
         [Path(sys.executable).with_name("ansible-playbook"), "-i", "hosts.yml", PLAYBOOKS / name, *words],
-        cwd=here,
+        cwd=controller,
         env={
-            "PATH": f"{here}:/usr/bin:/bin",
-            "HOME": str(here),
+            "PATH": f"{controller}:/usr/bin:/bin",
+            "HOME": str(controller),
             "ANSIBLE_NOCOLOR": "1",
             "LC_ALL": "C.UTF-8",
             "ANSIBLE_ROLES_PATH": ROLES,
@@ -104,22 +106,26 @@ def play_here(here: Path, name: str, *words: str) -> tuple[int, str, list[str]]:
         timeout=120,
         check=False,
     )
-    told = here / "told"
-    return done.returncode, done.stdout + done.stderr, told.read_text().splitlines() if told.exists() else []
+    calls = controller / "calls"
+    return (
+        completed.returncode,
+        completed.stdout + completed.stderr,
+        calls.read_text().splitlines() if calls.exists() else [],
+    )
 
 
-def test_a_node_is_shut_down_only_when_its_jobs_have_ended(here: Path) -> None:
+def test_a_node_is_shut_down_only_when_its_jobs_have_ended(controller: Path) -> None:
     words = ("--limit", "dgx02", "-e", "step=out", "-e", "power_off=false", "-e", "reason='GPU 3, ask Kim'")
-    code, said, told = play_here(here, "replace_gpu.yml", *words)
-    assert code == 0, said
-    assert told == ["update nodename=dgx02 state=drain reason=GPU 3, ask Kim", *["show node dgx02 --json"] * 3]
-    (here / "told").unlink()
-    code, said, told = play_here(here, "replace_gpu.yml", *words, "-e", "node_wait=5")
-    assert code == 2 and "Wait for the node's jobs to end" in said, "its time was over before the job's"
+    code, output, calls = play_locally(controller, "replace_gpu.yml", *words)
+    assert code == 0, output
+    assert calls == ["update nodename=dgx02 state=drain reason=GPU 3, ask Kim", *["show node dgx02 --json"] * 3]
+    (controller / "calls").unlink()
+    code, output, calls = play_locally(controller, "replace_gpu.yml", *words, "-e", "node_wait=5")
+    assert code == 2 and "Wait for the node's jobs to end" in output, "the timeout ended before the job"
 
 
-def test_a_node_with_a_job_does_not_leave(here: Path) -> None:
-    (here / "hosts.yml").write_text((here / "hosts.yml").read_text().replace(', "dgx02": {}', ""))
-    code, said, told = play_here(here, "remove_node.yml", "-e", "node=dgx02")
-    assert code == 2 and "dgx02 is mixed+drain: landbridge node drain dgx02, and wait for its jobs" in said
-    assert told == ["show nodes --json"]
+def test_a_node_with_a_job_is_not_removed(controller: Path) -> None:
+    (controller / "hosts.yml").write_text((controller / "hosts.yml").read_text().replace(', "dgx02": {}', ""))
+    code, output, calls = play_locally(controller, "remove_node.yml", "-e", "node=dgx02")
+    assert code == 2 and "dgx02 is mixed+drain: landbridge node drain dgx02, and wait for its jobs" in output
+    assert calls == ["show nodes --json"]

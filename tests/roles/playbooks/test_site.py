@@ -1,4 +1,4 @@
-"""The roles on real machines: what the configured site does for its users, and what a second, limited run leaves alone."""
+"""The configured site on real machines: jobs, homes and MLflow for users, and a second, limited run."""
 
 import json
 
@@ -17,7 +17,7 @@ def cluster(deployment: BringUp) -> LabCluster:
     return deployment.cluster
 
 
-def test_every_host_works_with_the_controllers_configuration(cluster: LabCluster) -> None:
+def test_every_host_uses_the_controllers_slurm_configuration(cluster: LabCluster) -> None:
     written = cluster.run("ctl01", "cat", "/etc/slurm/slurm.conf")
     assert "NodeName=dgx[01-02]" in written
     assert cluster.run("login01", "cat", "/run/slurm/conf/slurm.conf") == written
@@ -27,30 +27,30 @@ def test_every_host_works_with_the_controllers_configuration(cluster: LabCluster
 
 
 def test_a_users_job_gets_whole_gpus_and_is_accounted_for(cluster: LabCluster) -> None:
-    where = ["srun", "--partition=onprem", "--nodes=2", "--gpus-per-node=2", "--time=1"]
-    said = cluster.run("login01", *where, "sh", "-c", "echo $(hostname) $CUDA_VISIBLE_DEVICES", user="alice")
-    assert sorted(said.split("\n")[:2]) == ["dgx01 0,1", "dgx02 0,1"]
+    options = ["srun", "--partition=onprem", "--nodes=2", "--gpus-per-node=2", "--time=1"]
+    output = cluster.run("login01", *options, "sh", "-c", "echo $(hostname) $CUDA_VISIBLE_DEVICES", user="alice")
+    assert sorted(output.split("\n")[:2]) == ["dgx01 0,1", "dgx02 0,1"]
     newest = cluster.run("ctl01", "sacct", "-X", "-a", "-n", "-P", "-o", "user,account,alloctres").splitlines()[-1]
     assert newest.startswith("alice|vision|") and "gres/gpu:h100=4" in newest
 
 
-def test_a_strangers_job_is_refused(cluster: LabCluster) -> None:
+def test_a_job_of_an_unknown_account_is_refused(cluster: LabCluster) -> None:
     with pytest.raises(ClusterError, match="account 'nobody' is not in the cluster's environment"):
         cluster.run("login01", "srun", "--account=nobody", "--time=1", "true", user="alice")
 
 
 def test_a_limited_run_touches_no_other_host(cluster: LabCluster) -> None:
-    said = command(
+    output = command(
         [program("landbridge"), "configure", "-s", "sandbox", "--limit", "login01", "--format", "json"], timeout=300
     )
-    report = json.loads(said[said.index("{") :])
+    report = json.loads(output[output.index("{") :])
     assert list(report["hosts"]) == ["login01"]
     assert report["hosts"]["login01"] == {**report["hosts"]["login01"], "changed": 0, "failed": 0, "unreachable": 0}
 
 
-def test_mlflow_wants_a_password_and_its_own_name(cluster: LabCluster) -> None:
+def test_mlflow_requires_a_password_and_its_own_host_name(cluster: LabCluster) -> None:
     url = "http://mlops01:5000/api/2.0/mlflow/experiments/search?max_results=1"
-    ask = """import sys, urllib.request, urllib.error, base64, configparser, pathlib
+    script = """import sys, urllib.request, urllib.error, base64, configparser, pathlib
 url, login, host = sys.argv[1:]
 request = urllib.request.Request(url, headers={"Host": host})
 if login == "own":
@@ -64,7 +64,7 @@ except urllib.error.HTTPError as error:
     print(error.code)"""
 
     def status(login: str, host: str) -> str:
-        return cluster.run("login01", "python3", "-c", ask, url, login, host, user="alice").strip()
+        return cluster.run("login01", "python3", "-c", script, url, login, host, user="alice").strip()
 
     assert status("none", "mlops01:5000") == "401"
     assert status("own", "mlops01:5000") == "200"

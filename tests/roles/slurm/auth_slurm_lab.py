@@ -1,5 +1,6 @@
-"""Two small clusters of one lab, one of each Slurm that Debian has, both with auth/slurm: a controller where people log in with
-a node, and one host that is everything."""
+"""Lab with two small clusters, one of each Slurm release in Debian, both with auth/slurm.
+
+One has a controller that is also the login host, and a node; the other is a single host."""
 
 import json
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ SITE = plan(
     None,
     tuple(Machine(name, address, gpus=0 if name == "ctl01" else 8) for name, address in ADDRESSES.items()),
 )
-#: Nobody has a database here, nor health checks.
+#: The lab has neither a database nor health checks.
 ABSENT: tuple[str, ...] = (
     "AccountingStorageType",
     "AccountingStorageHost",
@@ -32,7 +33,7 @@ ABSENT: tuple[str, ...] = (
 )
 ABSENT += ("HealthCheckInterval", "HealthCheckNodeState")
 PLAYS = (("slurm_controller", "slurm_controller"), ("slurm_node", "slurm_node"), ("slurm_login", "slurm_login"))
-#: The site's own, for Slurm alone, with the secrets as the site has them.
+#: The site's plays for Slurm only, with the site's secrets.
 PLAYBOOK = json.dumps(
     [
         {
@@ -46,7 +47,7 @@ PLAYBOOK = json.dumps(
 )
 
 
-# slurmctld as the cluster's own host would run it: the same files in the same folder, its name and address, nobody to talk to.
+# Runs slurmctld as on its own host: the same files, folder, name and address, but no other daemon.
 START = """
 import json, os, pathlib, shutil, subprocess, sys, time
 name, address, files = json.load(sys.stdin)
@@ -73,24 +74,24 @@ for file, text in files.items():
 os.mkdir("/var/lib/slurm/slurmctld")
 shutil.chown("/var/lib/slurm/slurmctld", "slurm", "slurm")
 daemon = subprocess.Popen(["slurmctld", "-D"], user="slurm", group="slurm", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-for _ in range(40):
+for _ in range(1200):
     time.sleep(0.25)
     if daemon.poll() is not None or call("scontrol", "ping").returncode == 0:
         break
 alive = daemon.poll() is None
-found = {what: call("scontrol", "show", *what.split()).stdout if alive else "" for what in ("config", "nodes --json", "partitions --json", "topology")}
+report = {query: call("scontrol", "show", *query.split()).stdout if alive else "" for query in ("config", "nodes --json", "partitions --json", "topology")}
 daemon.terminate()
 try:
-    daemon.wait(10)
+    daemon.wait(60)
 except subprocess.TimeoutExpired:
     daemon.kill()
-found["log"] = daemon.stderr.read()
-print(json.dumps(found))
+report["log"] = daemon.stderr.read()
+print(json.dumps(report))
 """
 
 
-def described(version: str) -> Environment:
-    """The cluster of one Slurm as a file would describe it."""
+def site_environment(version: str) -> Environment:
+    """Return the environment of the cluster with this Slurm release."""
     controller, node = ("ctl01", "dgx01") if version == "26.05" else ("old01", "old01")
     services = {"controller": [controller], **dict.fromkeys(("database", "storage", "gateway", "mlops"), controller)}
     return environment(
@@ -116,7 +117,7 @@ def described(version: str) -> Environment:
 
 @dataclass(frozen=True)
 class Site:
-    """One of the two, asked as its operators ask it."""
+    """One of the two clusters, with its operators' commands."""
 
     lab: Layout
     folder: Path
@@ -133,16 +134,16 @@ class Site:
         return str(done.stdout).strip()
 
     def play(self, book: Path, *words: str) -> Counts:
-        """Run a playbook with the planned variables; returns Ansible's counts by host."""
+        """Run a playbook with the planned variables and return Ansible's counts by host."""
         self.secrets.mkdir(parents=True, exist_ok=True)
         return play(self.lab, self.folder, book, self._inventory(), *words).good().counts
 
     def _inventory(self) -> dict[str, Any]:
-        data = inventory(described(self.version))
-        here = [name for name in data["_meta"]["hostvars"] if name in ADDRESSES]
+        data = inventory(site_environment(self.version))
+        lab_hosts = [name for name in data["_meta"]["hostvars"] if name in ADDRESSES]
         groups = {
             name: {
-                "hosts": dict.fromkeys(host for host in group.get("hosts", ()) if host in here),
+                "hosts": dict.fromkeys(host for host in group.get("hosts", ()) if host in lab_hosts),
                 "vars": group.get("vars", {}),
             }
             for name, group in data.items()
@@ -154,8 +155,8 @@ class Site:
             **connection(self.lab),
             "landbridge_secrets": str(self.secrets),
         }
-        # No role base here: its hosts file is what knows hosts by their names.
+        # Without the role base there is no hosts file with the hosts' names.
         controllers = [ADDRESSES[name] for name in groups["slurm_controller"]["hosts"]]
         common |= {"slurm_node_controllers": controllers, "slurm_login_controllers": controllers}
-        hostvars = {name: data["_meta"]["hostvars"][name] for name in here}
+        hostvars = {name: data["_meta"]["hostvars"][name] for name in lab_hosts}
         return {"all": {"hosts": hostvars, "vars": common, "children": groups}}

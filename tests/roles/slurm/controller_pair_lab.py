@@ -1,4 +1,4 @@
-"""A small cluster with two controllers: ctl01 and ctl02, and one machine that stores, counts and computes."""
+"""Lab with two controllers, ctl01 and ctl02, and one host that is storage, database and node."""
 
 import json
 import sys
@@ -19,17 +19,17 @@ from tests.roles.ansible_run import recap
 ONPREM, CLOUD = IPv4Network("10.45.0.0/16"), IPv4Network("10.85.0.0/16")
 ADDRESSES = {"ctl01": "10.45.0.11", "ctl02": "10.45.0.12", "dgx01": "10.45.1.11"}
 LINK = {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010}
-#: Seconds: how long the standby waits here before it takes over.
-TAKEOVER = 5
+#: SlurmctldTimeout: the standby takes over after it.
+TAKEOVER_SECONDS = 5
 
 
 def site() -> LabSite:
-    """The lab's machines."""
+    """Return the lab's hosts."""
     storing = Machine("dgx01", ADDRESSES["dgx01"], gpus=8, storage=True)
     return plan(ONPREM, CLOUD, None, (*(Machine(name, ADDRESSES[name]) for name in ("ctl01", "ctl02")), storing))
 
 
-def described(
+def site_environment(
     folder: Path,
     release: str,
     controllers: Sequence[str],
@@ -38,7 +38,7 @@ def described(
     auth: str = "munge",
     **settings: Any,
 ) -> Environment:
-    """The site as a file describes it, with `pools` in AWS; `settings` are the site's own of slurm.conf."""
+    """Return the site's environment with `pools` in AWS and `settings` of slurm.conf."""
     services: dict[str, Any] = {
         "controller": list(controllers),
         "login": ["dgx01"],
@@ -47,7 +47,11 @@ def described(
     }
     services |= {"database": "dgx01", "storage": "dgx01"}
     machines = {"hosts": "dgx01", "platform": "dgx-h100", "address": ADDRESSES["dgx01"], "rack": "r1"}
-    own = {"SlurmdParameters": "config_overrides", "HealthCheckProgram": None, "SlurmctldTimeout": TAKEOVER}
+    overrides = {
+        "SlurmdParameters": "config_overrides",
+        "HealthCheckProgram": None,
+        "SlurmctldTimeout": TAKEOVER_SECONDS,
+    }
     written: dict[str, Any] = {
         "owner": "control@example.org",
         "cost_center": "0000",
@@ -55,6 +59,7 @@ def described(
         "users": [{"name": "alice", "uid": 20001}],
         "onprem": {
             "cidr": str(ONPREM),
+            "aws_credentials": "files",
             "nodes": [machines],
             "services": services,
             "addresses": {name: ADDRESSES[name] for name in controllers},
@@ -67,16 +72,16 @@ def described(
             "auth": auth,
             "cgroup": "v1",
             "accounts": {"vision": {"users": ["alice"], "data_class": "internal"}},
-            "overrides": {"slurm_conf": {**own, **settings}},
+            "overrides": {"slurm_conf": {**overrides, **settings}},
             "rest": {},
         },
         "budget": {"monthly_usd": 1000},
     }
     path = folder / "Pulumi.control.yaml"
     path.write_text(json.dumps({"config": {"aws:region": "us-east-1", "landbridge:environment": written}}))
-    found = load_environment(path)
-    assert found.environment is not None, found.findings
-    return found.environment
+    loaded = load_environment(path)
+    assert loaded.environment is not None, loaded.findings
+    return loaded.environment
 
 
 def configure(
@@ -86,19 +91,19 @@ def configure(
     *,
     only: str = "all",
     first: Sequence[str] = (),
-    more: Mapping[str, Any] | None = None,
+    extra_variables: Mapping[str, Any] | None = None,
 ) -> dict[str, int]:
-    """The site's own plays for these hosts, with the variables that the plan decides; returns how much each host changed.
+    """Run the site's plays for these hosts with the planned variables; return the number of changes by host.
 
-    The controllers get the roles `first` before slurmctld, and the variables `more`. `only` is `all`, `control` (what a
-    second controller concerns) or `files` (what a change of slurm.conf does).
+    The controllers get the roles `first` before slurmctld, and all hosts get `extra_variables`. `only` is `all`,
+    `control` (the plays for a second controller) or `files` (the play for a changed slurm.conf).
     """
     planned = inventory(chosen)
     variables: dict[str, Any] = dict(planned["all"]["vars"])
     for group in ("slurm_controller", "slurm_database", "nfs_server", "slurm_node", "slurm_rest"):
         variables |= planned[group]["vars"]
     secrets = {"slurm_common_key": "k" * 64, "slurm_database_password": "p" * 32, "slurm_common_jwt_key": "j" * 64}
-    variables |= {"base_create_homes": True, **secrets, **(more or {})}
+    variables |= {"base_create_homes": True, **secrets, **(extra_variables or {})}
     controllers = ":".join(planned["slurm_controller"]["hosts"])
     mounts = {"nfs_client_mounts": planned["slurm_controller"]["vars"].get("landbridge_controller_mounts", [])}
     plays: list[dict[str, Any]] = [
@@ -111,18 +116,18 @@ def configure(
         plays[1]["roles"].remove("slurm_database"), plays[3]["roles"].remove("slurm_rest")
     elif only == "files":
         plays = [{"hosts": controllers, "roles": ["slurm_controller"]}]
-    book.write_text(json.dumps([{"gather_facts": False, **one} for one in plays]))
+    book.write_text(json.dumps([{"gather_facts": False, **play} for play in plays]))
     image_builder.run_playbook(lab, book, ADDRESSES, variables, lambda line: print(f"  {line}", file=sys.stderr))
-    told = (lab.state / "ansible" / f"{book.stem}.log").read_text()
-    return {name: count["changed"] for name, count in recap(told).items()}
+    log = (lab.state / "ansible" / f"{book.stem}.log").read_text()
+    return {name: count["changed"] for name, count in recap(log).items()}
 
 
 @dataclass(frozen=True)
 class Jobs(LabCluster):
-    """The cluster as alice and her operators see it, from the machine that both controllers answer."""
+    """The cluster, with commands of alice and of operators, on a host that both controllers answer."""
 
     def submit(self, seconds: float, *options: str) -> int:
-        """A batch job of one core."""
+        """Submit a batch job of one core."""
         words = [
             "sbatch",
             "--parsable",
@@ -135,12 +140,12 @@ class Jobs(LabCluster):
         return int(self.run("dgx01", *words, *options, "--wrap", f"sleep {seconds}; echo done", user="alice").strip())
 
     def state(self, number: int) -> str:
-        """Slurm's word for a job's state."""
-        said = self.json("dgx01", "scontrol", "show", "job", str(number), "--json")
-        return str(said["jobs"][0]["job_state"][0])
+        """Return a job's state in Slurm."""
+        shown = self.json("dgx01", "scontrol", "show", "job", str(number), "--json")
+        return str(shown["jobs"][0]["job_state"][0])
 
     def running(self, number: int) -> int:
-        """The same number, once the job runs."""
+        """Wait until the job runs and return its number."""
         self.reach(f"job {number} to run", {number: "RUNNING"})
         return number
 

@@ -1,4 +1,4 @@
-"""The steps by which Slurm's accounts and users become what an environment says."""
+"""Steps that change Slurm's accounts and users to those of an environment."""
 
 import importlib.util
 from pathlib import Path
@@ -13,20 +13,20 @@ PATH = Path(__file__).parents[3] / "ansible/roles/slurm_controller/library/slurm
 def module() -> ModuleType:
     spec = importlib.util.spec_from_file_location("slurm_associations", PATH)
     assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
-def test_nothing_to_do_is_no_step(module: ModuleType) -> None:
+def test_without_a_difference_there_is_no_step(module: ModuleType) -> None:
     present = module.parse("root||1|\nroot|root|1|\nvision||1|gres/gpu=16\nvision|alice|1|\n")
-    wanted = {"vision": {"users": ["alice"], "grp_tres": {"gres/gpu": 16}}}
-    assert module.plan("site", wanted, present) == []
+    expected = {"vision": {"users": ["alice"], "grp_tres": {"gres/gpu": 16}}}
+    assert module.plan("site", expected, present) == []
 
 
 def test_a_new_account_comes_with_its_users_and_after_its_parent(module: ModuleType) -> None:
-    wanted = {"a-team": {"users": ["bob", "alice"], "parent": "vision"}, "vision": {"users": []}}
-    steps = module.plan("site", wanted, {})
+    expected = {"a-team": {"users": ["bob", "alice"], "parent": "vision"}, "vision": {"users": []}}
+    steps = module.plan("site", expected, {})
     assert [step[:3] for step in steps] == [
         ["add", "account", "vision"],
         ["add", "account", "a-team"],
@@ -42,27 +42,27 @@ def test_a_user_who_is_no_longer_listed_leaves_the_account_alone(module: ModuleT
     ]
 
 
-def test_limits_follow_and_a_dropped_limit_is_taken_away(module: ModuleType) -> None:
+def test_limits_are_changed_and_a_dropped_limit_is_removed(module: ModuleType) -> None:
     present = module.parse("vision||1|gres/gpu=16\n")
-    more = module.plan("site", {"vision": {"fairshare": 5, "grp_tres": {"gres/gpu": 32}}}, present)
-    assert more == [
+    increased = module.plan("site", {"vision": {"fairshare": 5, "grp_tres": {"gres/gpu": 32}}}, present)
+    assert increased == [
         ["modify", "account", "where", "name=vision", "cluster=site", "set", "GrpTRES=gres/gpu=32", "fairshare=5"]
     ]
-    less = module.plan("site", {"vision": {}}, present)
-    assert less[0][-2:] == ["fairshare=1", "GrpTRES=gres/gpu=-1"]
+    removed = module.plan("site", {"vision": {}}, present)
+    assert removed[0][-2:] == ["fairshare=1", "GrpTRES=gres/gpu=-1"]
 
 
-def test_accounts_that_are_parents_of_each_other_end(module: ModuleType) -> None:
+def test_accounts_that_are_parents_of_each_other_give_finite_steps(module: ModuleType) -> None:
     steps = module.plan("site", {"a": {"parent": "b"}, "b": {"parent": "a"}}, {})
     assert len(steps) == 2
 
 
-def test_qualities_of_service_follow_and_a_dropped_default_is_taken_away(module: ModuleType) -> None:
+def test_qos_are_changed_and_a_dropped_default_is_removed(module: ModuleType) -> None:
     present = module.parse("vision||1||normal,urgent|urgent\n")
-    wanted = {"qos": ["urgent", "normal"], "default_qos": "urgent"}
-    assert module.plan("site", {"vision": wanted}, present) == []
-    less = module.plan("site", {"vision": {"qos": ["normal"], "default_qos": ""}}, present)
-    assert less == [
+    expected = {"qos": ["urgent", "normal"], "default_qos": "urgent"}
+    assert module.plan("site", {"vision": expected}, present) == []
+    removed = module.plan("site", {"vision": {"qos": ["normal"], "default_qos": ""}}, present)
+    assert removed == [
         [
             "modify",
             "account",
@@ -77,17 +77,17 @@ def test_qualities_of_service_follow_and_a_dropped_default_is_taken_away(module:
     ]
 
 
-def test_an_account_whose_qualities_are_not_described_keeps_them(module: ModuleType) -> None:
+def test_an_account_without_configured_qos_keeps_its_qos(module: ModuleType) -> None:
     present = module.parse("vision||1||normal,urgent|urgent\n")
     assert module.plan("site", {"vision": {}}, present) == []
 
 
 def test_before_slurmctld_has_run_only_names_are_added(module: ModuleType) -> None:
-    wanted = {"vision": {"users": ["alice"], "fairshare": 5, "grp_tres": {"gres/gpu": 8}, "qos": ["urgent"]}}
-    steps = module.plan("site", wanted, {}, only_add=True)
+    expected = {"vision": {"users": ["alice"], "fairshare": 5, "grp_tres": {"gres/gpu": 8}, "qos": ["urgent"]}}
+    steps = module.plan("site", expected, {}, only_add=True)
     assert steps == [
         ["add", "account", "vision", "cluster=site", "parent=root", "description=vision", "organization=site"],
         ["add", "user", "alice", "account=vision", "cluster=site"],
     ]
     present = module.parse("vision||1||normal|\nvision|alice|1||normal|\nvision|eve|1||normal|\n")
-    assert module.plan("site", wanted, present, only_add=True) == []
+    assert module.plan("site", expected, present, only_add=True) == []

@@ -1,4 +1,4 @@
-"""The burst controller's service on a host of its own: what the role lays down, and that systemd keeps it."""
+"""The burst controller's service on a separate host: the role's files, and restarts by systemd."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -29,11 +29,11 @@ CREDENTIALS = "[default]\naws_access_key_id = AKIAEXAMPLE\naws_secret_access_key
 
 @dataclass(frozen=True)
 class Host:
-    """The controller, asked as its operator asks it."""
+    """The controller, with its operator's commands."""
 
     lab: Layout
     folder: Path
-    wheel: Path  # the same for every run, also where somebody changes the checkout meanwhile
+    wheel: Path  # the same for every run, even if the checkout changes meanwhile
 
     def run(self, command: str) -> str:
         done = nodes.exec(self.lab, "ctl01", [command], timeout=300)
@@ -71,14 +71,14 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     try:
         whole.up(lab, SITE)
         folder = tmp_path_factory.mktemp("burst")
-        found = Host(lab, folder, wheel.build(folder))
-        found.converge()
-        yield found
+        started = Host(lab, folder, wheel.build(folder))
+        started.converge()
+        yield started
     finally:
         cleanup.down(lab)
 
 
-def test_it_runs_as_slurm_and_stands_by_where_no_slurmctld_is(host: Host) -> None:
+def test_it_runs_as_slurm_and_is_inactive_without_slurmctld(host: Host) -> None:
     assert host.run(f"systemctl is-enabled {UNIT}; systemctl is-active {UNIT}") == "enabled\nactive"
     assert host.run(f"ps -o user= -p {host.pid}") == "slurm"
     host.wait(f"journalctl -u {UNIT} -o cat | grep scontrol || true")
@@ -86,8 +86,8 @@ def test_it_runs_as_slurm_and_stands_by_where_no_slurmctld_is(host: Host) -> Non
     assert "landbridge_burst_active 0" in host.run(
         "python3 -c 'import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:9810/metrics\").read().decode())'"
     )
-    held = int(host.run(f"awk '/VmRSS/ {{print $2}}' /proc/{host.pid}/status"))
-    assert held < 60 * 1024
+    resident_kib = int(host.run(f"awk '/VmRSS/ {{print $2}}' /proc/{host.pid}/status"))
+    assert resident_kib < 60 * 1024
 
 
 def test_a_second_run_changes_nothing(host: Host) -> None:
@@ -103,14 +103,16 @@ def test_the_programs_write_orders_as_slurm_runs_them(host: Host) -> None:
         "for p in resume suspend resume-fail; do runuser -u slurm -- env -i SLURM_RESUME_FILE=/tmp/resume.json "
         "/opt/landbridge/bin/landbridge-$p p5-[1-2] || exit 1; done"
     )
-    told = 'import sqlite3; print([r for r in sqlite3.connect(\\"/var/lib/landbridge/burst.db\\").execute(\\"select kind, nodes from orders\\")])'
-    assert host.run(f'python3 -c "{told}"') == str([(k, "p5-[1-2]") for k in ("resume", "suspend", "resume-fail")])
+    select_orders = 'import sqlite3; print([r for r in sqlite3.connect(\\"/var/lib/landbridge/burst.db\\").execute(\\"select kind, nodes from orders\\")])'
+    assert host.run(f'python3 -c "{select_orders}"') == str(
+        [(k, "p5-[1-2]") for k in ("resume", "suspend", "resume-fail")]
+    )
     assert host.run(f"stat -c %U {STATE}/burst.db /run/landbridge/burst.sock") == "slurm\nslurm"
-    # Each woke the service, which asked for slurmctld again.
+    # Each order woke the service, which queried slurmctld again.
     host.wait(f"test $(journalctl -u {UNIT} -o cat | wc -l) -gt {began} && echo yes || true")
 
 
-def test_people_ask_it_and_leave_its_files_its_own(host: Host) -> None:
+def test_commands_of_operators_do_not_change_the_owner_of_its_files(host: Host) -> None:
     host.run("/opt/landbridge/bin/landbridge-burst history")
     host.run(
         "/opt/landbridge/bin/landbridge-burst drain p5 --why maintenance && /opt/landbridge/bin/landbridge-burst undrain p5"
@@ -118,7 +120,7 @@ def test_people_ask_it_and_leave_its_files_its_own(host: Host) -> None:
     assert set(host.run(f"stat -c %U {STATE}/*").split()) == {"slurm"}
 
 
-def test_new_settings_and_new_keys_start_it_again(host: Host) -> None:
+def test_new_settings_and_new_keys_restart_it(host: Host) -> None:
     before = host.pid
     changed = json.loads(SAMPLE.read_text()) | {"endpoint": "http://127.0.0.1:9", "lease_minutes": 20}
     host.converge(burst_config=changed)
@@ -129,20 +131,20 @@ def test_new_settings_and_new_keys_start_it_again(host: Host) -> None:
     assert host.run("stat -c '%U %a' /etc/landbridge/aws-credentials") == "slurm 600"
 
 
-def test_killed_it_is_started_again_and_stopped_it_ends_soon(host: Host) -> None:
+def test_after_a_kill_it_is_restarted_and_a_stop_ends_it_in_time(host: Host) -> None:
     before = host.pid
     host.run(f"kill -9 {before}")
     host.wait(f"systemctl show --property=MainPID --value {UNIT} | grep -vx -e 0 -e {before} || true")
     host.run(f"systemctl is-active --wait {UNIT} || true")
     host.run(f"systemctl restart {UNIT}")
-    # systemd would have killed it after its stop timeout, and would say so.
+    # After its stop timeout systemd would have killed it, with another result.
     result = host.run(f"systemctl show --property=Result --value {UNIT}")
     assert result.strip() == "success"
 
 
-def test_what_it_may_touch_is_little(host: Host) -> None:
+def test_the_unit_restricts_files_and_capabilities(host: Host) -> None:
     exposure = json.loads(host.run(f"systemd-analyze security --json=short --no-pager {UNIT} || true") or "[]")
-    assert exposure, "systemd-analyze said nothing"
+    assert exposure, "systemd-analyze printed nothing"
     root = f"nsenter -t {host.pid} -m"
     assert host.run(f"{root} touch /etc/x 2>&1 || true").endswith("Read-only file system")
     assert host.run(f"{root} touch {STATE}/x && {root} rm {STATE}/x && echo yes") == "yes"

@@ -1,4 +1,4 @@
-"""Drills of Slurm's control plane: whatever of it dies, no job does."""
+"""Drills of Slurm's control plane: no failure of a daemon or a host of it stops a job."""
 
 import json
 import re
@@ -20,16 +20,16 @@ from tests.roles.slurm.controller_pair_lab import Jobs
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
 
-#: Of Slurm, and how its hosts trust one another.
+#: Slurm's release and its authentication.
 KINDS = [("26.05", "munge"), pytest.param(("24.11", "slurm"), marks=pytest.mark.long)]
 Describe = Callable[..., Environment]
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=["munge", "slurm"])
-def described(request: pytest.FixtureRequest, folder: Path) -> Describe:
-    """The site with these controllers, and settings of slurm.conf."""
+def site_environment(request: pytest.FixtureRequest, folder: Path) -> Describe:
+    """Return a function that creates the site's environment with these controllers and settings of slurm.conf."""
     release, auth = request.param
-    return lambda *controllers, **settings: pair.described(folder, release, controllers, auth=auth, **settings)
+    return lambda *controllers, **settings: pair.site_environment(folder, release, controllers, auth=auth, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -38,38 +38,38 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def jobs(described: Describe, folder: Path) -> Iterator[Jobs]:
-    """One controller, to begin with."""
+def jobs(site_environment: Describe, folder: Path) -> Iterator[Jobs]:
+    """Start the cluster with one controller."""
     lab = layout("landbridge-test-control")
     cleanup.down(lab)
     try:
         whole.up(lab, pair.site())
-        pair.configure(lab, described("ctl01"), folder / "control.yml")
-        found = Jobs(lab)
+        pair.configure(lab, site_environment("ctl01"), folder / "control.yml")
+        started = Jobs(lab)
         wait_for(
             "the node in service",
-            lambda: found.run("dgx01", "sinfo", "-h", "-o", "%T"),
+            lambda: started.run("dgx01", "sinfo", "-h", "-o", "%T"),
             lambda states: "idle" in states,
-            details=found.describe,
+            details=started.describe,
         )
-        yield found
+        yield started
     finally:
         cleanup.down(lab)
 
 
 @pytest.fixture(scope="module")
-def two(jobs: Jobs, described: Describe, folder: Path) -> Jobs:
-    """A pair, made of the one while a job runs and another waits; both are there afterwards."""
+def two(jobs: Jobs, site_environment: Describe, folder: Path) -> Jobs:
+    """Add the second controller while a job runs and another is pending; assert that both jobs still exist."""
     running, waiting = jobs.running(jobs.submit(600)), jobs.submit(1, "--hold")
-    changed = pair.configure(jobs.lab, described("ctl01", "ctl02"), folder / "control.yml", only="control")
-    assert changed["ctl01"] < 12, "a controller that was there is not made anew"
+    changed = pair.configure(jobs.lab, site_environment("ctl01", "ctl02"), folder / "control.yml", only="control")
+    assert changed["ctl01"] < 12, "an existing controller is not configured again"
     assert (jobs.state(running), jobs.state(waiting)) == ("RUNNING", "PENDING")
     jobs.run("dgx01", "scancel", str(running), str(waiting))
     return jobs
 
 
 def written(jobs: Jobs) -> None:
-    """Wait until the queue as it is now is on disk: Slurm writes it every 5 s, and a crash loses what is newer."""
+    """Wait until the present queue is on disk: Slurm writes it every 5 s, and a crash loses later changes."""
     file = f"{setting(jobs, 'StateSaveLocation')}/job_state"
     now = float(jobs.run("ctl01", "date", "+%s.%N"))
     jobs.submit(0, "--hold", "--job-name=mark")
@@ -81,7 +81,7 @@ def written(jobs: Jobs) -> None:
     wait_for(f"{file} newer than {now}", modified, lambda at: at > now)
 
 
-def test_a_controller_that_dies_is_back_at_once_with_every_job(jobs: Jobs) -> None:
+def test_a_killed_slurmctld_restarts_at_once_with_every_job(jobs: Jobs) -> None:
     running, waiting = jobs.running(jobs.submit(8)), jobs.submit(1, "--begin=now+10")
     written(jobs)
     pid = jobs.run("ctl01", "pidof", "slurmctld")
@@ -92,17 +92,17 @@ def test_a_controller_that_dies_is_back_at_once_with_every_job(jobs: Jobs) -> No
     assert jobs.run("dgx01", "cat", f"/tmp/{running}.out") == "done\n"
 
 
-def test_one_controller_becomes_two_with_every_job(two: Jobs) -> None:
+def test_the_queue_moves_to_shared_storage_with_a_second_controller(two: Jobs) -> None:
     assert "control" in two.run("dgx01", "ls", "/export/slurm")
-    left = two.run("ctl01", "ls", "/var/lib/slurm/slurmctld").split()
-    assert "clustername" not in left and "clustername.moved" in left
+    remaining = two.run("ctl01", "ls", "/var/lib/slurm/slurmctld").split()
+    assert "clustername" not in remaining and "clustername.moved" in remaining
 
 
-def test_slurmctld_does_not_start_without_its_queue(two: Jobs) -> None:
+def test_slurmctld_does_not_start_without_its_shared_storage(two: Jobs) -> None:
     shown = two.run(
         "ctl02", "systemctl", "show", "slurmctld", "-p", "RequiresMountsFor", "-p", "Asserts", "-p", "Restart"
     )
-    # systemd gives the paths in no order of ours.
+    # systemd prints the paths in its own order.
     (mounts,) = re.findall(r"^RequiresMountsFor=(.*)$", shown, re.MULTILINE)
     assert "/var/lib/slurm/shared" in mounts.split() and "Restart=on-failure" in shown
     two.run("ctl02", "systemctl", "stop", "slurmctld", "var-lib-slurm-shared.mount")
@@ -117,47 +117,49 @@ def test_slurmctld_does_not_start_without_its_queue(two: Jobs) -> None:
     assert two.run("ctl02", "findmnt", "-no", "TARGET", "/var/lib/slurm/shared").strip() == "/var/lib/slurm/shared"
 
 
-def test_a_changed_file_reaches_both_and_nothing_is_restarted(two: Jobs, described: Describe, folder: Path) -> None:
+def test_a_changed_file_reaches_both_controllers_without_a_restart(
+    two: Jobs, site_environment: Describe, folder: Path
+) -> None:
     before = two.run("ctl02", "pidof", "slurmctld")
     running = two.running(two.submit(600))
     changed = pair.configure(
         two.lab,
-        described("ctl01", "ctl02", KillWait=71),
+        site_environment("ctl01", "ctl02", KillWait=71),
         folder / "control.yml",
         only="files",
     )
-    assert changed == {"ctl01": 2, "ctl02": 2}, "the file, and what makes it read"
+    assert changed == {"ctl01": 2, "ctl02": 2}, "the file, and the reconfiguration"
     assert setting(two, "KillWait") == "71 sec"
     assert two.run("ctl02", "pidof", "slurmctld") == before
     assert two.state(running) == "RUNNING"
     two.run("dgx01", "scancel", str(running))
 
 
-def test_the_standby_takes_over_with_every_job_and_gives_back(two: Jobs) -> None:
+def test_the_standby_takes_over_with_every_job_and_returns_control(two: Jobs) -> None:
     first, second = two.running(two.submit(10)), two.running(two.submit(600, "--gres=gpu:h100:2"))
-    held, later = two.submit(1, "--hold"), two.submit(1, "--begin=now+15")
+    on_hold, later = two.submit(1, "--hold"), two.submit(1, "--begin=now+15")
     written(two)
     began = time.monotonic()
     nodes.power_cut(two.lab, "ctl01")
     wait_for("the standby", lambda: answers(two), details=two.describe)
-    took = time.monotonic() - began
-    print(f"takeover after {took:.1f} s")
+    takeover_seconds = time.monotonic() - began
+    print(f"takeover after {takeover_seconds:.1f} s")
     assert "in background mode" not in two.run("ctl02", "tail", "-1", "/var/log/slurm/slurmctld.log")
-    assert setting(two, "KillWait") == "71 sec", "with the files as they were changed last"
-    assert (two.state(second), two.state(held)) == ("RUNNING", "PENDING")
-    # The cluster works on: a job that began under the first ends, and a new one runs.
+    assert setting(two, "KillWait") == "71 sec", "with the latest files"
+    assert (two.state(second), two.state(on_hold)) == ("RUNNING", "PENDING")
+    # The cluster still works: a job that began under the first controller ends, and a new one runs.
     new = two.submit(1)
     two.completed(first, new)
     nodes.boot(two.lab, "ctl01")
     wait_for("the first is back", lambda: acts(two, "ctl01"), details=two.describe)
-    # Slurm looks once a minute for jobs whose time has come, and its nodes have to come back to the first before that.
+    # Slurm checks begin times once a minute, and its nodes must register with the first controller before that.
     two.completed(later)
-    assert (two.state(second), two.state(held)) == ("RUNNING", "PENDING")
-    two.run("dgx01", "scancel", str(second), str(held))
+    assert (two.state(second), two.state(on_hold)) == ("RUNNING", "PENDING")
+    two.run("dgx01", "scancel", str(second), str(on_hold))
 
 
-def test_the_database_dies_jobs_go_on_and_accounting_catches_up(two: Jobs) -> None:
-    # Where it is on, slurmdbd ends at the first write that meets another.
+def test_without_the_database_jobs_continue_and_are_accounted_for_later(two: Jobs) -> None:
+    # If it is on, slurmdbd exits at the first write conflict.
     assert two.run("dgx01", "mariadb", "-Ne", "select @@innodb_snapshot_isolation").strip() == "0"
     before = two.running(two.submit(6))
     two.run("dgx01", "systemctl", "kill", "--signal=KILL", "slurmdbd", "mariadb")
@@ -181,10 +183,10 @@ def test_the_database_dies_jobs_go_on_and_accounting_catches_up(two: Jobs) -> No
 
 ASK = """
 import json, sys, urllib.request
-asked = urllib.request.Request("http://127.0.0.1:6820/" + sys.argv[1], headers=json.loads(sys.argv[2]))
+request = urllib.request.Request("http://127.0.0.1:6820/" + sys.argv[1], headers=json.loads(sys.argv[2]))
 try:
-    with urllib.request.urlopen(asked, timeout=20) as found:
-        print(found.status, found.read().decode())
+    with urllib.request.urlopen(request, timeout=20) as response:
+        print(response.status, response.read().decode())
 except urllib.error.HTTPError as error:
     print(error.code)
 """
@@ -196,18 +198,20 @@ def ask(jobs: Jobs, path: str, **headers: str) -> tuple[int, Any]:
     return int(code), json.loads(body) if body else None
 
 
-def test_slurm_answers_over_http_who_has_a_token_and_on_its_own_host_alone(two: Jobs) -> None:
+def test_slurmrestd_requires_a_token_and_listens_on_its_own_host_only(two: Jobs) -> None:
     number = two.submit(1, "--hold")
     token = two.run("ctl01", "scontrol", "token", "username=alice", "lifespan=60").strip().partition("=")[2]
     bearer = {"X-SLURM-USER-TOKEN": token}
-    code, found = ask(two, "slurm/v0.0.42/jobs", **bearer)
-    assert code == 200 and number in [job["job_id"] for job in found["jobs"]]
-    code, found = ask(two, "slurmdb/v0.0.42/associations", **bearer)
-    assert code == 200 and "vision" in [one["account"] for one in found["associations"]], "slurmdbd believes it too"
+    code, content = ask(two, "slurm/v0.0.42/jobs", **bearer)
+    assert code == 200 and number in [job["job_id"] for job in content["jobs"]]
+    code, content = ask(two, "slurmdb/v0.0.42/associations", **bearer)
+    assert code == 200 and "vision" in [association["account"] for association in content["associations"]], (
+        "slurmdbd accepts the token too"
+    )
     assert ask(two, "slurm/v0.0.42/jobs")[0] == 401
     assert ask(two, "slurm/v0.0.42/jobs", **{"X-SLURM-USER-TOKEN": token[:-4] + "AAAA"})[0] == 511
-    away = "import socket; socket.create_connection(('10.45.1.11', 6820), 5)"
-    refused = nodes.exec(two.lab, "ctl02", [f'python3 -c "{away}"'])
+    connect = "import socket; socket.create_connection(('10.45.1.11', 6820), 5)"
+    refused = nodes.exec(two.lab, "ctl02", [f'python3 -c "{connect}"'])
     assert "ConnectionRefusedError" in refused.stderr
     assert two.run("dgx01", "ps", "-o", "user=", "-C", "slurmrestd").split() == ["slurmrestd"]
     shown = two.run("dgx01", "systemctl", "show", "slurmrestd", "-p", "MemoryMax", "-p", "User")
@@ -216,19 +220,19 @@ def test_slurm_answers_over_http_who_has_a_token_and_on_its_own_host_alone(two: 
 
 
 def answers(jobs: Jobs) -> bool:
-    """Return whether a controller acts: a standby rejects this query."""
+    """Return whether a controller is active: a standby rejects this query."""
     return nodes.exec(jobs.lab, "dgx01", ["timeout 30 squeue -h"], timeout=120).returncode == 0
 
 
 def acts(jobs: Jobs, name: str) -> bool:
-    """Return whether this controller acts, by its log: its last message is not that it is a standby."""
-    told = nodes.exec(
+    """Return whether this controller is active, by its log: its last message is not that it is a standby."""
+    last_line = nodes.exec(
         jobs.lab, name, ["grep -E 'Running as primary|background mode' /var/log/slurm/slurmctld.log | tail -1"]
     )
-    return "Running as primary" in told.stdout
+    return "Running as primary" in last_line.stdout
 
 
 def setting(jobs: Jobs, key: str) -> str:
-    """A setting as the acting controller has it."""
+    """Return a setting of the active controller."""
     lines = jobs.run("dgx01", "scontrol", "show", "config").splitlines()
     return next(line.partition("=")[2].strip() for line in lines if line.split("=")[0].strip() == key)

@@ -1,4 +1,4 @@
-"""Bursting under a pair of controllers: the one that dies has launched a job's nodes, and the other goes on with them."""
+"""Bursting with two controllers: after a power cut of the active one the other continues with the launched nodes."""
 
 import time
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ UNIT = "landbridge-burst.service"
 
 @dataclass(frozen=True)
 class Pair:
-    """The cluster, and the EC2 that its controllers ask; instances in it are never more than records."""
+    """The cluster, and the emulated EC2 of its controllers; its instances are records only."""
 
     jobs: Jobs
     cloud: EmulatorProcess
@@ -42,10 +42,14 @@ class Pair:
         return int(self.cloud.control()["calls"].get("RunInstances", 0))
 
     def alive(self) -> list[str]:
-        return [one["id"] for one in self.cloud.control()["instances"] if one["state"] in ("pending", "running")]
+        return [
+            instance["id"]
+            for instance in self.cloud.control()["instances"]
+            if instance["state"] in ("pending", "running")
+        ]
 
-    def said(self, host: str) -> str:
-        """The last words of the host's controller about whether it acts; nothing while the host boots."""
+    def last_role(self, host: str) -> str:
+        """Return the last log line of the host's burst controller about its role; "" while the host boots."""
         try:
             words = self.jobs.run(host, "journalctl", "-u", UNIT, "-o", "cat", "--no-pager").splitlines()
         except ClusterError:
@@ -57,7 +61,7 @@ class Pair:
         return int(self.jobs.run("dgx01", "sbatch", *words, "--wrap", "sleep 600", user="alice").strip())
 
     def give_up(self, number: int) -> None:
-        """Cancel a job, and its nodes: they would be waited for until they are up, which these never are."""
+        """Cancel a job and power down its nodes: Slurm would wait for their boot, which never comes."""
         self.jobs.run("dgx01", "scancel", str(number))
         self.jobs.run("dgx01", "scontrol", "update", "nodename=p5-[1-4]", "state=power_down_force")
         wait_for("the instances to end", self.alive, lambda instances: not instances, details=self.jobs.describe)
@@ -79,48 +83,50 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 def _configure(jobs: Jobs, cloud: EmulatorProcess, folder: Path) -> None:
-    chosen = pair.described(folder, "26.05", ["ctl01", "ctl02"], [POOL])
+    chosen = pair.site_environment(folder, "26.05", ["ctl01", "ctl02"], [POOL])
     config: dict[str, Any] = described(cloud, build(client_of(cloud, "ec2")))
     config |= {
         "endpoint": f"http://{ENDPOINT}",
         "credentials_file": "/etc/landbridge/aws-credentials",
-        "slurm_key_secret": None,  # no node of theirs ever asks
+        "slurm_key_secret": None,  # no node queries it here
         "snapshot_dir": f"{state_folder(chosen)}/landbridge-burst",
     }
-    more = {
+    extra_variables = {
         "burst_config": config,
         "burst_snapshot_mount": inventory(chosen)["burst"]["vars"]["burst_snapshot_mount"],
         "burst_credentials": cloud.launch_credentials.read_text(),
         "burst_wheel": str(wheel.build(folder)),
         "burst_find_links": f"http://{OPERATOR}:3143/",
     }
-    pair.configure(jobs.lab, chosen, folder / "control.yml", first=["burst"], more=more)
+    pair.configure(jobs.lab, chosen, folder / "control.yml", first=["burst"], extra_variables=extra_variables)
 
 
-def test_one_of_the_two_acts(two: Pair) -> None:
-    wait_for("the first to act", lambda: two.said("ctl01"), lambda word: word == "acting")
-    assert two.said("ctl02") != "acting"
+def test_one_of_the_two_is_active(two: Pair) -> None:
+    wait_for("the first to act", lambda: two.last_role("ctl01"), lambda word: word == "acting")
+    assert two.last_role("ctl02") != "acting"
 
 
-def test_what_the_first_has_launched_the_second_goes_on_with(two: Pair) -> None:
+def test_the_second_continues_with_instances_that_the_first_launched(two: Pair) -> None:
     number = two.submit()
     wait_for("two instances", two.alive, lambda instances: len(instances) == 2, details=two.jobs.describe)
     before, launched = two.alive(), two.launches()
     time.sleep(12)  # until slurmctld has written the queue, as a crash loses what is newer
     nodes.power_cut(two.jobs.lab, "ctl01")
-    wait_for("the second to act", lambda: two.said("ctl02"), lambda word: word == "acting", details=two.jobs.describe)
+    wait_for(
+        "the second to act", lambda: two.last_role("ctl02"), lambda word: word == "acting", details=two.jobs.describe
+    )
     time.sleep(40)  # two passes
-    assert (two.alive(), two.launches()) == (before, launched), "neither ended nor launched again"
+    assert (two.alive(), two.launches()) == (before, launched), "neither terminated nor launched again"
     words = two.jobs.run("ctl02", "journalctl", "-u", UNIT, "-o", "cat", "--no-pager")
-    assert "went on from the other controller's journal" in words
+    assert "continues from the other controller's journal" in words
     two.give_up(number)
 
 
-def test_the_first_comes_back_and_one_acts(two: Pair) -> None:
+def test_after_the_first_returns_only_one_is_active(two: Pair) -> None:
     nodes.boot(two.jobs.lab, "ctl01")
     wait_for(
         "the first to act",
-        lambda: (two.said("ctl01"), two.said("ctl02")),
+        lambda: (two.last_role("ctl01"), two.last_role("ctl02")),
         lambda words: words == ("acting", "standing by"),
         details=two.jobs.describe,
     )

@@ -1,4 +1,4 @@
-"""The steps by which a database on another server becomes slurmdbd's: what is asked, in which words, and how it connects."""
+"""Steps that create slurmdbd's database on another server: connections, statements and errors."""
 
 import importlib.util
 import json
@@ -16,11 +16,11 @@ import pytest
 from sandbox.aws_emulator.process import EmulatorProcess, running
 
 PATH = Path(__file__).parents[3] / "ansible/roles/slurm_database/library/slurm_database_remote.py"
-#: A client that lets in who is named in a file, and keeps what it is told: what MariaDB's does, as far as the module can see.
+#: Stand-in of MariaDB's client: accepts the passwords in a state file, and records calls and statements in it.
 CLIENT = """#!{python}
 import json, os, sys
 state = json.load(open({state!r}))
-user = next(one[7:] for one in sys.argv if one.startswith("--user="))
+user = next(word[7:] for word in sys.argv if word.startswith("--user="))
 state["calls"].append(sys.argv[1:])
 if state["passwords"].get(user) != os.environ["MYSQL_PWD"]:
     code = 1
@@ -28,7 +28,7 @@ if state["passwords"].get(user) != os.environ["MYSQL_PWD"]:
 else:
     code = 0
     if user == "admin":
-        state["said"] = sys.stdin.read()
+        state["statements"] = sys.stdin.read()
         state["passwords"]["slurm"] = state["gives"]
 json.dump(state, open({state!r}, "w"))
 sys.exit(code)
@@ -39,15 +39,15 @@ sys.exit(code)
 def module() -> ModuleType:
     spec = importlib.util.spec_from_file_location("slurm_database_remote", PATH)
     assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
-    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as found:
-        yield found
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as emulator:
+        yield emulator
 
 
 Run = Callable[..., tuple[dict[str, Any], dict[str, Any]]]
@@ -55,7 +55,7 @@ Run = Callable[..., tuple[dict[str, Any], dict[str, Any]]]
 
 @pytest.fixture
 def run(cloud: EmulatorProcess, tmp_path: Path) -> Run:
-    """Run the module as Ansible does; returns its answer, and what the client has seen."""
+    """Return a function that runs the module as Ansible does and returns its result and the client's state file."""
     access = {"aws_access_key_id": "t", "aws_secret_access_key": "t", "region_name": "us-east-1"}
     secrets = boto3.client("secretsmanager", endpoint_url=cloud.endpoint, **access)
     value = json.dumps({"username": "admin", "password": "kept-by-rds"})
@@ -65,12 +65,12 @@ def run(cloud: EmulatorProcess, tmp_path: Path) -> Run:
     client.chmod(0o755)
 
     def call(passwords: dict[str, str], *, gives: str = "new", check: bool = False, **more: Any) -> Any:
-        state.write_text(json.dumps({"passwords": passwords, "calls": [], "said": None, "gives": gives}))
+        state.write_text(json.dumps({"passwords": passwords, "calls": [], "statements": None, "gives": gives}))
         options = {"server": "db.test", "ca": "/ca.pem", "name": "slurm_acct_db", "user": "slurm", "password": "new"}
         options |= {"admin": "admin", "admin_secret": arn, "region": "us-east-1", "endpoint": cloud.endpoint, **more}
         data = json.dumps({"ANSIBLE_MODULE_ARGS": {**options, "_ansible_check_mode": check}})
         keys = {"AWS_ACCESS_KEY_ID": "t", "AWS_SECRET_ACCESS_KEY": "t", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-        told = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, str(PATH)],
             input=data,
             capture_output=True,
@@ -78,45 +78,47 @@ def run(cloud: EmulatorProcess, tmp_path: Path) -> Run:
             env={**os.environ, **keys},
             timeout=300,
         )
-        return json.loads(told.stdout), json.loads(state.read_text())
+        return json.loads(completed.stdout), json.loads(state.read_text())
 
     return call
 
 
-def test_who_can_log_in_needs_nothing_and_no_administrator(run: Run) -> None:
+def test_if_the_user_can_log_in_nothing_changes(run: Run) -> None:
     answer, seen = run({"slurm": "new"}, admin_secret="nothing-of-this-name")
     assert answer["changed"] is False and len(seen["calls"]) == 1
 
 
-def test_a_database_is_made_once_and_every_connection_is_checked(run: Run) -> None:
+def test_the_database_is_created_and_every_connection_verifies_the_server(run: Run) -> None:
     answer, seen = run({"admin": "kept-by-rds"})
     assert answer["changed"] is True and len(seen["calls"]) == 3
     for call in seen["calls"]:
         assert {"--host=db.test", "--port=3306", "--ssl-ca=/ca.pem", "--ssl-verify-server-cert"} <= set(call)
-        assert not any("new" in word or "kept" in word for word in call), "a password is no argument"
-    assert "create database if not exists `slurm_acct_db`" in seen["said"]
-    assert "identified by 'new' require ssl" in seen["said"] and "grant all" not in seen["said"]
+        assert not any("new" in word or "kept" in word for word in call), "passwords are not in the arguments"
+    assert "create database if not exists `slurm_acct_db`" in seen["statements"]
+    assert "identified by 'new' require ssl" in seen["statements"] and "grant all" not in seen["statements"]
 
 
 def test_check_mode_changes_nothing(run: Run) -> None:
     answer, seen = run({"admin": "kept-by-rds"}, check=True)
-    assert answer["changed"] is True and seen["said"] is None
+    assert answer["changed"] is True and seen["statements"] is None
 
 
 @pytest.mark.parametrize(
-    ("passwords", "more", "says"),
+    ("passwords", "changes", "message"),
     [
-        ({"admin": "another"}, {}, "cannot be made as admin"),
+        ({"admin": "another"}, {}, "cannot be created as admin"),
         ({"admin": "kept-by-rds"}, {"gives": "old"}, "cannot log in"),
         ({}, {"admin_secret": "nothing-of-this-name"}, "no password of admin"),
     ],
 )
-def test_what_fails_is_told(run: Run, passwords: dict[str, str], more: dict[str, Any], says: str) -> None:
-    answer, _ = run(passwords, **more)
-    assert answer["failed"] is True and says in answer["msg"]
+def test_a_failure_is_reported_without_passwords(
+    run: Run, passwords: dict[str, str], changes: dict[str, Any], message: str
+) -> None:
+    answer, _ = run(passwords, **changes)
+    assert answer["failed"] is True and message in answer["msg"]
     assert "kept-by-rds" not in json.dumps(answer)
 
 
-def test_words_that_sql_would_read_are_quoted(module: ModuleType) -> None:
-    said = module.statements("a`b", "o'x", r"it's \ me")
-    assert "`a``b`" in said and "'o''x'@'%'" in said and r"'it''s \\ me'" in said
+def test_names_and_passwords_are_quoted_for_sql(module: ModuleType) -> None:
+    statements = module.statements("a`b", "o'x", r"it's \ me")
+    assert "`a``b`" in statements and "'o''x'@'%'" in statements and r"'it''s \\ me'" in statements

@@ -20,13 +20,19 @@ SECRETS = ROOT / "ansible/group_vars/all/secrets.yml"
 
 
 def play(folder: Path, tasks: list[Any], **variables: Any) -> tuple[int, str]:
-    """Run tasks of the playbook on this machine with the operator's secrets in `folder`."""
-    given = {"landbridge_secrets": str(folder), "landbridge_slurm_keys": True, **variables}
+    """Run tasks of the playbook on this host with the operator's secrets in `folder`; return exit status and output."""
+    play_variables = {"landbridge_secrets": str(folder), "landbridge_slurm_keys": True, **variables}
     book = folder / "book.yml"
-    whole = {"hosts": "localhost", "gather_facts": False, "vars": given, "vars_files": [str(SECRETS)], "tasks": tasks}
+    whole = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "vars": play_variables,
+        "vars_files": [str(SECRETS)],
+        "tasks": tasks,
+    }
     book.write_text(json.dumps([whole]))
     program = Path(sys.executable).with_name("ansible-playbook")
-    done = subprocess.run(
+    completed = subprocess.run(
         [program, "-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={sys.executable}", book],
         cwd=folder,
         env={
@@ -40,23 +46,23 @@ def play(folder: Path, tasks: list[Any], **variables: Any) -> tuple[int, str]:
         timeout=300,
         check=False,
     )
-    return done.returncode, done.stdout + done.stderr
+    return completed.returncode, completed.stdout + completed.stderr
 
 
 def task(of: int, name: str) -> Any:
-    (found,) = [one for one in PLAYS[of]["tasks"] if one["name"] == name]
-    return found
+    (matching,) = [candidate for candidate in PLAYS[of]["tasks"] if candidate["name"] == name]
+    return matching
 
 
-def test_a_key_is_added_then_used_and_the_other_dropped_whatever_is_repeated(tmp_path: Path) -> None:
+def test_a_key_is_added_then_used_and_the_other_dropped_with_repeated_steps(tmp_path: Path) -> None:
     decide = task(1, "Copy the keys to the operator's secrets directory")
     file, seen = tmp_path / "slurm-keys.json", []
     for step in ("add", "add", "use", "drop"):
-        code, told = play(tmp_path, [decide], slurm_key_step=step)
-        assert code == 0, told
+        code, output = play(tmp_path, [decide], slurm_key_step=step)
+        assert code == 0, output
         assert file.stat().st_mode & 0o777 == 0o600
         keys = json.loads(file.read_text())
-        assert all(len(key["key"]) == 128 for key in keys) and not any(key["key"] in told for key in keys)
+        assert all(len(key["key"]) == 128 for key in keys) and not any(key["key"] in output for key in keys)
         seen.append([(key["id"], key["default"]) for key in keys])
     new = seen[0][1][0]
     assert new.isdigit() and new != "first"
@@ -65,29 +71,29 @@ def test_a_key_is_added_then_used_and_the_other_dropped_whatever_is_repeated(tmp
     assert seen[3] == [(new, True)]
 
 
-def test_no_key_is_used_that_a_running_cloud_node_does_not_have(tmp_path: Path) -> None:
+def test_a_key_is_not_used_while_a_running_cloud_node_lacks_it(tmp_path: Path) -> None:
     booted = {"p5-1": (["IDLE", "CLOUD"], 100), "p5-2": (["IDLE", "CLOUD", "POWERED_DOWN"], 0)}
     booted |= {"p5-3": (["MIXED", "CLOUD"], 900), "dgx01": (["IDLE"], 1)}
     nodes = [{"name": name, "state": state, "boot_time": {"number": at}} for name, (state, at) in booted.items()]
-    told_of = {"stdout": json.dumps({"nodes": nodes})}
-    ask = task(0, "Assert that every running cloud node has the newest key")
+    shown_nodes = {"stdout": json.dumps({"nodes": nodes})}
+    check_task = task(0, "Assert that every running cloud node has the newest key")
     keys = [{"id": "first", "default": True}, {"id": "second", "since": 500}]
-    common = {"slurm_key_nodes": told_of, "slurm_common_keys": keys}
-    # What a play's own variables say is under what a file of variables says; here they have the last word.
-    ask = {**ask, "vars": {**ask["vars"], **common}}
-    code, told = play(tmp_path, [ask], slurm_key_step="use")
-    assert code != 0 and "do not have it: p5-1." in told, told
-    assert play(tmp_path, [ask], slurm_key_step="drop")[0] == 0
+    common = {"slurm_key_nodes": shown_nodes, "slurm_common_keys": keys}
+    # vars_files override the variables of a play; task variables override both.
+    check_task = {**check_task, "vars": {**check_task["vars"], **common}}
+    code, output = play(tmp_path, [check_task], slurm_key_step="use")
+    assert code != 0 and "do not have it: p5-1." in output, output
+    assert play(tmp_path, [check_task], slurm_key_step="drop")[0] == 0
 
 
 @pytest.mark.parametrize(
     ("version", "auth", "file"),
     [("26.05", "slurm", "slurm.jwks"), ("24.05", "slurm", "slurm.jwks"), ("23.11", "slurm", "slurm.key")],
 )
-def test_hosts_of_both_sites_look_for_the_same_file(version: str, auth: str, file: str) -> None:
+def test_hosts_of_both_sites_use_the_same_key_file(version: str, auth: str, file: str) -> None:
     slurm = {"version": version, "packages_release": "own"}
-    found = environment({("scheduler", "slurm"): slurm, ("scheduler", "auth"): auth})
-    assert key_file(found) == f"/etc/slurm/{file}" and has_multiple_keys(found) == (file == "slurm.jwks")
-    data = inventory(found)
-    assert data["all"]["vars"]["cloud_identity_key_file"] == data["burst"]["vars"]["burst_key_file"] == key_file(found)
-    assert data["all"]["vars"]["landbridge_slurm_keys"] == has_multiple_keys(found)
+    site = environment({("scheduler", "slurm"): slurm, ("scheduler", "auth"): auth})
+    assert key_file(site) == f"/etc/slurm/{file}" and has_multiple_keys(site) == (file == "slurm.jwks")
+    data = inventory(site)
+    assert data["all"]["vars"]["cloud_identity_key_file"] == data["burst"]["vars"]["burst_key_file"] == key_file(site)
+    assert data["all"]["vars"]["landbridge_slurm_keys"] == has_multiple_keys(site)

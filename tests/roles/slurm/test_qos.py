@@ -1,4 +1,4 @@
-"""The steps by which Slurm's qualities of service become what an environment says."""
+"""Steps that change Slurm's QOS to those of an environment."""
 
 import importlib.util
 from pathlib import Path
@@ -26,16 +26,16 @@ SHOWN = "normal|0||||||1.000000||\nurgent|1000|normal|gres/gpu=64|||12:00:00|1.0
 def module() -> ModuleType:
     spec = importlib.util.spec_from_file_location("slurm_qos", PATH)
     assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
-def test_nothing_to_do_is_no_step(module: ModuleType) -> None:
+def test_without_a_difference_there_is_no_step(module: ModuleType) -> None:
     assert module.plan({"urgent": URGENT}, module.parse(SHOWN)) == []
 
 
-def test_all_names_are_there_before_one_names_another(module: ModuleType) -> None:
+def test_all_qos_are_added_before_one_refers_to_another(module: ModuleType) -> None:
     steps = module.plan({"a": {**URGENT, "preempt": "b"}, "b": {}}, {})
     assert [step[:3] for step in steps] == [["add", "qos", "a"], ["add", "qos", "b"], ["modify", "qos", "where"]]
     assert steps[-1][3:] == [
@@ -50,19 +50,19 @@ def test_all_names_are_there_before_one_names_another(module: ModuleType) -> Non
     ]
 
 
-def test_before_slurmctld_has_run_there_are_names_and_no_limits(module: ModuleType) -> None:
+def test_before_slurmctld_has_run_only_names_are_added(module: ModuleType) -> None:
     assert module.plan({"urgent": URGENT}, {}, only_add=True) == [["add", "qos", "urgent", "description=deadlines"]]
     assert module.plan({"urgent": {**URGENT, "priority": "5"}}, module.parse(SHOWN), only_add=True) == []
 
 
-def test_flags_are_a_set(module: ModuleType) -> None:
+def test_the_order_of_flags_is_no_difference(module: ModuleType) -> None:
     shown = "urgent|1000|normal|gres/gpu=64|||12:00:00|1.000000|gres/gpu=90000|NoDecay,DenyOnLimit\n"
     assert module.plan({"urgent": {**URGENT, "flags": "DenyOnLimit,NoDecay"}}, module.parse(shown)) == []
 
 
-def test_a_setting_that_is_no_longer_wanted_is_taken_away(module: ModuleType) -> None:
-    less = {**URGENT, "grptres": "", "preempt": "", "maxwall": "", "grptresmins": "", "flags": ""}
-    assert module.plan({"urgent": less}, module.parse(SHOWN)) == [
+def test_a_dropped_setting_is_removed(module: ModuleType) -> None:
+    without_limits = {**URGENT, "grptres": "", "preempt": "", "maxwall": "", "grptresmins": "", "flags": ""}
+    assert module.plan({"urgent": without_limits}, module.parse(SHOWN)) == [
         [
             "modify",
             "qos",
@@ -78,5 +78,5 @@ def test_a_setting_that_is_no_longer_wanted_is_taken_away(module: ModuleType) ->
     ]
 
 
-def test_one_that_nobody_describes_any_more_stays_with_its_history(module: ModuleType) -> None:
+def test_a_qos_that_is_not_configured_any_more_is_kept_with_its_history(module: ModuleType) -> None:
     assert module.plan({}, module.parse(SHOWN)) == []

@@ -1,4 +1,4 @@
-"""A real slurmctld with the planned files: which jobs it refuses, and which changes of jobs."""
+"""A real slurmctld with the planned files: the jobs and the changes of jobs that it refuses."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 NAME = "landbridge-test-changes"
 ADDRESSES = {"ctl01": "10.42.0.11", "dgx01": "10.42.1.11"}
 SERVICES = ("ctl01", "db01", "login01", "nfs01", "gw01", "mlops01")
-# No database, and nothing to start cloud nodes with: jobs that may go there wait.
+# No database, and no program that starts cloud nodes: permitted jobs for them stay pending.
 ABSENT = ("AccountingStorageType", "AccountingStorageHost", "AccountingStorageTRES", "AccountingStorageEnforce")
 ABSENT += ("ResumeProgram", "SuspendProgram", "ResumeFailProgram", "PrologSlurmctld", "HealthCheckProgram")
 CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
@@ -35,14 +35,14 @@ CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
 
 @dataclass(frozen=True)
 class Site:
-    """The lab with one controller and one node, of one Slurm."""
+    """The lab with one controller and one node, with one Slurm release."""
 
     lab: Layout
     release: str
     book: Path
 
     def configure(self, changes: Mapping[DataPath, Any] | None = None) -> str:
-        """Run the roles with what the plan makes of the environment and `changes`; returns Ansible's last lines."""
+        """Run the roles with the plan for the environment and `changes`; return Ansible's last lines."""
         planned = inventory(chosen(self.release, changes or {}))
         variables = {**planned["all"]["vars"], **planned["slurm_controller"]["vars"], **planned["slurm_node"]["vars"]}
         variables |= {"slurm_controller_database_host": "", "slurm_common_key": "k" * 64}
@@ -59,13 +59,13 @@ class Site:
         return done.returncode, done.stdout + done.stderr
 
     def run(self, command: str, user: str = "root", host: str = "ctl01") -> str:
-        code, told = self.ask(command, user, host)
-        assert code == 0, f"{command}: {told}"
-        return told.strip()
+        code, output = self.ask(command, user, host)
+        assert code == 0, f"{command}: {output}"
+        return output.strip()
 
 
 def chosen(release: str, changes: Mapping[DataPath, Any]) -> Environment:
-    own: dict[DataPath, Any] = {
+    site_changes: dict[DataPath, Any] = {
         ("onprem", "cidr"): "10.42.0.0/16",
         ("onprem", "nodes"): [{"hosts": "dgx01", "platform": "dgx-h100", "address": ADDRESSES["dgx01"], "rack": "r1"}],
         ("onprem", "addresses"): {name: f"10.42.0.{11 + number}" for number, name in enumerate(SERVICES)},
@@ -75,7 +75,7 @@ def chosen(release: str, changes: Mapping[DataPath, Any]) -> Environment:
         ("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"},
         CONF: {**dict.fromkeys(ABSENT), "SlurmdParameters": "config_overrides"},
     }
-    return environment({**own, **changes})
+    return environment({**site_changes, **changes})
 
 
 @pytest.fixture(scope="module", params=["26.05", pytest.param("24.11", marks=pytest.mark.long)])
@@ -86,18 +86,18 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     try:
         built = plan(IPv4Network("10.42.0.0/16"), IPv4Network("10.82.0.0/16"), None, machines)
         whole.up(lab, built, lambda line: print(f"  {line}", file=sys.stderr))
-        found = Site(lab, request.param, tmp_path_factory.mktemp("book") / "changes.yml")
-        found.configure()
+        started = Site(lab, request.param, tmp_path_factory.mktemp("book") / "changes.yml")
+        started.configure()
         wait_for(
             "the node in service",
-            lambda: found.run("sinfo -h -n dgx01 -p onprem -o %T"),
+            lambda: started.run("sinfo -h -n dgx01 -p onprem -o %T"),
             lambda state: state == "idle",
-            details=lambda: found.run("scontrol show node dgx01"),
+            details=lambda: started.run("scontrol show node dgx01"),
         )
-        # An administrator has opened the queue by hand: what is refused now is refused by job_submit.lua alone.
-        for queue in ("gpu", "p5"):
-            found.run(f"scontrol update partitionname={queue} allowaccounts=ALL")
-        yield found
+        # An administrator has opened the partitions to all accounts: now only job_submit.lua refuses jobs.
+        for partition in ("gpu", "p5"):
+            started.run(f"scontrol update partitionname={partition} allowaccounts=ALL")
+        yield started
     finally:
         cleanup.down(lab)
 
@@ -113,25 +113,25 @@ REFUSED = [
     "-A clinic -p p5 --array=1-9",
     "-A clinic -p onprem -n1 : -A clinic -p p5 -n1",
     "-A vision -p p5 -n1 : -A clinic -p gpu -n1",
-    "-A nobodys -p p5",
+    "-A unknown -p p5",
 ]
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_a_job_whose_data_may_not_be_in_aws_is_refused_with_the_reason(site: Site, words: str) -> None:
-    code, told = site.ask(f"sbatch --hold {words} --wrap true", "alice")
-    assert code != 0 and "landbridge: account '" in told and "AWS" in told, told
+def test_a_job_with_data_not_permitted_in_aws_is_refused_with_the_reason(site: Site, words: str) -> None:
+    code, output = site.ask(f"sbatch --hold {words} --wrap true", "alice")
+    assert code != 0 and "landbridge: account '" in output and "AWS" in output, output
     if words == "-A clinic -p p5":
-        assert "data of class 'restricted', which may be on-prem only" in told and "Use: --partition=onprem" in told
-    assert site.run("squeue -h -A clinic,nobodys") == ""
+        assert "data of class 'restricted', which may be on-prem only" in output and "Use: --partition=onprem" in output
+    assert site.run("squeue -h -A clinic,unknown") == ""
 
 
-def test_nor_does_it_start_by_srun(site: Site) -> None:
-    code, told = site.ask("srun -A clinic -p p5 -t1 true", "alice")
-    assert code != 0 and "landbridge: account 'clinic'" in told
+def test_srun_of_such_a_job_is_refused_too(site: Site) -> None:
+    code, output = site.ask("srun -A clinic -p p5 -t1 true", "alice")
+    assert code != 0 and "landbridge: account 'clinic'" in output
 
 
-def test_jobs_that_may_go_there_do(site: Site) -> None:
+def test_permitted_jobs_are_accepted(site: Site) -> None:
     jobs = [submitted(site, words) for words in ("-A vision", "-A vision -p p5 --array=1-3", "-A clinic -p onprem")]
     jobs.append(submitted(site, "-A clinic -p onprem -n1 : -A clinic -p onprem -n1"))
     waiting = site.run(f"squeue -h -o %F -j {','.join(jobs)}").split()
@@ -139,33 +139,33 @@ def test_jobs_that_may_go_there_do(site: Site) -> None:
     site.run(f"scancel {' '.join(jobs)}")
 
 
-def asked(site: Site, change: str, user: str) -> tuple[int, str]:
-    """A change of a job; asked again where slurmctld is just scheduling that job, and says so."""
-    for _ in range(10):
-        code, told = site.ask(f"scontrol update {change}", user)
-        if "temporarily unavailable" not in told:
+def update_job(site: Site, change: str, user: str) -> tuple[int, str]:
+    """Change a job; repeat while slurmctld is scheduling that job and reports so. Return exit status and output."""
+    for _ in range(300):
+        code, output = site.ask(f"scontrol update {change}", user)
+        if "temporarily unavailable" not in output:
             break
         time.sleep(1)
-    return code, told
+    return code, output
 
 
 @pytest.mark.parametrize("user", ["root"])
-def test_no_change_of_a_job_takes_it_there(site: Site, user: str) -> None:
-    home, away = submitted(site, "-A clinic -p onprem"), submitted(site, "-A vision -p p5")
+def test_no_change_of_a_job_moves_it_to_aws(site: Site, user: str) -> None:
+    onprem_job, aws_job = submitted(site, "-A clinic -p onprem"), submitted(site, "-A vision -p p5")
     array = submitted(site, "-A clinic -p onprem --array=1-3")
     for change in (
-        f"jobid={home} partition=p5",
-        f"jobid={home} partition=onprem,gpu",
+        f"jobid={onprem_job} partition=p5",
+        f"jobid={onprem_job} partition=onprem,gpu",
         f"jobid={array} partition=p5",
         f"jobid={array}_2 partition=p5",
-        f"jobid={away} account=clinic",
-        f"jobid={home} partition=p5 account=nobodys",
+        f"jobid={aws_job} account=clinic",
+        f"jobid={onprem_job} partition=p5 account=unknown",
     ):
-        code, told = asked(site, change, user)
-        assert code != 0 and "landbridge: account '" in told, f"{change}: {told}"
-    assert site.run(f"squeue -h -r -j {home},{array} -o %P").split() == ["onprem"] * 4
-    assert site.run(f"squeue -h -j {away} -o %a") == "vision"
-    # Everything else about it may change, and another's queue too.
-    assert asked(site, f"jobid={home} comment=mine timelimit=1", user)[0] == 0
-    assert asked(site, f"jobid={away} partition=onprem", user)[0] == 0
-    site.run(f"scancel {home} {away} {array}")
+        code, output = update_job(site, change, user)
+        assert code != 0 and "landbridge: account '" in output, f"{change}: {output}"
+    assert site.run(f"squeue -h -r -j {onprem_job},{array} -o %P").split() == ["onprem"] * 4
+    assert site.run(f"squeue -h -j {aws_job} -o %a") == "vision"
+    # Other changes of the job are permitted, and changes of another job's partition too.
+    assert update_job(site, f"jobid={onprem_job} comment=mine timelimit=1", user)[0] == 0
+    assert update_job(site, f"jobid={aws_job} partition=onprem", user)[0] == 0
+    site.run(f"scancel {onprem_job} {aws_job} {array}")

@@ -1,4 +1,4 @@
-"""Slurm's files before real daemons of both releases; keys of auth/slurm, GPUs under it, and hosts that are several things."""
+"""Slurm's files with real daemons of both releases; auth/slurm: keys, GPUs, and hosts with several roles."""
 
 import errno
 import json
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 VERSIONS = {"26.05": "ctl01", "24.11": "old01"}
 NODES = {"26.05": "dgx01", "24.11": "old01"}
 ROTATE = ROOT / "ansible/playbooks/rotate_slurm_key.yml"
-#: There is no database behind the lab's slurmctld, and without one it does not start with these.
+#: The lab's slurmctld has no database, and does not start with these settings without one.
 WITHOUT_DATABASE = (
     "AccountingStorageType",
     "AccountingStorageHost",
@@ -44,24 +44,24 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Site]]
     try:
         whole.up(lab, SITE, lambda line: print(f"  {line}", file=sys.stderr))
         (folder_ / "site.yml").write_text(PLAYBOOK)
-        found = {version: Site(lab, folder_ / version, version) for version in VERSIONS}
+        created = {version: Site(lab, folder_ / version, version) for version in VERSIONS}
         with ThreadPoolExecutor() as both:
-            list(both.map(lambda site: site.play(folder_ / "site.yml"), found.values()))
-            for one in found.values():
-                for host in {VERSIONS[one.version], NODES[one.version]}:
-                    one.run(host, "id alice >/dev/null 2>&1 || useradd --uid 20001 --create-home alice")
-            # Other examples want munge, which a host with auth/slurm does not have.
+            list(both.map(lambda site: site.play(folder_ / "site.yml"), created.values()))
+            for created_site in created.values():
+                for host in {VERSIONS[created_site.version], NODES[created_site.version]}:
+                    created_site.run(host, "id alice >/dev/null 2>&1 || useradd --uid 20001 --create-home alice")
+            # Other examples need munge, which a host with auth/slurm does not have.
             list(
                 both.map(
                     lambda site: site.run(
                         VERSIONS[site.version], "apt-get -q install -y munge && systemctl start munge"
                     ),
-                    found.values(),
+                    created.values(),
                 )
             )
-        for version, site in found.items():
+        for version, site in created.items():
             wait_for(f"{version} in service", partial(node_state, site), lambda state: state == "idle")
-        yield found
+        yield created
     finally:
         cleanup.down(lab)
 
@@ -80,20 +80,18 @@ def ask(site: Site, command: str, user: str = "root", timeout: float = 300) -> s
 
 
 def started(site: Site, name: str) -> dict[str, Any]:
-    """Return the messages of slurmctld about these files."""
+    """Start slurmctld with these files; return the files, its log and its output of scontrol."""
     files = {path.name: path.read_text() for path in folder(name, site.version).iterdir()}
     lines = files["slurm.conf"].splitlines()
     files["slurm.conf"] = "\n".join(line for line in lines if line.partition("=")[0] not in WITHOUT_DATABASE) + "\n"
     host, _, address = conf.settings(files["slurm.conf"])["SlurmctldHost"].rstrip(")").partition("(")
-    given = shlex.quote(json.dumps([host, address, files]))
-    command = (
-        f"printf %s {given} | unshare --net --uts --mount --pid --fork --kill-child python3 -c {shlex.quote(START)}"
-    )
-    told = json.loads(site.run(VERSIONS[site.version], command))
-    return {"files": files, **told}
+    start_input = shlex.quote(json.dumps([host, address, files]))
+    command = f"printf %s {start_input} | unshare --net --uts --mount --pid --fork --kill-child python3 -c {shlex.quote(START)}"
+    report = json.loads(site.run(VERSIONS[site.version], command))
+    return {"files": files, **report}
 
 
-#: What every first start without a database says.
+#: Errors of every first start without a database.
 EXPECTED = (
     "state file",
     "state save file",
@@ -106,88 +104,90 @@ EXPECTED = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_real_slurmctld_understands_every_golden_file_as_it_was_meant(site: Site, name: str) -> None:
-    told = started(site, name)
-    text, log = told["files"]["slurm.conf"], told["log"]
+def test_a_real_slurmctld_reads_every_setting_of_every_golden_file(site: Site, name: str) -> None:
+    report = started(site, name)
+    text, log = report["files"]["slurm.conf"], report["log"]
     assert "Running as primary controller" in log, log
-    bad = [line for line in log.splitlines() if "error" in line.lower() or "fatal" in line.lower()]
-    assert [line for line in bad if not any(words in line for words in EXPECTED)] == [], log
-    said = {
+    errors = [line for line in log.splitlines() if "error" in line.lower() or "fatal" in line.lower()]
+    assert [line for line in errors if not any(words in line for words in EXPECTED)] == [], log
+    shown = {
         key.strip().casefold(): value.strip()
-        for key, _, value in (line.partition("=") for line in told["config"].splitlines())
+        for key, _, value in (line.partition("=") for line in report["config"].splitlines())
     }
     for key, value in conf.settings(text).items():
-        # The hosts are numbered there, and of what is private `cloud` is never said (nodes that are powered down are listed below).
+        # slurmctld numbers the hosts, and never shows `cloud` of PrivateData (powered-down nodes are listed below).
         if key not in ("SlurmctldHost", "PrivateData"):
-            # Of what can be there more than once, as a list.
-            told_of = said.get(key.casefold(), said.get(f"{key.casefold()}[0]", ""))
-            assert same(value, told_of), f"{key}: {value} is {told_of}"
-    nodes = {one["name"]: one for one in json.loads(told["nodes --json"])["nodes"]}
-    wanted = conf.objects(text, "NodeName")
-    assert set(nodes) == set(wanted)
-    for host, line in wanted.items():
-        found = nodes[host]
-        assert (found["sockets"], found["cores"], found["threads"]) == tuple(
+            # Settings that may occur more than once are shown as a list.
+            reported = shown.get(key.casefold(), shown.get(f"{key.casefold()}[0]", ""))
+            assert same(value, reported), f"{key}: {value} is {reported}"
+    nodes = {node["name"]: node for node in json.loads(report["nodes --json"])["nodes"]}
+    expected = conf.objects(text, "NodeName")
+    assert set(nodes) == set(expected)
+    for host, line in expected.items():
+        node = nodes[host]
+        assert (node["sockets"], node["cores"], node["threads"]) == tuple(
             int(line[key]) for key in ("Sockets", "CoresPerSocket", "ThreadsPerCore")
         )
-        assert (found["real_memory"], found["specialized_cores"], found["specialized_memory"]) == tuple(
+        assert (node["real_memory"], node["specialized_cores"], node["specialized_memory"]) == tuple(
             int(line.get(key, 0)) for key in ("RealMemory", "CoreSpecCount", "MemSpecLimit")
         )
-        assert (found["gres"].partition("(")[0], found["weight"]) == (line.get("Gres", ""), int(line["Weight"]))
-        assert set(found["features"]) == set(line["Feature"].split(","))
-        assert ("CLOUD" in found["state"]) == (line["State"] == "CLOUD")
-    queues = {one["name"]: one for one in json.loads(told["partitions --json"])["partitions"]}
-    for queue, line in conf.objects(text, "PartitionName").items():
-        assert set(hostlist.expand(queues[queue]["nodes"]["configured"])) == set(hostlist.expand(line["Nodes"]))
-    assert set(queues) == set(conf.objects(text, "PartitionName"))
+        assert (node["gres"].partition("(")[0], node["weight"]) == (line.get("Gres", ""), int(line["Weight"]))
+        assert set(node["features"]) == set(line["Feature"].split(","))
+        assert ("CLOUD" in node["state"]) == (line["State"] == "CLOUD")
+    partitions = {partition["name"]: partition for partition in json.loads(report["partitions --json"])["partitions"]}
+    for partition_name, line in conf.objects(text, "PartitionName").items():
+        assert set(hostlist.expand(partitions[partition_name]["nodes"]["configured"])) == set(
+            hostlist.expand(line["Nodes"])
+        )
+    assert set(partitions) == set(conf.objects(text, "PartitionName"))
 
 
-def same(value: str, said: str) -> bool:
+def same(value: str, reported: str) -> bool:
     """Return whether slurmctld reports the file's value, in its own units and order."""
-    if re.fullmatch(r"(\d+-)?[\d:]+", value) and re.fullmatch(r"(\d+-)?\d+:\d\d:\d\d", said):
-        return seconds(value) == seconds(said)
-    said = said.replace("(null)", "none" if value == "none" else "")
-    words = said.split()
+    if re.fullmatch(r"(\d+-)?[\d:]+", value) and re.fullmatch(r"(\d+-)?\d+:\d\d:\d\d", reported):
+        return seconds(value) == seconds(reported)
+    reported = reported.replace("(null)", "none" if value == "none" else "")
+    words = reported.split()
     parts = {part.casefold() for part in value.split(",")}
     return (
-        value.casefold() in {said.casefold(), *(word.partition("(")[0].casefold() for word in words)}
-        or parts <= {part.casefold() for part in said.split(",")}
+        value.casefold() in {reported.casefold(), *(word.partition("(")[0].casefold() for word in words)}
+        or parts <= {part.casefold() for part in reported.split(",")}
         or (
             value in ("yes", "no", "0", "1")
-            and said.casefold() in {"yes": ("yes", "1"), "1": ("yes", "1")}.get(value, ("no", "0"))
+            and reported.casefold() in {"yes": ("yes", "1"), "1": ("yes", "1")}.get(value, ("no", "0"))
         )
     )
 
 
-LOOK = """
+OPEN_GPUS = """
 import os, json
-found = {}
+errors = {}
 for number in range(8):
     try:
         os.close(os.open(f"/dev/nvidia{number}", os.O_RDONLY))
-        found[number] = 0
+        errors[number] = 0
     except OSError as error:
-        found[number] = error.errno
-print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], found]))
+        errors[number] = error.errno
+print(json.dumps([os.environ["CUDA_VISIBLE_DEVICES"], errors]))
 """
 
 
 def test_a_job_sees_its_gpus_and_no_other_under_auth_slurm(site: Site) -> None:
     assert "auth/slurm" in ask(site, "scontrol show config")
-    command = shlex.quote(f"python3 -c {shlex.quote(LOOK)}")
-    visible, found = json.loads(
+    command = shlex.quote(f"python3 -c {shlex.quote(OPEN_GPUS)}")
+    visible, errors = json.loads(
         ask(site, f"srun -Q -p onprem --mem=100 -t1 --gres=gpu:h100:2 sh -c {command}", "alice")
     )
-    # No driver answers behind the lab's device files (ENXIO); another job's are denied (EPERM).
-    assert sorted(found.values()) == [errno.EPERM] * 6 + [errno.ENXIO] * 2
+    # The lab's device files have no driver (ENXIO); another job's are denied (EPERM).
+    assert sorted(errors.values()) == [errno.EPERM] * 6 + [errno.ENXIO] * 2
     assert len(visible.split(",")) == 2
 
 
-def test_gpus_keep_their_cores_whatever_jobs_without_one_take(site: Site) -> None:
-    told = ask(site, f"scontrol show node {NODES[site.version]}")
-    assert "CPUEfctv=220 " in told and "CoreSpecCount=2 CPUSpecList=110-111,222-223 MemSpecLimit=16384" in told
-    assert "RestrictedCoresPerGPU=13(0-51,56-107)" in told
-    # No job without a GPU gets those; what is left of the node is.
+def test_jobs_without_a_gpu_cannot_use_the_cores_of_gpus(site: Site) -> None:
+    shown = ask(site, f"scontrol show node {NODES[site.version]}")
+    assert "CPUEfctv=220 " in shown and "CoreSpecCount=2 CPUSpecList=110-111,222-223 MemSpecLimit=16384" in shown
+    assert "RestrictedCoresPerGPU=13(0-51,56-107)" in shown
+    # A job without a GPU gets only the other cores of the node.
     words = "sbatch --parsable -p onprem --mem=10 -t5 -o /dev/null --wrap 'sleep 200'"
     host = VERSIONS[site.version]
     assert "not available" in site.run(host, f"cd /tmp; {words} -c 13 2>&1 || true")
@@ -205,15 +205,15 @@ def test_deepops_1295_deepops_1214_no_host_needs_nvidias_library(site: Site) -> 
     assert ask(site, f"sinfo -h -n {NODES[site.version]} -p onprem -o %G").startswith("gpu:h100:8")
 
 
-def test_appliance_58_a_controller_where_people_log_in_is_restarted_by_nothing_but_a_change(site: Site) -> None:
+def test_appliance_58_a_controller_that_is_a_login_host_is_restarted_only_after_a_change(site: Site) -> None:
     host = VERSIONS[site.version]
     since = site.run(host, "systemctl show -P ActiveEnterTimestampMonotonic slurmctld")
-    # Commands of users find slurmctld's own configuration and keys: a second daemon would want the same folder.
+    # Commands of users read slurmctld's own configuration and keys: sackd would use the same folder.
     assert "absent" in site.run(host, "systemctl is-active sackd >/dev/null || echo absent")
     assert NODES[site.version] in ask(site, "sinfo -h -N -o %N", "alice")
-    # Once is enough, where one host is everything.
-    again = site.play(site.folder.parent / "site.yml") if host == NODES[site.version] else {}
-    assert all(counts["changed"] == 0 for counts in again.values()), again
+    # Once is enough, on the cluster with a single host.
+    second_run = site.play(site.folder.parent / "site.yml") if host == NODES[site.version] else {}
+    assert all(counts["changed"] == 0 for counts in second_run.values()), second_run
     assert site.run(host, "systemctl show -P ActiveEnterTimestampMonotonic slurmctld") == since
 
 
@@ -225,18 +225,18 @@ def test_a_key_is_replaced_while_jobs_run(site: Site) -> None:
     wait_for("the job to run", lambda: ask(site, f"squeue -h -j {job} -o %T"), lambda state: state == "RUNNING")
     first = keys(site, node)
     assert list(first) == ["first"] == [name for name, key in first.items() if key.get("use") == "default"]
-    # The playbook on one release; on the other what it comes to, by hand.
-    take = by_playbook if site.version == "26.05" else by_hand
+    # The playbook with one release; with the other its steps by hand.
+    rotate = by_playbook if site.version == "26.05" else by_hand
     seen = []
     for step in STEPS:
-        take(site, step)
-        held = keys(site, node)
-        assert held == keys(site, controller)
+        rotate(site, step)
+        node_keys = keys(site, node)
+        assert node_keys == keys(site, controller)
         assert ask(site, "srun -Q -p onprem --mem=10 -t1 hostname", "alice") == node, step
-        seen.append([("default " if key.get("use") else "") + name for name, key in held.items()])
+        seen.append([("default " if key.get("use") else "") + name for name, key in node_keys.items()])
     new = seen[0][-1]
     assert seen == [["default first", new], ["first", f"default {new}"], [f"default {new}"]]
-    # The job that was there before knows nothing of it, nor do its steps.
+    # The rotation does not affect the job that ran before, nor its steps.
     site.run(node, "touch /tmp/replaced")
     wait_for("the job's end", lambda: ask(site, f"scontrol show job {job}"), lambda shown: "COMPLETED" in shown)
     assert site.run(node, "cat /tmp/long.out") == node
@@ -251,22 +251,26 @@ def by_playbook(site: Site, step: str) -> None:
 
 
 def by_hand(site: Site, step: str) -> None:
-    """Run the playbook with all roles on one host."""
+    """Change the key file as the playbook does, on a cluster of one host."""
     host = VERSIONS[site.version]
-    held = list(keys(site, host).values())
+    key_list = list(keys(site, host).values())
     if step == "add":
-        held.append(
-            {**held[0], "kid": "second", "k": held[0]["k"][::-1].lstrip("=") + "==="[: held[0]["k"].count("=")]}
+        key_list.append(
+            {
+                **key_list[0],
+                "kid": "second",
+                "k": key_list[0]["k"][::-1].lstrip("=") + "==="[: key_list[0]["k"].count("=")],
+            }
         )
-        del held[1]["use"]
+        del key_list[1]["use"]
     elif step == "use":
-        held[1]["use"] = held[0].pop("use")
+        key_list[1]["use"] = key_list[0].pop("use")
     else:
-        held = held[1:]
-    text = shlex.quote(json.dumps({"keys": held}))
+        key_list = key_list[1:]
+    text = shlex.quote(json.dumps({"keys": key_list}))
     site.run(host, f"printf %s {text} > /etc/slurm/slurm.jwks && systemctl reload slurmctld slurmd && sleep 1")
 
 
 def keys(site: Site, host: str) -> dict[str, dict[str, str]]:
-    """The keys that a host has, by their names."""
-    return {one["kid"]: one for one in json.loads(site.run(host, "cat /etc/slurm/slurm.jwks"))["keys"]}
+    """Return the keys of a host, by key id."""
+    return {key["kid"]: key for key in json.loads(site.run(host, "cat /etc/slurm/slurm.jwks"))["keys"]}

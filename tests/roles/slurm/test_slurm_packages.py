@@ -1,4 +1,4 @@
-"""Source of Slurm's packages: only they come from the chosen release, on hosts whose own sources do not have it."""
+"""Source of Slurm's packages: only they come from the chosen release, which the hosts' own sources do not have."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ from tests.unit.core.samples import environment, shipped
 
 MIRROR = "http://deb.debian.org/debian"
 SITE = plan(IPv4Network("10.41.0.0/16"), IPv4Network("10.81.0.0/16"), None, (Machine("all01", "10.41.0.11"),))
-#: Every package of Slurm's that a role installs, and two that have brought a C library along.
+#: Every package of Slurm that a role installs, and two that once upgraded the C library too.
 EVERY = ["slurmctld", "slurmdbd", "slurmd", "slurm-client", "slurm-wlm-mysql-plugin", "slurm-wlm-jwt-plugin"]
 EVERY += ["slurmrestd", "sackd", "libpam-slurm-adopt"]
 PLAYBOOK = f"""- hosts: all
@@ -31,35 +31,35 @@ PLAYBOOK = f"""- hosts: all
 """
 
 
-def common(found: Environment) -> dict[str, Any]:
-    variables = inventory(found)["all"]["vars"]
+def common(site: Environment) -> dict[str, Any]:
+    variables = inventory(site)["all"]["vars"]
     return {name: value for name, value in variables.items() if name.startswith("slurm_common_")}
 
 
-def test_a_release_that_hosts_do_not_have_comes_with_its_place() -> None:
-    found = common(environment())
-    assert found["slurm_common_release"] == "forky" and found["slurm_common_sources"] == ["slurm-wlm", "hwloc"]
-    assert found["slurm_common_repository"]["uris"] == MIRROR
-    assert found["slurm_common_repository"]["signed_by"] == "/usr/share/keyrings/debian-archive-keyring.gpg"
+def test_a_release_that_hosts_do_not_have_comes_with_its_repository() -> None:
+    variables = common(environment())
+    assert variables["slurm_common_release"] == "forky" and variables["slurm_common_sources"] == ["slurm-wlm", "hwloc"]
+    assert variables["slurm_common_repository"]["uris"] == MIRROR
+    assert variables["slurm_common_repository"]["signed_by"] == "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
-def test_services_in_aws_are_plain_debian_and_are_told_too() -> None:
-    assert common(shipped("startup"))["slurm_common_repository"]["uris"] == MIRROR
+def test_services_in_aws_get_the_repository_too() -> None:
+    assert common(shipped("startup"))["slurm_common_repository"]["uris"] == "http://mirror.example.org/slurm"
 
 
 def test_debians_own_slurm_needs_no_other_release() -> None:
-    found = common(environment({("scheduler", "slurm"): {"version": "24.11"}}))
-    assert found["slurm_common_release"] == ""
-    assert "slurm_common_repository" not in found and "slurm_common_sources" not in found
+    variables = common(environment({("scheduler", "slurm"): {"version": "24.11"}}))
+    assert variables["slurm_common_release"] == ""
+    assert "slurm_common_repository" not in variables and "slurm_common_sources" not in variables
 
 
-def test_a_site_whose_hosts_name_the_release_says_so() -> None:
-    found = common(environment({("scheduler", "slurm", "packages_mirror"): None}))
-    assert found["slurm_common_release"] == "forky" and "slurm_common_repository" not in found
-    own = {"version": "25.11", "packages_release": "slurm", "packages_mirror": "http://mirror.example.org/slurm"}
-    found = common(environment({("scheduler", "slurm"): own}))
-    assert found["slurm_common_release"] == "slurm"
-    assert found["slurm_common_repository"]["uris"] == "http://mirror.example.org/slurm"
+def test_without_a_mirror_the_hosts_own_sources_are_used() -> None:
+    variables = common(environment({("scheduler", "slurm", "packages_mirror"): None}))
+    assert variables["slurm_common_release"] == "forky" and "slurm_common_repository" not in variables
+    slurm = {"version": "25.11", "packages_release": "slurm", "packages_mirror": "http://mirror.example.org/slurm"}
+    variables = common(environment({("scheduler", "slurm"): slurm}))
+    assert variables["slurm_common_release"] == "slurm"
+    assert variables["slurm_common_repository"]["uris"] == "http://mirror.example.org/slurm"
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
     chosen = layout("landbridge-test-packages")
     cleanup.down(chosen)
     whole.up(chosen, SITE, lambda line: print(f"  {line}", file=sys.stderr))
-    # As Debian's own image: no other release than its own. A mirror may be of another day.
+    # As Debian's own image: no other release configured. A mirror may be older than its validity.
     old = "echo 'Acquire::Check-Valid-Until \"false\";' > /etc/apt/apt.conf.d/02mirror"
     run(
         chosen, f"sed -i /forky/d /etc/apt/sources.list && rm -f /etc/apt/preferences.d/* && {old} && apt-get -q update"
@@ -85,19 +85,19 @@ def run(lab: Layout, command: str) -> str:
 @pytest.mark.long
 @pytest.mark.lab
 @pytest.mark.timeout(600)
-def test_everything_of_slurm_installs_and_nothing_else_is_replaced(lab: Layout, tmp_path: Path) -> None:
+def test_all_packages_of_slurm_install_and_no_other_is_replaced(lab: Layout, tmp_path: Path) -> None:
     before = run(lab, "dpkg-query -W -f '${Package} ${Version}\\n' | sort").splitlines()
     playbook = tmp_path / "packages.yml"
     playbook.write_text(PLAYBOOK)
     variables = {**common(environment()), "slurm_common_key": "k" * 64}
-    told: list[str] = []
+    lines: list[str] = []
     for _ in range(2):
-        image_builder.run_playbook(lab, playbook, {"all01": "10.41.0.11"}, variables, told.append)
-    assert "changed=0 " in told[1]
+        image_builder.run_playbook(lab, playbook, {"all01": "10.41.0.11"}, variables, lines.append)
+    assert "changed=0 " in lines[1]
     after = run(lab, "dpkg-query -W -f '${Package} ${Version}\\n' | sort").splitlines()
-    assert set(before) <= set(after), "a package that was there has another version now"
+    assert set(before) <= set(after), "an installed package has another version now"
     assert "26.05" in run(lab, "slurmctld -V") and "26.05" in run(lab, "slurmd -V")
-    # From the other release is what the catalogue names, and what the host's own release does not have at all.
+    # Only the catalogue's source packages come from the other release, and packages that the host's own release lacks.
     for name in run(lab, "apt list --installed 2>/dev/null | grep testing | grep -v stable | cut -d/ -f1").split():
         source = run(lab, f"dpkg-query -W -f '${{source:Package}}' {name}")
         assert source in ("slurm-wlm", "hwloc") or "trixie" not in run(lab, f"apt-cache madison {name}"), name

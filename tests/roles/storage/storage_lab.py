@@ -1,4 +1,4 @@
-"""A file server and a client in a lab of their own, configured as operators do it: by an account with sudo, over ssh."""
+"""Lab with a file server and a client, configured as operators do: by an account with sudo, over ssh."""
 
 import subprocess
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tests.roles.ansible_run import Played, connection, play
 SERVER, CLIENT = "nfs01", "gpu01"
 ADDRESSES = {SERVER: "10.48.0.14", CLIENT: "10.48.1.11"}
 OPERATOR = "ansible"
-#: Where the lab serves packages to these hosts.
+#: Address at which the lab serves packages to these hosts.
 OPERATORS = "10.48.0.254"
 SITE = plan(
     IPv4Network("10.48.0.0/16"),
@@ -47,8 +47,8 @@ class Storage:
         return LabCluster(self.lab).run(host, "sh", "-c", script).strip()
 
     def settle(self) -> None:
-        """Hosts that know each other and alice, and nothing else of ours. The client has an operator as every
-        distribution's installer makes one: a home in /home, keys in it, sudo."""
+        """Create names and alice's account on the hosts. The client gets an operator as a distribution's installer
+        creates one: a home in /home with keys, and sudo."""
         for host in ADDRESSES:
             names = "".join(f"echo {address} {name} >> /etc/hosts; " for name, address in ADDRESSES.items())
             self.run(host, f"{names} useradd --uid 20001 --no-create-home --home-dir /home/alice alice")
@@ -64,7 +64,7 @@ class Storage:
         )
 
     def log_in(self) -> str:
-        """Return the output that the operator gets over a new connection."""
+        """Return the output of a new connection of the operator."""
         words = ssh.command(self.lab, ADDRESSES[CLIENT])
         at = next(n for n, word in enumerate(words) if ADDRESSES[CLIENT] in word)
         words[at] = f"{OPERATOR}@{ADDRESSES[CLIENT]}"
@@ -75,12 +75,14 @@ class Storage:
         return done.stdout
 
     def play(self, plays: list[dict[str, Any]], *words: str, user: str = OPERATOR, **variables: Any) -> Played:
-        """Run plays; on the client as the operator."""
+        """Run plays, on the client as the operator."""
         hosts: dict[str, dict[str, Any]] = {name: {"ansible_host": address} for name, address in ADDRESSES.items()}
         hosts[CLIENT] |= {"ansible_user": user, "ansible_become": user != "root"}
         known = {"all": {"hosts": hosts, "vars": {**connection(self.lab), **variables}}}
-        return play(self.lab, self.folder, [{"gather_facts": False, **one} for one in plays], known, *words, fast=False)
+        return play(
+            self.lab, self.folder, [{"gather_facts": False, **item} for item in plays], known, *words, fast=False
+        )
 
     def mount(self, *words: str, **variables: Any) -> Played:
-        """The client's role alone, with nothing else of ours on the host."""
+        """Run only the client's role."""
         return self.play([{"hosts": CLIENT, "roles": ["nfs_client"]}], *words, **{**MOUNTED, **variables})

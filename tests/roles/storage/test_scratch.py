@@ -1,4 +1,4 @@
-"""A node's own disks as one: on a real loop device where this machine has them, arrays by what their programs are asked."""
+"""A node's own disks as one scratch: on a real loop device if this host has one; arrays by recorded calls."""
 
 import json
 import os
@@ -17,15 +17,19 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Run the module as Ansible does, in a mount namespace of its own, where what it mounts ends with it."""
+    """Return a function that runs the module as Ansible does, in a separate mount namespace."""
 
     def call(*, check: bool = False, path: str = "", mounted: str = "", **options: Any) -> dict[str, Any]:
-        own = {"mount": str(tmp_path / "scratch"), "record": str(tmp_path / "etc/scratch.json"), "filesystem": "ext4"}
-        data = json.dumps({"ANSIBLE_MODULE_ARGS": {**own, **options, "_ansible_check_mode": check}})
-        before = f"mkdir -p {own['mount']} && mount {mounted} {own['mount']} && " if mounted else ""
+        defaults = {
+            "mount": str(tmp_path / "scratch"),
+            "record": str(tmp_path / "etc/scratch.json"),
+            "filesystem": "ext4",
+        }
+        data = json.dumps({"ANSIBLE_MODULE_ARGS": {**defaults, **options, "_ansible_check_mode": check}})
+        before = f"mkdir -p {defaults['mount']} && mount {mounted} {defaults['mount']} && " if mounted else ""
         words = ["unshare", "--mount", "sh", "-c", f'{before}exec "$@"', "sh", sys.executable, str(PATH)]
         search = f"{path}:{os.environ['PATH']}:/usr/sbin:/sbin"
-        done = subprocess.run(
+        completed = subprocess.run(
             words,
             input=data,
             capture_output=True,
@@ -34,45 +38,47 @@ def run(tmp_path: Path) -> Run:
             timeout=300,
             check=False,
         )
-        return dict(json.loads(done.stdout))
+        return dict(json.loads(completed.stdout))
 
     return call
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[str]:
-    """An empty disk; skipped where this machine cannot have one."""
+    """Yield an empty disk; skip the test if this host cannot have one."""
     if os.geteuid() or not all(map(shutil.which, ("losetup", "mkfs.ext4", "wipefs", "unshare"))):
         pytest.skip("needs root, loop devices and mkfs.ext4")
     image = tmp_path / "image"
     with image.open("wb") as file:
         file.truncate(64 * 1024**2)
-    done = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"no loop device: {done.stderr.strip()}")
-    found = done.stdout.strip()
-    yield found
-    subprocess.run(["losetup", "--detach", found], check=True)
+    completed = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True, check=False)
+    if completed.returncode:
+        pytest.skip(f"no loop device: {completed.stderr.strip()}")
+    device = completed.stdout.strip()
+    yield device
+    subprocess.run(["losetup", "--detach", device], check=True)
 
 
 def holds(disk: str) -> list[tuple[str, str]]:
-    said = subprocess.run(["wipefs", "--no-act", "--json", disk], capture_output=True, text=True, check=True).stdout
-    return [(one["type"], one["uuid"]) for one in json.loads(said or '{"signatures": []}')["signatures"]]
+    output = subprocess.run(["wipefs", "--no-act", "--json", disk], capture_output=True, text=True, check=True).stdout
+    return [
+        (signature["type"], signature["uuid"]) for signature in json.loads(output or '{"signatures": []}')["signatures"]
+    ]
 
 
-def test_an_empty_disk_becomes_the_scratch_once(run: Run, disk: str) -> None:
+def test_an_empty_disk_is_formatted_once(run: Run, disk: str) -> None:
     assert run(devices=[disk], check=True)["changed"] is True
     assert holds(disk) == []
-    made = run(devices=[disk])
+    created = run(devices=[disk])
     ((kind, uuid),) = holds(disk)
-    assert (made["changed"], made["disks"], made["source"], kind) == (True, [disk], f"UUID={uuid}", "ext4")
+    assert (created["changed"], created["disks"], created["source"], kind) == (True, [disk], f"UUID={uuid}", "ext4")
     assert run(devices=[disk], mounted=disk)["changed"] is False
-    # After a boot that did not mount it: mounted, and still the same file system.
+    # After a boot without the mount it is mounted, with the same file system.
     assert run(devices=[disk])["changed"] is True
     assert holds(disk) == [("ext4", uuid)]
 
 
-def test_a_disk_that_holds_something_is_never_formatted_unless_told(run: Run, disk: str) -> None:
+def test_a_disk_with_content_is_formatted_only_with_overwrite(run: Run, disk: str) -> None:
     subprocess.run(["mkfs.ext4", "-q", "-L", "scratch", disk], check=True, capture_output=True)
     before = holds(disk)
     refused = run(devices=[disk])
@@ -85,14 +91,14 @@ def test_a_disk_that_holds_something_is_never_formatted_unless_told(run: Run, di
     assert holds(disk) != before
 
 
-def test_what_somebody_else_mounted_there_is_left_alone(run: Run, disk: str) -> None:
+def test_another_mount_at_the_path_is_refused(run: Run, disk: str) -> None:
     subprocess.run(["mkfs.ext4", "-q", disk], check=True, capture_output=True)
     assert "something else is mounted" in run(devices=[disk], mounted=disk, overwrite=True)["msg"]
 
 
-#: Programs that write down what they are asked; the disks under `disks/` are files, the array is one more.
+#: Programs that record their calls; the disks are files.
 PROGRAM = """#!/bin/sh
-echo "$(basename "$0") $*" >> {folder}/asked
+echo "$(basename "$0") $*" >> {folder}/calls
 case "$(basename "$0") $*" in
 lsblk*) cat {folder}/lsblk ;;
 blkid*) echo 1111-2222 ;;
@@ -109,43 +115,43 @@ def recorded(tmp_path: Path) -> Path:
         (tmp_path / "bin" / name).write_text(PROGRAM.format(folder=tmp_path))
         (tmp_path / "bin" / name).chmod(0o755)
     disks: list[dict[str, Any]] = []
-    for name, more in (
+    for name, changes in (
         ("nvme0n1", {}),
         ("nvme1n1", {}),
         ("nvme2n1", {"children": [{}]}),
         ("nvme3n1", {"mountpoints": ["/"]}),
     ):
         (tmp_path / name).touch()
-        disks.append({"name": str(tmp_path / name), "type": "disk", "mountpoints": [None], **more})
+        disks.append({"name": str(tmp_path / name), "type": "disk", "mountpoints": [None], **changes})
     disks.append({"name": "/dev/sda", "type": "disk", "mountpoints": [None]})
     (tmp_path / "lsblk").write_text(json.dumps({"blockdevices": disks}))
     return tmp_path
 
 
-def test_nvme_disks_that_nothing_uses_become_one_array(run: Run, recorded: Path) -> None:
-    made = run(path=str(recorded / "bin"), filesystem="xfs")
+def test_unused_nvme_disks_become_one_array(run: Run, recorded: Path) -> None:
+    created = run(path=str(recorded / "bin"), filesystem="xfs")
     disks = [str(recorded / "nvme0n1"), str(recorded / "nvme1n1")]
-    assert (made["changed"], made["disks"], made["source"]) == (True, disks, "UUID=1111-2222")
-    asked = (recorded / "asked").read_text().splitlines()
-    wanted = f"mdadm --create /dev/md/scratch --run --level=0 --name=scratch --raid-devices=2 {' '.join(disks)}"
-    assert asked[asked.index(wanted) + 1] == "mkfs.xfs -f -L scratch /dev/md/scratch"
-    assert not any("nvme2n1" in line or "nvme3n1" in line or "sda" in line for line in asked)
+    assert (created["changed"], created["disks"], created["source"]) == (True, disks, "UUID=1111-2222")
+    calls = (recorded / "calls").read_text().splitlines()
+    create = f"mdadm --create /dev/md/scratch --run --level=0 --name=scratch --raid-devices=2 {' '.join(disks)}"
+    assert calls[calls.index(create) + 1] == "mkfs.xfs -f -L scratch /dev/md/scratch"
+    assert not any("nvme2n1" in line or "nvme3n1" in line or "sda" in line for line in calls)
 
 
-def test_a_lost_disk_is_told_and_nothing_is_done_until_somebody_says_so(run: Run, recorded: Path) -> None:
+def test_a_lost_disk_is_reported_and_the_array_rebuilt_only_on_request(run: Run, recorded: Path) -> None:
     path = str(recorded / "bin")
     run(path=path, filesystem="xfs")
     (recorded / "nvme1n1").unlink()
-    (recorded / "asked").unlink()
-    said = run(path=path, filesystem="xfs")
-    assert said["failed"] is True and f"1 of 2 disks lost ({recorded}/nvme1n1)" in said["msg"]
-    assert not (recorded / "asked").exists()
+    (recorded / "calls").unlink()
+    result = run(path=path, filesystem="xfs")
+    assert result["failed"] is True and f"1 of 2 disks lost ({recorded}/nvme1n1)" in result["msg"]
+    assert not (recorded / "calls").exists()
     assert run(path=path, filesystem="xfs", devices=[str(recorded / "nvme0n1")], rebuild=True)["disks"] == [
         str(recorded / "nvme0n1")
     ]
 
 
-def test_without_a_disk_to_take_it_says_so(run: Run, recorded: Path) -> None:
+def test_without_an_unused_disk_the_module_fails(run: Run, recorded: Path) -> None:
     (recorded / "lsblk").write_text('{"blockdevices": []}')
     assert "no NVMe disk of this node is unused" in run(path=str(recorded / "bin"))["msg"]
     assert "there is no disk /dev/none" in run(path=str(recorded / "bin"), devices=["/dev/none"])["msg"]

@@ -1,4 +1,4 @@
-"""Storage on real hosts, named after what users of other kits complain about (onprem.md, section 5)."""
+"""Storage on real hosts; tests named after complaints about other kits (onprem.md, section 5)."""
 
 import json
 import sys
@@ -27,6 +27,11 @@ from tests.roles.storage.storage_lab import (
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
 LOCAL = "/var/lib/landbridge/homes"
+#: rpc.statd takes any reserved port, also the one of ganesha's service of remote quotas, 875.
+HOLD_PORT_OF_QUOTAS = (
+    "systemd-run --quiet --unit=holds-875 perl -MSocket -e"
+    " 'socket(S, PF_INET, SOCK_DGRAM, 0); bind(S, sockaddr_in(875, INADDR_LOOPBACK)) or die; sleep 3600'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,85 +40,93 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Storage]:
     cleanup.down(lab)
     try:
         whole.up(lab, SITE, lambda line: print(f"  {line}", file=sys.stderr))
-        found = Storage(lab, tmp_path_factory.mktemp("storage"))
-        found.settle()
+        storage = Storage(lab, tmp_path_factory.mktemp("storage"))
+        storage.settle()
+        storage.run(SERVER, HOLD_PORT_OF_QUOTAS)
         server = [{"hosts": SERVER, "roles": ["nfs_server"]}]
-        found.play(server, "--check", "--diff", **SERVED).good()
-        found.play(server, **SERVED).good()
-        yield found
+        storage.play(server, "--check", "--diff", **SERVED).good()
+        storage.play(server, **SERVED).good()
+        yield storage
     finally:
         cleanup.down(lab)
 
 
-def test_deepops_1273_homes_are_not_mounted_over_the_home_of_whoever_is_logged_in(hosts: Storage) -> None:
+def test_deepops_1273_homes_are_not_mounted_over_the_home_of_a_logged_in_user(hosts: Storage) -> None:
     refused = hosts.mount()
     assert refused.code != 0
-    assert f"would be out of reach: {OPERATOR} (with which you are logged in)" in refused.said
+    assert f"would be out of reach: {OPERATOR} (with which you are logged in)" in refused.one_line
     assert hosts.log_in() == f"/home/{OPERATOR}\nmay\n"
     assert (
         hosts.run(CLIENT, "ls /etc/systemd/system/home.mount 2>/dev/null; grep -c ' /home ' /proc/mounts; true") == "0"
     )
-    # Told where such homes are to be, the role copies them there first, keys and all.
+    # With a folder for local homes, the role first copies them there, with their keys.
     hosts.mount("--check", "--diff", nfs_client_local_homes=LOCAL).good()
     assert hosts.log_in() == f"/home/{OPERATOR}\nmay\n"
     assert hosts.mount(nfs_client_local_homes=LOCAL).good().changed[CLIENT] > 0
     assert f"{SERVER}:{EXPORT} /home " in hosts.run(CLIENT, "cat /proc/mounts")
     assert hosts.run(CLIENT, "ls /home") == "alice"
     assert hosts.log_in() == f"{LOCAL}/{OPERATOR}\nmay\n"
-    again = hosts.mount("--diff", nfs_client_local_homes=LOCAL)
-    assert again.good().changed[CLIENT] == 0, again.said
+    second_run = hosts.mount("--diff", nfs_client_local_homes=LOCAL)
+    assert second_run.good().changed[CLIENT] == 0, second_run.one_line
 
 
 def test_deepops_1273_a_busy_home_is_neither_unmounted_nor_replaced(hosts: Storage) -> None:
     hosts.run(CLIENT, "setsid runuser -u alice -- sh -c 'cd; exec sleep 4800 > mark' >/dev/null 2>&1 &")
     pid = hosts.run(CLIENT, "sleep 0.5; pgrep -u alice -x sleep")
     options = "vers=4.2,hard,nosuid,nodev,noatime"
-    done = hosts.mount(nfs_client_local_homes=LOCAL, nfs_client_options=options)
-    assert done.good().changed[CLIENT] > 0
-    assert "/home goes on with the options that it has until it is mounted next" in done.said
+    changed_options = hosts.mount(nfs_client_local_homes=LOCAL, nfs_client_options=options)
+    assert changed_options.good().changed[CLIENT] > 0
+    assert "/home keeps its present options until the next mount" in changed_options.one_line
     assert options in hosts.run(CLIENT, "systemctl show home.mount -P Options; cat /etc/systemd/system/home.mount")
     elsewhere = [{"server": SERVER, "export": "/export/other", "mount": HOME}]
     refused = hosts.mount(nfs_client_local_homes=LOCAL, nfs_client_mounts=elsewhere)
-    assert refused.code != 0 and f"{SERVER}:{EXPORT} is mounted on /home, and {SERVER}:/export/other" in refused.said
+    assert (
+        refused.code != 0 and f"{SERVER}:{EXPORT} is mounted on /home, and {SERVER}:/export/other" in refused.one_line
+    )
     assert EXPORT in hosts.run(CLIENT, "cat /etc/systemd/system/home.mount")
     assert hosts.run(CLIENT, f"readlink /proc/{pid}/cwd; runuser -u alice -- ls /home/alice") == "/home/alice\nmark"
     hosts.run(CLIENT, f"kill {pid}")
 
 
-def test_deepops_939_the_server_speaks_the_version_that_clients_ask_for(hosts: Storage) -> None:
+def test_the_server_starts_while_another_program_has_the_port_of_remote_quotas(hosts: Storage) -> None:
+    assert "perl" in hosts.run(SERVER, "ss -ulnpH 'sport = :875'")
+    assert "ganesha" in hosts.run(SERVER, "ss -tlnpH 'sport = :2049'")
+
+
+def test_deepops_939_the_server_offers_the_version_that_clients_mount(hosts: Storage) -> None:
     assert "vers=4.2" in hosts.run(CLIENT, "cat /etc/systemd/system/home.mount")
     hosts.run(CLIENT, "apt-get -qq --no-install-recommends install libnfs-utils >/dev/null")
     listed = hosts.run(CLIENT, f"nfs-ls 'nfs://{ADDRESSES[SERVER]}{EXPORT}?version=4'")
     assert "alice" in listed
 
 
-def test_a_clients_root_is_nobody_on_the_server(hosts: Storage) -> None:
+def test_root_of_a_client_has_no_rights_on_the_server(hosts: Storage) -> None:
     assert hosts.run(CLIENT, "touch /home/alice/mine 2>&1 || true").endswith("Permission denied")
     assert hosts.run(CLIENT, "runuser -u alice -- touch /home/alice/mine && stat -c %U /home/alice/mine") == "alice"
 
 
-def test_the_server_has_the_homes_where_its_clients_have_them(hosts: Storage) -> None:
-    """People log in to it too: its own folder is bound there, without a network file system over itself."""
-    own = {**MOUNTED, "nfs_client_mounts": [{"export": EXPORT, "mount": HOME}]}
+def test_the_server_has_the_homes_at_the_path_of_its_clients(hosts: Storage) -> None:
+    """Users log in to the server too: its own folder is bind-mounted there, without NFS."""
+    variables = {**MOUNTED, "nfs_client_mounts": [{"export": EXPORT, "mount": HOME}]}
     plays = [{"hosts": SERVER, "roles": ["nfs_client"]}]
-    hosts.play(plays, "--check", "--diff", **own).good()
-    assert hosts.play(plays, **own).good().changed[SERVER] > 0
+    hosts.play(plays, "--check", "--diff", **variables).good()
+    assert hosts.play(plays, **variables).good().changed[SERVER] > 0
     assert hosts.run(SERVER, "runuser -u alice -- sh -c 'cd && pwd && ls mine'") == "/home/alice\nmine"
     assert hosts.run(SERVER, f"stat -c %d:%i /home {EXPORT} | uniq | wc -l") == "1"
-    again = hosts.play(plays, "--diff", **own)
-    assert again.good().changed[SERVER] == 0, again.said
-    elsewhere = {**own, "nfs_client_mounts": [{"export": "/srv", "mount": HOME}]}
+    second_run = hosts.play(plays, "--diff", **variables)
+    assert second_run.good().changed[SERVER] == 0, second_run.one_line
+    elsewhere = {**variables, "nfs_client_mounts": [{"export": "/srv", "mount": HOME}]}
     refused = hosts.play(plays, **elsewhere)
-    assert refused.code != 0 and "and /srv is wanted there" in refused.said
+    assert refused.code != 0 and "and /srv is wanted there" in refused.one_line
 
 
 FAST = {"source": "10.48.9.1@o2ib:10.48.9.2@o2ib:/fast", "mount": "/fast"}
-#: Where kernels have no modules a program stands in for the one that finds them; the rest is apt's, systemd's and mount's own.
+#: Stand-in of modinfo, because the lab's kernel has no modules; apt, systemd and mount are real.
 MODINFO = "printf '#!/bin/sh\\necho 2.16.1\\n' > /usr/local/sbin/modinfo; chmod 755 /usr/local/sbin/modinfo"
 
 
-def test_appliance_723_lustre_stands_alone_and_comes_from_where_it_is_said_to(hosts: Storage) -> None:
-    """One role on a host that has nothing else of ours; and nothing else of ours wants it."""
+def test_appliance_723_lustre_is_installed_alone_from_the_configured_source(hosts: Storage) -> None:
+    """The role works without any other role on the host."""
     packages = publish(hosts.lab)
     hosts.run(CLIENT, MODINFO)
     lustre: dict[str, Any] = {
@@ -131,27 +144,29 @@ def test_appliance_723_lustre_stands_alone_and_comes_from_where_it_is_said_to(ho
     assert 'networks="o2ib(ib0)"' in hosts.run(CLIENT, "cat /etc/modprobe.d/lustre-client.conf")
     assert "2.16.1-1" in hosts.run(CLIENT, "dpkg-query -W lustre-client-modules-dkms")
     assert hosts.play(plays, "--diff", **lustre).good().changed[CLIENT] == 0
-    # What is mounted is not replaced, and what is in a folder is not hidden.
+    # An existing mount is not replaced, and files in a folder are not hidden.
     hosts.run(CLIENT, "mkdir /full; touch /full/mine")
     others = [{**FAST, "source": "10.48.9.1@o2ib:/other"}, {**FAST, "mount": "/full"}]
     refused = hosts.play(plays, **{**lustre, "lustre_client_mounts": others})
-    assert refused.code != 0 and f"/fast is where {FAST['source']} is mounted" in refused.said
-    assert "/full holds 1 entries that would be hidden" in refused.said
+    assert refused.code != 0 and f"/fast is where {FAST['source']} is mounted" in refused.one_line
+    assert "/full holds 1 entries that would be hidden" in refused.one_line
     assert FAST["source"] in hosts.run(CLIENT, "cat /etc/systemd/system/fast.mount; ls /full/mine")
 
 
 @pytest.fixture(scope="module")
 def node(hosts: Storage) -> Storage:
-    """The client as a node: with what mounts at boot, and what looks whether it is well."""
+    """Configure the client as a node: with mounts at boot, and health checks."""
     health = {"node_health_expected": {"mounts": ["/home", "/fast"]}, "node_health_started": False}
-    made = hosts.play([{"hosts": CLIENT, "roles": ["cloud_storage", "slurm_job_environment", "node_health"]}], **health)
-    assert made.good().changed[CLIENT] > 0
+    configured = hosts.play(
+        [{"hosts": CLIENT, "roles": ["cloud_storage", "slurm_job_environment", "node_health"]}], **health
+    )
+    assert configured.good().changed[CLIENT] > 0
     return hosts
 
 
 @pytest.mark.usefixtures("node")
 def test_a_cloud_node_mounts_what_its_pool_has_before_slurmd_starts(hosts: Storage) -> None:
-    """The program in its unit, as at a boot; a real server, and the stand-in of Lustre's client from the test before."""
+    """The program runs in its unit, as at a boot; with a real server, and the stand-in of Lustre's client."""
     pool = {
         "mounts": [
             {
@@ -169,7 +184,7 @@ def test_a_cloud_node_mounts_what_its_pool_has_before_slurmd_starts(hosts: Stora
     assert f"{SERVER}:{EXPORT} /data/sets " in mounts and "fs-1.fsx@tcp:/abc /scratch " in mounts
     order = hosts.run(CLIENT, "systemctl show landbridge-storage -P Before")
     assert "slurmd.service" in order
-    # What cannot be mounted keeps the unit, and with it slurmd, from starting; the line says what it was.
+    # If a file system cannot be mounted, the unit fails and slurmd does not start; the log contains the reason.
     pool["mounts"] = [{"source": "nowhere", "type": "lustre", "options": "noatime", "mount": "/other"}]
     hosts.run(CLIENT, f"echo '{json.dumps(pool)}' > /etc/landbridge/pool.json")
     hosts.run(
@@ -183,12 +198,12 @@ def test_a_cloud_node_mounts_what_its_pool_has_before_slurmd_starts(hosts: Stora
 
 
 @pytest.mark.usefixtures("node")
-def test_deepops_703_a_healthy_client_is_not_found_ill_for_what_it_does_not_need(hosts: Storage) -> None:
-    """NFS 4 needs neither rpcbind nor rpc.statd. What is asked of a node is what it mounts, and that it answers."""
+def test_deepops_703_a_healthy_node_is_not_drained_for_services_that_it_does_not_need(hosts: Storage) -> None:
+    """NFS 4 needs neither rpcbind nor rpc.statd. The check covers the node's mounts only."""
     hosts.run(CLIENT, "systemctl stop rpcbind.socket rpcbind rpc-statd 2>/dev/null; true")
     check = "/opt/landbridge/bin/landbridge-node-health check; /opt/landbridge/bin/landbridge-node-health show"
     assert json.loads(hosts.run(CLIENT, f"{{ {check}; }} 2>/dev/null"))["problems"] == []
-    # Whoever looks at it without any right sees what was found, and measures nothing in their own session.
+    # A user without permissions sees the last results, and starts no check.
     seen = hosts.run(CLIENT, "runuser -u alice -- /opt/landbridge/bin/landbridge-node-health show")
     assert json.loads(seen)["problems"] == []
     hosts.run(CLIENT, "umount /fast")

@@ -11,29 +11,35 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
-from tests.roles.hosts.test_services import laid_out
+from tests.roles.hosts.test_services import rendered
 
 ROLES = Path(__file__).parents[3] / "ansible/roles"
 MODULE = ROLES / "nfs_client/library/nfs_mount_point.py"
 
 
-def test_deepops_939_the_kernels_server_speaks_what_clients_ask_for_and_nothing_older(tmp_path: Path) -> None:
+def test_deepops_939_the_kernel_server_offers_the_clients_version_and_no_older_one(tmp_path: Path) -> None:
     exports = [{"path": "/export/home", "clients": ["10.20.0.0/16", "10.60.0.0/16"]}]
-    found = laid_out(
+    texts = rendered(
         "nfs_server",
         tmp_path,
         {"nfs_server_exports": exports},
         ("nfs.conf.j2", "nfs.conf", "{{ [1] }}"),
         ("exports.j2", "exports", "{{ [1] }}"),
     )
-    said = configparser.ConfigParser()
-    said.read_string(found["nfs.conf"])
-    assert dict(said["nfsd"]) == {"threads": "64", "vers3": "n", "vers4.0": "n", "vers4.1": "y", "vers4.2": "y"}
+    configuration = configparser.ConfigParser()
+    configuration.read_string(texts["nfs.conf"])
+    assert dict(configuration["nfsd"]) == {
+        "threads": "64",
+        "vers3": "n",
+        "vers4.0": "n",
+        "vers4.1": "y",
+        "vers4.2": "y",
+    }
     options = yaml_text.load((ROLES / "nfs_client/defaults/main.yml").read_text())["nfs_client_options"].split(",")
     assert {"vers=4.2", "hard", "nosuid", "nodev"} <= set(options) and any(
-        one.startswith("nconnect=") for one in options
+        option.startswith("nconnect=") for option in options
     )
-    (line,) = [line for line in found["exports"].splitlines() if line.startswith("/")]
+    (line,) = [line for line in texts["exports"].splitlines() if line.startswith("/")]
     flags = "(rw,sync,no_subtree_check,root_squash)"
     assert line == f"/export/home 10.20.0.0/16{flags} 10.60.0.0/16{flags}"
 
@@ -45,14 +51,14 @@ def test_deepops_939_the_kernels_server_speaks_what_clients_ask_for_and_nothing_
         ("RedHat", ["kmod-lustre-client", "lustre-client"]),
     ],
 )
-def test_lustres_packages_are_the_distributions_own_words(family: str, packages: list[str]) -> None:
-    """Ubuntu is Debian's family; EL 9 has not run."""
-    found = yaml_text.load((ROLES / f"lustre_client/vars/{family}.yml").read_text())
-    assert found == {"lustre_client_distribution_packages": packages}
+def test_lustre_has_the_package_names_of_each_distribution(family: str, packages: list[str]) -> None:
+    """Ubuntu is in Debian's family; EL 9 was not tested."""
+    variables = yaml_text.load((ROLES / f"lustre_client/vars/{family}.yml").read_text())
+    assert variables == {"lustre_client_distribution_packages": packages}
 
 
-def test_nfs_has_the_names_of_each_distribution() -> None:
-    """EL 9 has not run; Ubuntu is Debian's family."""
+def test_nfs_has_the_package_names_of_each_distribution() -> None:
+    """EL 9 was not tested; Ubuntu is in Debian's family."""
 
     def names(role: str, family: str) -> Any:
         return yaml_text.load((ROLES / role / f"vars/{family}.yml").read_text())
@@ -74,14 +80,14 @@ def test_lustres_repository_and_mounts(tmp_path: Path) -> None:
     }
     mounts = [{"source": "10.0.0.1@o2ib:/fs", "mount": "/lustre-1/fs"}]
     name = "{{ item.mount[1:] | replace('-', '\\\\x2d') | replace('/', '-') }}.mount"
-    found = laid_out(
+    texts = rendered(
         "lustre_client",
         tmp_path,
         {"lustre_client_repository": repository, "lustre_client_mounts": mounts},
         ("lustre.sources.j2", "lustre.sources", "{{ [1] }}"),
         ("lustre.mount.j2", name.replace("\\\\", "\\"), "{{ lustre_client_mounts }}"),
     )
-    lines = found["lustre.sources"].splitlines()[1:]
+    lines = texts["lustre.sources"].splitlines()[1:]
     assert lines == [
         "Types: deb",
         "URIs: https://mirror.example.org/lustre/",
@@ -89,23 +95,23 @@ def test_lustres_repository_and_mounts(tmp_path: Path) -> None:
         "Components: main",
         "Signed-By: /k.asc",
     ]
-    (unit,) = [text for name, text in found.items() if name.endswith(".mount")]
+    (unit,) = [text for name, text in texts.items() if name.endswith(".mount")]
     assert "What=10.0.0.1@o2ib:/fs\nWhere=/lustre-1/fs\nType=lustre\nOptions=noatime,flock,nosuid,nodev\n" in unit
 
 
 def place(folder: Path, *, check: bool = False, **options: Any) -> dict[str, Any]:
-    """Run the module as Ansible does, over a folder of homes and a file of accounts of its own."""
-    own = {"path": str(folder / "home"), "source": "nfs01:/export/home", "passwd": str(folder / "passwd")}
-    data = json.dumps({"ANSIBLE_MODULE_ARGS": {**own, **options, "_ansible_check_mode": check}})
-    done = subprocess.run(
+    """Run the module as Ansible does, with a separate folder of homes and passwd file."""
+    defaults = {"path": str(folder / "home"), "source": "nfs01:/export/home", "passwd": str(folder / "passwd")}
+    data = json.dumps({"ANSIBLE_MODULE_ARGS": {**defaults, **options, "_ansible_check_mode": check}})
+    completed = subprocess.run(
         [sys.executable, str(MODULE)], input=data, capture_output=True, text=True, timeout=300, check=False
     )
-    return dict(json.loads(done.stdout))
+    return dict(json.loads(completed.stdout))
 
 
 @pytest.fixture
 def host(tmp_path: Path) -> Path:
-    """A host with the homes of an operator and of alice, and an account without a home."""
+    """Create the files of a host with the homes of an operator and of alice, and an account without a home."""
     home = tmp_path / "home"
     (home / "operator/.ssh").mkdir(parents=True, mode=0o700)
     (home / "operator/.ssh/authorized_keys").write_text("ssh-ed25519 AAAA\n")
@@ -120,18 +126,18 @@ def host(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_homes_that_would_be_hidden_are_named_and_nothing_changes(host: Path) -> None:
+def test_homes_that_would_be_hidden_are_reported_and_nothing_changes(host: Path) -> None:
     before = (host / "passwd").read_text()
-    said = place(host)
-    assert said["failed"] is True and "would be out of reach: operator, alice. Nothing was mounted" in said["msg"]
+    refused = place(host)
+    assert refused["failed"] is True and "would be out of reach: operator, alice. Nothing was mounted" in refused["msg"]
     assert "out of reach: operator. " in place(host, accounts=["alice"])["msg"]
     assert place(host, accounts=["alice", "operator"])["hidden"] == ["alice", "operator"]
     assert (host / "passwd").read_text() == before
     assert "is more than 0 MiB" in place(host, homes=str(host / "local"), most_mib=0)["msg"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs the lock of the accounts")
-def test_homes_are_copied_and_accounts_told_once(host: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to lock the passwd file")
+def test_homes_are_copied_and_accounts_changed_once(host: Path) -> None:
     local = host / "local"
     assert place(host, check=True, accounts=["alice"], homes=str(local))["moved"] == ["operator"]
     assert not local.exists()
@@ -139,10 +145,10 @@ def test_homes_are_copied_and_accounts_told_once(host: Path) -> None:
     assert (moved["changed"], moved["moved"], moved["hidden"]) == (True, ["operator"], ["alice"])
     assert (local / "operator/.ssh/authorized_keys").read_text() == "ssh-ed25519 AAAA\n"
     assert (local / "operator/.ssh").stat().st_mode & 0o777 == 0o700
-    # What was copied is still where it was, and the file of accounts is otherwise as it was.
+    # The original homes still exist, and other accounts have not changed.
     assert (host / "home/operator/.ssh/authorized_keys").exists()
     lines = (host / "passwd").read_text().splitlines()
     assert lines[1] == f"operator:x:1000:1000::{local}/operator:/bin/bash"
     assert lines[2].split(":")[5] == f"{host}/home/alice"
-    again = place(host, accounts=["alice"], homes=str(local))
-    assert (again["changed"], again["moved"]) == (False, [])
+    second_run = place(host, accounts=["alice"], homes=str(local))
+    assert (second_run["changed"], second_run["moved"]) == (False, [])

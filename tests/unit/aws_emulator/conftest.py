@@ -19,7 +19,7 @@ ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1}, connect_tim
 
 @dataclass(frozen=True)
 class Stack:
-    """Resources that Pulumi would have made for the tests."""
+    """Resources that Pulumi would create for the tests."""
 
     vpc: str
     subnets: tuple[str, str]
@@ -36,14 +36,14 @@ def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProce
 
 @pytest.fixture
 def cloud(emulator: EmulatorProcess) -> EmulatorProcess:
-    """The session's emulator, emptied."""
+    """Return the emulator of the session without resources."""
     emulator.control(wipe=True, boot=0)
     return emulator
 
 
 @functools.cache
 def client_of(cloud: EmulatorProcess, service: str, credentials: Path | None = None, region: str = "us-east-1") -> Any:
-    """A boto3 client that does not retry, with the operator's keys. Kept: making one takes half a second."""
+    """Return a boto3 client without retries, with the operator's keys (cached: its creation takes half a second)."""
     lines = (credentials or cloud.operator_credentials).read_text().splitlines()
     values = dict(line.split(" = ") for line in lines if " = " in line)
     session = boto3.session.Session(region_name=region, **values)
@@ -67,7 +67,6 @@ def build(ec2: Any, profile: str | None = None) -> Stack:
         "ImageId": IMAGE,
         "InstanceType": "p5.48xlarge",
         "UserData": "aGVsbG8=",
-        "NetworkInterfaces": nics,
         "MetadataOptions": {"HttpTokens": "required", "InstanceMetadataTags": "enabled"},
         "InstanceInitiatedShutdownBehavior": "terminate",
         "TagSpecifications": [{"ResourceType": "instance", "Tags": [{"Key": "from", "Value": "template"}]}],
@@ -75,7 +74,11 @@ def build(ec2: Any, profile: str | None = None) -> Stack:
     if profile:
         data["IamInstanceProfile"] = {"Arn": profile}
     template = ec2.create_launch_template(LaunchTemplateName="sandbox-p5", LaunchTemplateData=data)
-    return Stack(vpc, (subnets[0], subnets[1]), group, template["LaunchTemplate"]["LaunchTemplateId"])
+    template_id = template["LaunchTemplate"]["LaunchTemplateId"]
+    # CreateFleet takes no interfaces: its calls use version 2.
+    fleet_data = {**data, "NetworkInterfaces": nics}
+    ec2.create_launch_template_version(LaunchTemplateId=template_id, LaunchTemplateData=fleet_data)
+    return Stack(vpc, (subnets[0], subnets[1]), group, template_id)
 
 
 @pytest.fixture
@@ -85,22 +88,25 @@ def stack(ec2: Any) -> Stack:
 
 @pytest.fixture
 def fleet(ec2: Any, stack: Stack) -> Callable[..., Any]:
-    """CreateFleet with this stack's template; keyword arguments replace parts of the call."""
+    """Return a function that calls CreateFleet with the template of the stack; keyword arguments replace parts of the
+    call."""
 
-    def create(count: int = 2, minimum: int | None = None, subnets: tuple[str, ...] | None = None, **more: Any) -> Any:
+    def create(
+        count: int = 2, minimum: int | None = None, subnets: tuple[str, ...] | None = None, **parameters: Any
+    ) -> Any:
         overrides = [{"InstanceType": "p5.48xlarge", "SubnetId": subnet} for subnet in subnets or stack.subnets]
         options = {"SingleAvailabilityZone": True, "SingleInstanceType": True}
         call: dict[str, Any] = {
             "Type": "instant",
             "LaunchTemplateConfigs": [
                 {
-                    "LaunchTemplateSpecification": {"LaunchTemplateId": stack.template, "Version": "1"},
+                    "LaunchTemplateSpecification": {"LaunchTemplateId": stack.template, "Version": "2"},
                     "Overrides": overrides,
                 }
             ],
             "TargetCapacitySpecification": {"TotalTargetCapacity": count, "DefaultTargetCapacityType": "on-demand"},
             "OnDemandOptions": {**options, "MinTargetCapacity": count if minimum is None else minimum},
         }
-        return ec2.create_fleet(**{**call, **more})
+        return ec2.create_fleet(**{**call, **parameters})
 
     return create

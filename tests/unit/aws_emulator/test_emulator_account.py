@@ -21,9 +21,9 @@ def code_of(call: Callable[[], Any]) -> str:
     return str(caught.value.response["Error"]["Code"])
 
 
-def dry_run(ec2: Any, stack: Stack, kind: str = "p5.48xlarge", count: int = 1, **more: Any) -> str:
-    """The code that a dry run of RunInstances ends with."""
-    call: dict[str, Any] = {"ImageId": IMAGE, "InstanceType": kind, "MinCount": count, "MaxCount": count, **more}
+def dry_run(ec2: Any, stack: Stack, kind: str = "p5.48xlarge", count: int = 1, **parameters: Any) -> str:
+    """Return the error code of a dry run of RunInstances."""
+    call: dict[str, Any] = {"ImageId": IMAGE, "InstanceType": kind, "MinCount": count, "MaxCount": count, **parameters}
     call.setdefault("NetworkInterfaces", [{"DeviceIndex": 0, "SubnetId": stack.subnets[0]}])
     return code_of(lambda: ec2.run_instances(DryRun=True, **call))
 
@@ -50,21 +50,21 @@ PRIMARY = (0, 0, "interface")
     ("p5.48xlarge", [PRIMARY, (1, 0, "efa-only"), (1, 0, "interface")], "InvalidParameterValue"),
     ("g6e.xlarge", [(0, 0, "efa")], "UnsupportedOperation"),
 ])  # fmt: skip
-def test_dry_run_judges_the_interfaces(
+def test_a_dry_run_checks_the_network_interfaces(
     cloud: EmulatorProcess, ec2: Any, stack: Stack, kind: str, layout: Any, code: str
 ) -> None:
     cloud.control(offered={kind: ["use1-az4"]})
     assert dry_run(ec2, stack, kind, NetworkInterfaces=nics(stack, *layout)) == code
 
 
-def test_dry_run_starts_nothing_and_asks_for_leave(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_a_dry_run_starts_nothing_and_checks_permissions(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     assert dry_run(ec2, stack, count=4) == "DryRunOperation"
     cloud.control(deny=["ec2:RunInstances"])
     assert dry_run(ec2, stack) == "UnauthorizedOperation"
     assert cloud.control()["instances"] == []
 
 
-def test_quota_is_shown_and_enforced(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_a_quota_is_listed_and_enforced(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     quotas = client_of(cloud, "service-quotas")
     cloud.control(quotas={"L-417A185B": 384})
     quota = quotas.get_service_quota(ServiceCode="ec2", QuotaCode="L-417A185B")["Quota"]
@@ -83,10 +83,12 @@ def test_quota_is_shown_and_enforced(cloud: EmulatorProcess, ec2: Any, stack: St
     assert len(names) == len(set(names)) > 5
 
 
-def test_capacity_block_is_empty_until_it_starts(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_a_capacity_block_has_no_capacity_before_its_start_and_after_its_end(
+    cloud: EmulatorProcess, ec2: Any, stack: Stack
+) -> None:
     start = datetime.now(UTC) + timedelta(days=3)
-    asked = {"InstanceType": "p5.48xlarge", "InstanceCount": 4, "CapacityDurationHours": 48, "StartDateRange": start}
-    (offering,) = ec2.describe_capacity_block_offerings(**asked)["CapacityBlockOfferings"]
+    request = {"InstanceType": "p5.48xlarge", "InstanceCount": 4, "CapacityDurationHours": 48, "StartDateRange": start}
+    (offering,) = ec2.describe_capacity_block_offerings(**request)["CapacityBlockOfferings"]
     chosen = {"CapacityBlockOfferingId": offering["CapacityBlockOfferingId"], "InstancePlatform": "Linux/UNIX"}
     block = ec2.purchase_capacity_block(**chosen)["CapacityReservation"]
     tags = {tag["Key"]: tag["Value"] for tag in block["Tags"]}
@@ -109,12 +111,12 @@ def test_capacity_block_is_empty_until_it_starts(cloud: EmulatorProcess, ec2: An
     assert code_of(lambda: ec2.run_instances(MinCount=1, MaxCount=1, **call)) == "InvalidCapacityReservationState"
     cloud.control(clock=4 * 86400)
     assert len(ec2.run_instances(MinCount=3, MaxCount=3, **call)["Instances"]) == 3
-    found = ec2.describe_capacity_reservations(Filters=[{"Name": "state", "Values": ["active"]}])
-    assert [r["AvailableInstanceCount"] for r in found["CapacityReservations"]] == [1]
+    response = ec2.describe_capacity_reservations(Filters=[{"Name": "state", "Values": ["active"]}])
+    assert [r["AvailableInstanceCount"] for r in response["CapacityReservations"]] == [1]
     assert code_of(lambda: ec2.run_instances(MinCount=2, MaxCount=2, **call)) == "InsufficientInstanceCapacity"
     cloud.control(clock=9 * 86400)
-    found = ec2.describe_capacity_reservations(CapacityReservationIds=[block["CapacityReservationId"]])
-    assert found["CapacityReservations"][0]["State"] == "expired"
+    response = ec2.describe_capacity_reservations(CapacityReservationIds=[block["CapacityReservationId"]])
+    assert response["CapacityReservations"][0]["State"] == "expired"
 
 
 @pytest.mark.parametrize(("change", "code"), [
@@ -122,12 +124,12 @@ def test_capacity_block_is_empty_until_it_starts(cloud: EmulatorProcess, ec2: An
     ({"CapacityDurationHours": 25}, "InvalidParameterValue"),
     ({"InstanceType": "g6e.xlarge"}, "InvalidParameterValue"),
 ])  # fmt: skip
-def test_impossible_block_is_not_offered(ec2: Any, change: dict[str, Any], code: str) -> None:
-    asked = {"InstanceType": "p5.48xlarge", "InstanceCount": 4, "CapacityDurationHours": 48}
-    assert code_of(lambda: ec2.describe_capacity_block_offerings(**{**asked, **change})) == code
+def test_an_invalid_capacity_block_is_not_offered(ec2: Any, change: dict[str, Any], code: str) -> None:
+    request = {"InstanceType": "p5.48xlarge", "InstanceCount": 4, "CapacityDurationHours": 48}
+    assert code_of(lambda: ec2.describe_capacity_block_offerings(**{**request, **change})) == code
 
 
-def test_reservation_group_holds_reservations(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_a_resource_group_contains_capacity_reservations(cloud: EmulatorProcess, ec2: Any) -> None:
     groups = client_of(cloud, "resource-groups")
     capacity_reservation = ec2.create_capacity_reservation(
         InstanceType="p5.48xlarge", InstancePlatform="Linux/UNIX", AvailabilityZoneId="use1-az4", InstanceCount=2
@@ -149,13 +151,13 @@ def test_reservation_group_holds_reservations(cloud: EmulatorProcess, ec2: Any) 
     assert code_of(lambda: groups.get_group(Group=arn)) == "AccessDeniedException"
 
 
-def test_public_parameter_names_an_image_that_exists(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_a_public_parameter_has_an_existing_image(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     ssm = client_of(cloud, "ssm")
     answer = ssm.get_parameters(Names=[UBUNTU, f"{ARM}:1", "/aws/service/nobody/published/it"])
     assert answer["InvalidParameters"] == ["/aws/service/nobody/published/it"]
-    found = {parameter["Name"]: parameter for parameter in answer["Parameters"]}
-    assert (found[UBUNTU]["Version"], found[ARM]["Version"]) == (2, 1)
-    image, arm = (ec2.describe_images(ImageIds=[found[name]["Value"]])["Images"][0] for name in (UBUNTU, ARM))
+    parameters = {parameter["Name"]: parameter for parameter in answer["Parameters"]}
+    assert (parameters[UBUNTU]["Version"], parameters[ARM]["Version"]) == (2, 1)
+    image, arm = (ec2.describe_images(ImageIds=[parameters[name]["Value"]])["Images"][0] for name in (UBUNTU, ARM))
     assert (image["Architecture"], image["RootDeviceName"], image["ImageOwnerAlias"]) == (
         "x86_64",
         "/dev/sda1",
@@ -169,15 +171,15 @@ def test_public_parameter_names_an_image_that_exists(cloud: EmulatorProcess, ec2
     assert ssm.get_parameter(Name=UBUNTU)["Parameter"]["Value"] != image["ImageId"]
 
 
-def test_types_come_in_pages(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_instance_types_are_described_in_pages_and_offered_by_zone(cloud: EmulatorProcess, ec2: Any) -> None:
     pages = list(ec2.get_paginator("describe_instance_types").paginate())
     assert len(pages) > 3 and max(len(page["InstanceTypes"]) for page in pages) == 100
-    asked: dict[str, Any] = {
+    query: dict[str, Any] = {
         "LocationType": "availability-zone-id",
         "Filters": [{"Name": "instance-type", "Values": ["p5.48xlarge"]}],
     }
     cloud.control(offered={"p5.48xlarge": ["use1-az1"]})
-    offers = ec2.describe_instance_type_offerings(**asked)["InstanceTypeOfferings"]
+    offers = ec2.describe_instance_type_offerings(**query)["InstanceTypeOfferings"]
     assert [offer["Location"] for offer in offers] == ["use1-az1"]
 
 
@@ -188,7 +190,7 @@ def test_types_come_in_pages(cloud: EmulatorProcess, ec2: Any) -> None:
     ("efs", "describe_file_systems", "elasticfilesystem:DescribeFileSystems", "AccessDeniedException"),
     ("s3", "list_buckets", "s3:*", "AccessDenied"),
 ])  # fmt: skip
-def test_denied_action_is_refused_until_it_is_allowed(
+def test_a_denied_action_is_refused_until_it_is_permitted(
     cloud: EmulatorProcess, service: str, call: str, action: str, code: str
 ) -> None:
     cloud.control(deny=[action])
@@ -197,7 +199,7 @@ def test_denied_action_is_refused_until_it_is_allowed(
     getattr(client_of(cloud, service), call)()
 
 
-def test_subnet_counts_every_address_that_is_taken(ec2: Any, stack: Stack) -> None:
+def test_a_subnet_counts_the_free_addresses_of_all_interfaces(ec2: Any, stack: Stack) -> None:
     def free() -> int:
         return int(ec2.describe_subnets(SubnetIds=[stack.subnets[0]])["Subnets"][0]["AvailableIpAddressCount"])
 

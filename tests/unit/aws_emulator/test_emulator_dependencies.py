@@ -1,4 +1,4 @@
-"""EC2's dependency and quota errors, and answers that are lost after the call took effect."""
+"""EC2's dependency and quota errors, and responses that are lost after the call took effect."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ def code_of(call: Callable[[], Any]) -> str:
 
 
 class Network:
-    """A VPC with one of everything that hangs on something else."""
+    """A VPC with one resource of each type that depends on another one."""
 
     def __init__(self, ec2: Any) -> None:
         self.vpc = ec2.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
@@ -43,7 +43,7 @@ class Network:
         )["VpnConnection"]["VpnConnectionId"]
 
 
-def test_what_is_needed_stays_and_goes_once_it_is_not(ec2: Any) -> None:
+def test_a_resource_is_deleted_only_after_those_that_depend_on_it(ec2: Any) -> None:
     net = Network(ec2)
 
     def refused(code: str, call: str, **arguments: Any) -> None:
@@ -107,7 +107,7 @@ def test_what_is_needed_stays_and_goes_once_it_is_not(ec2: Any) -> None:
         ),
     ],
 )
-def test_a_quota_bites(
+def test_an_exceeded_quota_is_an_error(
     cloud: EmulatorProcess, ec2: Any, quota: str, code: str, call: Callable[[Any, Any], Any]
 ) -> None:
     net = Network(ec2)
@@ -115,7 +115,7 @@ def test_a_quota_bites(
     assert code_of(lambda: call(ec2, net)) == code
 
 
-def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_a_group_has_at_most_sixty_rules_and_a_resource_fifty_tags(cloud: EmulatorProcess, ec2: Any) -> None:
     net = Network(ec2)
 
     def add(numbers: range) -> None:
@@ -134,7 +134,7 @@ def test_a_group_takes_sixty_rules_and_a_thing_fifty_tags(cloud: EmulatorProcess
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.72.0.0/16", TagSpecifications=spec)) == "TagLimitExceeded"
 
 
-def test_a_table_takes_fifty_routes_besides_its_own(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_a_route_table_has_at_most_fifty_routes_beside_the_local_one(cloud: EmulatorProcess, ec2: Any) -> None:
     net = Network(ec2)
     table = ec2.create_route_table(VpcId=net.vpc)["RouteTable"]["RouteTableId"]
 
@@ -148,7 +148,7 @@ def test_a_table_takes_fifty_routes_besides_its_own(cloud: EmulatorProcess, ec2:
     add(50)
 
 
-def test_an_answer_may_get_lost_after_the_deed(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_a_fault_after_the_effect_loses_only_the_response(cloud: EmulatorProcess, ec2: Any) -> None:
     before = len(ec2.describe_vpcs()["Vpcs"])
     cloud.control(faults={"CreateVpc": {"code": "InternalError", "status": 500, "after": True}})
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.73.0.0/16")) == "InternalError"
@@ -156,13 +156,13 @@ def test_an_answer_may_get_lost_after_the_deed(cloud: EmulatorProcess, ec2: Any)
     ec2.create_vpc(CidrBlock="10.74.0.0/16")
 
 
-def test_calls_are_throttled_where_a_bucket_is_empty(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_calls_are_throttled_with_an_empty_token_bucket(cloud: EmulatorProcess, ec2: Any) -> None:
     cloud.control(buckets={"CreateVpc": [1, 0.001]})
     ec2.create_vpc(CidrBlock="10.75.0.0/16")
     assert code_of(lambda: ec2.create_vpc(CidrBlock="10.76.0.0/16")) == "RequestLimitExceeded"
 
 
-def test_a_deleted_gateway_takes_its_interface_along_and_an_endpoint_its_routes(ec2: Any) -> None:
+def test_a_deleted_nat_gateway_removes_its_interface_and_an_endpoint_its_routes(ec2: Any) -> None:
     net = Network(ec2)
     before = {
         network_interface["NetworkInterfaceId"]
@@ -183,13 +183,15 @@ def test_a_deleted_gateway_takes_its_interface_along_and_an_endpoint_its_routes(
         ec2.delete_route_table(RouteTableId=table)
 
 
-def test_a_vpns_attachment_is_none_of_a_vpc(ec2: Any) -> None:
+def test_the_attachment_of_a_vpn_is_not_listed_as_one_of_a_vpc(ec2: Any) -> None:
     network = Network(ec2)
     response = ec2.create_vpn_connection(
         Type="ipsec.1", CustomerGatewayId=network.customer, TransitGatewayId=network.tgw
     )
     assert response["VpnConnection"]["TransitGatewayId"] == network.tgw
     listed = ec2.describe_transit_gateway_vpc_attachments()["TransitGatewayVpcAttachments"]
-    assert [one["TransitGatewayAttachmentId"] for one in listed if one["TransitGatewayId"] == network.tgw] == [
-        network.attachment
-    ]
+    assert [
+        attachment["TransitGatewayAttachmentId"]
+        for attachment in listed
+        if attachment["TransitGatewayId"] == network.tgw
+    ] == [network.attachment]

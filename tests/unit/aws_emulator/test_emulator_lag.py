@@ -1,4 +1,4 @@
-"""Eventual consistency: a new resource is not found by id or in lists for a few calls; delayed answers are the real ones."""
+"""Eventual consistency: a new resource is missing by id and in lists for some calls; delayed responses are unchanged."""
 
 import time
 from typing import Any
@@ -16,7 +16,7 @@ def refused(call: Any, **arguments: Any) -> str:
     return str(caught.value.response["Error"]["Code"])
 
 
-def test_a_new_vpc_is_unseen_for_so_many_calls(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_a_new_vpc_is_not_found_for_the_set_number_of_calls(cloud: EmulatorProcess, ec2: Any) -> None:
     old = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
     cloud.control(lag=2)
     tags = [{"ResourceType": "vpc", "Tags": [{"Key": "name", "Value": "new"}]}]
@@ -24,10 +24,10 @@ def test_a_new_vpc_is_unseen_for_so_many_calls(cloud: EmulatorProcess, ec2: Any)
     assert [refused(ec2.describe_vpcs, VpcIds=[new]) for _ in range(2)] == ["InvalidVpcID.NotFound"] * 2
     assert ec2.describe_vpcs(VpcIds=[new])["Vpcs"][0]["Tags"] == [{"Key": "name", "Value": "new"}]
 
-    # In lists it is missing as long, beside what was there before; who uses it hears the same.
+    # Lists omit it for the same number of calls, and show older resources; calls that use it fail in the same way.
     net = ec2.create_subnet(VpcId=new, CidrBlock="10.2.1.0/24")["Subnet"]["SubnetId"]
     listed = [{subnet["SubnetId"] for subnet in ec2.describe_subnets()["Subnets"]} for _ in range(3)]
-    assert [net in one for one in listed] == [False, False, True] and listed[0]
+    assert [net in subnet_ids for subnet_ids in listed] == [False, False, True] and listed[0]
     assert old in {vpc["VpcId"] for vpc in ec2.describe_vpcs()["Vpcs"]}
     third = ec2.create_vpc(CidrBlock="10.3.0.0/16")["Vpc"]["VpcId"]
     assert refused(ec2.create_subnet, VpcId=third, CidrBlock="10.3.1.0/24") == "InvalidVpcID.NotFound"
@@ -35,7 +35,7 @@ def test_a_new_vpc_is_unseen_for_so_many_calls(cloud: EmulatorProcess, ec2: Any)
     ec2.create_subnet(VpcId=third, CidrBlock="10.3.1.0/24")
 
 
-def test_a_new_role_is_unseen_by_its_name(cloud: EmulatorProcess) -> None:
+def test_a_new_role_is_not_found_by_its_name_at_first(cloud: EmulatorProcess) -> None:
     iam = client_of(cloud, "iam")
     cloud.control(lag=1)
     iam.create_role(RoleName="late", AssumeRolePolicyDocument='{"Version": "2012-10-17", "Statement": []}')
@@ -43,7 +43,7 @@ def test_a_new_role_is_unseen_by_its_name(cloud: EmulatorProcess) -> None:
     assert iam.get_role(RoleName="late")["Role"]["RoleName"] == "late"
 
 
-def test_an_answer_that_is_held_is_the_real_one_and_an_error_does_nothing(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_a_delayed_response_is_unchanged_and_an_injected_error_has_no_effect(cloud: EmulatorProcess, ec2: Any) -> None:
     cloud.control(
         faults={"CreateVpc": [{"hold": 0.3, "after": True}, {"hold": 0.3, "code": "Unavailable", "status": 503}]}
     )

@@ -22,15 +22,17 @@ def ids_of(answer: Any) -> list[str]:
     return [instance for group in answer["Instances"] for instance in group["InstanceIds"]]
 
 
-def run(ec2: Any, stack: Stack, least: int, most: int, **more: Any) -> Any:
+def run(ec2: Any, stack: Stack, min_count: int, max_count: int, **parameters: Any) -> Any:
     template = {"LaunchTemplateId": stack.template}
     nic = [{"DeviceIndex": 0, "SubnetId": stack.subnets[0]}]
     return ec2.run_instances(
-        LaunchTemplate=template, MinCount=least, MaxCount=most, **{"NetworkInterfaces": nic, **more}
+        LaunchTemplate=template, MinCount=min_count, MaxCount=max_count, **{"NetworkInterfaces": nic, **parameters}
     )
 
 
-def test_launched_instance_is_what_its_template_says(ec2: Any, stack: Stack, fleet: Callable[..., Any]) -> None:
+def test_a_launched_instance_has_the_values_of_its_launch_template(
+    ec2: Any, stack: Stack, fleet: Callable[..., Any]
+) -> None:
     tags = [{"ResourceType": "instance", "Tags": [{"Key": "landbridge:cluster", "Value": "sandbox"}]}]
     answer = fleet(2, subnets=stack.subnets[:1], TagSpecifications=tags)
     assert [len(group["InstanceIds"]) for group in answer["Instances"]] == [2]  # grouped by override
@@ -53,7 +55,9 @@ def test_launched_instance_is_what_its_template_says(ec2: Any, stack: Stack, fle
     assert data["UserData"]["Value"] == "aGVsbG8="
 
 
-def test_drought_launches_nothing_and_says_why(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
+def test_insufficient_capacity_launches_nothing_and_is_an_error(
+    cloud: EmulatorProcess, fleet: Callable[..., Any]
+) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/us-east-1a": 1})
     answer = fleet(2)
     assert answer["Instances"] == []
@@ -61,7 +65,9 @@ def test_drought_launches_nothing_and_says_why(cloud: EmulatorProcess, fleet: Ca
     assert cloud.control()["instances"] == []
 
 
-def test_gang_is_not_spread_over_zones(cloud: EmulatorProcess, stack: Stack, fleet: Callable[..., Any]) -> None:
+def test_a_fleet_of_a_single_zone_is_not_spread_over_zones(
+    cloud: EmulatorProcess, stack: Stack, fleet: Callable[..., Any]
+) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 1, "p5.48xlarge/use1-az6": 3})
     answer = fleet(2)
     assert [g["LaunchTemplateAndOverrides"]["Overrides"]["SubnetId"] for g in answer["Instances"]] == [stack.subnets[1]]
@@ -75,7 +81,9 @@ def test_partial_fleet_fills_over_zones_and_reports_the_rest(cloud: EmulatorProc
     assert len(answer["Errors"]) == 2
 
 
-def test_capacity_comes_back_with_the_instance(cloud: EmulatorProcess, ec2: Any, fleet: Callable[..., Any]) -> None:
+def test_a_terminated_instance_returns_its_capacity(
+    cloud: EmulatorProcess, ec2: Any, fleet: Callable[..., Any]
+) -> None:
     cloud.control(pool={"p5.48xlarge/*": 2})
     ids = ids_of(fleet(2))
     assert fleet(1)["Instances"] == []
@@ -83,7 +91,7 @@ def test_capacity_comes_back_with_the_instance(cloud: EmulatorProcess, ec2: Any,
     assert len(ids_of(fleet(2))) == 2
 
 
-def test_freed_address_is_used_again_last(
+def test_a_freed_address_is_reused_last(
     cloud: EmulatorProcess, ec2: Any, stack: Stack, fleet: Callable[..., Any]
 ) -> None:
     first = ids_of(fleet(1, subnets=stack.subnets[:1]))
@@ -94,7 +102,7 @@ def test_freed_address_is_used_again_last(
     assert before not in [address for key, address in addresses.items() if key not in first]
 
 
-def test_client_token_launches_once(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
+def test_a_client_token_launches_once(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
     first, second = fleet(2, ClientToken="a"), fleet(2, ClientToken="a")
     assert ids_of(first) == ids_of(second)
     assert len(cloud.control()["instances"]) == 2
@@ -102,7 +110,7 @@ def test_client_token_launches_once(cloud: EmulatorProcess, fleet: Callable[...,
     assert ids_of(fleet(2, ClientToken="b")) != ids_of(first)
 
 
-def test_run_instances_counts_and_token(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_run_instances_respects_counts_and_client_token(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     cloud.control(pool={"p5.48xlarge/*": 3})
     assert error_of(lambda: run(ec2, stack, 4, 8)) == (500, "InsufficientInstanceCapacity")
     assert len(run(ec2, stack, 1, 8, ClientToken="x")["Instances"]) == 3
@@ -110,20 +118,20 @@ def test_run_instances_counts_and_token(cloud: EmulatorProcess, ec2: Any, stack:
     assert cloud.control()["pool"] == {"p5.48xlarge/*": 0}
 
 
-def test_throttling_is_503_and_refills(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
+def test_throttling_is_error_503(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> None:
     cloud.control(buckets={"CreateFleet": [1, 0.001]})
     fleet(1)
     assert error_of(lambda: fleet(1)) == (503, "RequestLimitExceeded")
     assert cloud.control()["errors"] == {"RequestLimitExceeded": 1}
 
 
-def test_injected_fault_is_answered_as_often_as_asked(cloud: EmulatorProcess, ec2: Any) -> None:
+def test_an_injected_fault_occurs_the_set_number_of_times(cloud: EmulatorProcess, ec2: Any) -> None:
     cloud.control(faults={"DescribeVpcs": {"code": "UnauthorizedOperation", "status": 403}})
     assert error_of(ec2.describe_vpcs) == (403, "UnauthorizedOperation")
     assert "Vpcs" in ec2.describe_vpcs()
 
 
-def test_full_subnet(ec2: Any, stack: Stack) -> None:
+def test_a_launch_in_a_full_subnet_is_refused(ec2: Any, stack: Stack) -> None:
     small = ec2.create_subnet(VpcId=stack.vpc, CidrBlock="10.60.255.0/28", AvailabilityZoneId="use1-az4")["Subnet"]
     nic = [{"DeviceIndex": 0, "SubnetId": small["SubnetId"]}]
     assert len(run(ec2, stack, 1, 20, NetworkInterfaces=nic)["Instances"]) == 11
@@ -145,11 +153,11 @@ DEBIAN = "/aws/service/debian/release/13/latest/amd64"
         ({"NetworkInterfaces": [{"DeviceIndex": 1}]}, "InvalidParameterCombination"),
     ],
 )
-def test_wrong_launch_is_refused(ec2: Any, stack: Stack, change: dict[str, Any], code: str) -> None:
+def test_an_invalid_launch_is_refused(ec2: Any, stack: Stack, change: dict[str, Any], code: str) -> None:
     assert error_of(lambda: run(ec2, stack, 1, 1, **change)) == (400, code)
 
 
-def test_placement_groups(ec2: Any, stack: Stack) -> None:
+def test_a_placement_group_is_unique_and_not_deleted_while_in_use(ec2: Any, stack: Stack) -> None:
     group = ec2.create_placement_group(GroupName="sandbox-p5", Strategy="cluster")["PlacementGroup"]
     assert ec2.describe_placement_groups(GroupNames=["sandbox-p5"])["PlacementGroups"] == [group]
     refused = error_of(lambda: ec2.create_placement_group(GroupName="sandbox-p5", Strategy="cluster"))
@@ -164,12 +172,14 @@ def test_placement_groups(ec2: Any, stack: Stack) -> None:
     assert refused == (400, "InvalidPlacementGroup.Unknown")
 
 
-def test_what_is_not_implemented_says_so(ec2: Any, fleet: Callable[..., Any]) -> None:
+def test_a_call_that_is_not_implemented_is_an_error(ec2: Any, fleet: Callable[..., Any]) -> None:
     assert error_of(ec2.describe_instance_topology) == (400, "NotImplementedInSandbox")
     assert error_of(lambda: fleet(1, Type="maintain")) == (400, "NotImplementedInSandbox")
 
 
-def test_boot_delay(cloud: EmulatorProcess, ec2: Any, fleet: Callable[..., Any]) -> None:
+def test_an_instance_is_pending_during_the_boot_delay(
+    cloud: EmulatorProcess, ec2: Any, fleet: Callable[..., Any]
+) -> None:
     cloud.control(boot=0.5)
     ids = ids_of(fleet(1))
     state = ec2.describe_instances(InstanceIds=ids)["Reservations"][0]["Instances"][0]["State"]["Name"]

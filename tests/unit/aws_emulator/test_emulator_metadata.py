@@ -1,4 +1,4 @@
-"""The metadata service: version 2 only, and each instance sees itself."""
+"""The metadata service: version 2 only, and each instance gets its own data."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ TTL = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
 
 
 class Machine:
-    """Calls from an instance's place on the loopback."""
+    """Caller of the metadata service from the loopback address of an instance."""
 
     def __init__(self, cloud: EmulatorProcess, address: str) -> None:
         self._imds, self._source = cloud.imds or "", "127." + address.partition(".")[2]
@@ -44,20 +44,20 @@ def machines(cloud: EmulatorProcess, fleet: Callable[..., Any]) -> list[tuple[st
     return [(i["id"], Machine(cloud, i["address"])) for i in cloud.control()["instances"]]
 
 
-def test_version_1_is_refused_and_version_2_answers(machines: list[tuple[str, Machine]]) -> None:
+def test_version_1_is_refused_and_version_2_is_served(machines: list[tuple[str, Machine]]) -> None:
     instance, machine = machines[0]
     assert machine.call("GET", "/latest/meta-data/instance-id")[0] == 401
     assert machine.get("meta-data/instance-id") == (200, instance)
 
 
-def test_token_belongs_to_its_instance(machines: list[tuple[str, Machine]]) -> None:
-    (_, one), (_, other) = machines
-    assert other.get("meta-data/instance-id", one.token())[0] == 401
-    assert one.call("PUT", "/latest/api/token", {**TTL, "X-Forwarded-For": "10.0.0.1"})[0] == 403
-    assert one.call("PUT", "/latest/api/token")[0] == 400
+def test_a_token_is_valid_only_for_its_instance(machines: list[tuple[str, Machine]]) -> None:
+    (_, owner), (_, other) = machines
+    assert other.get("meta-data/instance-id", owner.token())[0] == 401
+    assert owner.call("PUT", "/latest/api/token", {**TTL, "X-Forwarded-For": "10.0.0.1"})[0] == 403
+    assert owner.call("PUT", "/latest/api/token")[0] == 400
 
 
-def test_facts(machines: list[tuple[str, Machine]]) -> None:
+def test_metadata_of_an_instance_are_served(machines: list[tuple[str, Machine]]) -> None:
     _, machine = machines[0]
     token = machine.token()
     expected = {
@@ -76,14 +76,14 @@ def test_facts(machines: list[tuple[str, Machine]]) -> None:
     assert document["privateIp"] == "10.60.0.4"
 
 
-def test_tag_given_after_the_launch_appears(ec2: Any, machines: list[tuple[str, Machine]]) -> None:
+def test_a_tag_created_after_the_launch_is_served(ec2: Any, machines: list[tuple[str, Machine]]) -> None:
     instance, machine = machines[1]
     assert machine.get("meta-data/tags/instance/landbridge:node")[0] == 404
     ec2.create_tags(Resources=[instance], Tags=[{"Key": "landbridge:node", "Value": "p5-2"}])
     assert machine.get("meta-data/tags/instance/landbridge:node") == (200, "p5-2")
 
 
-def test_spot_notice(cloud: EmulatorProcess, machines: list[tuple[str, Machine]]) -> None:
+def test_a_spot_interruption_notice_is_served(cloud: EmulatorProcess, machines: list[tuple[str, Machine]]) -> None:
     instance, machine = machines[0]
     assert machine.get("meta-data/spot/instance-action")[0] == 404
     cloud.control(interrupt=[instance])
@@ -91,13 +91,13 @@ def test_spot_notice(cloud: EmulatorProcess, machines: list[tuple[str, Machine]]
     assert (status, json.loads(text)["action"]) == (200, "terminate")
 
 
-def test_ended_instance_has_no_metadata(ec2: Any, machines: list[tuple[str, Machine]]) -> None:
+def test_a_terminated_instance_has_no_metadata(ec2: Any, machines: list[tuple[str, Machine]]) -> None:
     instance, machine = machines[0]
     ec2.terminate_instances(InstanceIds=[instance])
     assert machine.call("PUT", "/latest/api/token", TTL)[0] == 404
 
 
-def test_role_credentials_work(cloud: EmulatorProcess) -> None:
+def test_credentials_of_the_instance_profile_are_valid(cloud: EmulatorProcess) -> None:
     iam, ec2 = client_of(cloud, "iam"), client_of(cloud, "ec2")
     iam.create_role(RoleName="sandbox-node", AssumeRolePolicyDocument="{}")
     profile = iam.create_instance_profile(InstanceProfileName="sandbox-node")["InstanceProfile"]["Arn"]
@@ -110,4 +110,5 @@ def test_role_credentials_work(cloud: EmulatorProcess) -> None:
     assert machine.get("meta-data/iam/security-credentials/") == (200, "sandbox-node")
     keys = json.loads(machine.get("meta-data/iam/security-credentials/sandbox-node")[1])
     session = boto3.session.Session(keys["AccessKeyId"], keys["SecretAccessKey"], keys["Token"], "us-east-1")
-    assert "Vpcs" in session.client("ec2", endpoint_url=cloud.endpoint, config=ONCE).describe_vpcs()
+    caller = session.client("sts", endpoint_url=cloud.endpoint, config=ONCE)
+    assert caller.get_caller_identity()["ResponseMetadata"]["HTTPStatusCode"] == 200

@@ -15,7 +15,9 @@ rooms = st.lists(
 
 
 @given(rooms, st.integers(1, 12), st.integers(0, 12), st.booleans(), st.booleans())
-def test_fill(rooms: list[Candidate], total: int, minimum: int, zone: bool, kind: bool) -> None:
+def test_a_fleet_is_allocated_within_capacity_and_counts(
+    rooms: list[Candidate], total: int, minimum: int, zone: bool, kind: bool
+) -> None:
     counts = fill(rooms, total, minimum, zone, kind)
     used = [candidate for candidate, count in zip(rooms, counts, strict=True) if count]
     assert all(0 <= count <= candidate.room for candidate, count in zip(rooms, counts, strict=True))
@@ -39,7 +41,7 @@ def test_addresses_are_free_and_different(count: int, reserved: set[int]) -> Non
     assert not {"10.60.0.0", "10.60.0.1", "10.60.0.2", "10.60.0.3", "10.60.0.15"} & set(used)
 
 
-def test_bucket_refills() -> None:
+def test_a_token_bucket_refills() -> None:
     clock = [0.0]
     bucket = TokenBucket(2, 0.5, lambda: clock[0])
     assert [bucket.take(), bucket.take(), bucket.take()] == [True, True, False]

@@ -15,8 +15,8 @@ class Side:
     def __init__(self, cloud: EmulatorProcess, region: str) -> None:
         self.region, self.ec2 = region, client_of(cloud, "ec2", region=region)
         self.id = self.ec2.create_transit_gateway(Options=OFF)["TransitGateway"]["TransitGatewayId"]
-        made = self.ec2.create_transit_gateway_route_table(TransitGatewayId=self.id)["TransitGatewayRouteTable"]
-        self.table = made["TransitGatewayRouteTableId"]
+        table = self.ec2.create_transit_gateway_route_table(TransitGatewayId=self.id)["TransitGatewayRouteTable"]
+        self.table = table["TransitGatewayRouteTableId"]
 
     def peer(self, other: "Side") -> str:
         response = self.ec2.create_transit_gateway_peering_attachment(
@@ -34,8 +34,8 @@ class Side:
         self.ec2.accept_transit_gateway_peering_attachment(TransitGatewayAttachmentId=id_)
 
     def states(self) -> dict[str, str]:
-        found = self.ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
-        return {one["TransitGatewayAttachmentId"]: one["State"] for one in found}
+        attachments = self.ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
+        return {attachment["TransitGatewayAttachmentId"]: attachment["State"] for attachment in attachments}
 
     def pair(self, attachment: str) -> dict[str, str]:
         return {"TransitGatewayAttachmentId": attachment, "TransitGatewayRouteTableId": self.table}
@@ -45,8 +45,8 @@ class Side:
 
     def routes(self) -> dict[str, str]:
         filters = [{"Name": "type", "Values": ["static"]}]
-        found = self.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=self.table, Filters=filters)
-        return {route["DestinationCidrBlock"]: route["State"] for route in found["Routes"]}
+        response = self.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=self.table, Filters=filters)
+        return {route["DestinationCidrBlock"]: route["State"] for route in response["Routes"]}
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def peered(sides: tuple[Side, Side]) -> tuple[Side, Side, str]:
     return home, away, id_
 
 
-def test_it_is_of_use_once_the_other_region_has_accepted_it(sides: tuple[Side, Side]) -> None:
+def test_a_peering_is_usable_once_the_other_region_has_accepted_it(sides: tuple[Side, Side]) -> None:
     home, away = sides
     id_ = home.peer(away)
     assert home.states() == away.states() == {id_: "pendingAcceptance"}
@@ -81,11 +81,11 @@ def test_it_is_of_use_once_the_other_region_has_accepted_it(sides: tuple[Side, S
         assert side.routes() == {"10.1.0.0/16": "active"}
 
 
-def test_both_gateways_are_there_and_two(sides: tuple[Side, Side]) -> None:
+def test_a_peering_needs_two_existing_gateways_and_is_unique(sides: tuple[Side, Side]) -> None:
     home, away = sides
     make = home.ec2.create_transit_gateway_peering_attachment
     known = {"TransitGatewayId": home.id, "PeerRegion": away.region, "PeerAccountId": "123456789012"}
-    # An id of the wrong region is no id.
+    # An id of the wrong region is not found.
     assert code_of(make, **known, PeerTransitGatewayId=home.id) == "InvalidTransitGatewayID.NotFound"
     assert code_of(make, **{**known, "TransitGatewayId": away.id}, PeerTransitGatewayId=away.id) == (
         "InvalidTransitGatewayID.NotFound"
@@ -94,13 +94,13 @@ def test_both_gateways_are_there_and_two(sides: tuple[Side, Side]) -> None:
     assert code_of(make, **known, PeerTransitGatewayId=away.id) == "DuplicateTransitGatewayAttachment"
 
 
-def test_nothing_is_propagated_through_it(peered: tuple[Side, Side, str]) -> None:
+def test_a_peering_has_no_route_propagation(peered: tuple[Side, Side, str]) -> None:
     home, _, id_ = peered
     propagate = home.ec2.enable_transit_gateway_route_table_propagation
     assert code_of(propagate, **home.pair(id_)) == "InvalidParameterValue"
 
 
-def test_a_range_is_in_a_table_once_and_leads_somewhere(peered: tuple[Side, Side, str]) -> None:
+def test_a_route_is_unique_and_needs_an_existing_attachment(peered: tuple[Side, Side, str]) -> None:
     home, away, id_ = peered
     add = home.ec2.create_transit_gateway_route
     add(**home.route("10.1.0.0/16", id_))
@@ -111,15 +111,18 @@ def test_a_range_is_in_a_table_once_and_leads_somewhere(peered: tuple[Side, Side
     assert code_of(add, **wrong) == "InvalidRouteTableID.NotFound"
     transit_gateway_id = home.ec2.create_transit_gateway(Options=OFF)["TransitGateway"]["TransitGatewayId"]
     other = home.ec2.create_transit_gateway_route_table(TransitGatewayId=transit_gateway_id)["TransitGatewayRouteTable"]
-    strange = {**home.route("10.2.0.0/16", id_), "TransitGatewayRouteTableId": other["TransitGatewayRouteTableId"]}
-    assert code_of(add, **strange) == "InvalidParameterValue"
+    of_other_gateway = {
+        **home.route("10.2.0.0/16", id_),
+        "TransitGatewayRouteTableId": other["TransitGatewayRouteTableId"],
+    }
+    assert code_of(add, **of_other_gateway) == "InvalidParameterValue"
     remove = home.ec2.delete_transit_gateway_route
     key = {"TransitGatewayRouteTableId": home.table, "DestinationCidrBlock": "10.1.0.0/16"}
     remove(**key)
     assert code_of(remove, **key) == "InvalidRoute.NotFound"
 
 
-def test_a_gateway_with_a_peering_stays_whichever_side_asked_for_it(peered: tuple[Side, Side, str]) -> None:
+def test_a_gateway_with_a_peering_is_not_deleted_on_either_side(peered: tuple[Side, Side, str]) -> None:
     home, away, id_ = peered
     for side in (home, away):
         assert code_of(side.ec2.delete_transit_gateway, TransitGatewayId=side.id) == "IncorrectState"
@@ -133,20 +136,20 @@ def test_a_gateway_with_a_peering_stays_whichever_side_asked_for_it(peered: tupl
         side.ec2.delete_transit_gateway(TransitGatewayId=side.id)
 
 
-def test_a_route_tells_where_it_leads_until_its_attachment_goes(peered: tuple[Side, Side, str]) -> None:
+def test_a_route_has_its_target_and_is_a_blackhole_after_its_deletion(peered: tuple[Side, Side, str]) -> None:
     home, _, id_ = peered
     home.ec2.create_transit_gateway_route(**home.route("10.1.0.0/16", id_))
     vpc = home.ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
     subnet = home.ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
     response = home.ec2.create_transit_gateway_vpc_attachment(TransitGatewayId=home.id, VpcId=vpc, SubnetIds=[subnet])
-    own = response["TransitGatewayVpcAttachment"]["TransitGatewayAttachmentId"]
-    home.ec2.create_transit_gateway_route(**home.route("10.9.0.0/16", own))
-    assert ways(home) == {"10.1.0.0/16": (id_, "active"), "10.9.0.0/16": (own, "active")}
-    home.ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=own)
-    assert ways(home)["10.9.0.0/16"] == (own, "blackhole")
+    vpc_attachment = response["TransitGatewayVpcAttachment"]["TransitGatewayAttachmentId"]
+    home.ec2.create_transit_gateway_route(**home.route("10.9.0.0/16", vpc_attachment))
+    assert route_targets(home) == {"10.1.0.0/16": (id_, "active"), "10.9.0.0/16": (vpc_attachment, "active")}
+    home.ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=vpc_attachment)
+    assert route_targets(home)["10.9.0.0/16"] == (vpc_attachment, "blackhole")
 
 
-def ways(side: Side) -> dict[str, tuple[str, str]]:
+def route_targets(side: Side) -> dict[str, tuple[str, str]]:
     """Return the target and the state of each static route."""
     filters = [{"Name": "type", "Values": ["static"]}]
     routes = side.ec2.search_transit_gateway_routes(TransitGatewayRouteTableId=side.table, Filters=filters)["Routes"]
@@ -159,27 +162,27 @@ def ways(side: Side) -> dict[str, tuple[str, str]]:
     }
 
 
-def test_peerings_are_asked_for_by_either_gateway(peered: tuple[Side, Side, str]) -> None:
+def test_peerings_are_filtered_by_either_gateway(peered: tuple[Side, Side, str]) -> None:
     home, away, id_ = peered
-    ask = home.ec2.describe_transit_gateway_peering_attachments
+    describe = home.ec2.describe_transit_gateway_peering_attachments
 
     def of(name: str, *values: str) -> list[str]:
-        found = ask(Filters=[{"Name": name, "Values": list(values)}])["TransitGatewayPeeringAttachments"]
-        return [one["TransitGatewayAttachmentId"] for one in found]
+        attachments = describe(Filters=[{"Name": name, "Values": list(values)}])["TransitGatewayPeeringAttachments"]
+        return [attachment["TransitGatewayAttachmentId"] for attachment in attachments]
 
     assert of("transit-gateway-id", home.id) == of("transit-gateway-id", away.id) == [id_]
     assert of("transit-gateway-id", "tgw-0123456789abcdef0") == of("state", "pendingAcceptance") == []
     assert of("tag:landbridge:cluster", "x") == [id_]
-    assert code_of(ask, Filters=[{"Name": "peer", "Values": ["x"]}]) == "InvalidParameterValue"
+    assert code_of(describe, Filters=[{"Name": "peer", "Values": ["x"]}]) == "InvalidParameterValue"
 
 
-def test_each_side_has_tags_of_its_own(peered: tuple[Side, Side, str]) -> None:
+def test_each_side_of_a_peering_has_its_own_tags(peered: tuple[Side, Side, str]) -> None:
     home, away, id_ = peered
 
     def tags(side: Side) -> dict[str, str]:
-        (found,) = side.ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
-        return {tag["Key"]: tag["Value"] for tag in found["Tags"]}
+        (attachment,) = side.ec2.describe_transit_gateway_peering_attachments()["TransitGatewayPeeringAttachments"]
+        return {tag["Key"]: tag["Value"] for tag in attachment["Tags"]}
 
     assert (tags(home), tags(away)) == ({"landbridge:cluster": "x"}, {})
-    away.ec2.create_tags(Resources=[id_], Tags=[{"Key": "Name", "Value": "there"}])
-    assert (tags(home), tags(away)) == ({"landbridge:cluster": "x"}, {"Name": "there"})
+    away.ec2.create_tags(Resources=[id_], Tags=[{"Key": "Name", "Value": "away"}])
+    assert (tags(home), tags(away)) == ({"landbridge:cluster": "x"}, {"Name": "away"})

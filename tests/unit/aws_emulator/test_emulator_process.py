@@ -16,17 +16,17 @@ from sandbox.aws_emulator.process import EmulatorProcess, running
 from .conftest import ONCE, build, client_of
 
 
-def test_port_in_use_is_said_clearly(cloud: EmulatorProcess, tmp_path: Path) -> None:
-    taken = cloud.endpoint.removeprefix("http://")
-    command = [sys.executable, "-m", "sandbox.aws_emulator", "--listen", taken, "--state", str(tmp_path)]
+def test_a_port_in_use_is_a_clear_error(cloud: EmulatorProcess, tmp_path: Path) -> None:
+    address = cloud.endpoint.removeprefix("http://")
+    command = [sys.executable, "-m", "sandbox.aws_emulator", "--listen", address, "--state", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
-    assert taken in done.stderr
+    assert address in done.stderr
     assert "another program listens there" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_missing_namespace_is_said_clearly(tmp_path: Path) -> None:
+def test_a_missing_network_namespace_is_a_clear_error(tmp_path: Path) -> None:
     options = ["--listen", "127.0.0.1:0", "--netns", "nobody-made-it", "--listen-netns", "10.60.0.254:4580"]
     command = [sys.executable, "-m", "sandbox.aws_emulator", *options, "--state", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -39,25 +39,25 @@ def test_missing_namespace_is_said_clearly(tmp_path: Path) -> None:
     ("secretsmanager", "list_secrets", "InvalidClientTokenId"),
     ("s3", "list_buckets", "InvalidAccessKeyId"),
 ])  # fmt: skip
-def test_unknown_key_is_refused(cloud: EmulatorProcess, service: str, call: str, code: str) -> None:
+def test_an_unknown_access_key_is_refused(cloud: EmulatorProcess, service: str, call: str, code: str) -> None:
     session = boto3.session.Session("AKIAUNKNOWNUNKNOWNXX", "secret", region_name="us-east-1")
     with pytest.raises(ClientError) as caught:
         getattr(session.client(service, endpoint_url=cloud.endpoint, config=ONCE), call)()
     assert caught.value.response["Error"]["Code"] == code
 
 
-def test_both_minted_keys_work_and_are_private(cloud: EmulatorProcess) -> None:
+def test_both_created_access_keys_are_valid_and_private(cloud: EmulatorProcess) -> None:
     for path in (cloud.operator_credentials, cloud.launch_credentials):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert "Vpcs" in client_of(cloud, "ec2", path).describe_vpcs()
 
 
-def test_control_names_what_it_does_not_know(cloud: EmulatorProcess) -> None:
+def test_an_unknown_control_key_is_refused(cloud: EmulatorProcess) -> None:
     with pytest.raises(OSError, match="400"):
         cloud.control(capacity={"p5.48xlarge/*": 1})
 
 
-def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+def test_the_emulator_ends_with_its_killed_parent(tmp_path: Path) -> None:
     text = (
         "import sys, time\nfrom pathlib import Path\nfrom sandbox.aws_emulator.process import running\n"
         "with running(Path(sys.argv[1]), '--with-parent') as cloud:\n    print(cloud.pid, flush=True)\n    time.sleep(60)\n"
@@ -73,7 +73,7 @@ def test_it_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     assert not cloud.exists() and not (tmp_path / "ready.json").exists()
 
 
-def test_end_of_the_cloud_ends_its_machines(tmp_path: Path) -> None:
+def test_the_end_of_the_emulator_ends_its_instances(tmp_path: Path) -> None:
     options = ["--boot-delay", "0", "--launcher", "process", "--process-command", "sleep 600"]
     with running(tmp_path, *options) as cloud:
         ec2 = client_of(cloud, "ec2")
@@ -86,12 +86,12 @@ def test_end_of_the_cloud_ends_its_machines(tmp_path: Path) -> None:
         assert _wait_for(lambda: len(_children(cloud.pid)) == 2)
         ec2.terminate_instances(InstanceIds=ids[:1])
         assert _wait_for(lambda: len(_children(cloud.pid)) == 1)
-        left = _children(cloud.pid)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in left)
+        remaining = _children(cloud.pid)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in remaining)
     assert not (tmp_path / "ready.json").exists()
 
 
-def test_machine_that_shuts_itself_down_is_terminated_and_frees_its_place(tmp_path: Path) -> None:
+def test_an_instance_that_shuts_itself_down_is_terminated_and_returns_its_capacity(tmp_path: Path) -> None:
     options = ["--boot-delay", "0", "--launcher", "process", "--process-command", "sleep 1"]
     with running(tmp_path, *options) as cloud:
         cloud.control(pool={"p5.48xlarge/*": 1})

@@ -1,4 +1,4 @@
-"""RunInstances and DescribeInstances of the emulated AWS, with AWS's errors and lost answers."""
+"""RunInstances and DescribeInstances of the emulated AWS, with AWS's errors and lost responses."""
 
 import json
 import time
@@ -33,15 +33,23 @@ def shown(ec2: Any, **query: Any) -> list[str]:
     ]
 
 
-def test_a_subnet_beside_the_templates_interfaces_is_refused(ec2: Any, stack: Stack) -> None:
-    template = {"LaunchTemplateId": stack.template}
+def test_a_subnet_beside_the_interfaces_of_the_template_is_refused(ec2: Any, stack: Stack) -> None:
+    template = {"LaunchTemplateId": stack.template, "Version": "2"}  # with interfaces
     call: dict[str, Any] = {"LaunchTemplate": template, "MinCount": 1, "MaxCount": 1}
     refused = (400, "InvalidParameterCombination")
     assert error_of(lambda: ec2.run_instances(**call, SubnetId=stack.subnets[0])) == refused
     assert error_of(lambda: run(ec2, stack, 1, 1, SubnetId=stack.subnets[0])) == refused
 
 
-def test_a_token_is_answered_again_with_the_same_instances_and_refuses_another_request(ec2: Any, stack: Stack) -> None:
+def test_interfaces_in_the_template_and_in_the_request_are_refused(ec2: Any, stack: Stack) -> None:
+    nic = [{"DeviceIndex": 0, "SubnetId": stack.subnets[0]}]
+    both: dict[str, Any] = {"LaunchTemplate": {"LaunchTemplateId": stack.template, "Version": "2"}, "MinCount": 1}
+    refused = (400, "InvalidParameterCombination")
+    assert error_of(lambda: ec2.run_instances(**both, MaxCount=1, NetworkInterfaces=nic)) == refused
+    assert len(ids(run(ec2, stack, 1, 1, NetworkInterfaces=nic))) == 1
+
+
+def test_a_repeated_token_returns_the_same_instances_and_refuses_another_request(ec2: Any, stack: Stack) -> None:
     first = run(ec2, stack, 2, 2, ClientToken="t-1")
     assert ids(run(ec2, stack, 2, 2, ClientToken="t-1")) == ids(first)
     assert [instance["AmiLaunchIndex"] for instance in first["Instances"]] == [0, 1]
@@ -54,14 +62,16 @@ def test_a_token_is_answered_again_with_the_same_instances_and_refuses_another_r
     } == set(zip(ids(first), (0, 1), strict=True))
 
 
-def test_whole_or_nothing_and_as_many_as_there_are(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_a_launch_starts_at_least_min_count_and_at_most_the_capacity(
+    cloud: EmulatorProcess, ec2: Any, stack: Stack
+) -> None:
     cloud.control(pool={f"{P5}/use1-az4": 3})
     assert error_of(lambda: run(ec2, stack, 4, 4)) == (500, "InsufficientInstanceCapacity")
     assert cloud.control()["instances"] == []
     assert len(ids(run(ec2, stack, 1, 5))) == 3
 
 
-def test_spot_has_a_price_and_a_part_of_the_capacity(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_spot_has_a_price_and_its_own_capacity(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     cloud.control(spot={f"{P5}/use1-az4": 30.0}, pool={f"{P5}/use1-az4/spot": 1})
     assert error_of(lambda: run(ec2, stack, 1, 1, **spot(MaxPrice="29.5"))) == (400, "SpotMaxPriceTooLow")
     assert run(ec2, stack, 1, 1, **spot(MaxPrice="31"))["Instances"][0]["InstanceLifecycle"] == "spot"
@@ -78,43 +88,43 @@ def test_spot_has_a_price_and_a_part_of_the_capacity(cloud: EmulatorProcess, ec2
         ("instance", {f"k{number}": "v" for number in range(51)}, "TagLimitExceeded"),
     ],
 )
-def test_wrong_tags_start_nothing(
+def test_invalid_tags_start_nothing(
     cloud: EmulatorProcess, ec2: Any, stack: Stack, kind: str, tags: dict[str, str], code: str
 ) -> None:
-    given = [{"ResourceType": kind, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}]
-    assert error_of(lambda: run(ec2, stack, 1, 1, TagSpecifications=given)) == (400, code)
+    specification = [{"ResourceType": kind, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}]
+    assert error_of(lambda: run(ec2, stack, 1, 1, TagSpecifications=specification)) == (400, code)
     assert cloud.control()["instances"] == []
 
 
-def test_disks_and_interfaces_have_the_tags_of_their_launch(ec2: Any, stack: Stack) -> None:
+def test_volumes_and_interfaces_have_the_tags_of_their_launch(ec2: Any, stack: Stack) -> None:
     tags = [{"Key": "landbridge:cluster", "Value": "sandbox"}]
-    given = [{"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume", "network-interface")]
-    run(ec2, stack, 1, 1, TagSpecifications=given)
-    wanted = [{"Name": "tag:landbridge:cluster", "Values": ["sandbox"]}]
-    assert len(ec2.describe_volumes(Filters=wanted)["Volumes"]) == 1
-    assert len(ec2.describe_network_interfaces(Filters=wanted)["NetworkInterfaces"]) == 1
+    specifications = [{"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume", "network-interface")]
+    run(ec2, stack, 1, 1, TagSpecifications=specifications)
+    by_tag = [{"Name": "tag:landbridge:cluster", "Values": ["sandbox"]}]
+    assert len(ec2.describe_volumes(Filters=by_tag)["Volumes"]) == 1
+    assert len(ec2.describe_network_interfaces(Filters=by_tag)["NetworkInterfaces"]) == 1
 
 
-def test_pages_are_of_instances_and_end(ec2: Any, stack: Stack) -> None:
+def test_instances_are_described_in_pages(ec2: Any, stack: Stack) -> None:
     started = sorted(ids(run(ec2, stack, 7, 7)) + ids(run(ec2, stack, 5, 5)))
     first = ec2.describe_instances(MaxResults=5)
     assert sum(len(group["Instances"]) for group in first["Reservations"]) == 5
     pages = ec2.get_paginator("describe_instances").paginate(PaginationConfig={"PageSize": 5})
-    found = [
+    described = [
         instance["InstanceId"] for page in pages for group in page["Reservations"] for instance in group["Instances"]
     ]
-    assert sorted(found) == started == sorted(shown(ec2))
+    assert sorted(described) == started == sorted(shown(ec2))
     assert error_of(lambda: ec2.describe_instances(MaxResults=1001)) == (400, "InvalidParameterValue")
 
 
-def test_nothing_is_tagged_where_one_is_unknown(ec2: Any, stack: Stack) -> None:
+def test_no_resource_is_tagged_if_one_is_unknown(ec2: Any, stack: Stack) -> None:
     known, tags = ids(run(ec2, stack, 1, 1)), [{"Key": "x", "Value": "y"}]
     refused = error_of(lambda: ec2.create_tags(Resources=[*known, "i-0123456789abcdef0"], Tags=tags))
     assert refused == (400, "InvalidInstanceID.NotFound")
     assert shown(ec2, Filters=[{"Name": "tag:x", "Values": ["y"]}]) == []
 
 
-def test_a_call_that_is_cut_off_has_done_its_work_or_not(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+def test_a_cut_connection_loses_the_request_or_the_response(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
     cloud.control(faults={"RunInstances": [{"cut": True}, {"cut": True, "after": True}]})
     for expected in (0, 1):
         with pytest.raises(ConnectionClosedError):
@@ -124,7 +134,7 @@ def test_a_call_that_is_cut_off_has_done_its_work_or_not(cloud: EmulatorProcess,
     assert len(cloud.control()["instances"]) == 1
 
 
-def test_a_call_that_hangs(cloud: EmulatorProcess) -> None:
+def test_a_delayed_response_causes_a_timeout(cloud: EmulatorProcess) -> None:
     import boto3
     from botocore.config import Config
 
@@ -138,7 +148,7 @@ def test_a_call_that_hangs(cloud: EmulatorProcess) -> None:
         impatient.describe_vpcs()
 
 
-def test_interruption_is_recommended_announced_and_done(
+def test_a_spot_interruption_is_recommended_announced_and_executed(
     cloud: EmulatorProcess, ec2: Any, stack: Stack, wait: Callable[..., None]
 ) -> None:
     instance = run(ec2, stack, 1, 1, **spot())["Instances"][0]
@@ -162,11 +172,11 @@ def test_the_launch_index_is_in_the_metadata(cloud: EmulatorProcess, ec2: Any, s
 
 @pytest.fixture
 def wait() -> Callable[..., None]:
-    """Wait until a condition is true."""
+    """Return a function that waits until a condition is true."""
 
-    def until(true: Callable[[], bool]) -> None:
+    def until(condition: Callable[[], bool]) -> None:
         end = time.monotonic() + 300
-        while not true():
+        while not condition():
             assert time.monotonic() < end, "not true within 300 s"
             time.sleep(0.05)
 

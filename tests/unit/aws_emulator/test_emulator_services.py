@@ -1,4 +1,4 @@
-"""Instances of services, volumes and databases: the emulated AWS returns AWS's errors."""
+"""Instances, volumes and databases of services in the emulated AWS, with AWS's errors."""
 
 from typing import Any
 
@@ -17,23 +17,30 @@ class Site:
     def __init__(self, cloud: EmulatorProcess) -> None:
         self.ec2, self.rds = client_of(cloud, "ec2"), client_of(cloud, "rds")
         self.vpc = self.ec2.create_vpc(CidrBlock="10.60.0.0/16")["Vpc"]["VpcId"]
-        made = [
+        subnets = [
             self.ec2.create_subnet(VpcId=self.vpc, CidrBlock=cidr, AvailabilityZoneId=zone)["Subnet"]
             for zone, cidr in zip(ZONES, ("10.60.0.0/24", "10.60.1.0/24"), strict=True)
         ]
-        self.subnets = [one["SubnetId"] for one in made]
-        self.zones = [one["AvailabilityZone"] for one in made]
+        self.subnets = [subnet["SubnetId"] for subnet in subnets]
+        self.zones = [subnet["AvailabilityZone"] for subnet in subnets]
         self.group = self.ec2.create_security_group(GroupName="g", Description="d", VpcId=self.vpc)["GroupId"]
 
-    def machine(self, address: str | None = None, **more: Any) -> str:
-        own = {"PrivateIpAddress": address} if address else {}
-        wanted = {"ImageId": IMAGE, "InstanceType": "m7i.large", "MinCount": 1, "MaxCount": 1, **own, **more}
-        response = self.ec2.run_instances(SubnetId=self.subnets[0], SecurityGroupIds=[self.group], **wanted)
+    def machine(self, address: str | None = None, **parameters: Any) -> str:
+        private_address = {"PrivateIpAddress": address} if address else {}
+        arguments = {
+            "ImageId": IMAGE,
+            "InstanceType": "m7i.large",
+            "MinCount": 1,
+            "MaxCount": 1,
+            **private_address,
+            **parameters,
+        }
+        response = self.ec2.run_instances(SubnetId=self.subnets[0], SecurityGroupIds=[self.group], **arguments)
         return str(response["Instances"][0]["InstanceId"])
 
     def volume(self, zone: int = 0) -> str:
-        wanted = {"AvailabilityZone": self.zones[zone], "Size": 50, "VolumeType": "gp3", "Encrypted": True}
-        return str(self.ec2.create_volume(**wanted)["VolumeId"])
+        arguments = {"AvailabilityZone": self.zones[zone], "Size": 50, "VolumeType": "gp3", "Encrypted": True}
+        return str(self.ec2.create_volume(**arguments)["VolumeId"])
 
     def groups(self, *subnets: str, family: str = "mariadb11.4") -> None:
         self.rds.create_db_parameter_group(DBParameterGroupName="p", DBParameterGroupFamily=family, Description="d")
@@ -41,8 +48,8 @@ class Site:
             DBSubnetGroupName="s", DBSubnetGroupDescription="d", SubnetIds=list(subnets or self.subnets)
         )
 
-    def database(self, **more: Any) -> dict[str, Any]:
-        wanted = {
+    def database(self, **parameters: Any) -> dict[str, Any]:
+        arguments = {
             "DBInstanceIdentifier": "d",
             "Engine": "mariadb",
             "EngineVersion": "11.4",
@@ -55,7 +62,9 @@ class Site:
             "DBParameterGroupName": "p",
             "VpcSecurityGroupIds": [self.group],
         }
-        response = self.rds.create_db_instance(**{k: v for k, v in {**wanted, **more}.items() if v is not None})
+        response = self.rds.create_db_instance(
+            **{k: v for k, v in {**arguments, **parameters}.items() if v is not None}
+        )
         return dict(response["DBInstance"])
 
 
@@ -64,62 +73,62 @@ def site(cloud: EmulatorProcess) -> Site:
     return Site(cloud)
 
 
-def test_a_machine_has_the_address_that_it_asks_for_and_nobody_else_has(site: Site) -> None:
-    one = site.machine("10.60.0.16")
-    (seen,) = site.ec2.describe_instances(InstanceIds=[one])["Reservations"][0]["Instances"]
-    assert seen["PrivateIpAddress"] == "10.60.0.16"
-    for address, says in (
+def test_an_instance_gets_its_requested_address_unless_it_is_in_use_or_invalid(site: Site) -> None:
+    instance_id = site.machine("10.60.0.16")
+    (described,) = site.ec2.describe_instances(InstanceIds=[instance_id])["Reservations"][0]["Instances"]
+    assert described["PrivateIpAddress"] == "10.60.0.16"
+    for address, message in (
         ("10.60.0.16", "InvalidIPAddress.InUse"),
         ("10.60.1.9", "does not fall within"),
         ("10.60.0.3", "reserved address range"),
         ("10.60.0.255", "reserved address range"),
     ):
-        with pytest.raises(ClientError, match=says):
+        with pytest.raises(ClientError, match=message):
             site.machine(address)
-    site.ec2.terminate_instances(InstanceIds=[one])
+    site.ec2.terminate_instances(InstanceIds=[instance_id])
     site.machine("10.60.0.16")
 
 
-def test_type_changes_at_rest_and_a_protected_machine_stays(site: Site) -> None:
-    one = site.machine(DisableApiTermination=True)
+def test_the_type_of_a_stopped_instance_changes_and_a_protected_one_is_not_terminated(site: Site) -> None:
+    instance_id = site.machine(DisableApiTermination=True)
     with pytest.raises(ClientError, match="OperationNotPermitted"):
-        site.ec2.terminate_instances(InstanceIds=[one])
+        site.ec2.terminate_instances(InstanceIds=[instance_id])
     with pytest.raises(ClientError, match="IncorrectInstanceState"):
-        site.ec2.modify_instance_attribute(InstanceId=one, InstanceType={"Value": "m7i.xlarge"})
-    site.ec2.stop_instances(InstanceIds=[one])
-    site.ec2.modify_instance_attribute(InstanceId=one, InstanceType={"Value": "m7i.xlarge"})
-    site.ec2.start_instances(InstanceIds=[one])
-    site.ec2.modify_instance_attribute(InstanceId=one, DisableApiTermination={"Value": False})
-    site.ec2.terminate_instances(InstanceIds=[one])
+        site.ec2.modify_instance_attribute(InstanceId=instance_id, InstanceType={"Value": "m7i.xlarge"})
+    site.ec2.stop_instances(InstanceIds=[instance_id])
+    site.ec2.modify_instance_attribute(InstanceId=instance_id, InstanceType={"Value": "m7i.xlarge"})
+    site.ec2.start_instances(InstanceIds=[instance_id])
+    site.ec2.modify_instance_attribute(InstanceId=instance_id, DisableApiTermination={"Value": False})
+    site.ec2.terminate_instances(InstanceIds=[instance_id])
 
 
-def test_a_volume_is_in_one_machine_of_its_zone_and_outlives_it(site: Site) -> None:
-    one, other, here, there = site.machine(), site.machine(), site.volume(), site.volume(1)
+def test_a_volume_is_attached_to_one_instance_of_its_zone_and_survives_it(site: Site) -> None:
+    first, second, attached_volume, volume_elsewhere = site.machine(), site.machine(), site.volume(), site.volume(1)
 
     def attach(volume: str, machine: str, device: str = "/dev/sdf") -> None:
         site.ec2.attach_volume(VolumeId=volume, InstanceId=machine, Device=device)
 
-    attach(here, one)
-    for volume, machine, says in (
-        (here, other, "VolumeInUse"),
-        (there, one, "InvalidVolume.ZoneMismatch"),
-        (site.volume(), one, "already in use"),
+    attach(attached_volume, first)
+    for volume, machine, message in (
+        (attached_volume, second, "VolumeInUse"),
+        (volume_elsewhere, first, "InvalidVolume.ZoneMismatch"),
+        (site.volume(), first, "already in use"),
     ):
-        with pytest.raises(ClientError, match=says):
+        with pytest.raises(ClientError, match=message):
             attach(volume, machine)
     with pytest.raises(ClientError, match="VolumeInUse"):
-        site.ec2.delete_volume(VolumeId=here)
+        site.ec2.delete_volume(VolumeId=attached_volume)
     with pytest.raises(ClientError, match="only grow"):
-        site.ec2.modify_volume(VolumeId=here, Size=40)
-    site.ec2.modify_volume(VolumeId=here, Size=60)
-    site.ec2.terminate_instances(InstanceIds=[one])
-    (seen,) = site.ec2.describe_volumes(VolumeIds=[here])["Volumes"]
-    assert (seen["Size"], seen["State"], seen["Encrypted"]) == (60, "available", True)
-    attach(here, other)
+        site.ec2.modify_volume(VolumeId=attached_volume, Size=40)
+    site.ec2.modify_volume(VolumeId=attached_volume, Size=60)
+    site.ec2.terminate_instances(InstanceIds=[first])
+    (described,) = site.ec2.describe_volumes(VolumeIds=[attached_volume])["Volumes"]
+    assert (described["Size"], described["State"], described["Encrypted"]) == (60, "available", True)
+    attach(attached_volume, second)
 
 
 @pytest.mark.parametrize(
-    ("own", "says"),
+    ("parameters", "message"),
     [
         ({"EngineVersion": "9.9"}, "Cannot find version 9.9"),
         ({"EngineVersion": "11.8"}, "mariadb11.8"),
@@ -133,33 +142,33 @@ def test_a_volume_is_in_one_machine_of_its_zone_and_outlives_it(site: Site) -> N
         ({"AvailabilityZone": "us-east-1f"}, "no subnet in"),
     ],
 )
-def test_a_database_that_rds_does_not_make(site: Site, own: dict[str, Any], says: str) -> None:
+def test_an_invalid_database_is_refused(site: Site, parameters: dict[str, Any], message: str) -> None:
     site.groups()
-    with pytest.raises(ClientError, match=says):
-        site.database(**own)
+    with pytest.raises(ClientError, match=message):
+        site.database(**parameters)
     assert site.rds.describe_db_instances()["DBInstances"] == []
 
 
-def test_a_subnet_group_is_in_two_zones(site: Site) -> None:
+def test_a_subnet_group_needs_two_zones(site: Site) -> None:
     with pytest.raises(ClientError, match="DBSubnetGroupDoesNotCoverEnoughAZs"):
         site.groups(site.subnets[0])
 
 
-def test_a_database_holds_what_it_stands_in_and_has_the_password_kept(cloud: EmulatorProcess, site: Site) -> None:
+def test_a_database_protects_its_dependencies_and_stores_its_password(cloud: EmulatorProcess, site: Site) -> None:
     site.groups()
-    made = site.database(DeletionProtection=True, MultiAZ=True)
-    stored = client_of(cloud, "secretsmanager").get_secret_value(SecretId=made["MasterUserSecret"]["SecretArn"])
-    assert '"username"' in stored["SecretString"] and "MasterUserPassword" not in made
+    created = site.database(DeletionProtection=True, MultiAZ=True)
+    stored = client_of(cloud, "secretsmanager").get_secret_value(SecretId=created["MasterUserSecret"]["SecretArn"])
+    assert '"username"' in stored["SecretString"] and "MasterUserPassword" not in created
     interfaces = site.ec2.describe_network_interfaces()["NetworkInterfaces"]
     assert {interface["SubnetId"] for interface in interfaces} == set(site.subnets)
-    for call, says in (
+    for call, message in (
         (lambda: site.rds.delete_db_instance(DBInstanceIdentifier="d", SkipFinalSnapshot=True), "protect"),
         (lambda: site.rds.delete_db_subnet_group(DBSubnetGroupName="s"), "still using it"),
         (lambda: site.rds.delete_db_parameter_group(DBParameterGroupName="p"), "still members"),
         (lambda: site.ec2.delete_subnet(SubnetId=site.subnets[0]), "DependencyViolation"),
         (lambda: site.ec2.delete_security_group(GroupId=site.group), "DependencyViolation"),
     ):
-        with pytest.raises(ClientError, match=says):
+        with pytest.raises(ClientError, match=message):
             call()
     site.rds.modify_db_instance(DBInstanceIdentifier="d", DeletionProtection=False, ApplyImmediately=True)
     with pytest.raises(ClientError, match="FinalDBSnapshotIdentifier"):
@@ -173,20 +182,20 @@ def test_a_database_holds_what_it_stands_in_and_has_the_password_kept(cloud: Emu
     site.ec2.delete_security_group(GroupId=site.group)
 
 
-def test_a_database_grows_by_a_tenth_and_a_new_series_is_asked_for_twice(site: Site) -> None:
+def test_a_database_grows_by_a_tenth_and_a_major_upgrade_needs_permission(site: Site) -> None:
     site.groups()
     site.database(AllocatedStorage=100)
 
-    def change(**own: Any) -> None:
-        site.rds.modify_db_instance(DBInstanceIdentifier="d", ApplyImmediately=True, **own)
+    def change(**parameters: Any) -> None:
+        site.rds.modify_db_instance(DBInstanceIdentifier="d", ApplyImmediately=True, **parameters)
 
-    for own, says in (
+    for invalid, message in (
         ({"AllocatedStorage": 50}, "never shrinks"),
         ({"AllocatedStorage": 105}, "10 percent"),
         ({"EngineVersion": "11.8"}, "AllowMajorVersionUpgrade"),
         ({"EngineVersion": "11.8", "AllowMajorVersionUpgrade": True}, "mariadb11.8"),
     ):
-        with pytest.raises(ClientError, match=says):
-            change(**own)
+        with pytest.raises(ClientError, match=message):
+            change(**invalid)
     change(AllocatedStorage=110)
     change(DBInstanceClass="db.t4g.large", BackupRetentionPeriod=7)

@@ -1,4 +1,4 @@
-"""The emulated FSx and EFS return AWS's answers and errors."""
+"""The emulated FSx and EFS, with AWS's responses and errors."""
 
 from typing import Any
 
@@ -26,25 +26,25 @@ def subnets(ec2: Any) -> list[str]:
     ]
 
 
-def lustre(fsx: Any, subnets: list[str], gib: int | None = 1200, top: Any = None, **own: Any) -> dict[str, Any]:
-    """A Lustre file system of `gib` GiB; persistent_2 unless it says otherwise."""
+def lustre(fsx: Any, subnets: list[str], gib: int | None = 1200, top: Any = None, **settings: Any) -> dict[str, Any]:
+    """Create a Lustre file system of `gib` GiB, by default persistent_2."""
     size = {} if gib is None else {"StorageCapacity": gib}
     response = fsx.create_file_system(
-        FileSystemType="LUSTRE", SubnetIds=subnets[:1], LustreConfiguration={**P2, **own}, **size, **(top or {})
+        FileSystemType="LUSTRE", SubnetIds=subnets[:1], LustreConfiguration={**P2, **settings}, **size, **(top or {})
     )
     return dict(response["FileSystem"])
 
 
-def zfs(fsx: Any, subnets: list[str], gib: int, **own: Any) -> dict[str, Any]:
-    wanted = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **own}
+def zfs(fsx: Any, subnets: list[str], gib: int, **settings: Any) -> dict[str, Any]:
+    configuration = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **settings}
     response = fsx.create_file_system(
-        FileSystemType="OPENZFS", SubnetIds=subnets[:1], StorageCapacity=gib, OpenZFSConfiguration=wanted
+        FileSystemType="OPENZFS", SubnetIds=subnets[:1], StorageCapacity=gib, OpenZFSConfiguration=configuration
     )
     return dict(response["FileSystem"])
 
 
 @pytest.mark.parametrize(
-    ("gib", "own", "top", "says"),
+    ("gib", "lustre_settings", "top", "message"),
     [
         (3000, {}, {}, "StorageCapacity 3000"),
         (None, {}, {}, "StorageCapacity None"),
@@ -61,26 +61,26 @@ def zfs(fsx: Any, subnets: list[str], gib: int, **own: Any) -> dict[str, Any]:
         (1200, {}, {"StorageType": "INTELLIGENT_TIERING"}, "no StorageCapacity"),
     ],
 )
-def test_what_aws_does_not_sell_is_refused(
-    fsx: Any, subnets: list[str], gib: int | None, own: Any, top: Any, says: str
+def test_an_invalid_lustre_is_refused(
+    fsx: Any, subnets: list[str], gib: int | None, lustre_settings: Any, top: Any, message: str
 ) -> None:
-    with pytest.raises(ClientError, match=says):
-        lustre(fsx, subnets, gib, top, **own)
+    with pytest.raises(ClientError, match=message):
+        lustre(fsx, subnets, gib, top, **lustre_settings)
     assert fsx.describe_file_systems()["FileSystems"] == []
 
 
-def test_scratch_has_no_backups_no_key_and_no_choice_of_throughput(fsx: Any, subnets: list[str]) -> None:
-    for own in ({"AutomaticBackupRetentionDays": 1}, {"PerUnitStorageThroughput": 250}):
+def test_scratch_has_no_backups_and_no_choice_of_throughput(fsx: Any, subnets: list[str]) -> None:
+    for lustre_settings in ({"AutomaticBackupRetentionDays": 1}, {"PerUnitStorageThroughput": 250}):
         with pytest.raises(ClientError, match=r"scratch|SCRATCH"):
             fsx.create_file_system(
                 FileSystemType="LUSTRE",
                 SubnetIds=subnets[:1],
                 StorageCapacity=1200,
-                LustreConfiguration={"DeploymentType": "SCRATCH_2", **own},
+                LustreConfiguration={"DeploymentType": "SCRATCH_2", **lustre_settings},
             )
 
 
-def test_every_size_and_throughput_of_the_catalogue_is_sold(fsx: Any, subnets: list[str]) -> None:
+def test_every_size_and_throughput_of_the_catalogue_is_accepted(fsx: Any, subnets: list[str]) -> None:
     for row in facts().fsx_lustre.deployments:
         cache = {"DriveCacheType": "NONE"} if row.storage == "hdd" else {}
         for rate in row.throughput[:1] or (None,):
@@ -98,21 +98,26 @@ def test_every_size_and_throughput_of_the_catalogue_is_sold(fsx: Any, subnets: l
             )
 
 
-def test_a_file_system_takes_addresses_and_gives_them_back(fsx: Any, ec2: Any, subnets: list[str]) -> None:
-    def taken() -> int:
+def test_a_file_system_has_interfaces_until_its_deletion(fsx: Any, ec2: Any, subnets: list[str]) -> None:
+    def interface_count() -> int:
         return len(ec2.describe_network_interfaces()["NetworkInterfaces"])
 
-    one = lustre(fsx, subnets, 4800)
-    assert taken() == len(one["NetworkInterfaceIds"]) == 3
-    (seen,) = fsx.describe_file_systems(FileSystemIds=[one["FileSystemId"]])["FileSystems"]
-    assert seen["Lifecycle"] == "AVAILABLE" and seen["DNSName"] == f"{one['FileSystemId']}.fsx.us-east-1.amazonaws.com"
-    fsx.delete_file_system(FileSystemId=one["FileSystemId"])
-    assert taken() == 0
+    file_system = lustre(fsx, subnets, 4800)
+    assert interface_count() == len(file_system["NetworkInterfaceIds"]) == 3
+    (described,) = fsx.describe_file_systems(FileSystemIds=[file_system["FileSystemId"]])["FileSystems"]
+    assert (
+        described["Lifecycle"] == "AVAILABLE"
+        and described["DNSName"] == f"{file_system['FileSystemId']}.fsx.us-east-1.amazonaws.com"
+    )
+    fsx.delete_file_system(FileSystemId=file_system["FileSystemId"])
+    assert interface_count() == 0
     with pytest.raises(ClientError, match="FileSystemNotFound"):
-        fsx.describe_file_systems(FileSystemIds=[one["FileSystemId"]])
+        fsx.describe_file_systems(FileSystemIds=[file_system["FileSystemId"]])
 
 
-def test_storage_only_grows_by_a_tenth_and_then_rests(cloud: EmulatorProcess, fsx: Any, subnets: list[str]) -> None:
+def test_storage_grows_by_at_least_a_tenth_every_six_hours(
+    cloud: EmulatorProcess, fsx: Any, subnets: list[str]
+) -> None:
     file_system_id = zfs(fsx, subnets, 1000)["FileSystemId"]
     for gib in (500, 1050):
         with pytest.raises(ClientError, match="10 percent"):
@@ -129,35 +134,37 @@ def test_storage_only_grows_by_a_tenth_and_then_rests(cloud: EmulatorProcess, fs
         fsx.update_file_system(FileSystemId=file_system_id, OpenZFSConfiguration={"ThroughputCapacity": 100})
 
 
-def test_openzfs_leaves_a_backup_unless_told_not_to(fsx: Any, subnets: list[str]) -> None:
-    kept, dropped = (zfs(fsx, subnets, 64)["FileSystemId"] for _ in range(2))
-    fsx.delete_file_system(FileSystemId=kept)
-    fsx.delete_file_system(FileSystemId=dropped, OpenZFSConfiguration={"SkipFinalBackup": True})
-    assert [backup["FileSystem"]["FileSystemId"] for backup in fsx.describe_backups()["Backups"]] == [kept]
+def test_a_deleted_openzfs_has_a_final_backup_unless_skipped(fsx: Any, subnets: list[str]) -> None:
+    backed_up, skipped = (zfs(fsx, subnets, 64)["FileSystemId"] for _ in range(2))
+    fsx.delete_file_system(FileSystemId=backed_up)
+    fsx.delete_file_system(FileSystemId=skipped, OpenZFSConfiguration={"SkipFinalBackup": True})
+    assert [backup["FileSystem"]["FileSystemId"] for backup in fsx.describe_backups()["Backups"]] == [backed_up]
 
 
-def test_openzfs_over_two_zones_takes_two_subnets(fsx: Any, subnets: list[str]) -> None:
+def test_openzfs_in_two_zones_needs_two_subnets(fsx: Any, subnets: list[str]) -> None:
     with pytest.raises(ClientError, match="Exactly 2 subnet"):
         zfs(fsx, subnets, 64, DeploymentType="MULTI_AZ_1", PreferredSubnetId=subnets[0])
     with pytest.raises(ClientError, match="at least 3 per GiB"):
         zfs(fsx, subnets, 1000, DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 2000})
 
 
-def test_links_to_buckets_are_as_aws_has_them(cloud: EmulatorProcess, fsx: Any, subnets: list[str]) -> None:
+def test_data_repository_associations_have_the_constraints_of_fsx(
+    cloud: EmulatorProcess, fsx: Any, subnets: list[str]
+) -> None:
     client_of(cloud, "s3").create_bucket(Bucket="shown")
     plain = lustre(fsx, subnets, 1200, {"FileSystemTypeVersion": "2.15"})["FileSystemId"]
     backed = lustre(fsx, subnets, 1200, {"FileSystemTypeVersion": "2.15"}, AutomaticBackupRetentionDays=7)
 
-    def link(one: str, folder: str, bucket: str = "shown") -> Any:
+    def link(file_system_id: str, folder: str, bucket: str = "shown") -> Any:
         return fsx.create_data_repository_association(
-            FileSystemId=one, FileSystemPath=folder, DataRepositoryPath=f"s3://{bucket}/{folder.strip('/')}"
+            FileSystemId=file_system_id, FileSystemPath=folder, DataRepositoryPath=f"s3://{bucket}/{folder.strip('/')}"
         )["Association"]
 
     with pytest.raises(ClientError, match="automatic backups"):
         link(backed["FileSystemId"], "/data")
     with pytest.raises(ClientError, match="does not exist"):
         link(plain, "/data", "nowhere")
-    made = link(plain, "/data")
+    association = link(plain, "/data")
     with pytest.raises(ClientError, match="overlaps"):
         link(plain, "/data/more")
     for number in range(facts().fsx_lustre.repositories.most - 1):
@@ -166,25 +173,25 @@ def test_links_to_buckets_are_as_aws_has_them(cloud: EmulatorProcess, fsx: Any, 
         link(plain, "/one-too-many")
     with pytest.raises(ClientError, match="is not supported"):
         fsx.delete_file_system(FileSystemId=plain, LustreConfiguration={"SkipFinalBackup": False})
-    fsx.delete_data_repository_association(AssociationId=made["AssociationId"])
+    fsx.delete_data_repository_association(AssociationId=association["AssociationId"])
     fsx.delete_file_system(FileSystemId=plain)
     assert fsx.describe_data_repository_associations()["Associations"] == []
 
 
-def test_efs_modes_exclude_one_another(cloud: EmulatorProcess) -> None:
+def test_efs_modes_that_exclude_each_other_are_refused(cloud: EmulatorProcess) -> None:
     efs = client_of(cloud, "efs")
-    for wanted, says in (
+    for settings, message in (
         ({"PerformanceMode": "maxIO", "ThroughputMode": "elastic"}, "not supported"),
         ({"ThroughputMode": "provisioned"}, "ProvisionedThroughputInMibps"),
         ({"ThroughputMode": "elastic", "ProvisionedThroughputInMibps": 5.0}, "ProvisionedThroughputInMibps"),
     ):
-        with pytest.raises(ClientError, match=says):
-            efs.create_file_system(CreationToken="a", **wanted)
+        with pytest.raises(ClientError, match=message):
+            efs.create_file_system(CreationToken="a", **settings)
     file_system_id = efs.create_file_system(CreationToken="a", ThroughputMode="elastic")["FileSystemId"]
     with pytest.raises(ClientError, match="PolicyNotFound"):
         efs.describe_backup_policy(FileSystemId=file_system_id)
     efs.put_backup_policy(FileSystemId=file_system_id, BackupPolicy={"Status": "ENABLED"})
     assert efs.describe_backup_policy(FileSystemId=file_system_id)["BackupPolicy"] == {"Status": "ENABLED"}
     efs.update_file_system(FileSystemId=file_system_id, ThroughputMode="provisioned", ProvisionedThroughputInMibps=8.0)
-    (seen,) = efs.describe_file_systems(FileSystemId=file_system_id)["FileSystems"]
-    assert (seen["ThroughputMode"], seen["ProvisionedThroughputInMibps"]) == ("provisioned", 8.0)
+    (described,) = efs.describe_file_systems(FileSystemId=file_system_id)["FileSystems"]
+    assert (described["ThroughputMode"], described["ProvisionedThroughputInMibps"]) == ("provisioned", 8.0)

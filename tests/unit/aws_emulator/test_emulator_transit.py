@@ -18,7 +18,7 @@ def code_of(call: Callable[..., Any], **arguments: Any) -> str:
 
 
 class Hub:
-    """A transit gateway with nothing by default, an attached VPC, a VPN and a route table."""
+    """A transit gateway without default associations, an attached VPC, a VPN and route tables."""
 
     def __init__(self, ec2: Any) -> None:
         self.ec2 = ec2
@@ -36,14 +36,14 @@ class Hub:
         self.table, self.other = (self.new_table() for _ in range(2))
 
     def new_table(self) -> str:
-        made = self.ec2.create_transit_gateway_route_table(TransitGatewayId=self.id)["TransitGatewayRouteTable"]
-        return str(made["TransitGatewayRouteTableId"])
+        table = self.ec2.create_transit_gateway_route_table(TransitGatewayId=self.id)["TransitGatewayRouteTable"]
+        return str(table["TransitGatewayRouteTableId"])
 
     def of(self, resource: str) -> str:
-        """The attachment of a VPN or a Direct Connect gateway."""
+        """Return the attachment of a VPN or a Direct Connect gateway."""
         filters = [{"Name": "resource-id", "Values": [resource]}]
-        (found,) = self.ec2.describe_transit_gateway_attachments(Filters=filters)["TransitGatewayAttachments"]
-        return str(found["TransitGatewayAttachmentId"])
+        (attachment,) = self.ec2.describe_transit_gateway_attachments(Filters=filters)["TransitGatewayAttachments"]
+        return str(attachment["TransitGatewayAttachmentId"])
 
     def pair(self, attachment: str, table: str | None = None) -> dict[str, str]:
         return {"TransitGatewayAttachmentId": attachment, "TransitGatewayRouteTableId": table or self.table}
@@ -52,55 +52,58 @@ class Hub:
         response = self.ec2.get_transit_gateway_route_table_associations(TransitGatewayRouteTableId=table or self.table)
         return {association["TransitGatewayAttachmentId"] for association in response["Associations"]}
 
-    def known(self, table: str | None = None) -> set[str]:
+    def propagated(self, table: str | None = None) -> set[str]:
         response = self.ec2.get_transit_gateway_route_table_propagations(TransitGatewayRouteTableId=table or self.table)
-        return {one["TransitGatewayAttachmentId"] for one in response["TransitGatewayRouteTablePropagations"]}
+        return {
+            propagation["TransitGatewayAttachmentId"]
+            for propagation in response["TransitGatewayRouteTablePropagations"]
+        }
 
 
-def test_nothing_is_associated_where_the_gateway_s_defaults_are_off(ec2: Any) -> None:
+def test_nothing_is_associated_without_the_defaults_of_the_gateway(ec2: Any) -> None:
     hub = Hub(ec2)
     tables = ec2.describe_transit_gateway_route_tables()["TransitGatewayRouteTables"]
-    mine = [one["TransitGatewayRouteTableId"] for one in tables if one["TransitGatewayId"] == hub.id]
+    mine = [table["TransitGatewayRouteTableId"] for table in tables if table["TransitGatewayId"] == hub.id]
     assert len(mine) >= 2 and all(hub.associated(table) == set() for table in mine)
 
 
-def test_an_attachment_is_in_one_table_and_known_in_several(ec2: Any) -> None:
+def test_an_attachment_is_associated_with_one_table_and_propagated_to_several(ec2: Any) -> None:
     hub = Hub(ec2)
     vpn = hub.of(hub.vpn)
     ec2.associate_transit_gateway_route_table(**hub.pair(vpn))
-    again = ec2.associate_transit_gateway_route_table
-    assert code_of(again, **hub.pair(vpn, hub.other)) == "Resource.AlreadyAssociated"
+    associate = ec2.associate_transit_gateway_route_table
+    assert code_of(associate, **hub.pair(vpn, hub.other)) == "Resource.AlreadyAssociated"
     for table in (hub.table, hub.other):
         ec2.enable_transit_gateway_route_table_propagation(**hub.pair(vpn, table))
-    twice = ec2.enable_transit_gateway_route_table_propagation
-    assert code_of(twice, **hub.pair(vpn)) == "TransitGatewayRouteTablePropagation.Duplicate"
+    enable = ec2.enable_transit_gateway_route_table_propagation
+    assert code_of(enable, **hub.pair(vpn)) == "TransitGatewayRouteTablePropagation.Duplicate"
     ec2.disable_transit_gateway_route_table_propagation(**hub.pair(vpn))
-    assert (hub.known(), hub.known(hub.other)) == (set(), {vpn})
+    assert (hub.propagated(), hub.propagated(hub.other)) == (set(), {vpn})
     ec2.disable_transit_gateway_route_table_propagation(**hub.pair(vpn, hub.other))
-    gone = ec2.disable_transit_gateway_route_table_propagation
-    assert code_of(gone, **hub.pair(vpn)) == "TransitGatewayRouteTablePropagation.NotFound"
+    disable = ec2.disable_transit_gateway_route_table_propagation
+    assert code_of(disable, **hub.pair(vpn)) == "TransitGatewayRouteTablePropagation.NotFound"
 
 
-def test_a_table_goes_once_nothing_looks_its_way_up_in_it(ec2: Any) -> None:
+def test_a_route_table_is_deleted_only_without_associations(ec2: Any) -> None:
     hub = Hub(ec2)
     for attachment in (hub.attachment, hub.of(hub.vpn)):
         ec2.associate_transit_gateway_route_table(**hub.pair(attachment))
         ec2.enable_transit_gateway_route_table_propagation(**hub.pair(attachment, hub.other))
     delete = ec2.delete_transit_gateway_route_table
     assert code_of(delete, TransitGatewayRouteTableId=hub.table) == "IncorrectState"
-    # What was attached takes its ways along.
+    # A deleted attachment removes its associations and propagations.
     ec2.delete_vpn_connection(VpnConnectionId=hub.vpn)
-    assert hub.associated() == hub.known(hub.other) == {hub.attachment}
+    assert hub.associated() == hub.propagated(hub.other) == {hub.attachment}
     ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=hub.attachment)
-    assert hub.associated() == hub.known(hub.other) == set()
+    assert hub.associated() == hub.propagated(hub.other) == set()
     delete(TransitGatewayRouteTableId=hub.table)
     assert code_of(delete, TransitGatewayRouteTableId=hub.table) == "InvalidRouteTableID.NotFound"
     ec2.delete_transit_gateway(TransitGatewayId=hub.id)
     assert code_of(delete, TransitGatewayRouteTableId=hub.other) == "InvalidRouteTableID.NotFound"
 
 
-class Line:
-    """An ordered connection and a Direct Connect gateway."""
+class Connection:
+    """A Direct Connect connection and gateway."""
 
     def __init__(self, cloud: EmulatorProcess) -> None:
         self.api = client_of(cloud, "directconnect")
@@ -109,55 +112,61 @@ class Line:
         self.gateway = self.api.create_direct_connect_gateway(directConnectGatewayName="ours", amazonSideAsn=64513)
         self.gateway = self.gateway["directConnectGateway"]["directConnectGatewayId"]
 
-    def associate(self, hub: str, **more: Any) -> Any:
-        told = {"addAllowedPrefixesToDirectConnectGateway": [{"cidr": "10.70.0.0/16"}], **more}
+    def associate(self, hub: str, **parameters: Any) -> Any:
+        prefixes = {"addAllowedPrefixesToDirectConnectGateway": [{"cidr": "10.70.0.0/16"}], **parameters}
         return self.api.create_direct_connect_gateway_association(
-            directConnectGatewayId=self.gateway, gatewayId=hub, **told
+            directConnectGatewayId=self.gateway, gatewayId=hub, **prefixes
         )["directConnectGatewayAssociation"]["associationId"]
 
-    def interface(self, connection: str | None = None, **more: Any) -> Any:
-        own = {"virtualInterfaceName": "v", "vlan": 100, "asn": 65010, "directConnectGatewayId": self.gateway, **more}
+    def interface(self, connection: str | None = None, **parameters: Any) -> Any:
+        virtual_interface = {
+            "virtualInterfaceName": "v",
+            "vlan": 100,
+            "asn": 65010,
+            "directConnectGatewayId": self.gateway,
+            **parameters,
+        }
         return self.api.create_transit_virtual_interface(
-            connectionId=connection or self.connection, newTransitVirtualInterface=own
+            connectionId=connection or self.connection, newTransitVirtualInterface=virtual_interface
         )["virtualInterface"]["virtualInterfaceId"]
 
 
-def test_a_line_is_refused_what_aws_refuses(cloud: EmulatorProcess, ec2: Any) -> None:
-    hub, line = Hub(ec2), Line(cloud)
-    assert line.connection == connection_id("ours")
+def test_direct_connect_has_the_errors_of_aws(cloud: EmulatorProcess, ec2: Any) -> None:
+    hub, direct_connect = Hub(ec2), Connection(cloud)
+    assert direct_connect.connection == connection_id("ours")
     same = ec2.create_transit_gateway(Options={"AmazonSideAsn": 64513})["TransitGateway"]["TransitGatewayId"]
     refused = "DirectConnectClientException"
-    assert code_of(line.associate, hub=same) == refused, "two gateways of one AS number"
-    assert code_of(line.associate, hub="tgw-0123456789abcdef0") == refused
-    assert code_of(line.associate, hub=hub.id, addAllowedPrefixesToDirectConnectGateway=[]) == refused
-    assert code_of(line.interface, connection="dxcon-fabc1234") == refused
-    one = {"amazonAddress": "169.254.80.2/30"}
-    assert code_of(line.interface, **one) == refused, "one peer's address without the other's"
-    assert code_of(line.interface, **one, customerAddress="169.254.90.1/30") == refused
-    line.interface(**one, customerAddress="169.254.80.1/30")
-    assert code_of(line.interface) == refused, "a VLAN that is in use"
+    assert code_of(direct_connect.associate, hub=same) == refused, "two gateways of one AS number"
+    assert code_of(direct_connect.associate, hub="tgw-0123456789abcdef0") == refused
+    assert code_of(direct_connect.associate, hub=hub.id, addAllowedPrefixesToDirectConnectGateway=[]) == refused
+    assert code_of(direct_connect.interface, connection="dxcon-fabc1234") == refused
+    amazon_address = {"amazonAddress": "169.254.80.2/30"}
+    assert code_of(direct_connect.interface, **amazon_address) == refused, "one peer's address without the other's"
+    assert code_of(direct_connect.interface, **amazon_address, customerAddress="169.254.90.1/30") == refused
+    direct_connect.interface(**amazon_address, customerAddress="169.254.80.1/30")
+    assert code_of(direct_connect.interface) == refused, "a VLAN that is in use"
 
 
-def test_a_line_goes_in_the_order_that_aws_accepts(cloud: EmulatorProcess, ec2: Any) -> None:
-    hub, line = Hub(ec2), Line(cloud)
-    association, interface = line.associate(hub.id), line.interface()
-    attachment = hub.of(line.gateway)
+def test_direct_connect_is_deleted_in_the_sequence_that_aws_accepts(cloud: EmulatorProcess, ec2: Any) -> None:
+    hub, direct_connect = Hub(ec2), Connection(cloud)
+    association, interface = direct_connect.associate(hub.id), direct_connect.interface()
+    attachment = hub.of(direct_connect.gateway)
     ec2.associate_transit_gateway_route_table(**hub.pair(attachment))
     ec2.delete_vpn_connection(VpnConnectionId=hub.vpn)
     ec2.delete_transit_gateway_vpc_attachment(TransitGatewayAttachmentId=hub.attachment)
     assert code_of(ec2.delete_transit_gateway, TransitGatewayId=hub.id) == "IncorrectState"
-    gateway = {"directConnectGatewayId": line.gateway}
-    assert code_of(line.api.delete_direct_connect_gateway, **gateway) == "DirectConnectClientException"
-    line.api.delete_direct_connect_gateway_association(associationId=association)
+    gateway = {"directConnectGatewayId": direct_connect.gateway}
+    assert code_of(direct_connect.api.delete_direct_connect_gateway, **gateway) == "DirectConnectClientException"
+    direct_connect.api.delete_direct_connect_gateway_association(associationId=association)
     assert hub.associated() == set()
-    assert code_of(line.api.delete_direct_connect_gateway, **gateway) == "DirectConnectClientException"
-    line.api.delete_virtual_interface(virtualInterfaceId=interface)
-    line.api.delete_direct_connect_gateway(**gateway)
+    assert code_of(direct_connect.api.delete_direct_connect_gateway, **gateway) == "DirectConnectClientException"
+    direct_connect.api.delete_virtual_interface(virtualInterfaceId=interface)
+    direct_connect.api.delete_direct_connect_gateway(**gateway)
     ec2.delete_transit_gateway(TransitGatewayId=hub.id)
-    assert line.api.describe_direct_connect_gateways()["directConnectGateways"] == []
+    assert direct_connect.api.describe_direct_connect_gateways()["directConnectGateways"] == []
 
 
-def test_a_gateway_s_ranges_are_added_and_removed(ec2: Any) -> None:
+def test_cidr_blocks_of_a_transit_gateway_are_added_and_removed(ec2: Any) -> None:
     transit_gateway = ec2.create_transit_gateway(Options={"TransitGatewayCidrBlocks": ["100.127.254.0/24"]})[
         "TransitGateway"
     ]

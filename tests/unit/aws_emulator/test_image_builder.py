@@ -1,4 +1,4 @@
-"""The emulated Image Builder: checks of inputs and of the order of calls."""
+"""The emulated Image Builder: checks of inputs and of the sequence of calls."""
 
 import io
 import json
@@ -20,12 +20,12 @@ DISK = {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 30, "volumeType": "gp3"
 
 
 @pytest.fixture
-def world() -> EmulatorState:
+def state() -> EmulatorState:
     return EmulatorState(lifecycle=InstanceLifecycle.__new__(InstanceLifecycle))
 
 
-def ask(
-    world: EmulatorState, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str
+def request(
+    state: EmulatorState, method: str, path: str, body: Mapping[str, Any] | None = None, **query: str
 ) -> dict[str, Any]:
     text = json.dumps(body).encode() if body is not None else b""
     environ = {
@@ -35,28 +35,28 @@ def ask(
         "CONTENT_LENGTH": str(len(text)),
         "wsgi.input": io.BytesIO(text),
     }
-    return answer(world, REGION, environ)
+    return answer(state, REGION, environ)
 
 
-def pipeline(world: EmulatorState, **recipe: Any) -> dict[str, str]:
-    """A whole pipeline; the ARNs of its parts."""
-    made = {"component": ask(world, "PUT", "/CreateComponent", COMPONENT)["componentBuildVersionArn"]}
-    asked = {"name": "lab-node", "semanticVersion": "1.0.7", "parentImage": "ssm:/aws/x", "clientToken": "t"}
-    asked |= {"components": [{"componentArn": made["component"]}], "blockDeviceMappings": [DISK], **recipe}
-    made["imageRecipeArn"] = ask(world, "PUT", "/CreateImageRecipe", asked)["imageRecipeArn"]
-    asked = {"name": "lab-node", "instanceProfileName": "p", "clientToken": "t"}
-    made |= ask(world, "PUT", "/CreateInfrastructureConfiguration", asked)
-    where = {
+def pipeline(state: EmulatorState, **recipe: Any) -> dict[str, str]:
+    """Create a complete pipeline; return the ARNs of its parts."""
+    arns = {"component": request(state, "PUT", "/CreateComponent", COMPONENT)["componentBuildVersionArn"]}
+    body = {"name": "lab-node", "semanticVersion": "1.0.7", "parentImage": "ssm:/aws/x", "clientToken": "t"}
+    body |= {"components": [{"componentArn": arns["component"]}], "blockDeviceMappings": [DISK], **recipe}
+    arns["imageRecipeArn"] = request(state, "PUT", "/CreateImageRecipe", body)["imageRecipeArn"]
+    body = {"name": "lab-node", "instanceProfileName": "p", "clientToken": "t"}
+    arns |= request(state, "PUT", "/CreateInfrastructureConfiguration", body)
+    distribution = {
         "region": REGION,
         "amiDistributionConfiguration": {"name": "n-{{ imagebuilder:buildDate }}", "amiTags": {"a": "b"}},
     }
-    asked = {"name": "lab-node", "distributions": [where], "clientToken": "t"}
-    made |= ask(world, "PUT", "/CreateDistributionConfiguration", asked)
+    body = {"name": "lab-node", "distributions": [distribution], "clientToken": "t"}
+    arns |= request(state, "PUT", "/CreateDistributionConfiguration", body)
     parts = {
-        key: made[key] for key in ("imageRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn")
+        key: arns[key] for key in ("imageRecipeArn", "infrastructureConfigurationArn", "distributionConfigurationArn")
     }
-    asked = {"name": "lab-node", "clientToken": "t", **parts}
-    return made | ask(world, "PUT", "/CreateImagePipeline", asked)
+    body = {"name": "lab-node", "clientToken": "t", **parts}
+    return arns | request(state, "PUT", "/CreateImagePipeline", body)
 
 
 @pytest.mark.parametrize(
@@ -84,17 +84,17 @@ def pipeline(world: EmulatorState, **recipe: Any) -> dict[str, str]:
         ("/CreateWorkflow", {}, "InvalidRequestException"),
     ],
 )
-def test_what_is_wrong_is_refused(world: EmulatorState, path: str, body: dict[str, Any], code: str) -> None:
-    with pytest.raises(CloudError) as told:
-        ask(world, "PUT", path, body)
-    assert told.value.code == code
+def test_an_invalid_request_is_refused(state: EmulatorState, path: str, body: dict[str, Any], code: str) -> None:
+    with pytest.raises(CloudError) as error:
+        request(state, "PUT", path, body)
+    assert error.value.code == code
 
 
-def test_what_is_used_stays_and_what_is_there_is_not_made_again(world: EmulatorState) -> None:
-    made = pipeline(world)
+def test_a_part_in_use_is_not_deleted_and_an_existing_one_not_created_again(state: EmulatorState) -> None:
+    arns = pipeline(state)
     with pytest.raises(CloudError, match="already exists"):
-        ask(world, "PUT", "/CreateComponent", COMPONENT)
-    order = (
+        request(state, "PUT", "/CreateComponent", COMPONENT)
+    deletions = (
         ("/DeleteComponent", "componentBuildVersionArn", "component", "imageRecipeArn"),
         ("/DeleteImageRecipe", "imageRecipeArn", "imageRecipeArn", "imagePipelineArn"),
         (
@@ -110,34 +110,38 @@ def test_what_is_used_stays_and_what_is_there_is_not_made_again(world: EmulatorS
             "imagePipelineArn",
         ),
     )
-    for path, key, part, user in order:
-        with pytest.raises(CloudError) as told:
-            ask(world, "DELETE", path, **{key: made[part]})
-        assert told.value.code == "ResourceDependencyException" and made[user] in told.value.message
-    ask(world, "DELETE", "/DeleteImagePipeline", imagePipelineArn=made["imagePipelineArn"])
-    for path, key, part, _ in reversed(order):
-        ask(world, "DELETE", path, **{key: made[part]})
-    assert world.image_builder == {}
+    for path, key, part, user in deletions:
+        with pytest.raises(CloudError) as error:
+            request(state, "DELETE", path, **{key: arns[part]})
+        assert error.value.code == "ResourceDependencyException" and arns[user] in error.value.message
+    request(state, "DELETE", "/DeleteImagePipeline", imagePipelineArn=arns["imagePipelineArn"])
+    for path, key, part, _ in reversed(deletions):
+        request(state, "DELETE", path, **{key: arns[part]})
+    assert state.image_builder == {}
     with pytest.raises(CloudError, match="cannot be found"):
-        ask(world, "GET", "/GetImagePipeline", imagePipelineArn=made["imagePipelineArn"])
+        request(state, "GET", "/GetImagePipeline", imagePipelineArn=arns["imagePipelineArn"])
 
 
-def test_a_started_pipeline_makes_an_image_with_its_tags(world: EmulatorState) -> None:
-    made = pipeline(world)
-    told = ask(
-        world, "PUT", "/StartImagePipelineExecution", {"imagePipelineArn": made["imagePipelineArn"], "clientToken": "t"}
+def test_a_started_pipeline_creates_an_image_with_its_tags(state: EmulatorState) -> None:
+    arns = pipeline(state)
+    started = request(
+        state, "PUT", "/StartImagePipelineExecution", {"imagePipelineArn": arns["imagePipelineArn"], "clientToken": "t"}
     )
-    assert told["imageBuildVersionArn"].endswith("image/lab-node/1.0.7/1")
-    ((ami, found),) = [(one, image) for one, image in images.known(world, REGION).items() if one in world.built]
-    assert {tag["Key"] for tag in found["Tags"]} == {"a", "CreatedBy"} and found["Name"].startswith("n-2")
-    assert found["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
-    assert ami not in images.known(world, "eu-central-1")
-    world.wipe()
-    assert ami not in images.known(world, REGION)
+    assert started["imageBuildVersionArn"].endswith("image/lab-node/1.0.7/1")
+    ((ami, image_description),) = [
+        (id_, image) for id_, image in images.known(state, REGION).items() if id_ in state.built
+    ]
+    assert {tag["Key"] for tag in image_description["Tags"]} == {"a", "CreatedBy"} and image_description[
+        "Name"
+    ].startswith("n-2")
+    assert image_description["BlockDeviceMappings"][0]["Ebs"]["Encrypted"] is True
+    assert ami not in images.known(state, "eu-central-1")
+    state.wipe()
+    assert ami not in images.known(state, REGION)
 
 
-def test_tags_come_and_go(world: EmulatorState) -> None:
-    arn = pipeline(world)["imagePipelineArn"]
-    ask(world, "POST", f"/tags/{arn}", {"tags": {"a": "1", "b": "2"}})
-    ask(world, "DELETE", f"/tags/{arn}", tagKeys="a")
-    assert ask(world, "GET", "/GetImagePipeline", imagePipelineArn=arn)["imagePipeline"]["tags"] == {"b": "2"}
+def test_tags_are_added_and_removed(state: EmulatorState) -> None:
+    arn = pipeline(state)["imagePipelineArn"]
+    request(state, "POST", f"/tags/{arn}", {"tags": {"a": "1", "b": "2"}})
+    request(state, "DELETE", f"/tags/{arn}", tagKeys="a")
+    assert request(state, "GET", "/GetImagePipeline", imagePipelineArn=arn)["imagePipeline"]["tags"] == {"b": "2"}

@@ -23,8 +23,8 @@ DAILY = {"Frequency": "DAILY", "Subscribers": [{"Type": "EMAIL", "Address": "a@e
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
-    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as found:
-        yield found
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--launcher", "none") as emulator:
+        yield emulator
 
 
 @pytest.fixture
@@ -34,14 +34,14 @@ def aws(shared: EmulatorProcess) -> EmulatorProcess:
 
 @pytest.fixture(scope="class")
 def untouched(shared: EmulatorProcess) -> Iterator[EmulatorProcess]:
-    """One for many requests, none of which may leave anything."""
+    """Return an emulator for many requests, none of which may leave a resource."""
     before = left(furnished(shared))
     yield shared
     assert left(shared) == before
 
 
 def furnished(cloud: EmulatorProcess) -> EmulatorProcess:
-    """An emulated AWS with a role for everybody, a policy and a budget, and nothing else."""
+    """Reset the emulated AWS to one role per service, a policy and a budget."""
     cloud.control(wipe=True)
     iam = client(cloud, "iam")
     for name, service in {"site": "ssm", "launch": "ec2", "stop": "budgets"}.items():
@@ -51,12 +51,12 @@ def furnished(cloud: EmulatorProcess) -> EmulatorProcess:
     return cloud
 
 
-def budget(name: str = "b", **own: Any) -> dict[str, Any]:
+def budget(name: str = "b", **fields: Any) -> dict[str, Any]:
     limit = {"Amount": "10", "Unit": "USD"}
-    return {"BudgetName": name, "BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": limit, **own}
+    return {"BudgetName": name, "BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": limit, **fields}
 
 
-def action(**own: Any) -> dict[str, Any]:
+def action(**fields: Any) -> dict[str, Any]:
     iam = {"PolicyArn": f"arn:aws:iam::{ACCOUNT}:policy/deny", "Roles": ["launch"]}
     return {
         "AccountId": ACCOUNT,
@@ -68,13 +68,13 @@ def action(**own: Any) -> dict[str, Any]:
         "ExecutionRoleArn": f"{ROLE}/team/stop",
         "ApprovalModel": "AUTOMATIC",
         "Subscribers": [{"SubscriptionType": "EMAIL", "Address": "a@example.org"}],
-        **own,
+        **fields,
     }
 
 
-def iam_action(**own: Any) -> dict[str, Any]:
+def iam_action(**fields: Any) -> dict[str, Any]:
     (definition,) = action()["Definition"].values()
-    return {"IamActionDefinition": {**definition, **own}}
+    return {"IamActionDefinition": {**definition, **fields}}
 
 
 def bundle(text: str = CA) -> dict[str, Any]:
@@ -126,22 +126,22 @@ REFUSED: tuple[tuple[str, str, dict[str, Any], str], ...] = (
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(("service", "operation", "given", "why"), REFUSED)
-    def test_what_is_wrong_is_refused(
-        self, untouched: EmulatorProcess, service: str, operation: str, given: dict[str, Any], why: str
+    @pytest.mark.parametrize(("service", "operation", "arguments", "message"), REFUSED)
+    def test_an_invalid_request_is_refused(
+        self, untouched: EmulatorProcess, service: str, operation: str, arguments: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(ClientError) as told:
-            getattr(client(untouched, service), operation)(**given)
-        assert why in str(told.value), told.value
+        with pytest.raises(ClientError) as error:
+            getattr(client(untouched, service), operation)(**arguments)
+        assert message in str(error.value), error.value
 
 
-def test_a_monitor_by_service_is_the_accounts_only_one(aws: EmulatorProcess) -> None:
+def test_an_account_has_only_one_anomaly_monitor_by_service(aws: EmulatorProcess) -> None:
     costs = client(aws, "ce")
     costs.create_anomaly_monitor(AnomalyMonitor=MONITOR)
     with pytest.raises(ClientError, match="Limit exceeded on dimensional spend monitor creation"):
         costs.create_anomaly_monitor(AnomalyMonitor={**MONITOR, "MonitorName": "another"})
-    own = {"MonitorName": "m", "MonitorType": "CUSTOM", "MonitorSpecification": OURS}
-    arn = costs.create_anomaly_monitor(AnomalyMonitor=own)["MonitorArn"]
+    custom = {"MonitorName": "m", "MonitorType": "CUSTOM", "MonitorSpecification": OURS}
+    arn = costs.create_anomaly_monitor(AnomalyMonitor=custom)["MonitorArn"]
     watch = {**DAILY, "SubscriptionName": "s", "MonitorArnList": [arn]}
     with pytest.raises(ClientError, match="cannot both be null"):
         costs.create_anomaly_subscription(AnomalySubscription=watch)
@@ -154,18 +154,18 @@ def test_a_monitor_by_service_is_the_accounts_only_one(aws: EmulatorProcess) -> 
     assert anomaly_subscription["SubscriptionArn"] == subscription_arn and anomaly_subscription["AccountId"] == ACCOUNT
 
 
-def test_billing_knows_a_tag_once_it_has_seen_it(aws: EmulatorProcess) -> None:
-    costs, wanted = client(aws, "ce"), [{"TagKey": "landbridge:cluster", "Status": "Active"}]
-    (failed,) = costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=wanted)["Errors"]
+def test_a_cost_allocation_tag_exists_only_after_billing_has_seen_it(aws: EmulatorProcess) -> None:
+    costs, statuses = client(aws, "ce"), [{"TagKey": "landbridge:cluster", "Status": "Active"}]
+    (failed,) = costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=statuses)["Errors"]
     assert failed["Code"] == "TagKeysNotFoundException"
     aws.control(billed_tags=["landbridge:cluster"])
     assert costs.list_cost_allocation_tags(Status="Active")["CostAllocationTags"] == []
-    assert costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=wanted)["Errors"] == []
+    assert costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=statuses)["Errors"] == []
     (cost_allocation_tag,) = costs.list_cost_allocation_tags()["CostAllocationTags"]
     assert (cost_allocation_tag["TagKey"], cost_allocation_tag["Status"]) == ("landbridge:cluster", "Active")
 
 
-def test_an_action_is_made_once_and_goes_with_its_budget(aws: EmulatorProcess) -> None:
+def test_a_budget_action_is_unique_and_deleted_with_its_budget(aws: EmulatorProcess) -> None:
     budgets = client(aws, "budgets")
     id_ = budgets.create_budget_action(**action())["ActionId"]
     with pytest.raises(ClientError, match="DuplicateRecord"):
@@ -181,33 +181,35 @@ def test_an_action_is_made_once_and_goes_with_its_budget(aws: EmulatorProcess) -
         budgets.describe_budget_action(**name, ActionId=id_)
 
 
-def test_an_activation_ends_and_is_told_once(aws: EmulatorProcess) -> None:
+def test_an_activation_expires_and_its_code_is_returned_once(aws: EmulatorProcess) -> None:
     ssm = client(aws, "ssm")
-    made = [ssm.create_activation(IamRole="site", DefaultInstanceName=f"m{number}") for number in range(3)]
-    assert len(made[0]["ActivationCode"]) == 20
-    shown = ssm.get_paginator("describe_activations").paginate(PaginationConfig={"PageSize": 2})
-    activations = [one for page in shown for one in page["ActivationList"]]
-    assert [activation["ActivationId"] for activation in activations] == [one["ActivationId"] for one in made]
+    created = [ssm.create_activation(IamRole="site", DefaultInstanceName=f"m{number}") for number in range(3)]
+    assert len(created[0]["ActivationCode"]) == 20
+    pages = ssm.get_paginator("describe_activations").paginate(PaginationConfig={"PageSize": 2})
+    activations = [activation for page in pages for activation in page["ActivationList"]]
+    assert [activation["ActivationId"] for activation in activations] == [
+        activation["ActivationId"] for activation in created
+    ]
     assert not any("ActivationCode" in activation or activation["Expired"] for activation in activations)
     aws.control(clock=25 * 3600)
-    assert all(one["Expired"] for one in ssm.describe_activations()["ActivationList"])
+    assert all(activation["Expired"] for activation in ssm.describe_activations()["ActivationList"])
     aws.control(clock=0)
     assert client(aws, "ssm", "eu-central-1").describe_activations()["ActivationList"] == []
 
 
-def test_an_anchor_is_the_regions_and_names_are_not_unique(aws: EmulatorProcess) -> None:
+def test_a_trust_anchor_is_regional_and_names_are_not_unique(aws: EmulatorProcess) -> None:
     anywhere = client(aws, "rolesanywhere")
-    made = [anywhere.create_trust_anchor(name="site", source=bundle())["trustAnchor"] for _ in range(2)]
-    assert made[0]["trustAnchorId"] != made[1]["trustAnchorId"] and made[0]["enabled"] is False
-    own = {"trustAnchorId": made[0]["trustAnchorId"]}
-    assert {notification_setting["threshold"] for notification_setting in made[0]["notificationSettings"]} == {45}
-    assert anywhere.enable_trust_anchor(**own)["trustAnchor"]["enabled"] is True
+    created = [anywhere.create_trust_anchor(name="site", source=bundle())["trustAnchor"] for _ in range(2)]
+    assert created[0]["trustAnchorId"] != created[1]["trustAnchorId"] and created[0]["enabled"] is False
+    anchor_id = {"trustAnchorId": created[0]["trustAnchorId"]}
+    assert {notification_setting["threshold"] for notification_setting in created[0]["notificationSettings"]} == {45}
+    assert anywhere.enable_trust_anchor(**anchor_id)["trustAnchor"]["enabled"] is True
     tags = [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]
-    anywhere.tag_resource(resourceArn=made[0]["trustAnchorArn"], tags=tags)
-    anywhere.untag_resource(resourceArn=made[0]["trustAnchorArn"], tagKeys=["a"])
-    assert anywhere.list_tags_for_resource(resourceArn=made[0]["trustAnchorArn"])["tags"] == tags[1:]
+    anywhere.tag_resource(resourceArn=created[0]["trustAnchorArn"], tags=tags)
+    anywhere.untag_resource(resourceArn=created[0]["trustAnchorArn"], tagKeys=["a"])
+    assert anywhere.list_tags_for_resource(resourceArn=created[0]["trustAnchorArn"])["tags"] == tags[1:]
     with pytest.raises(ClientError, match="ResourceNotFound"):
-        client(aws, "rolesanywhere", "eu-central-1").get_trust_anchor(**own)
+        client(aws, "rolesanywhere", "eu-central-1").get_trust_anchor(**anchor_id)
     aws.control(deny=["rolesanywhere:ListTrustAnchors"])
     with pytest.raises(ClientError, match="AccessDenied"):
         anywhere.list_trust_anchors()
@@ -215,16 +217,16 @@ def test_an_anchor_is_the_regions_and_names_are_not_unique(aws: EmulatorProcess)
     assert len(anywhere.list_trust_anchors()["trustAnchors"]) == 2
 
 
-def test_what_nobody_has_written_says_so(aws: EmulatorProcess) -> None:
+def test_a_call_that_is_not_implemented_is_an_error(aws: EmulatorProcess) -> None:
     with pytest.raises(ClientError, match="NotImplementedInSandbox"):
         client(aws, "rolesanywhere").list_crls()
 
 
-def test_everything_is_forgotten_together(aws: EmulatorProcess) -> None:
+def test_a_reset_removes_every_resource(aws: EmulatorProcess) -> None:
     client(aws, "ssm").create_activation(IamRole="site")
     client(aws, "rolesanywhere").create_trust_anchor(name="site", source=bundle())
     client(aws, "ce").create_anomaly_monitor(AnomalyMonitor=MONITOR)
     client(aws, "budgets").create_budget_action(**action())
     aws.control(wipe=True)
-    found = left(aws)
-    assert not any(found[kind] for kind in ("activations", "trust anchors", "anomalies", "budgets", "roles"))
+    remaining = left(aws)
+    assert not any(remaining[kind] for kind in ("activations", "trust anchors", "anomalies", "budgets", "roles"))

@@ -15,7 +15,7 @@ from tests.unit.burst import launches
 
 
 def described(cloud: EmulatorProcess, stack: Stack) -> dict[str, Any]:  # noqa: F811
-    """A burst.json for what `stack` has in that cloud."""
+    """Return a burst.json that describes the resources of `stack` in the emulated AWS."""
     offerings = [
         {
             "key": f"p5.48xlarge/{zone}/on-demand",

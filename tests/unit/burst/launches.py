@@ -1,4 +1,4 @@
-"""A launch of p5s: its attempt, its tags, its offering."""
+"""A launch of p5 instances: its attempt, its tags, its offering."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ TAGS = {"landbridge:cluster": "sandbox", "landbridge:job": "7,8", "Name": "sandb
 EFA = (LaunchInterface(0, 0, "interface"), LaunchInterface(1, 1, "efa-only"))
 
 
-def attempt(*nodes: str, token: str = "lb-1", **more: Any) -> Attempt:
-    known: dict[str, Any] = {
+def attempt(*nodes: str, token: str = "lb-1", **fields: Any) -> Attempt:
+    defaults: dict[str, Any] = {
         "gang": "g",
         "pool": "p5",
         "offering": "p",
@@ -17,8 +17,8 @@ def attempt(*nodes: str, token: str = "lb-1", **more: Any) -> Attempt:
         "account": "vision",
         "all_or_nothing": True,
     }
-    known |= {"lease": 1_800_000_000.0, "created_at": 1_799_990_000.0, "hold_usd": 1.0, "usd_hour": 1.0}
-    return Attempt(token=token, nodes=nodes, **{**known, **more})
+    defaults |= {"lease": 1_800_000_000.0, "created_at": 1_799_990_000.0, "hold_usd": 1.0, "usd_hour": 1.0}
+    return Attempt(token=token, nodes=nodes, **{**defaults, **fields})
 
 
 def offering(subnet: str, template: str, group: str) -> Offering:

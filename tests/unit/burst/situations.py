@@ -1,4 +1,4 @@
-"""Situations for tests of the pure core: a small policy, and views of Slurm and EC2 in a few words."""
+"""Situations for tests of the pure core: a small policy, and short constructors of Slurm and EC2 views."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -34,17 +34,17 @@ IDLE = ("IDLE", "CLOUD")
 
 
 def offering(
-    zone: str = "a", type: str = "p5", market: Any = "on-demand", usd: float | None = 10.0, **more: Any
+    zone: str = "a", type: str = "p5", market: Any = "on-demand", usd: float | None = 10.0, **fields: Any
 ) -> Offering:
-    key = more.pop("key", f"{type}/{zone}/{market}")
-    kind = more.pop("kind", {"spot": "spot", "capacity-block": "capacity_block"}.get(market, "on_demand"))
-    return Offering(key, kind, type, f"subnet-{zone}", zone, market, "lt-1", "1", usd_hour=usd, **more)
+    key = fields.pop("key", f"{type}/{zone}/{market}")
+    kind = fields.pop("kind", {"spot": "spot", "capacity-block": "capacity_block"}.get(market, "on_demand"))
+    return Offering(key, kind, type, f"subnet-{zone}", zone, market, "lt-1", "1", usd_hour=usd, **fields)
 
 
 OFFERINGS = (offering("a"), offering("b"), offering("b", "p5e", usd=12.0))
 
 
-def site(offerings: tuple[Offering, ...] = OFFERINGS, size: int = 8, **more: Any) -> BurstPolicy:
+def site(offerings: tuple[Offering, ...] = OFFERINGS, size: int = 8, **settings: Any) -> BurstPolicy:
     pools = {
         "gpu": PoolPolicy("gpu", "g-", size, offerings, resume_timeout=600.0, boot_seconds=60.0),
         "big": PoolPolicy("big", "b-", 4, (offering("a", "p4d", usd=20.0),), resume_timeout=600.0, boot_seconds=60.0),
@@ -54,7 +54,7 @@ def site(offerings: tuple[Offering, ...] = OFFERINGS, size: int = 8, **more: Any
         "poor": AccountPolicy("poor", "internal", True, monthly_usd=100.0, hard=True),
         "ward": AccountPolicy("ward", "patients", False),
     }
-    wanted: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "cluster": "site",
         "region": "r",
         "pools": pools,
@@ -64,34 +64,35 @@ def site(offerings: tuple[Offering, ...] = OFFERINGS, size: int = 8, **more: Any
         "orphan_seconds": 120.0,
         "settle_seconds": 90.0,
     }
-    return BurstPolicy(**{**wanted, **more})
+    return BurstPolicy(**{**defaults, **settings})
 
 
-def job(id: int, *nodes: str, state: str = "CONFIGURING", account: str = "lab", **more: Any) -> SlurmJob:
-    more = {"started": NOW - 5, "minutes": 60, **more}
-    return SlurmJob(id, state, nodes, "gpu", account, "ann", **more)
+def job(id: int, *nodes: str, state: str = "CONFIGURING", account: str = "lab", **fields: Any) -> SlurmJob:
+    fields = {"started": NOW - 5, "minutes": 60, **fields}
+    return SlurmJob(id, state, nodes, "gpu", account, "ann", **fields)
 
 
 def slurm(
     *jobs: SlurmJob, states: dict[str, Iterable[str]] | None = None, at: float = NOW, nodes: Iterable[SlurmNode] = ()
 ) -> SlurmView:
-    """Nodes of jobs are rising (or busy) where nothing else is said; all others are off."""
+    """Return a view in which nodes of jobs are powering up (or busy), and all others are off, unless `states` says
+    otherwise."""
     known = {
         f"{prefix}{n}": SlurmNode(f"{prefix}{n}", frozenset(OFF))
         for prefix, size in (("g-", 8), ("b-", 4))
         for n in range(1, size + 1)
     }
-    for one in jobs:
-        for name in one.nodes:
-            known[name] = SlurmNode(name, frozenset(RISING if one.state == "CONFIGURING" else BUSY))
+    for member in jobs:
+        for name in member.nodes:
+            known[name] = SlurmNode(name, frozenset(RISING if member.state == "CONFIGURING" else BUSY))
     for name, words in (states or {}).items():
         known[name] = SlurmNode(name, frozenset(words))
     known |= {node.name: node for node in nodes}
-    return SlurmView(at, {one.id: one for one in jobs}, known)
+    return SlurmView(at, {member.id: member for member in jobs}, known)
 
 
-def instance(id: str, node: str, **more: Any) -> CloudInstance:
-    more = {
+def instance(id: str, node: str, **fields: Any) -> CloudInstance:
+    fields = {
         "state": "running",
         "address": f"10.0.0.{id[-1]}",
         "subnet": "subnet-a",
@@ -102,9 +103,9 @@ def instance(id: str, node: str, **more: Any) -> CloudInstance:
         "token": f"token-{id}",
         "account": "lab",
         "lease": NOW + 7200,
-        **more,
+        **fields,
     }
-    return CloudInstance(id, node, **more)
+    return CloudInstance(id, node, **fields)
 
 
 def ec2(*instances: CloudInstance, at: float = NOW) -> Ec2View:
@@ -133,8 +134,8 @@ def success(launch: Launch, first: int = 1) -> ActionOutcome:
     )
 
 
-def launched(launch: Launch, outcome: ActionOutcome, at: float = NOW, **more: Any) -> tuple[CloudInstance, ...]:
-    """The instances of a launch, as EC2 shows them."""
+def launched(launch: Launch, outcome: ActionOutcome, at: float = NOW, **fields: Any) -> tuple[CloudInstance, ...]:
+    """Return the instances of a launch as EC2 describes them."""
     return tuple(
         instance(
             outcome.instances[node],
@@ -149,7 +150,7 @@ def launched(launch: Launch, outcome: ActionOutcome, at: float = NOW, **more: An
             jobs=attempt.jobs,
             account=attempt.account,
             lease=attempt.lease,
-            **more,
+            **fields,
         )
         for attempt in launch.attempts
         for node in attempt.nodes
@@ -174,7 +175,7 @@ def end(
     policy: BurstPolicy | None = None,
     now: float = NOW,
 ) -> State:
-    """The journal after one action of the decision has ended."""
+    """Return the journal state after one action of the decision has ended."""
     return apply_outcome(decision.state, action, outcome, policy or site(), now)
 
 

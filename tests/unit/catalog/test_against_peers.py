@@ -1,4 +1,4 @@
-"""Every fact that moto, botocore or cfn-lint have too is compared with theirs; differences are listed, with who is right."""
+"""Comparison of the catalogue with moto, botocore and cfn-lint; each difference is listed with the side that is right."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from landbridge.catalog.differences import KnownDifference, known_differences
 from tests.unit.catalog import peers
 from tests.unit.catalog.peers import Compared
 
-#: How many facts each comparison is about, at least: a peer that changed its files must not make it compare nothing.
+#: Minimum number of facts per comparison, so that a peer with changed files does not lead to an empty comparison.
 LEAST = {
     peers.moto_types: 2400,
     peers.moto_places: 6500,
@@ -39,34 +39,38 @@ def _differing(rows: list[Compared]) -> set[tuple[str, Difference]]:
 
 
 def _listed(rows: tuple[KnownDifference, ...]) -> set[tuple[str, Difference]]:
-    return {(row.peer, one) for row in rows for one in row.each()}
+    return {(row.peer, difference) for row in rows for difference in row.each()}
 
 
 @pytest.mark.parametrize("peer", peers.PEERS, ids=lambda peer: peer.__name__)
-def test_enough_is_compared(compared: dict[object, list[Compared]], peer: Callable[[], Iterator[Compared]]) -> None:
+def test_each_comparison_has_a_minimum_of_facts(
+    compared: dict[object, list[Compared]], peer: Callable[[], Iterator[Compared]]
+) -> None:
     assert len(compared[peer]) >= LEAST[peer]
 
 
-def test_no_fact_is_compared_with_nothing(compared: dict[object, list[Compared]]) -> None:
-    """A text that was reworded must not turn into a comparison of two absent values."""
+def test_no_comparison_has_two_absent_values(compared: dict[object, list[Compared]]) -> None:
+    """A reworded text of a peer must not lead to a comparison of two absent values."""
     assert not [row for rows in compared.values() for row in rows if row.ours is None and row.theirs is None]
 
 
 def test_every_difference_is_listed(compared: dict[object, list[Compared]]) -> None:
-    found = set[tuple[str, Difference]]().union(*(_differing(rows) for rows in compared.values()))
-    new = sorted(found - _listed(known_differences()), key=str)
-    assert not new, "say in landbridge/catalog/differences.yaml who is right:\n" + "\n".join(map(str, new))
-
-
-def test_no_listed_difference_has_vanished(compared: dict[object, list[Compared]]) -> None:
-    found = set[tuple[str, Difference]]().union(*(_differing(rows) for rows in compared.values()))
-    gone = sorted(_listed(known_differences()) - found, key=str)
-    assert not gone, "no longer there, take it out of landbridge/catalog/differences.yaml:\n" + "\n".join(
-        map(str, gone)
+    differences = set[tuple[str, Difference]]().union(*(_differing(rows) for rows in compared.values()))
+    new = sorted(differences - _listed(known_differences()), key=str)
+    assert not new, "add to landbridge/catalog/differences.yaml, with the side that is right:\n" + "\n".join(
+        map(str, new)
     )
 
 
-def test_every_row_says_why_once() -> None:
-    counted = Counter((row.peer, one) for row in known_differences() for one in row.each())
+def test_every_listed_difference_still_exists(compared: dict[object, list[Compared]]) -> None:
+    differences = set[tuple[str, Difference]]().union(*(_differing(rows) for rows in compared.values()))
+    obsolete = sorted(_listed(known_differences()) - differences, key=str)
+    assert not obsolete, "no longer a difference, remove it from landbridge/catalog/differences.yaml:\n" + "\n".join(
+        map(str, obsolete)
+    )
+
+
+def test_every_listed_difference_is_unique_and_has_a_reason() -> None:
+    counted = Counter((row.peer, difference) for row in known_differences() for difference in row.each())
     assert not [key for key, count in counted.items() if count > 1]
     assert all(len(row.why) > 40 for row in known_differences())

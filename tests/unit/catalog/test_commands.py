@@ -1,4 +1,4 @@
-"""`landbridge catalog`, run as people and programs run it."""
+"""`landbridge catalog`: output for users and for programs."""
 
 import json
 import shutil
@@ -23,12 +23,12 @@ def landbridge(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def saved(path: Path, *names: str, **changes: Any) -> Path:
-    """A file as `aws ec2 describe-instance-types` leaves it; `changes` are made in every type."""
+    """Write a file in the format of `aws ec2 describe-instance-types`; `changes` apply to every type."""
     path.write_text(json.dumps({"InstanceTypes": [{**descriptions()[name], **changes} for name in names]}))
     return path
 
 
-def test_list_narrows_down_to_a_region_and_an_accelerator() -> None:
+def test_list_filters_by_region_accelerator_and_family() -> None:
     done = landbridge("list", "--accelerator", "h200", "--region", "us-east-1", "--format", "json")
     assert done.returncode == 0
     (row,) = json.loads(done.stdout)
@@ -50,13 +50,13 @@ def test_list_narrows_down_to_a_region_and_an_accelerator() -> None:
         (("diff", "/does/not/exist.json"), 2),
     ],
 )
-def test_what_is_not_there(arguments: tuple[str, ...], status: int) -> None:
+def test_unknown_names_and_empty_results_have_their_exit_status(arguments: tuple[str, ...], status: int) -> None:
     done = landbridge(*arguments)
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr and "Traceback" not in done.stderr
 
 
-def test_show_tells_everything_of_a_type_and_a_region() -> None:
+def test_show_prints_all_facts_of_a_type_or_a_region() -> None:
     shown = landbridge("show", "p6e-gb200.36xlarge").stdout
     for words in ("4 x gb200", "72 GPUs", "arm64", "u-p6e-gb200x72", "capacity_block", "16: 1 interfaces, 200 Gbps"):
         assert words in shown
@@ -66,7 +66,7 @@ def test_show_tells_everything_of_a_type_and_a_region() -> None:
     assert region["partition"] == "aws-us-gov" and P5 in region["accelerated"]
 
 
-def test_diff_with_what_ec2_says(tmp_path: Path) -> None:
+def test_diff_compares_with_descriptions_of_ec2(tmp_path: Path) -> None:
     same = landbridge("diff", saved(tmp_path / "same.json", P5, "m7i.large"))
     assert (same.returncode, same.stdout) == (0, "")
     less = landbridge("diff", saved(tmp_path / "less.json", P5, MemoryInfo={"SizeInMiB": 1024}))
@@ -76,7 +76,7 @@ def test_diff_with_what_ec2_says(tmp_path: Path) -> None:
     assert printed == [{"subject": P5, "fact": "memory_mib", "ours": 2097152, "theirs": 1024, "known": None}]
 
 
-def test_diff_knows_what_is_explained_already(tmp_path: Path) -> None:
+def test_diff_hides_known_differences(tmp_path: Path) -> None:
     path = saved(tmp_path / "b200.json", B200)
     hidden, shown = landbridge("diff", path), landbridge("diff", path, "--known")
     assert (hidden.returncode, hidden.stdout) == (0, "") and "1 that are known" in hidden.stderr
@@ -88,8 +88,8 @@ def test_diff_compares_zones_by_id(tmp_path: Path) -> None:
     items = [{"InstanceType": P5, "LocationType": "availability-zone-id", "Location": zone} for zone in zones]
     path = tmp_path / "offerings.json"
     path.write_text(json.dumps({"InstanceTypeOfferings": items}))
-    found = json.loads(landbridge("diff", path, "--format", "json").stdout)
-    mine = next(row for row in found if row["subject"] == P5)
+    differences = json.loads(landbridge("diff", path, "--format", "json").stdout)
+    mine = next(row for row in differences if row["subject"] == P5)
     assert (mine["fact"], mine["ours"], mine["theirs"]) == ("zones", ["use1-az6"], None)
     path.write_text(json.dumps({"InstanceTypeOfferings": [{"InstanceType": P5, "Location": "us-east-1a"}]}))
     by_name = landbridge("diff", path)
@@ -97,14 +97,14 @@ def test_diff_compares_zones_by_id(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "3", '{"Reservations": []}', '[{"no": "type"}]', '{"InstanceTypes": [7]}'])
-def test_diff_refuses_what_is_something_else(tmp_path: Path, text: str) -> None:
+def test_diff_refuses_other_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "other.json"
     path.write_text(text)
     done = landbridge("diff", path)
     assert done.returncode == 2 and "Traceback" not in done.stderr and str(path) in done.stderr
 
 
-def test_diff_with_another_catalogue(tmp_path: Path) -> None:
+def test_diff_compares_with_another_catalogue(tmp_path: Path) -> None:
     other = tmp_path / "catalog"
     shutil.copytree(FOLDER, other, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     assert landbridge("diff", other).returncode == 0
@@ -113,8 +113,8 @@ def test_diff_with_another_catalogue(tmp_path: Path) -> None:
     (other / "instances/g7e.yaml").unlink()
     done = landbridge("diff", other, "--format", "json")
     assert done.returncode == 1
-    found = {(row["subject"], row["fact"]) for row in json.loads(done.stdout)}
-    assert {(P5, "nvlink_domain"), (P5, "zones"), ("p5.4xlarge", "zones"), ("g7e.2xlarge", "type")} <= found
+    differences = {(row["subject"], row["fact"]) for row in json.loads(done.stdout)}
+    assert {(P5, "nvlink_domain"), (P5, "zones"), ("p5.4xlarge", "zones"), ("g7e.2xlarge", "type")} <= differences
     path.write_text("types: {")
     broken = landbridge("diff", other)
     assert broken.returncode == 2 and "instances/p5.yaml" in broken.stderr

@@ -1,4 +1,4 @@
-"""The comparison with EC2's own descriptions: what differs is said, and nothing else."""
+"""Comparison of the catalogue with descriptions of EC2: it reports the differences and nothing else."""
 
 import copy
 from typing import Any
@@ -14,8 +14,8 @@ P5, B300 = "p5.48xlarge", "p6-b300.48xlarge"
 
 
 def described(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = copy.deepcopy(descriptions()[name])
-    return found
+    description: dict[str, Any] = copy.deepcopy(descriptions()[name])
+    return description
 
 
 def altered(name: str, **changes: Any) -> dict[str, InstanceType]:
@@ -38,21 +38,23 @@ def test_equal_descriptions_differ_in_nothing() -> None:
         ({"cards": instances()[B300].cards}, "cards", 17, 32),
     ],
 )
-def test_a_wrong_fact_of_ours_is_found(changes: dict[str, Any], fact: str, ours: object, theirs: object) -> None:
-    found = {one.fact: one for one in compare(altered(P5, **changes), [described(P5)])}
-    assert found[fact] == Difference(P5, fact, ours, theirs)  # type: ignore[arg-type]
+def test_a_wrong_fact_of_the_catalogue_is_reported(
+    changes: dict[str, Any], fact: str, ours: object, theirs: object
+) -> None:
+    differences = {difference.fact: difference for difference in compare(altered(P5, **changes), [described(P5)])}
+    assert differences[fact] == Difference(P5, fact, ours, theirs)  # type: ignore[arg-type]
 
 
-def test_a_change_of_a_single_card_is_found() -> None:
+def test_a_change_of_a_single_card_is_reported() -> None:
     theirs = described(B300)
     theirs["NetworkInfo"]["NetworkCards"][5]["InterfaceTypes"] = ["interface"]
     theirs["NetworkInfo"]["EfaInfo"]["MaximumEfaInterfaces"] = 15
-    found = {one.fact: one for one in compare(instances(), [theirs])}
-    assert set(found) == {"cards.types", "efa_cards"}
-    assert found["cards.types"].theirs == (
+    differences = {difference.fact: difference for difference in compare(instances(), [theirs])}
+    assert set(differences) == {"cards.types", "efa_cards"}
+    assert differences["cards.types"].theirs == (
         "0: interface; 1-4: efa, efa-only, interface; 5: interface; 6-16: efa, efa-only, interface"
     )
-    assert (found["efa_cards"].ours, found["efa_cards"].theirs) == (16, 15)
+    assert (differences["efa_cards"].ours, differences["efa_cards"].theirs) == (16, 15)
 
 
 def test_the_order_of_cards_does_not_matter() -> None:
@@ -61,7 +63,7 @@ def test_the_order_of_cards_does_not_matter() -> None:
     assert compare(instances(), [theirs]) == ()
 
 
-def test_a_description_without_parts_says_nothing_about_them() -> None:
+def test_missing_parts_of_a_description_are_not_compared() -> None:
     assert (
         compare(
             instances(),
@@ -78,32 +80,32 @@ def test_a_description_without_parts_says_nothing_about_them() -> None:
 
 
 def test_a_new_type_of_a_known_family_is_reported_and_of_others_not() -> None:
-    new, stranger = {**described(P5), "InstanceType": "p5.96xlarge"}, {**described(P5), "InstanceType": "x9.huge"}
-    assert compare(instances(), [new, stranger]) == (Difference("p5.96xlarge", "type", None, "described"),)
+    new, other_family = {**described(P5), "InstanceType": "p5.96xlarge"}, {**described(P5), "InstanceType": "x9.huge"}
+    assert compare(instances(), [new, other_family]) == (Difference("p5.96xlarge", "type", None, "described"),)
 
 
-def test_offerings_are_compared_in_the_zones_asked_about() -> None:
-    asked = zones("us-east-1")
+def test_offerings_are_compared_in_the_given_zones() -> None:
+    given_zones = zones("us-east-1")
     offerings = [
         {"InstanceType": name, "LocationType": "availability-zone-id", "Location": zone}
         for name, kind in instances().items()
-        for zone in kind.zones_in(asked)
+        for zone in kind.zones_in(given_zones)
     ]
-    assert compare(instances(), [], offerings, asked) == ()
+    assert compare(instances(), [], offerings, given_zones) == ()
     assert compare(instances(), [], [], ()) == ()
-    fewer = [one for one in offerings if (one["InstanceType"], one["Location"]) != (P5, "use1-az4")]
-    assert compare(instances(), [], fewer, asked) == (Difference(P5, "zones", ("use1-az4",), None),)
+    fewer = [entry for entry in offerings if (entry["InstanceType"], entry["Location"]) != (P5, "use1-az4")]
+    assert compare(instances(), [], fewer, given_zones) == (Difference(P5, "zones", ("use1-az4",), None),)
     more = [*offerings, {"InstanceType": "p6-b300.48xlarge", "Location": "use1-az1"}]
-    assert compare(instances(), [], more, asked) == (Difference(B300, "zones", None, ("use1-az1",)),)
+    assert compare(instances(), [], more, given_zones) == (Difference(B300, "zones", None, ("use1-az1",)),)
 
 
 @pytest.mark.parametrize("name", [name for name in instances() if name in descriptions()])
-def test_both_sides_speak_of_the_same_facts(name: str) -> None:
+def test_every_described_fact_is_a_fact_of_the_catalogue(name: str) -> None:
     assert set(described_facts(described(name))) <= set(facts_of(instances()[name]))
 
 
-def test_what_is_known_of_a_difference_is_found_again() -> None:
-    (found,) = compare(instances(), [described("p6-b200.48xlarge")])
-    known = explanation(found)
+def test_a_known_difference_has_its_explanation() -> None:
+    (difference,) = compare(instances(), [described("p6-b200.48xlarge")])
+    known = explanation(difference)
     assert known is not None and known.right == "both" and "ENA" in known.why
     assert explanation(Difference(P5, "memory_mib", 1, 2)) is None

@@ -1,4 +1,4 @@
-"""The other files of the catalogue: what their readers answer, and that the files agree with one another."""
+"""The other files of the catalogue: results of their readers, and consistency between the files."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,9 @@ LUSTRE = storage().fsx_lustre
         ("scratch_1", "ssd", (1200, 2400, 3600, 7200), (4800, 6000)),
     ],
 )
-def test_sizes_of_lustre(deployment: str, disks: str, sizes: tuple[int, ...], wrong: tuple[int, ...]) -> None:
+def test_lustre_has_its_valid_sizes(
+    deployment: str, disks: str, sizes: tuple[int, ...], wrong: tuple[int, ...]
+) -> None:
     (row,) = LUSTRE.rows(deployment, disks)
     assert all(row.has_size(gib) for gib in sizes)
     assert not any(row.has_size(gib) for gib in wrong)
@@ -42,15 +44,15 @@ def test_lustre_on_hard_disks_has_a_size_grid_for_each_throughput() -> None:
 
 
 @given(st.sampled_from(LUSTRE.deployments), st.integers(min_value=0, max_value=200_000))
-def test_the_next_size_is_the_least_there_is(row: object, gib: int) -> None:
+def test_the_next_size_is_the_smallest_valid_one(row: object, gib: int) -> None:
     assert isinstance(row, type(LUSTRE.deployments[0]))
-    found = row.next_size(gib)
-    assert found >= gib and row.has_size(found)
-    assert not any(row.has_size(between) for between in range(gib, found, 50))
-    assert row.has_size(gib) == (found == gib)
+    next_size = row.next_size(gib)
+    assert next_size >= gib and row.has_size(next_size)
+    assert not any(row.has_size(between) for between in range(gib, next_size, 50))
+    assert row.has_size(gib) == (next_size == gib)
 
 
-def test_efa_needs_more_storage_the_slower_it_is() -> None:
+def test_efa_needs_more_storage_at_lower_throughput() -> None:
     steps = LUSTRE.efa.step_gib
     (row,) = LUSTRE.rows(LUSTRE.efa.deployment, "ssd")
     assert set(steps) == set(row.throughput)
@@ -59,7 +61,7 @@ def test_efa_needs_more_storage_the_slower_it_is() -> None:
     assert set(LUSTRE.efa.unsupported_families) <= set(instances().families)
 
 
-def test_openzfs_names_its_deployments_as_regions_do() -> None:
+def test_openzfs_deployments_are_those_of_the_regions() -> None:
     known = set(storage().fsx_openzfs.deployments)
     listed = [region.openzfs for region in regions().values() if region.openzfs is not None]
     assert set().union(*listed) == known
@@ -76,12 +78,12 @@ def test_openzfs_names_its_deployments_as_regions_do() -> None:
         ("/scratch/", False),
     ],
 )
-def test_reserved_mounts(path: str, reserved: bool) -> None:
+def test_reserved_mounts_are_recognised(path: str, reserved: bool) -> None:
     assert storage().reserved_mounts.reserves(path) is reserved
 
 
 @pytest.mark.parametrize(
-    ("what", "good", "bad"),
+    ("kind", "good", "bad"),
     [
         ("security_group", "pool p5 (aws)", "sg-pool"),
         ("launch_template", "kit-p5", "k"),
@@ -90,53 +92,58 @@ def test_reserved_mounts(path: str, reserved: bool) -> None:
         ("iam_role", "node@kit", "n" * 65),
     ],
 )
-def test_names(what: str, good: str, bad: str) -> None:
-    rule = limits().names.rules[what]
+def test_names_of_resources_are_checked(kind: str, good: str, bad: str) -> None:
+    rule = limits().names.rules[kind]
     assert rule.allows(good) and not rule.allows(bad)
 
 
-def test_limits_speak_of_what_the_catalogue_has() -> None:
-    found = limits()
-    assert set(found.capacity_blocks.regions) <= set(instances())
-    for name, where in found.capacity_blocks.regions.items():
+def test_limits_refer_to_types_and_regions_of_the_catalogue() -> None:
+    all_limits = limits()
+    assert set(all_limits.capacity_blocks.regions) <= set(instances())
+    for name, block_regions in all_limits.capacity_blocks.regions.items():
         assert "capacity_block" in instances()[name].purchase
-        assert all("capacity_block" in regions()[region].services for region in where)
+        assert all("capacity_block" in regions()[region].services for region in block_regions)
     families = set(instances().families)
-    for row in found.quotas.rows:
+    for row in all_limits.quotas.rows:
         assert set(row.families) <= families
     assert all(quota_of(family, "on_demand") for family in COMPLETE)
     for kind in instances().values():
         if kind.ultraserver is not None:
-            assert found.ultraservers[kind.ultraserver].instance == kind.name
-    codes = [row.code for row in found.quotas.rows]
+            assert all_limits.ultraservers[kind.ultraserver].instance == kind.name
+    codes = [row.code for row in all_limits.quotas.rows]
     assert len(codes) == len(set(codes))
 
 
 def test_a_quota_that_is_not_known_is_none() -> None:
-    found = quota_of("p5en", "spot")
-    assert found is not None and (found.code, found.unit) == ("L-C4BD4855", "vcpu")
+    quota = quota_of("p5en", "spot")
+    assert quota is not None and (quota.code, quota.unit) == ("L-C4BD4855", "vcpu")
     assert quota_of("p6-b200", "spot") is None
 
 
-def test_images_for_every_architecture_and_driver() -> None:
+def test_every_accelerated_type_has_an_image() -> None:
     for kind in instances().values():
         if kind.accelerators is None:
             continue
         fitting = [image for image in images().values() if image.driver in kind.driver]
-        found = [image.parameter_for(kind.cpus.architecture, "1.34") for image in fitting]
-        # V100 and older run with proprietary modules alone, which no public image has any more.
-        assert any(found) or kind.driver == ("proprietary",)
+        parameters = [image.parameter_for(kind.cpus.architecture, "1.34") for image in fitting]
+        # V100 and older need the proprietary modules, which no public image contains any more.
+        assert any(parameters) or kind.driver == ("proprietary",)
     eks = images()["eks-nvidia-amazon-linux-2023"]
     assert eks.parameter_for("x86_64") is None
     expected = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/arm64/nvidia/recommended/image_id"
     assert eks.parameter_for("arm64", "1.34") == expected
 
 
-def test_endpoints_come_with_what_their_feature_needs() -> None:
-    found = [(one.service, one.kind) for one in endpoints_of(["ecr", "s3_from_onprem"])]
-    assert found == [("s3", "gateway"), ("ecr.api", "interface"), ("ecr.dkr", "interface"), ("s3", "interface")]
+def test_a_feature_has_all_its_endpoints_once() -> None:
+    services_and_kinds = [(endpoint.service, endpoint.kind) for endpoint in endpoints_of(["ecr", "s3_from_onprem"])]
+    assert services_and_kinds == [
+        ("s3", "gateway"),
+        ("ecr.api", "interface"),
+        ("ecr.dkr", "interface"),
+        ("s3", "interface"),
+    ]
     everything = endpoints_of(endpoint_features())
-    assert len({(one.service, one.kind) for one in everything}) == len(everything)
+    assert len({(endpoint.service, endpoint.kind) for endpoint in everything}) == len(everything)
     with pytest.raises(KeyError):
         endpoints_of(["teleport"])
 
@@ -158,7 +165,7 @@ def test_endpoints_come_with_what_their_feature_needs() -> None:
         ("hipaa", "mars-1", False),
     ],
 )
-def test_where_a_regime_allows_data(regime: str, region: str, allowed: bool) -> None:
+def test_a_regime_permits_data_in_its_regions(regime: str, region: str, allowed: bool) -> None:
     assert regimes()[regime].allows_region(region) is allowed
 
 

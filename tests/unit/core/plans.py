@@ -1,4 +1,4 @@
-"""Every plan function there is: those of landbridge.plan that need an environment, and perhaps a pool, and no more."""
+"""All plan functions: those of landbridge.plan whose only parameters are an environment and optionally a pool."""
 
 import inspect
 import pkgutil
@@ -13,20 +13,20 @@ from landbridge.environment import Environment, PoolSettings
 
 
 class Plan:
-    """One plan function with its arguments."""
+    """A plan function with its arguments."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         self.__name__ = function.__name__
         self._function, self._arguments = function, arguments
 
     def __call__(self) -> object:
-        """Make it; a plan that is made as it is read is read to its end."""
-        found = self._function(*self._arguments)
-        return list(found) if isinstance(found, Iterator) else found
+        """Compute the plan; an iterator is read to its end."""
+        result = self._function(*self._arguments)
+        return list(result) if isinstance(result, Iterator) else result
 
 
 def plans(environment: Environment | None) -> Iterator[Plan]:
-    """Every plan of an environment; of the link where there is one."""
+    """Yield every plan of an environment; that of the link only if there is a link."""
     assert environment is not None
     for function, needs_pool in _functions():
         if function.__name__ == "link_args" and environment.link is None:
@@ -39,7 +39,7 @@ def plans(environment: Environment | None) -> Iterator[Plan]:
 
 @cache
 def _functions() -> tuple[tuple[Callable[..., Any], bool], ...]:
-    found = []
+    functions = []
     for info in pkgutil.walk_packages(landbridge.plan.__path__, "landbridge.plan."):
         module = import_module(info.name)
         for function in _public(module):
@@ -49,8 +49,8 @@ def _functions() -> tuple[tuple[Callable[..., Any], bool], ...]:
                 if parameter.default is inspect.Parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
             ]
             if kinds in ([Environment], [Environment, PoolSettings]):
-                found.append((function, len(kinds) == 2))
-    return tuple(found)
+                functions.append((function, len(kinds) == 2))
+    return tuple(functions)
 
 
 def _public(module: ModuleType) -> Iterator[Callable[..., Any]]:

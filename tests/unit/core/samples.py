@@ -1,4 +1,4 @@
-"""Environments for tests: a small good one, and changes of it."""
+"""Environments for tests: a small valid one, and changes of it."""
 
 import json
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ SHIPPED = tuple(sorted((ROOT / "stacks").glob("Pulumi.*.yaml")))
 ADDRESSES = {"ctl01": 11, "db01": 12, "login01": 13, "nfs01": 14, "gw01": 1, "mlops01": 15}
 GOOD: dict[str, Any] = {
     "owner": "a@example.org",
+    "state": {"backend": "local"},
     "data_classes": {
         "internal": {"sites": ["onprem", "aws"]},
         "restricted": {"sites": ["onprem"], "regime": "hipaa"},
@@ -26,6 +27,9 @@ GOOD: dict[str, Any] = {
         "cidr": "10.20.0.0/16",
         "nodes": [{"hosts": "dgx[01-02]", "platform": "dgx-h100", "address": "10.20.1.11", "rack": "r1"}],
         "addresses": {name: f"10.20.0.{last}" for name, last in ADDRESSES.items()},
+        # NVIDIA's own repository has neither the default driver nor DCGM for Debian 13.
+        "driver": {"mirror": "http://mirror.example.org/cuda/debian13/"},
+        "aws_credentials": "files",
     },
     "aws": {
         "cidr": "10.60.0.0/16",
@@ -33,6 +37,7 @@ GOOD: dict[str, Any] = {
             {
                 "name": "p5",
                 "instance": "p5.48xlarge",
+                "image": "ami-0123456789abcdef0",
                 "max_nodes": 4,
                 "capacity": [{"kind": "on_demand", "zones": ["use1-az4"]}],
             }
@@ -45,13 +50,14 @@ REMOVED = object()
 
 
 def changed(changes: Mapping[DataPath, Any], region: str = "us-east-1", beside: Mapping[str, Any] | None = None) -> str:
-    """The good environment's file with values put in (or REMOVED) by path. JSON, which is YAML, one value a line."""
+    """Return the file of the valid environment with values set (or REMOVED) by path, as JSON (valid YAML), one value a
+    line."""
     body = deepcopy(GOOD)
     for path, value in changes.items():
         holder: Any = body
-        for part, following in pairwise(path):
+        for part, next_part in pairwise(path):
             if isinstance(holder, dict):
-                holder = holder.setdefault(part, [] if isinstance(following, int) else {})
+                holder = holder.setdefault(part, [] if isinstance(next_part, int) else {})
             else:
                 holder = holder[part]
         if value is REMOVED:
@@ -69,30 +75,30 @@ def loaded(
     *,
     edit: tuple[str, str] | None = None,
     environment: str = "test",
-    **more: Any,
+    **options: Any,
 ) -> Loaded:
-    """The good environment with changes, loaded; `edit` replaces the first such piece of its text."""
-    text = changed(changes or {}, **more)
+    """Load the valid environment with changes; `edit` replaces the first occurrence of a piece of its text."""
+    text = changed(changes or {}, **options)
     if edit is not None:
         assert edit[0] in text, edit
         text = text.replace(*edit, 1)
     return load_text(text, Path(f"stacks/Pulumi.{environment}.yaml"))
 
 
-def environment(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> Environment:
-    """The good environment with changes that keep it good."""
-    found = loaded(changes, **more)
-    assert found.environment is not None, found.findings
-    return found.environment
+def environment(changes: Mapping[DataPath, Any] | None = None, **options: Any) -> Environment:
+    """Return the valid environment with changes that keep it valid."""
+    result = loaded(changes, **options)
+    assert result.environment is not None, result.findings
+    return result.environment
 
 
-def findings(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> tuple[Finding, ...]:
+def findings(changes: Mapping[DataPath, Any] | None = None, **options: Any) -> tuple[Finding, ...]:
     """Return all findings of `check` in the good environment with changes."""
-    return check(loaded(changes, **more))
+    return check(loaded(changes, **options))
 
 
 def shipped(name: str) -> Environment:
-    """An environment of this repository."""
-    found = load_environment(ROOT / "stacks" / f"Pulumi.{name}.yaml")
-    assert found.environment is not None, found.findings
-    return found.environment
+    """Return a shipped environment of this repository."""
+    result = load_environment(ROOT / "stacks" / f"Pulumi.{name}.yaml")
+    assert result.environment is not None, result.findings
+    return result.environment

@@ -1,4 +1,4 @@
-"""The program as people and programs start it."""
+"""The command `landbridge`: exit status, output for users and for programs, and errors."""
 
 import json
 import os
@@ -34,7 +34,18 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "says"),
+    "group", [[], ["burst"], ["catalog"], ["credentials"], ["image"], ["node"], ["packages"]], ids=" ".join
+)
+def test_the_list_of_commands_has_whole_sentences(group: list[str]) -> None:
+    """A first sentence that is longer than the line would be cut."""
+    printed = run(*group, "--help").stdout
+    commands = printed.partition("\nCommands:\n")[2].splitlines()
+    assert commands
+    assert [line for line in commands if not line.rstrip().endswith(".") or line.endswith("...")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
     [
         (["check", "-s", "good"], 0, "good: no findings"),
         (["check", "-s", "six"], 1, "six: 6 errors"),
@@ -49,11 +60,11 @@ def project(tmp_path: Path) -> Path:
         (["--help"], 0, "doctor"),
     ],
 )
-def test_status_and_words(
+def test_a_command_has_its_exit_status_and_message(
     project: Path,
     arguments: list[str],
     status: int,
-    says: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -62,10 +73,10 @@ def test_status_and_words(
     with pytest.raises(SystemExit) as ended:
         sys.exit(main())
     out, err = capsys.readouterr()
-    assert (ended.value.code or 0, says in out + err) == (status, True), out + err
+    assert (ended.value.code or 0, message in out + err) == (status, True), out + err
 
 
-def test_findings_for_programs(project: Path) -> None:
+def test_findings_are_printed_as_json(project: Path) -> None:
     done = run("check", "-s", "six", "--format", "json", cwd=project)
     data = json.loads(done.stdout)
     assert (data["environment"], data["errors"], data["warnings"], len(data["findings"])) == ("six", 6, 0, 6)
@@ -74,14 +85,14 @@ def test_findings_for_programs(project: Path) -> None:
     assert done.stderr == ""
 
 
-def test_findings_for_people_are_file_line_column(project: Path) -> None:
+def test_findings_are_printed_with_file_line_and_column(project: Path) -> None:
     done = run("check", "-s", "six", cwd=project)
     assert "stacks/Pulumi.six.yaml:5:5: error: unknown key" in done.stderr
 
 
-def test_what_nobody_expected_is_one_line(project: Path) -> None:
+def test_an_unexpected_error_is_one_line(project: Path) -> None:
     (project / "home").mkdir()
-    # A cache folder that cannot be made: doctor looks for the engine in it.
+    # A cache directory that cannot be created; doctor looks for the engine in it.
     (project / "home" / "file").write_text("")
     broken = {"XDG_CACHE_HOME": str(project / "home" / "file"), "HOME": str(project / "home")}
     done = run("doctor", cwd=project, **broken)
@@ -90,7 +101,7 @@ def test_what_nobody_expected_is_one_line(project: Path) -> None:
     assert "Traceback" in run("doctor", cwd=project, LANDBRIDGE_DEBUG="1", **broken).stderr
 
 
-def test_check_is_fast_and_imports_no_giant() -> None:
+def test_check_is_fast_and_imports_no_large_package() -> None:
     code = (
         "import sys; sys.argv = ['landbridge', 'check', '-s', 'sandbox']\n"
         "from landbridge.cli.main import main\n"
@@ -107,7 +118,7 @@ def test_check_is_fast_and_imports_no_giant() -> None:
     assert os.times().children_user - before[1] < 2
 
 
-def test_doctor_says_what_is_missing_for_what(tmp_path: Path) -> None:
+def test_doctor_reports_missing_requirements_per_command(tmp_path: Path) -> None:
     done = run("doctor", "--format", "json", XDG_CACHE_HOME=str(tmp_path), PATH="/nonexistent")
     data = json.loads(done.stdout)
     assert data["check, show"]["ready"]

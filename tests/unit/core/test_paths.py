@@ -7,7 +7,7 @@ import pytest
 from landbridge import paths
 
 
-def test_xdg_variables_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_xdg_variables_set_the_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert paths.cache_dir() == tmp_path / "cache" / "landbridge"

@@ -1,4 +1,4 @@
-"""The YAML reader: what words mean, where they stand, and that nothing but BadYaml comes out of it."""
+"""The YAML reader: values and locations of scalars, and no other exception than BadYaml."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ TEXTS = [*SHIPPED, *sorted(CATALOGUE.rglob("*.yaml"))]
 
 
 def seen(node: Node | None) -> Any:
-    """A tree as plain data, with its places."""
+    """Return a tree as plain data with line and column."""
     match node:
         case Scalar():
             return node.line, node.column, node.tag, node.text
@@ -27,7 +27,7 @@ def seen(node: Node | None) -> Any:
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
-def test_both_parsers_see_the_same(path: Path) -> None:
+def test_both_parsers_give_the_same_tree(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert PARSER is not PythonParser, "PyYAML has no libyaml here, and check is slow"
     assert seen(compose(text)) == seen(compose(text, PythonParser))
@@ -63,7 +63,7 @@ def test_both_parsers_see_the_same(path: Path) -> None:
         ("%YAML 1.1\n---\non", "on"),
     ],
 )
-def test_what_a_word_means(text: str, value: object) -> None:
+def test_a_scalar_is_loaded_as_its_value(text: str, value: object) -> None:
     assert load(text) == value
 
 
@@ -82,7 +82,7 @@ def test_what_a_word_means(text: str, value: object) -> None:
         ("- " * 300, 1, 401),
     ],
 )
-def test_what_is_refused_and_where(text: str, line: int, column: int, parser: Any) -> None:
+def test_invalid_yaml_is_refused_with_line_and_column(text: str, line: int, column: int, parser: Any) -> None:
     with pytest.raises(BadYaml) as caught:
         load(text, parser)
     assert (caught.value.line, caught.value.column) == (line, column)
@@ -91,7 +91,7 @@ def test_what_is_refused_and_where(text: str, line: int, column: int, parser: An
 
 @pytest.mark.parametrize("parser", [PARSER, PythonParser])
 @given(text=st.text(st.sampled_from("ab01.-_:,[]{}&*!|>'\"%@`#?~ \t\n\r\x00\x85\u2028\ud800\ufeffé\\<"), max_size=40))
-def test_any_text(text: str, parser: Any) -> None:
+def test_any_text_is_parsed_or_refused_with_a_location(text: str, parser: Any) -> None:
     bad = None
     try:
         compose(text, parser)

@@ -21,7 +21,7 @@ def demo(*words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
-def test_an_environment_that_is_not_there_is_told_in_a_line() -> None:
+def test_a_missing_environment_is_reported_in_one_line() -> None:
     done = demo("-s", "nosuch", "--level", "embedded")
     assert done.returncode == 2
     assert "nosuch" in done.stdout and "Traceback" not in done.stdout + done.stderr
@@ -33,17 +33,17 @@ def needs(*unmet: str) -> tuple[Diagnosis, ...]:
 
 
 @pytest.mark.parametrize(
-    ("uid", "unmet", "why"),
+    ("uid", "unmet", "message"),
     [
         (1000, ("root", "program socat"), "root: as found; program socat: as found"),
         (0, ("namespaces",), "namespaces: as found"),
         (0, ("memory mib 6000",), "memory mib 6000: as found"),
     ],
 )
-def test_what_a_machine_lacks_is_named(monkeypatch: pytest.MonkeyPatch, uid: int, unmet, why: str) -> None:
+def test_unmet_needs_of_a_machine_are_named(monkeypatch: pytest.MonkeyPatch, uid: int, unmet, message: str) -> None:
     monkeypatch.setattr(machine.os, "geteuid", lambda: uid)
     monkeypatch.setattr(machine, "diagnose", lambda: needs(*unmet))
-    assert machine.lab() == machine.Ability("lab", False, why)
+    assert machine.lab() == machine.Ability("lab", False, message)
 
 
 def test_doctor_still_knows_the_lab() -> None:
@@ -51,7 +51,7 @@ def test_doctor_still_knows_the_lab() -> None:
 
 
 def test_without_an_engine_the_same_graph_is_applied(tmp_path: Path) -> None:
-    """The stack of the embedded level, against an emulated AWS without machines."""
+    """Create and destroy the stack of the embedded level on an emulated AWS without instances."""
     environment = load_environment(ROOT / "stacks" / "Pulumi.sandbox.yaml").environment
     assert environment is not None
     with running(tmp_path / "cloud", "--launcher", "none", "--require-credentials") as cloud:

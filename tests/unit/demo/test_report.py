@@ -19,7 +19,7 @@ def text(report: DemoReport) -> str:
     return report.console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def test_steps_are_told_as_they_run_and_timed(report: DemoReport) -> None:
+def test_steps_are_shown_while_they_run_and_timed(report: DemoReport) -> None:
     with report.live(), report.step("build") as step:
         step.note("a line [with brackets]")
         assert "> build" in text(report) and "a line [with brackets]" in text(report)
@@ -40,14 +40,14 @@ def test_json_holds_everything_the_tables_show(report: DemoReport, tmp_path: Pat
     report.level = "embedded"
     with report.step("one"):
         pass
-    report.made({"aws:ec2/subnet:Subnet": 2, "aws:ec2/vpc:Vpc": 1, "aws:iam/role:Role": 1})
-    report.made({"aws:ec2/subnet:Subnet": 1})
-    report.ran(
+    report.add_resources({"aws:ec2/subnet:Subnet": 2, "aws:ec2/vpc:Vpc": 1, "aws:iam/role:Role": 1})
+    report.add_resources({"aws:ec2/subnet:Subnet": 1})
+    report.add_job(
         DemoJob(
             "digits-1", "7", "aws", ("p5-1", "p5-2"), 16, "COMPLETED", 4.0, 30.0, None, "no price", "abc", {"loss": 0.1}
         )
     )
-    report.was(Reality("Slurm", "simulated", "a queue", "the real one"))
+    report.add_realities(Reality("Slurm", "simulated", "a queue", "the real one"))
     report.save(tmp_path / "deep" / "report.json")
     read = json.loads((tmp_path / "deep" / "report.json").read_text())
     assert read["level"] == "embedded" and [step["name"] for step in read["steps"]] == ["one"]
@@ -56,5 +56,5 @@ def test_json_holds_everything_the_tables_show(report: DemoReport, tmp_path: Pat
     assert read["realities"][0]["adds"] == "the real one"
     report.summary()
     shown = text(report)
-    assert "Resources made: 5" in shown and "Subnet 3, Vpc" in shown
+    assert "Resources created: 5" in shown and "Subnet 3, Vpc" in shown
     assert "aws: p5-1, p5-2 (16 GPUs)" in shown and "unknown, no price" in shown and "simulated" in shown

@@ -1,4 +1,4 @@
-"""`show --expanded`: what is written loads to the same environment, with nothing left to be chosen."""
+"""`show --expanded`: its output loads to the same environment, with every default written out."""
 
 from pathlib import Path
 from typing import Any
@@ -14,31 +14,31 @@ from landbridge.findings import DataPath
 from tests.unit.core.samples import SHIPPED, loaded
 
 
-def again(found: Any) -> Any:
-    return load_text(expanded(found), found.path)
+def reload(original: Any) -> Any:
+    return load_text(expanded(original), original.path)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
-def test_shipped_environments_load_again(path: Path) -> None:
-    found = load_environment(path)
-    reloaded = again(found)
+def test_expanded_shipped_environments_load_to_the_same(path: Path) -> None:
+    original = load_environment(path)
+    reloaded = reload(original)
     assert reloaded.findings == ()
-    assert reloaded.environment == found.environment
+    assert reloaded.environment == original.environment
     assert expanded(reloaded).count("# default") == 0
 
 
-def test_what_stands_beside_is_kept() -> None:
+def test_other_configuration_keys_are_kept() -> None:
     secure = {"landbridge:k": {"secure": "v1:ab+c/d=="}, "other:flag": True, "other:number": "007"}
-    reloaded = again(loaded(beside=secure))
+    reloaded = reload(loaded(beside=secure))
     assert reloaded.secure_keys == {"landbridge:k"}
     assert reloaded.source.data["config"]["other:number"] == "007"
 
 
-def test_defaults_are_marked_and_told_why() -> None:
+def test_defaults_are_marked_with_their_description() -> None:
     text = expanded(loaded())
-    assert "suspend_after: 600  # default: idle seconds before a node is given back" in text
+    assert "suspend_after: 600  # default: idle time in seconds before a node is suspended" in text
     assert "max_nodes: 4\n" in text
-    assert "aws_asn: 64512  # default: AWS's default" in text
+    assert "aws_asn: 64512  # default: BGP ASN of the transit gateway; AWS's default" in text
 
 
 def test_a_file_with_errors_is_refused() -> None:
@@ -60,19 +60,19 @@ def test_a_file_with_errors_is_refused() -> None:
         {("aws", "tags"): {"a: b": "#c", "": "x"} | {"k": "- d"}},
     ],
 )  # fmt: skip
-def test_values_of_every_kind_load_again(changes: dict[DataPath, Any]) -> None:
+def test_values_of_every_kind_load_to_the_same(changes: dict[DataPath, Any]) -> None:
     changes = {
         path: ({k: v for k, v in value.items() if k} if isinstance(value, dict) else value)
         for path, value in changes.items()
     }
-    found = loaded(changes)
-    assert found.environment is not None, found.findings
-    assert again(found).environment == found.environment
+    original = loaded(changes)
+    assert original.environment is not None, original.findings
+    assert reload(original).environment == original.environment
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(min_size=1, max_size=12))
-def test_any_text_loads_again(text: str) -> None:
-    found = loaded({("owner",): text, ("scheduler", "accounts", "vision", "description"): text})
-    if found.environment is not None:
-        assert again(found).environment == found.environment
+def test_any_text_loads_to_the_same(text: str) -> None:
+    original = loaded({("owner",): text, ("scheduler", "accounts", "vision", "description"): text})
+    if original.environment is not None:
+        assert reload(original).environment == original.environment

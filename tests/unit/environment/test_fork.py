@@ -1,4 +1,4 @@
-"""Forked environments: what was asked for differs, nothing else does, comments stay, and the result is good."""
+"""Forked environments: only the requested values differ, comments are kept, and the result is valid."""
 
 import itertools
 import json
@@ -34,8 +34,8 @@ def body(text: str) -> Any:
 
 
 def errors(text: str) -> list[str]:
-    found = check(load_text(text, Path("stacks/Pulumi.acme.yaml")))
-    return [str(finding) for finding in found if finding.severity is Severity.ERROR]
+    findings = check(load_text(text, Path("stacks/Pulumi.acme.yaml")))
+    return [str(finding) for finding in findings if finding.severity is Severity.ERROR]
 
 
 def comments(text: str) -> list[str]:
@@ -43,7 +43,7 @@ def comments(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", TO_FORK)
-def test_everything_asked_for_is_there_and_every_comment_too(name: str) -> None:
+def test_a_fork_has_every_requested_value_and_every_comment(name: str) -> None:
     text = fork(TEXTS[name], ALL, name)
     environment = load_text(text, Path("stacks/Pulumi.acme.yaml")).environment
     assert environment is not None and errors(text) == []
@@ -57,24 +57,24 @@ def test_everything_asked_for_is_there_and_every_comment_too(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TO_FORK)
-def test_nothing_asked_for_changes_nothing_but_where_it_came_from(name: str) -> None:
+def test_a_fork_without_requests_differs_only_in_its_origin(name: str) -> None:
     assert fork(TEXTS[name], Wanted(), name) == TEXTS[name].replace(
         f"# Fork it with: landbridge new NAME --from {name}", f"# Forked from {name}."
     )
 
 
-def test_what_was_not_asked_for_is_as_it_was() -> None:
+def test_values_that_are_not_requested_are_unchanged() -> None:
     before, after = body(TEXTS["hybrid"]), body(fork(TEXTS["hybrid"], Wanted(owner="me@acme.example"), "hybrid"))
     assert {key for key in before if before[key] != after[key]} == {"owner"}
 
 
-def test_two_ranges_may_change_places() -> None:
+def test_two_ranges_may_be_swapped() -> None:
     swapped = Wanted(onprem_cidr=IPv4Network("10.60.0.0/16"), aws_cidr=IPv4Network("10.20.0.0/16"))
     after = body(fork(TEXTS["hybrid"], swapped, "hybrid"))
     assert after["onprem"]["addresses"]["gw01"] == "10.60.0.1" and after["aws"]["cidr"] == "10.20.0.0/16"
 
 
-def test_zones_of_another_region_are_those_that_offer_the_types() -> None:
+def test_a_fork_in_another_region_has_zones_that_offer_the_types() -> None:
     text = fork(TEXTS["hybrid"], Wanted(region="us-east-2"), "hybrid")
     after = body(text)
     zones = {
@@ -86,20 +86,20 @@ def test_zones_of_another_region_are_those_that_offer_the_types() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted", "says"),
+    ("name", "wanted", "message"),
     [
         ("hybrid", Wanted(region="mars-north-1"), "no region mars-north-1"),
         ("frontier", Wanted(region="ca-west-1"), "no zone of ca-west-1"),
         ("hybrid", Wanted(onprem_cidr=IPv4Network("10.9.0.0/24")), "has no place in 10.9.0.0/24"),
     ],
 )
-def test_what_does_not_fit_is_said_with_its_place(name: str, wanted: Wanted, says: str) -> None:
-    with pytest.raises(FindingsError, match=says) as caught:
+def test_a_request_that_does_not_fit_is_a_located_finding(name: str, wanted: Wanted, message: str) -> None:
+    with pytest.raises(FindingsError, match=message) as caught:
         fork(TEXTS[name], wanted, name)
     assert caught.value.findings[0].line is not None and caught.value.findings[0].fix
 
 
-def test_secrets_and_a_stack_s_own_keys_are_not_handed_on() -> None:
+def test_secrets_and_keys_of_the_stack_are_not_copied() -> None:
     initialised = TEXTS["hybrid"] + "encryptionsalt: v1:abc=:v1:def:ghi\n"
     assert "encryptionsalt" not in fork(initialised, Wanted(), "hybrid")
     secret = TEXTS["hybrid"].replace("config:\n", "config:\n  landbridge:key: {secure: v1:abc}\n", 1)
@@ -107,7 +107,7 @@ def test_secrets_and_a_stack_s_own_keys_are_not_handed_on() -> None:
         fork(secret, Wanted(), "hybrid")
 
 
-def test_a_key_that_was_left_out_comes_on_a_line_of_its_own() -> None:
+def test_a_missing_key_is_added_on_a_separate_line() -> None:
     text = TEXTS["hybrid"].replace("      onprem_asn: 65010\n", "").replace('    cost_center: "4711"\n', "")
     after = body(fork(text, Wanted(cost_center="9", onprem_asn=65200), "hybrid"))
     assert after["cost_center"] == "9" and after["link"]["onprem_asn"] == 65200
@@ -122,7 +122,7 @@ def test_a_key_that_was_left_out_comes_on_a_line_of_its_own() -> None:
     ),
     cost_center=st.text("0123456789abc:#,{}[]\"' ", min_size=1, max_size=8),
 )
-def test_any_text_comes_back_as_it_was_given(owner: str, cost_center: str) -> None:
+def test_any_text_is_written_unchanged(owner: str, cost_center: str) -> None:
     for name, quoted in itertools.product(("hybrid",), (True, False)):
         text = TEXTS[name] if quoted else TEXTS[name].replace('"4711"', "tag").replace("ml-platform@example.org", "'x'")
         after = body(fork(text, Wanted(owner=owner, cost_center=cost_center), name))

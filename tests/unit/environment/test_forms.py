@@ -1,4 +1,4 @@
-"""Every pattern of the model can be said in words, and the words' own examples have the form."""
+"""Every pattern of the model has a description in words, and the examples of the description match."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.unit.core.samples import findings
 
 
 def patterns(node: Any) -> Iterator[str]:
-    """Every pattern in a JSON Schema, those of keys too."""
+    """Yield every pattern in a JSON Schema, including those of keys."""
     if isinstance(node, dict):
         if isinstance(node.get("pattern"), str):
             yield node["pattern"]
@@ -26,20 +26,20 @@ def patterns(node: Any) -> Iterator[str]:
             yield from patterns(item)
 
 
-def test_every_pattern_has_words_and_no_words_are_left_over() -> None:
+def test_every_pattern_has_one_description() -> None:
     assert set(FORMS) == set(patterns(json.loads(json.dumps(Environment.model_json_schema()))))
 
 
 @pytest.mark.parametrize("pattern", FORMS)
-def test_an_example_has_the_form(pattern: str) -> None:
+def test_an_example_of_a_description_matches_its_pattern(pattern: str) -> None:
     words = re.split(r"[\s,;()\"]+", FORMS[pattern])
-    # Some examples have spaces of their own.
+    # Some examples contain spaces.
     words += re.findall(r"such as ([^:;]+)", FORMS[pattern])
     assert any(re.search(pattern, word.rstrip(":")) for word in words), FORMS[pattern]
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "says"),
+    ("path", "value", "description"),
     [
         (("aws", "pools", 0, "capacity", 0, "zones"), ["us-east-1a"], "use1-az4"),
         (("aws", "pools", 0, "name"), "P5", "small letters"),
@@ -48,6 +48,7 @@ def test_an_example_has_the_form(pattern: str) -> None:
     ],
     ids=str,
 )
-def test_findings_say_it_in_words(path: DataPath, value: Any, says: str) -> None:
-    found = [finding for finding in findings({path: value}) if finding.rule == "wrong-format"]
-    assert found and all(says in finding.message and "[a-z" not in finding.message for finding in found)
+def test_findings_describe_the_format_in_words(path: DataPath, value: Any, description: str) -> None:
+    wrong_format = [finding for finding in findings({path: value}) if finding.rule == "wrong-format"]
+    assert wrong_format
+    assert all(description in finding.message and "[a-z" not in finding.message for finding in wrong_format)

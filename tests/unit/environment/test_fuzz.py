@@ -1,8 +1,8 @@
-"""Mutations of environments: whatever is done to a file, `check` answers with located findings, or the plan can be made.
+"""Mutations of environments: for any change of a file, `check` reports located findings, or every plan can be computed.
 
-The sweep is the same every time: every path of every sample, changed in every way where there is time (`make test-long`), and in a
-quarter of the ways, another quarter from path to path, where there is less. Hypothesis does what the sweep does not: several changes
-at once, and changes of the text.
+The sweep is deterministic: every path of every sample, with every mutation in `make test-long`, and otherwise with a
+quarter of the mutations, which rotates from path to path. Hypothesis covers what the sweep does not: several changes at
+once, and changes of the text.
 """
 
 import json
@@ -27,11 +27,11 @@ from tests.unit.rules.full import FULL
 TODAY = date(2026, 11, 20)
 TEXTS = {path.name: path.read_text() for path in (*SHIPPED, *FULL)}
 TREES = {name: load_text(text, Path(name)).source.data for name, text in TEXTS.items()}
-#: Into how many tests each sample's sweep is cut.
+#: Number of tests into which the sweep of a sample is divided.
 PARTS = 4
-#: JSON has no word for it; YAML has.
+#: Placeholder for NaN, which exists in YAML and not in JSON.
 NAN = "a float that is no number"
-#: What is put in the place of every value.
+#: Replacements for every value.
 VALUES: dict[str, Any] = {
     "null": None,
     "true": True,
@@ -60,29 +60,29 @@ JUNK = st.one_of(
 QUICK = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
 
-def paths(tree: Any, here: DataPath = ()) -> list[DataPath]:
-    """Every path in a tree, the root's first."""
+def paths(tree: Any, prefix: DataPath = ()) -> list[DataPath]:
+    """Return every path in a tree, that of the root first."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
-    return [here, *(path for key, value in items for path in paths(value, (*here, key)))]
+    return [prefix, *(path for key, value in items for path in paths(value, (*prefix, key)))]
 
 
 def mutate(tree: Any, path: DataPath, how: str, junk: Any) -> Any:
-    """Replace, remove, rename or repeat what is at a path; what is not on the way there is shared with `tree`."""
+    """Replace, remove, rename or repeat the value at a path; branches beside the path are shared with `tree`."""
     if not path:
         return junk
-    key, rest = path[0], path[1:]
+    key, tail = path[0], path[1:]
     if isinstance(tree, list) and isinstance(key, int) and key < len(tree):
-        inner = [mutate(tree[key], rest, how, junk)] if rest or how == "replace" else []
-        inner = [tree[key], tree[key]] if how == "repeat" and not rest else inner
+        inner = [mutate(tree[key], tail, how, junk)] if tail or how == "replace" else []
+        inner = [tree[key], tree[key]] if how == "repeat" and not tail else inner
         return [*tree[:key], *inner, *tree[key + 1 :]]
     if isinstance(tree, dict) and key in tree:
-        found = dict(tree)
-        if rest or how == "replace":
-            found[key] = mutate(tree[key], rest, how, junk)
+        changed = dict(tree)
+        if tail or how == "replace":
+            changed[key] = mutate(tree[key], tail, how, junk)
         elif how in ("remove", "rename"):
-            del found[key]
-            found |= {f"{key}x": tree[key]} if how == "rename" else {}
-        return found
+            del changed[key]
+            changed |= {f"{key}x": tree[key]} if how == "rename" else {}
+        return changed
     return tree
 
 
@@ -92,60 +92,62 @@ def assert_located(text: str | bytes) -> tuple[Finding, ...]:
     """
     lines = len(text.splitlines()) + 1
     loaded = load_text(text, Path("stacks/Pulumi.fuzz.yaml"))
-    found = check(loaded, TODAY)
-    for finding in found:
+    reported = check(loaded, TODAY)
+    for finding in reported:
         assert finding.line is not None and 1 <= finding.line <= lines, finding
         assert finding.column is not None and finding.column >= 1, finding
         assert finding.message and finding.rule == finding.rule.lower()
         assert finding.rule != "rule-failed", finding
-    errors = [finding for finding in found if finding.severity is Severity.ERROR]
+    errors = [finding for finding in reported if finding.severity is Severity.ERROR]
     if loaded.environment is None:
         assert errors
     elif not errors:
         for plan in plans(loaded.environment):
-            # What is planned and not built yet is said by check as a warning.
-            pending = "not-built-yet" in {finding.rule for finding in found}
+            # A plan that cannot be built yet is a warning of check.
+            pending = "not-built-yet" in {finding.rule for finding in reported}
             with suppress(FindingsError) if pending else nullcontext():
                 plan()
-    return found
+    return reported
 
 
 def changes(tree: Any, path: DataPath, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """A path changed in each of these ways."""
+    """Yield each named mutation of a path, with the changed tree."""
     for name in names:
         yield name, mutate(tree, path, "replace", VALUES[name]) if name in VALUES else mutate(tree, path, name, None)
 
 
-def ways(path: DataPath, number: int) -> list[str]:
+def mutations(path: DataPath, number: int) -> list[str]:
     """Return the mutations of the path of this number: names of replacement values, and of other changes."""
-    every = ["remove", "repeat" if path and isinstance(path[-1], int) else "rename", *VALUES]
-    return every if LONG else every[number % 4 :: 4]
+    all_mutations = ["remove", "repeat" if path and isinstance(path[-1], int) else "rename", *VALUES]
+    return all_mutations if LONG else all_mutations[number % 4 :: 4]
 
 
 def written(tree: Any) -> str:
-    """A tree as a file: JSON, which is YAML."""
+    """Return a tree as the text of a file: JSON, which is valid YAML."""
     return json.dumps(tree).replace(json.dumps(NAN), ".nan")
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", TREES)
-def test_every_change_of_every_path(name: str, part: int) -> None:
+def test_every_mutation_of_every_path_gives_located_findings_or_plans(name: str, part: int) -> None:
     tree = TREES[name]
     original = assert_located(written(tree))
     assert [finding for finding in original if finding.severity is Severity.ERROR] == []
-    # The full samples hold every key; the shipped ones, which many write from, only other neighbours of it.
+    # The full samples contain every key; shipped environments only add other neighbours of a key.
     full = name in {path.name for path in FULL}
     wrong: list[str] = []
     before = ""
     for number, path in list(enumerate(paths(tree)))[part::PARTS]:
-        for how, changed in changes(tree, path, ways(path, number) if full else ("remove", "null", "text", "mapping")):
+        for how, changed in changes(
+            tree, path, mutations(path, number) if full else ("remove", "null", "text", "mapping")
+        ):
             text = written(changed)
             if text == before:
                 continue
             before = text
             try:
                 assert_located(text)
-            except Exception as error:  # noqa: BLE001  (all of them at once are worth more than the first)
+            except Exception as error:  # noqa: BLE001  (report all failures, not only the first)
                 wrong.append(f"{path_text(path)} {how}: {type(error).__name__}: {str(error)[:300]}")
     assert wrong == [], f"{len(wrong)} of the changes:\n" + "\n".join(wrong[:40])
 
@@ -153,7 +155,7 @@ def test_every_change_of_every_path(name: str, part: int) -> None:
 @pytest.mark.parametrize("name", TREES)
 @QUICK
 @given(data=st.data())
-def test_a_changed_tree(name: str, data: st.DataObject) -> None:
+def test_several_mutations_give_located_findings_or_plans(name: str, data: st.DataObject) -> None:
     tree = TREES[name]
     for _ in range(data.draw(st.integers(1, 4))):
         path = data.draw(st.sampled_from(paths(tree)))
@@ -165,7 +167,7 @@ def test_a_changed_tree(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", TEXTS)
 @QUICK
 @given(data=st.data())
-def test_a_changed_text(name: str, data: st.DataObject) -> None:
+def test_a_changed_text_gives_located_findings_or_plans(name: str, data: st.DataObject) -> None:
     text = TEXTS[name]
     at = data.draw(st.integers(0, len(text) - 1))
     length = data.draw(st.integers(0, 12))
@@ -175,10 +177,10 @@ def test_a_changed_text(name: str, data: st.DataObject) -> None:
 
 @QUICK
 @given(st.binary(max_size=60))
-def test_any_bytes(data: bytes) -> None:
+def test_any_bytes_give_located_findings(data: bytes) -> None:
     assert_located(data)
 
 
-def test_the_sweep_runs_every_plan() -> None:
+def test_the_sweep_runs_the_plan_functions() -> None:
     names = {plan.__name__ for plan in plans(load_text(TEXTS["full.yaml"], Path("Pulumi.x.yaml")).environment)}
     assert {"slurm_files", "network_args", "pool_args", "ip_budget", "spend", "endpoint_services"} <= names

@@ -1,4 +1,4 @@
-"""The JSON Schema: what editors are told agrees with what `check` says of a file's shape."""
+"""JSON Schema: the errors in an editor agree with the findings of `check` about the structure of a file."""
 
 import json
 import subprocess
@@ -22,40 +22,43 @@ from tests.unit.environment.test_fuzz import mutate, paths
 
 VALIDATOR = Draft202012Validator(json_schema())
 TREES = {path.name: yaml_text.load(path.read_text()) for path in SHIPPED}
-# Findings about a file's shape that a schema can see too.
+# Findings about the structure of a file that a schema detects too.
 SEEN_BY_SCHEMA = {"unknown-key", "missing-key", "unknown-value", "wrong-type"}
 JUNK = st.sampled_from([None, True, 7, -1, 2.5, "", "text", [], {}, ["text"], {"kind": "spot"}, {"kind": "nothing"}])
 
 
 def errors(tree: Any) -> list[str]:
     """Return the errors that an editor would underline."""
-    told = (inner for error in VALIDATOR.iter_errors(tree) for inner in inside(error))
-    return [f"{error.json_path}: {error.message[:200]}" for error in told]
+    reported = (inner for error in VALIDATOR.iter_errors(tree) for inner in inside(error))
+    return [f"{error.json_path}: {error.message[:200]}" for error in reported]
 
 
 def inside(error: ValidationError) -> Iterator[ValidationError]:
-    """Return the errors inside an optional part, as editors show them: not that it is neither valid nor null."""
+    """Yield the errors inside an optional part, as editors show them, instead of one error that no alternative is
+    valid."""
     options = error.schema.get("anyOf", []) if error.validator == "anyOf" else []
-    deeper = [one for one in error.context or () if options[one.schema_path[0]] != {"type": "null"}] if options else []
+    deeper = (
+        [inner for inner in error.context or () if options[inner.schema_path[0]] != {"type": "null"}] if options else []
+    )
     if {"type": "null"} in options and deeper:
-        for one in deeper:
-            yield from inside(one)
+        for inner in deeper:
+            yield from inside(inner)
     else:
         yield error
 
 
-def test_it_is_a_schema() -> None:
+def test_the_schema_is_valid() -> None:
     Draft202012Validator.check_schema(json_schema())
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_shipped_environments_are_valid_and_name_it(name: str) -> None:
+def test_shipped_environments_are_valid_and_refer_to_the_schema(name: str) -> None:
     assert errors(TREES[name]) == []
     path = next(path for path in SHIPPED if path.name == name)
     assert path.read_text().splitlines()[0] == MODELINE
 
 
-def test_the_shipped_schema_is_the_one_the_command_prints() -> None:
+def test_the_shipped_schema_is_the_output_of_the_command() -> None:
     printed = subprocess.run(
         [str(Path(sys.executable).parent / "landbridge"), "schema"],
         capture_output=True,
@@ -67,7 +70,7 @@ def test_the_shipped_schema_is_the_one_the_command_prints() -> None:
     assert shipped.read_text() == printed, f"landbridge schema > stacks/{FILE_NAME}"
 
 
-def test_keys_bring_their_descriptions_and_choices() -> None:
+def test_keys_have_their_descriptions_and_choices() -> None:
     pool = json_schema()["$defs"]["PoolSettings"]["properties"]
     assert "EFA" in pool["nics"]["description"]
     assert set(pool["nics"]["enum"]) == {"ip_optimised", "bandwidth", "legacy"}
@@ -87,7 +90,7 @@ def test_keys_bring_their_descriptions_and_choices() -> None:
     ],
     ids=str,
 )
-def test_mistakes_are_underlined(path: tuple[str | int, ...], value: Any) -> None:
+def test_mistakes_are_errors_in_an_editor(path: tuple[str | int, ...], value: Any) -> None:
     tree = deepcopy(TREES["Pulumi.example.yaml"])
     holder = tree["config"]["landbridge:environment"]
     for part in path[:-1]:
@@ -99,16 +102,16 @@ def test_mistakes_are_underlined(path: tuple[str | int, ...], value: Any) -> Non
 @pytest.mark.parametrize("name", TREES)
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_editor_and_check_agree_about_shape(name: str, data: st.DataObject) -> None:
+def test_the_schema_and_check_agree_about_structure(name: str, data: st.DataObject) -> None:
     tree = TREES[name]
     path = data.draw(st.sampled_from(paths(tree)))
     tree = mutate(tree, path, data.draw(st.sampled_from(["replace", "remove", "rename"])), data.draw(JUNK))
     loaded = load_text(json.dumps(tree, indent=1), Path("stacks/Pulumi.fuzz.yaml"))
     underlined = errors(tree)
-    found = {finding.rule for finding in loaded.findings}
-    if not found & SEEN_BY_SCHEMA:
-        # A name that the catalogue lacks is a rule's finding, not one of shape.
+    rules = {finding.rule for finding in loaded.findings}
+    if not rules & SEEN_BY_SCHEMA:
+        # A name that the catalogue lacks is a finding of a rule, not of the structure.
         unknown = [text for text in underlined if "is not one of" not in text]
-        assert found or not unknown, (path, unknown)
+        assert rules or not unknown, (path, unknown)
     else:
         assert underlined, (path, loaded.findings)

@@ -1,4 +1,4 @@
-"""YAML with places: bad text is a finding with line and column, never an exception."""
+"""YAML with line and column: invalid text is a located finding, never an exception."""
 
 import pytest
 
@@ -7,13 +7,13 @@ from landbridge.environment.file.source import MAX_VALUES, read
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(9)
 )
-# The same with merge keys, and with nothing in it that would count as a value.
+# The same with merge keys, without anything that counts as a value.
 MERGE_BOMB = "a: &a {}\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} {{<<: [{','.join(['*' + chr(97 + n)] * 9)}]}}\n" for n in range(9)
 )
 
 
-def test_every_value_and_key_has_its_place() -> None:
+def test_every_value_and_key_has_its_line_and_column() -> None:
     source = read("a:\n  - b: 1\n    c: [x, y]\n", "f")
     assert source.data == {"a": [{"b": 1, "c": ["x", "y"]}]}
     assert source.locate(("a", 0, "b")) == (2, 8)
@@ -42,11 +42,11 @@ def test_every_value_and_key_has_its_place() -> None:
         ("10:30", "10:30"),
     ],
 )
-def test_scalars(text: str, value: object) -> None:
+def test_a_scalar_has_its_type_and_value(text: str, value: object) -> None:
     assert read(f"x: {text}\n", "f").data == {"x": value}
 
 
-def test_merge_keys_and_aliases() -> None:
+def test_merge_keys_and_aliases_are_resolved() -> None:
     source = read("base: &b {a: 1, b: 2}\nuse: {<<: *b, b: 3}\n", "f")
     assert source.data["use"] == {"a": 1, "b": 3}
     assert not source.findings
@@ -69,13 +69,13 @@ def test_merge_keys_and_aliases() -> None:
         ("%YAML 9\n---\na: 1\n", "bad-yaml", 1, 8),
     ],
 )
-def test_bad_text_is_located(text: str | bytes, rule: str, line: int, column: int) -> None:
-    found = read(text, "f").findings
-    assert [(f.rule, f.line, f.column) for f in found] == [(rule, line, column)], found
+def test_invalid_yaml_is_a_located_finding(text: str | bytes, rule: str, line: int, column: int) -> None:
+    findings = read(text, "f").findings
+    assert [(f.rule, f.line, f.column) for f in findings] == [(rule, line, column)], findings
 
 
 @pytest.mark.parametrize("text", [BOMB, MERGE_BOMB, "[" * 1000, "a: " + "- " * 1000, "a: " + "{a: " * 100_000])
-def test_endless_files_end(text: str) -> None:
+def test_files_that_expand_without_end_are_refused(text: str) -> None:
     source = read(text, "f")
     assert source.data is None
     assert [finding.rule for finding in source.findings] == ["bad-yaml"]

@@ -1,4 +1,4 @@
-"""A machine for the checks without a lab: the lab's own stand-ins of its hardware, and one of scontrol."""
+"""A node for the health checks without a lab: the lab's stand-ins of hardware, and a stand-in of scontrol."""
 
 import json
 import sys
@@ -27,16 +27,16 @@ if sys.argv[1] == "show":
 else:
     if node.get("refuses"):
         sys.exit("slurm_update error: Invalid user id")
-    said = dict(word.split("=", 1) for word in sys.argv[2:])
+    update = dict(word.split("=", 1) for word in sys.argv[2:])
     flags = set(node["state"]) - {{"DRAIN"}}
-    if said.get("state") == "drain":
+    if update.get("state") == "drain":
         flags.add("DRAIN")
-    elif "state" in said:
-        assert said["state"] == "undrain"
+    elif "state" in update:
+        assert update["state"] == "undrain"
     elif "DRAIN" in node["state"]:
         flags.add("DRAIN")
     # A state leaves the reason as it is.
-    node["reason"] = said.get("reason", node["reason"])
+    node["reason"] = update.get("reason", node["reason"])
     node["state"] = sorted(flags)
     node["updates"] = node.get("updates", 0) + 1
     json.dump(node, open(path, "w"))
@@ -45,7 +45,7 @@ else:
 
 @dataclass(frozen=True)
 class Standins:
-    """Paths of the machine's description, its faults, its kernel log and Slurm's record of it."""
+    """Files of the simulated node: its description, faults, kernel log and Slurm record."""
 
     root: Path
 
@@ -54,7 +54,7 @@ class Standins:
         return self.root / "kmsg"
 
     def become(self, platform: str) -> None:
-        """Be a machine of this platform; the programs' places are moved under `root`."""
+        """Install the stand-ins of this platform; paths in the programs are moved below `root`."""
         install(self.root, "node", platform)
         for path in self.root.rglob("*"):
             if path.is_file() and path.name in ("nvidia-smi", "ibstat", "lab_hardware.py", "lab_mig.py"):
@@ -63,21 +63,21 @@ class Standins:
                     text = text.replace(file, str(self.root / Path(file).name))
                 path.write_text(text)
 
-    def inject(self, **found: Any) -> None:
-        (self.root / "faults.json").write_text(json.dumps(found))
+    def inject(self, **injected: Any) -> None:
+        (self.root / "faults.json").write_text(json.dumps(injected))
 
     def slurm(self, **fields: Any) -> dict[str, Any]:
-        """Slurm's view, changed by `fields`."""
+        """Change Slurm's record of the node by `fields` and return it."""
         path = self.root / "slurm.json"
-        found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"state": ["IDLE"], "reason": ""}
+        record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"state": ["IDLE"], "reason": ""}
         if fields:
-            path.write_text(json.dumps(found | fields))
-        return found | fields
+            path.write_text(json.dumps(record | fields))
+        return record | fields
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Standins:
-    """A sound dgx-h100 that Slurm has in service."""
+    """Return a healthy dgx-h100 that is idle in Slurm."""
     machine = Standins(tmp_path)
     machine.become("dgx-h100")
     machine.log.write_text("")

@@ -20,11 +20,11 @@ WORDS = "landbridge:gpu:7 of 8 are there; do: reboot"
 
 
 def apply(machine: Standins, *problems: Problem) -> tuple[bool, str]:
-    """One round; whether the node is drained then, and why."""
+    """Apply a result; return whether the node is drained afterwards, and the reason."""
     program.apply("node", Result(time.time(), problems), machine.root / "state", machine.root / "mark.json")
-    found = machine.slurm()
-    drained = "DRAIN" in found["state"]
-    return drained, found["reason"] if drained else ""
+    record = machine.slurm()
+    drained = "DRAIN" in record["state"]
+    return drained, record["reason"] if drained else ""
 
 
 def test_a_problem_drains_once_and_its_end_resumes(machine: Standins) -> None:
@@ -36,26 +36,26 @@ def test_a_problem_drains_once_and_its_end_resumes(machine: Standins) -> None:
     assert machine.slurm()["updates"] == 2
 
 
-def test_another_problem_rewords_our_own_drain(machine: Standins) -> None:
+def test_another_problem_changes_the_reason_of_the_programs_drain(machine: Standins) -> None:
     apply(machine, Problem("mount", "/home is not mounted", "inspect"))
     assert apply(machine, Problem("mount", "/home is not mounted", "inspect"), GPU) == (True, f"{WORDS} (and 1 more)")
 
 
 @pytest.mark.parametrize("reason", ["new fans, ask Kim", "Kill task failed", "landbridge: InsufficientCapacity", ""])
-def test_what_a_person_or_slurm_drained_is_theirs(machine: Standins, reason: str) -> None:
+def test_a_drain_by_an_operator_or_slurm_is_unchanged(machine: Standins, reason: str) -> None:
     machine.slurm(state=["IDLE", "DRAIN"], reason=reason)
     assert apply(machine, GPU) == (True, reason)
     assert apply(machine) == (True, reason)
     assert "updates" not in machine.slurm()
 
 
-def test_a_person_who_takes_over_our_drain_keeps_it(machine: Standins) -> None:
+def test_a_drain_whose_reason_an_operator_changed_is_kept(machine: Standins) -> None:
     apply(machine, GPU)
     machine.slurm(reason="in repair")
     assert apply(machine) == (True, "in repair")
 
 
-def test_what_slurm_drains_under_a_reason_of_ours_that_stayed_behind_is_slurms(machine: Standins) -> None:
+def test_a_drain_by_slurm_with_an_old_reason_of_the_program_is_kept(machine: Standins) -> None:
     apply(machine, GPU)
     apply(machine)
     machine.slurm(state=["IDLE", "DRAIN"])
@@ -63,37 +63,35 @@ def test_what_slurm_drains_under_a_reason_of_ours_that_stayed_behind_is_slurms(m
     assert apply(machine) == (True, WORDS)
 
 
-def test_a_restart_brings_back_what_was_drained_before_it(machine: Standins) -> None:
+def test_a_node_drained_before_a_restart_is_resumed_after_it(machine: Standins) -> None:
     apply(machine, XID)
     for file in (machine.root / "state").glob("*"):
         file.unlink()
     assert apply(machine) == (False, "")
 
 
-def test_resuming_says_that_events_are_dealt_with_and_facts_are_not(machine: Standins) -> None:
+def test_a_manual_resume_acknowledges_events_and_not_persistent_problems(machine: Standins) -> None:
     state = machine.root / "state"
     machine.log.write_text("4,5,1,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=1\n")
     kernel.check({"79": "reboot"}, state / "events.json", machine.log)
     apply(machine, XID)
     machine.slurm(state=["IDLE"])
     assert apply(machine, XID) == (False, ""), (
-        "a reason that stayed behind would make Slurm's next drain look like ours"
+        "an old reason would make the next drain by Slurm look like one of the program"
     )
     assert kernel.check({"79": "reboot"}, state / "events.json", machine.log) == []
-    assert apply(machine, XID)[0], "the next one counts again"
+    assert apply(machine, XID)[0], "the next event counts again"
     machine.slurm(state=["IDLE"], reason="")
     assert apply(machine, XID, GPU) == (True, WORDS)
 
 
-def test_a_controller_that_is_away_changes_nothing_and_is_told(
-    machine: Standins, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unreachable_controller_is_an_error(machine: Standins, capsys: pytest.CaptureFixture[str]) -> None:
     machine.slurm(busy=True)
     with pytest.raises(slurm.SlurmError, match="Unable to contact"):
         apply(machine, GPU)
 
 
-def test_a_drain_that_was_refused_is_no_drain_that_somebody_ended(machine: Standins) -> None:
+def test_a_refused_drain_is_not_taken_for_a_resumed_one(machine: Standins) -> None:
     machine.slurm(refuses=True)
     with pytest.raises(slurm.SlurmError, match="Invalid user id"):
         apply(machine, XID)
@@ -101,7 +99,7 @@ def test_a_drain_that_was_refused_is_no_drain_that_somebody_ended(machine: Stand
     assert apply(machine, XID)[0]
 
 
-def test_the_program_from_end_to_end(machine: Standins, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_program_drains_and_resumes_a_node(machine: Standins, monkeypatch: pytest.MonkeyPatch) -> None:
     config = machine.root / "config.json"
     gpus = {"count": 8, "type": "h100", "name": "NVIDIA H100 80GB HBM3", "memory_mib": 81559, "errors": "row_remapping", "links": 18}  # fmt: skip
     config.write_text(json.dumps({"expected": {"gpus": gpus}, "xids": {"79": "reboot"}, "skip": ["thermal"]}))
@@ -110,11 +108,11 @@ def test_the_program_from_end_to_end(machine: Standins, monkeypatch: pytest.Monk
     monkeypatch.setattr(program, "MARK", machine.root / "mark.json")
     monkeypatch.setattr(kernel.check, "__defaults__", (machine.log,))
     machine.inject(absent=[7], thermal=[0])
-    # The first call finds no result, and looks for itself: a node that starts ill never gets a job.
+    # Without a result the first call runs the checks: a node that starts unhealthy gets no job.
     assert program.main(["apply"]) == 0
     assert machine.slurm()["reason"] == WORDS
     machine.inject()
-    assert program.main(["apply"]) == 0, "what Slurm runs only reads"
+    assert program.main(["apply"]) == 0, "the call by Slurm only reads the last result"
     assert machine.slurm()["reason"] == WORDS
     assert program.main(["check"]) == 0
     assert machine.slurm()["state"] == ["IDLE"]

@@ -1,4 +1,4 @@
-"""Results of the health checks on healthy and broken machines, with stand-ins of their tools."""
+"""Results of the health checks on healthy and unhealthy nodes, with stand-ins of their tools."""
 
 import ast
 import subprocess
@@ -24,21 +24,21 @@ ROLE = ROOT / "ansible/roles/node_health"
 ACTIONS = {str(number): xid.action for number, xid in xids().items() if xid.drains}
 
 
-def found(machine: Standins, platform: str = "dgx-h100", **faults: Any) -> list[str]:
+def check_reasons(machine: Standins, platform: str = "dgx-h100", **faults: Any) -> list[str]:
     """Return the results of the hardware checks, as Slurm's reasons."""
-    wanted = expected(environment(), platforms()[platform])
+    expectations = expected(environment(), platforms()[platform])
     machine.inject(**faults)
-    problems, _ = gpus.check({**wanted["gpus"], "driver_branch": "580"})
-    problems += host.ports(wanted.get("ports", {})) if wanted.get("ports") else []
+    problems, _ = gpus.check({**expectations["gpus"], "driver_branch": "580"})
+    problems += host.ports(expectations.get("ports", {})) if expectations.get("ports") else []
     return [reason([problem]) for problem in problems]
 
 
 @pytest.mark.parametrize("platform", sorted(platforms()))
-def test_a_sound_machine_of_every_platform_has_no_problem(machine: Standins, platform: str) -> None:
+def test_a_healthy_node_of_every_platform_has_no_problem(machine: Standins, platform: str) -> None:
     machine.become(platform)
-    assert found(machine, platform) == []
-    wanted = expected(environment(), platforms()[platform])
-    assert gpus.check(wanted["gpus"])[1] == []
+    assert check_reasons(machine, platform) == []
+    expectations = expected(environment(), platforms()[platform])
+    assert gpus.check(expectations["gpus"])[1] == []
 
 
 @pytest.mark.parametrize(
@@ -61,37 +61,41 @@ def test_a_sound_machine_of_every_platform_has_no_problem(machine: Standins, pla
     ],
     ids=lambda value: next(iter(value), "none") if isinstance(value, dict) else "",
 )  # fmt: skip
-def test_each_fault_is_one_problem_with_its_place_and_its_action(
+def test_each_fault_is_one_problem_with_location_and_action(
     machine: Standins, faults: dict[str, Any], reasons: list[str]
 ) -> None:
-    assert found(machine, **faults) == reasons
+    assert check_reasons(machine, **faults) == reasons
 
 
-def test_slots_that_are_all_slow_are_told_and_drain_nothing(machine: Standins) -> None:
+def test_equally_slow_slots_are_a_note_and_no_problem(machine: Standins) -> None:
     machine.inject(generation={str(index): 4 for index in range(8)})
-    wanted = expected(environment(), platforms()["dgx-h100"])["gpus"]
-    assert gpus.check(wanted)[1] == ["every GPU's slot allows generation 4 of 5"]
+    expectations = expected(environment(), platforms()["dgx-h100"])["gpus"]
+    assert gpus.check(expectations)[1] == ["every GPU's slot allows generation 4 of 5"]
 
 
-def test_a_machine_of_another_kind_is_not_taken_for_this_one(machine: Standins) -> None:
+def test_a_node_of_another_platform_is_a_problem(machine: Standins) -> None:
     machine.become("dgx-a100")
-    assert any(one.startswith("landbridge:model:GPU 0 at 0000:1b:00.0 is a NVIDIA A100") for one in found(machine))
+    assert any(
+        text.startswith("landbridge:model:GPU 0 at 0000:1b:00.0 is a NVIDIA A100") for text in check_reasons(machine)
+    )
 
 
-def test_old_gpus_retire_pages(machine: Standins) -> None:
+def test_pending_page_retirement_of_old_gpus_is_a_problem(machine: Standins) -> None:
     machine.become("dgx-1")
-    assert found(machine, "dgx-1", pending=[2]) == ["landbridge:pages:GPU 2 has pages that a reset retires; do: reset"]
+    assert check_reasons(machine, "dgx-1", pending=[2]) == [
+        "landbridge:pages:GPU 2 has pages that a reset retires; do: reset"
+    ]
 
 
-def test_a_driver_that_does_not_answer_is_one_problem(machine: Standins) -> None:
-    assert [one.partition(":NVIDIA-SMI")[0] for one in found(machine, unloaded=True)] == ["landbridge:driver"]
+def test_a_driver_that_does_not_respond_is_one_problem(machine: Standins) -> None:
+    assert [text.partition(":NVIDIA-SMI")[0] for text in check_reasons(machine, unloaded=True)] == ["landbridge:driver"]
 
 
 @pytest.mark.parametrize(
     "words",
     [["--query-gpu=nosuch", "--format=csv,noheader,nounits"], ["--query-gpu=index"], ["--reset"], ["--query-gpu=links", "--format=csv,noheader,nounits"]],
 )  # fmt: skip
-def test_the_stand_in_refuses_what_it_does_not_know(machine: Standins, words: list[str]) -> None:
+def test_the_stand_ins_refuse_unknown_arguments(machine: Standins, words: list[str]) -> None:
     machine.inject()
     assert run(["nvidia-smi", *words]).code == 2
     assert run(["ibstat", "-v"]).code == 1
@@ -99,7 +103,7 @@ def test_the_stand_in_refuses_what_it_does_not_know(machine: Standins, words: li
     assert run(["nvidia-smi", "-L"]).code == 1
 
 
-def test_a_program_that_hangs_is_not_waited_for() -> None:
+def test_a_hanging_or_missing_program_has_no_result() -> None:
     assert run(["sleep", "5"], 0.2).code is None
     assert run(["nosuch-program"]).code == 127
 
@@ -116,13 +120,13 @@ def words(problems: list[Problem]) -> list[str]:
     return [f"{problem.check} {problem.detail} {problem.action}" for problem in problems]
 
 
-def test_hardware_errors_stay_until_acknowledged_even_when_the_log_forgets(machine: Standins, tmp_path: Path) -> None:
+def test_hardware_errors_stay_until_acknowledged_without_their_log_records(machine: Standins, tmp_path: Path) -> None:
     memory = tmp_path / "events.json"
     machine.log.write_text(record(7, xid(79)) + record(8, xid(79)) + record(9, xid(48)) + record(10, "usb 1-1: new"))
-    wanted = ["xid 48 at 0000:1b:00 reset", "xid 79 at 0000:1b:00 reboot"]
-    assert words(kernel.check(ACTIONS, memory, machine.log)) == wanted
+    expected_words = ["xid 48 at 0000:1b:00 reset", "xid 79 at 0000:1b:00 reboot"]
+    assert words(kernel.check(ACTIONS, memory, machine.log)) == expected_words
     machine.log.write_text("")
-    assert words(kernel.check(ACTIONS, memory, machine.log)) == wanted
+    assert words(kernel.check(ACTIONS, memory, machine.log)) == expected_words
     kernel.acknowledge(memory)
     machine.log.write_text(record(9, xid(48)))
     assert kernel.check(ACTIONS, memory, machine.log) == []
@@ -131,11 +135,11 @@ def test_hardware_errors_stay_until_acknowledged_even_when_the_log_forgets(machi
 
 
 @pytest.mark.parametrize("number", [8, 13, 31, 32, 43, 45, 63, 94, 144, 999])
-def test_an_error_of_the_application_is_no_event(number: int) -> None:
+def test_an_application_error_is_no_event(number: int) -> None:
     assert kernel.event(xid(number), ACTIONS) is None
 
 
-def test_the_drivers_verdict_and_a_switchs_fatal_error_are_events() -> None:
+def test_recovery_actions_of_the_driver_and_fatal_switch_errors_are_events() -> None:
     change = "GPU recovery action changed from 0x0 (None) to 0x{} ({})"
     events = {text: kernel.event(xid(154, change.format(number, text)), ACTIONS) for number, text in (
         (0, "None"), (1, "GPU Reset Required"), (2, "Node Reboot Required"), (4, "Drain and Reset"))}  # fmt: skip
@@ -146,22 +150,22 @@ def test_the_drivers_verdict_and_a_switchs_fatal_error_are_events() -> None:
     assert kernel.event(switch.format("Non-fatal"), ACTIONS) is None
 
 
-def test_a_machine_without_a_kernel_log_has_no_events(tmp_path: Path) -> None:
+def test_a_node_without_a_kernel_log_has_no_events(tmp_path: Path) -> None:
     assert kernel.check(ACTIONS, tmp_path / "events.json", tmp_path / "nosuch") == []
 
 
-def test_the_reason_names_the_gravest_and_is_ours_and_fits() -> None:
+def test_the_reason_has_the_most_severe_problem_and_fits_the_field() -> None:
     problems = [Problem("mount", "/home 'is' gone\n", "inspect"), Problem("xid", "79 at 0000:1b:00", "reboot")]
     assert reason(problems) == reason(problems[::-1]) == "landbridge:xid:79 at 0000:1b:00; do: reboot (and 1 more)"
     long = reason([Problem("service", "x" * 500, "reset")])
     assert len(long) <= 200 and long.endswith("; do: reset") and is_ours(long)
     assert reason([]) == ""
-    # The burst controller's own words, and people's.
+    # Reasons of the burst controller, of Slurm and of operators.
     for text in ("landbridge: InsufficientInstanceCapacity (capacity)", "Not responding", "bad fan", ""):
         assert not is_ours(text)
 
 
-def test_a_result_survives_its_file_and_a_torn_file_is_none(tmp_path: Path) -> None:
+def test_a_saved_result_is_loaded_and_a_damaged_file_is_ignored(tmp_path: Path) -> None:
     result = Result(5.0, (Problem("xid", "79", "reboot", event=True),), ("slow",))
     save(tmp_path / "r.json", result)
     assert load(tmp_path / "r.json") == result
@@ -169,18 +173,18 @@ def test_a_result_survives_its_file_and_a_torn_file_is_none(tmp_path: Path) -> N
     assert load(tmp_path / "r.json") is None
 
 
-def test_mounts_and_disks(tmp_path: Path) -> None:
+def test_missing_mounts_and_full_disks_are_problems(tmp_path: Path) -> None:
     assert list(host.mounts(["/"])) == []
     assert [mount.detail for mount in host.mounts([str(tmp_path)])] == [f"{tmp_path} is not mounted"]
     assert list(host.disks({"/": 0})) == []
     assert [disk.check for disk in host.disks({"/": 101, str(tmp_path / "no"): 1})] == ["disk", "disk"]
 
 
-def test_the_roles_errors_are_the_catalogues() -> None:
+def test_the_xids_of_the_role_are_those_of_the_catalogue() -> None:
     assert yaml_text.load((ROLE / "defaults/main.yml").read_text())["node_health_xids"] == ACTIONS
 
 
-def test_the_program_runs_on_every_python_that_nodes_have() -> None:
+def test_the_program_is_valid_for_every_python_of_the_nodes() -> None:
     for path in (ROLE / "files/node_health").glob("*.py"):
         ast.parse(path.read_text(), feature_version=(3, 9))
         lines = path.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Health of GPUs in parts: the parts that there should be are there, and links that they cannot have are not missed."""
+"""Health of GPUs with MIG: the planned instances exist, and NVLink is not expected of them."""
 
 import json
 from typing import Any
@@ -17,41 +17,41 @@ from node_health.problem import reason
 
 
 def cut(machine: Standins, gpu: int, *parts: str) -> None:
-    """Have one GPU in these parts, as the stand-in remembers it."""
+    """Divide one GPU of the stand-in into these MIG instances."""
     path = machine.root / "lab-mig.json"
-    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    own = {
+    layout: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    instances = {
         str(number): {"profile": name, "start": number, "size": 1, "computes": True}
         for number, name in enumerate(parts)
     }
-    path.write_text(json.dumps({**found, str(gpu): {"enabled": True, "instances": own}}))
+    path.write_text(json.dumps({**layout, str(gpu): {"enabled": True, "instances": instances}}))
 
 
-def said(wanted: dict[str, int]) -> list[str]:
-    known = expected(environment(), platforms()["dgx-h100"])["gpus"]
-    return [reason([one]) for one in gpus.check({**known, "mig": wanted})[0]]
+def check_reasons(mig: dict[str, int]) -> list[str]:
+    expectations = expected(environment(), platforms()["dgx-h100"])["gpus"]
+    return [reason([problem]) for problem in gpus.check({**expectations, "mig": mig})[0]]
 
 
-def test_parts_that_are_there_are_sound_and_have_no_links(machine: Standins) -> None:
+def test_planned_mig_instances_are_healthy_without_links(machine: Standins) -> None:
     machine.inject()
     cut(machine, 6, "1g.10gb", "1g.10gb")
     cut(machine, 7, "3g.40gb")
-    assert said({"1g.10gb": 2, "3g.40gb": 1}) == []
+    assert check_reasons({"1g.10gb": 2, "3g.40gb": 1}) == []
 
 
 def test_links_of_whole_gpus_still_count(machine: Standins) -> None:
     machine.inject(links={"5": 2})
     cut(machine, 7, "3g.40gb")
-    assert said({"3g.40gb": 1}) == ["landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"]
+    assert check_reasons({"3g.40gb": 1}) == ["landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"]
 
 
 @pytest.mark.parametrize(
     ("parts", "words"),
     [(("1g.10gb",), "1 of 2 1g.10gb"), (("1g.10gb", "1g.10gb", "3g.40gb"), "1 of 0 3g.40gb"), ((), "0 of 2 1g.10gb")],
 )
-def test_deepops_894_a_part_that_is_missing_drains_the_node(
+def test_deepops_894_a_missing_mig_instance_drains_the_node(
     machine: Standins, parts: tuple[str, ...], words: str
 ) -> None:
     machine.inject()
     cut(machine, 7, *parts)
-    assert f"landbridge:mig:{words}; do: inspect" in said({"1g.10gb": 2})
+    assert f"landbridge:mig:{words}; do: inspect" in check_reasons({"1g.10gb": 2})

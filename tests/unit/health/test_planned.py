@@ -14,26 +14,26 @@ def keys(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if line.startswith("HealthCheck"))
 
 
-def test_slurm_is_told_where_there_are_nodes_to_check() -> None:
-    wanted = {"HealthCheckProgram": PROGRAM, "HealthCheckInterval": str(INTERVAL_SECONDS), "HealthCheckTimeout": "30"}
-    wanted["HealthCheckNodeState"] = "ANY"
-    assert keys(slurm_files(environment())["slurm.conf"]) == wanted
+def test_slurm_conf_has_the_health_check_if_there_are_on_prem_nodes() -> None:
+    expected = {"HealthCheckProgram": PROGRAM, "HealthCheckInterval": str(INTERVAL_SECONDS), "HealthCheckTimeout": "30"}
+    expected["HealthCheckNodeState"] = "ANY"
+    assert keys(slurm_files(environment())["slurm.conf"]) == expected
     bare = environment({("onprem", "nodes"): REMOVED})
     assert keys(slurm_files(bare)["slurm.conf"]) == {} == dict(health_settings(bare))
 
 
-def test_a_site_may_do_without() -> None:
+def test_a_site_may_disable_the_health_check() -> None:
     off = dict.fromkeys(f"HealthCheck{key}" for key in ("Program", "Interval", "Timeout", "NodeState"))
     assert keys(slurm_files(environment({("scheduler", "overrides"): {"slurm_conf": off}}))["slurm.conf"]) == {}
 
 
-def test_every_node_is_expected_to_be_what_its_group_says_and_no_other_host_is() -> None:
+def test_every_node_has_the_expectations_of_its_platform_and_other_hosts_have_none() -> None:
     mixed = [
         {"hosts": "dgx01", "platform": "dgx-h100", "address": "10.20.1.11"},
         {"hosts": "old01", "platform": "pcie-v100", "address": "10.20.1.21"},
     ]
-    found = environment({("onprem", "nodes"): mixed})
-    hosts = inventory(found)["_meta"]["hostvars"]
+    site = environment({("onprem", "nodes"): mixed})
+    hosts = inventory(site)["_meta"]["hostvars"]
     expected = {name: host["node_health_expected"] for name, host in hosts.items() if "node_health_expected" in host}
     assert set(expected) == {"dgx01", "old01"}
     assert json.loads(json.dumps(expected)) == expected, "plain values"
@@ -62,26 +62,26 @@ def test_every_node_is_expected_to_be_what_its_group_says_and_no_other_host_is()
 
 def test_every_platform_has_expectations() -> None:
     for name, platform in platforms().items():
-        found = expected_of(environment(), name)
-        assert found["gpus"]["count"] == platform.gpus.count
-        assert ("nvidia-imex" in found["services"]) == platform.imex
+        expectations = expected_of(environment(), name)
+        assert expectations["gpus"]["count"] == platform.gpus.count
+        assert ("nvidia-imex" in expectations["services"]) == platform.imex
 
 
-def test_cloud_nodes_have_the_program_that_slurm_names() -> None:
+def test_cloud_nodes_have_the_health_program_of_slurm_conf() -> None:
     assert inventory(environment())["all"]["vars"]["slurm_node_health_program"] == PROGRAM
     bare = environment({("onprem", "nodes"): REMOVED})
     assert inventory(bare)["all"]["vars"]["slurm_node_health_program"] == ""
 
 
-def test_errors_of_the_application_drain_nothing_and_those_of_the_hardware_do() -> None:
-    found = xids()
-    assert not any(found[number].drains for number in (8, 13, 31, 32, 45, 69, 94, 144, 154))
-    assert {number: found[number].action for number in (48, 79, 95, 119)} == {
+def test_only_hardware_errors_drain_a_node() -> None:
+    by_number = xids()
+    assert not any(by_number[number].drains for number in (8, 13, 31, 32, 45, 69, 94, 144, 154))
+    assert {number: by_number[number].action for number in (48, 79, 95, 119)} == {
         48: "reset",
         79: "reboot",
         95: "reset",
         119: "reset",
     }
-    assert {one.action for one in found.values()} - set(DRAINING) == {"application", "driver"}
-    # Told to be ignored: what they announce is asked of the GPU itself.
-    assert not {43, 63, 92} & set(found)
+    assert {xid.action for xid in by_number.values()} - set(DRAINING) == {"application", "driver"}
+    # Ignored, because the checks query the same state from the GPU.
+    assert not {43, 63, 92} & set(by_number)

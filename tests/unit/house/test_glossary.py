@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from landbridge.environment import Environment
+from landbridge.environment.file.shape import places_of
+
 ROOT = Path(__file__).resolve().parents[3]
 GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
 #: Pulumi derives a type token from the class name, so the adapters bear their components' names.
@@ -48,7 +51,7 @@ def public_classes() -> dict[str, list[str]]:
 CLASSES = public_classes()
 
 
-def test_a_word_stands_once() -> None:
+def test_each_word_has_one_row() -> None:
     words = [word for names, _ in rows() for word in names]
     assert len(words) > 60
     assert {word for word in words if words.count(word) > 1} == set()
@@ -64,7 +67,7 @@ def test_no_class_or_module_bears_an_avoided_word() -> None:
     modules = {Path(file).stem.replace("_", ""): file for files in CLASSES.values() for file in files}
     offending = {name: files for name, files in CLASSES.items() if name.lower() in avoided}
     offending |= {name: [file] for name, file in modules.items() if name in avoided}
-    assert offending == {}, "rename them, or mend docs/reference/glossary.md"
+    assert offending == {}, "rename them, or correct docs/reference/glossary.md"
 
 
 def components() -> list[tuple[str, Path]]:
@@ -78,9 +81,14 @@ def components() -> list[tuple[str, Path]]:
     ]
 
 
+def noun(snake: str) -> str:
+    """Return the noun of a module's name, as documents write it: `sage_maker` is `sagemaker` there."""
+    return snake.replace("sage_maker", "sagemaker").replace("_", " ")
+
+
 @pytest.mark.parametrize(("name", "file"), components(), ids=[name for name, _ in components()])
 def test_a_component_has_one_noun(name: str, file: Path) -> None:
-    """File, class, plan module, `<Class>Args` and adapter agree."""
+    """File, class, plan module, `<Class>Args`, adapter and the glossary's row agree, and the row's environment keys exist."""
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
     assert file.stem.replace("_", "") == snake.replace("_", ""), f"{file.name} holds {name}"
     tree = ast.parse(file.read_text())
@@ -96,6 +104,14 @@ def test_a_component_has_one_noun(name: str, file: Path) -> None:
         assert plan in imported, f"{name} takes {sorted(imported)}"
         if name not in SHARED_PLANS:
             assert imported[plan].rpartition(".")[2] == file.stem
+    row = next((line for line in GLOSSARY.read_text().splitlines() if line.startswith(f"| {noun(snake)} | ")), None)
+    assert row, f"docs/reference/glossary.md has no row of the component {noun(snake)}"
+    keys = re.search(r"Environment keys? ((?:`[a-z_.]+`(?:, )?)+)", row)
+    assert keys, row
+    for key in re.findall(r"`([a-z_.]+)`", keys[1]):
+        parent, _, last = key.rpartition(".")
+        paths, _ = places_of(Environment, last, ())
+        assert parent in paths or (not parent and last in Environment.model_fields), f"the model has no key {key}"
     adapter = ROOT / ADAPTERS / file.name
     if adapter.exists():
         assert f"class {name}(" in adapter.read_text()

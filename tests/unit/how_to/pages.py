@@ -1,4 +1,4 @@
-"""A how-to page, followed as it is written: its files are written, its console blocks run, in a copy of the checkout."""
+"""Parser of how-to pages, and functions that write their files and run their commands in a copy of the checkout."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A file to write (to append to, where it says so), or a command with the output that the page shows."""
+    """File to write or to append to, or command with the output that the page shows."""
 
     file: str | None = None
     append: bool = False
@@ -29,7 +29,7 @@ class Step:
 
 
 def steps(page: Path) -> Iterator[Step]:
-    """Commands and files of a page, in its order."""
+    """Yield the commands and files of a page, in its order."""
     for block in _BLOCK.finditer(page.read_text()):
         if block["file"]:
             yield Step(file=block["file"], append=bool(block["more"]), text=block["text"])
@@ -40,7 +40,7 @@ def steps(page: Path) -> Iterator[Step]:
 
 
 def copy_of_the_checkout(folder: Path) -> Path:
-    """The parts of the checkout that a page works on."""
+    """Copy the parts of the checkout that a page uses, and return their folder."""
     for name in _COPIED:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(".cache", ".venv", "node_modules"))
     for name in _FILES:
@@ -50,7 +50,7 @@ def copy_of_the_checkout(folder: Path) -> Path:
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """One command in the copy, with this Python's programs and the copy's packages."""
+    """Run a command in the copy, with this Python's programs and the copy's packages."""
     search = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(folder)}
     environment = {**os.environ, **search, "COLUMNS": "200"}
     return subprocess.run(
@@ -65,7 +65,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def write(step: Step, folder: Path) -> None:
-    """The file of a step."""
+    """Write the file of a step."""
     assert step.file is not None
     path = folder / step.file
     before = path.read_text() if step.append else ""

@@ -22,10 +22,10 @@ def after() -> str:
 
 def test_the_file_after_the_move_is_good() -> None:
     findings = check(load_text(after(), Path("stacks/Pulumi.acme.yaml")))
-    assert [str(one) for one in findings if one.severity is Severity.ERROR] == []
+    assert [str(finding) for finding in findings if finding.severity is Severity.ERROR] == []
 
 
-def test_pools_people_and_accounts_stay_as_they_are() -> None:
+def test_pools_users_and_accounts_stay_as_they_are() -> None:
     environment, before = load_text(after(), Path("stacks/Pulumi.acme.yaml")).environment, shipped("startup")
     assert environment is not None and environment.onprem is not None and before.onprem is None
     assert environment.aws.services is None and environment.link is not None
@@ -38,7 +38,9 @@ def test_both_at_once_are_refused_and_the_page_is_named() -> None:
     body = yaml_text.load(after())
     services = {"zone": "use1-az4", "access": {"public_keys": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 alice"]}}
     body["config"]["landbridge:environment"]["aws"]["services"] = services
-    findings = {one.rule: one for one in check(load_text(json.dumps(body), Path("stacks/Pulumi.acme.yaml")))}
+    findings = {
+        finding.rule: finding for finding in check(load_text(json.dumps(body), Path("stacks/Pulumi.acme.yaml")))
+    }
     assert "add-metal-later.md" in (findings["controller-location"].fix or "")
 
 

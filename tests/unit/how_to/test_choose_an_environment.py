@@ -15,10 +15,10 @@ def generator() -> ModuleType:
     return module
 
 
-def test_the_table_is_what_landbridge_cost_says() -> None:
-    made = generator()
-    page = made.PAGE.read_text()
-    assert made.with_table(page) == page, "python docs/environments.py"
+def test_the_table_is_what_landbridge_cost_prints() -> None:
+    module = generator()
+    page = module.PAGE.read_text()
+    assert module.with_table(page) == page, "python docs/environments.py"
 
 
 def test_every_environment_has_its_paragraph_and_its_row() -> None:

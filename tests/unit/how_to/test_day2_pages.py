@@ -14,7 +14,7 @@ PAGES = ("first-rack.md", "add-a-node.md", "replace-a-gpu.md", "accept-a-node.md
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with an environment called acme, and saved acceptance output of a slow node."""
+    """Return a checkout with an environment called acme, and with saved acceptance output of a slow node."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "stacks").mkdir()
     for name in ("ansible", "ansible.cfg"):
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def follow(page: str, folder: Path) -> int:
-    """Write a page's files and run its commands; each must end well and begin with the output that the page shows."""
+    """Write a page's files and run its commands; each must succeed, and its output must start as on the page."""
     ran = 0
     for step in steps(FOLDER / page):
         if step.file is not None:
@@ -50,11 +50,11 @@ def test_a_node_is_added(folder: Path) -> None:
 
 def test_a_node_is_accepted_or_not(folder: Path) -> None:
     run(f"PYTHONPATH={ROOT} landbridge node add dgx05 --write -s acme", folder)
-    kept = folder / "accepted/dgx05"
-    kept.mkdir(parents=True)
-    (kept / "driver.dgx05.out").write_text(smi())
+    outputs = folder / "accepted/dgx05"
+    outputs.mkdir(parents=True)
+    (outputs / "driver.dgx05.out").write_text(smi())
     measured = {2**28: 380.0, 2**30: 430.0, 2**33: 331.0, 2**34: 332.0}
-    (kept / "nccl-node.dgx05.out").write_text(nccl(["dgx05"], measured))
+    (outputs / "nccl-node.dgx05.out").write_text(nccl(["dgx05"], measured))
     assert follow("accept-a-node.md", folder) == 1
 
 
@@ -66,10 +66,10 @@ def test_playbooks_variables_and_options_exist(page: str) -> None:
     used = "".join(path.read_text() for path in (ROOT / "ansible/playbooks").rglob("*.yml"))
     assert all(re.search(rf"\b{name}\b", used) for name in re.findall(r"-e (\w+)=", text))
     for command, options in re.findall(r"landbridge ((?:node )?[a-z]+)([^\n`]*)", text):
-        wanted = set(re.findall(r"(--[a-z-]+)", options)) - {"--check"}
-        if wanted and command.split()[0] in ("node", "validate", "configure"):
+        required = set(re.findall(r"(--[a-z-]+)", options)) - {"--check"}
+        if required and command.split()[0] in ("node", "validate", "configure"):
             shown = run(f"PYTHONPATH={ROOT} landbridge {command} --help", ROOT).stdout
-            assert all(option in shown for option in wanted), (command, wanted)
+            assert all(option in shown for option in required), (command, required)
 
 
 def test_they_are_found_from_the_index() -> None:

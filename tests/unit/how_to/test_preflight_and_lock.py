@@ -17,13 +17,13 @@ LOCK, PREFLIGHT = ROOT / "docs/how-to/pin-images.md", ROOT / "docs/how-to/prefli
 
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
-    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--boot-delay", "0") as found:
-        yield found
+    with running(tmp_path_factory.mktemp("cloud"), "--with-parent", "--boot-delay", "0") as emulator:
+        yield emulator
 
 
 @pytest.fixture
 def folder(tmp_path: Path, cloud: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with an environment called acme, and credentials in it."""
+    """Return a checkout with an environment called acme, with credentials in the process environment."""
     (tmp_path / "stacks").mkdir()
     shutil.copy(ROOT / "Pulumi.yaml", tmp_path)
     shutil.copy(ROOT / "stacks" / "Pulumi.example.yaml", tmp_path / "stacks" / "Pulumi.acme.yaml")
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, cloud: EmulatorProcess, monkeypatch: pytest.MonkeyPat
 
 
 def follow(page: Path, folder: Path) -> list[str]:
-    """Run a page's commands; each must end well and begin with the output that the page shows."""
+    """Run a page's commands; each must succeed, and its output must start as on the page."""
     ran = []
     for step in steps(page):
         if step.command is not None:
@@ -49,8 +49,15 @@ def follow(page: Path, folder: Path) -> list[str]:
 def test_pinning_works_as_it_is_written(folder: Path, cloud: EmulatorProcess) -> None:
     file = folder / "stacks" / "Pulumi.acme.yaml"
     images, pool = LOCK.read_text().split("```yaml\n")[1:]
-    text = file.read_text().replace("      pools:\n", images.partition("```")[0] + "      pools:\n", 1)
-    file.write_text(text.replace("          max_nodes: 8\n", "          max_nodes: 8\n" + pool.partition("```")[0], 1))
+    text = file.read_text()
+    # The page's image takes the place of the node image that the environment builds.
+    for old, new in (
+        ("      images:\n        node: {build: {}}\n", images.partition("```")[0]),
+        ("          image: node\n", pool.partition("```")[0]),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text)
     assert "image-not-locked" in run(f"PYTHONPATH={ROOT} landbridge check -s acme", folder).stdout
     assert len(follow(LOCK, folder)) == 3
     assert "image-not-locked" not in run(f"PYTHONPATH={ROOT} landbridge check -s acme", folder).stdout

@@ -1,4 +1,4 @@
-"""Each operator against values, sets of values and keys that are not there."""
+"""Condition operators of IAM against values, sets of values and missing keys."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ ROWS: list[tuple[str, str, Any, Context, bool]] = [
     ("StringEquals", "s", "vision", HOME, False),
     ("StringEquals", "S", "Vision", HOME, True),  # keys have no case
     ("StringEquals", "s", ["other", "Vision"], HOME, True),
-    ("StringEquals", "s", "V*", HOME, False),  # a letter here
+    ("StringEquals", "s", "V*", HOME, False),  # here * is a plain character
     ("StringEquals", "gone", "x", HOME, False),
     ("StringEqualsIfExists", "gone", "x", HOME, True),
     ("StringEqualsIfExists", "s", "x", HOME, False),
     ("StringNotEquals", "s", "Vision", HOME, False),
     ("StringNotEquals", "s", ["Vision", "x"], HOME, False),
-    ("StringNotEquals", "gone", "x", HOME, True),  # what is not there differs from everything
+    ("StringNotEquals", "gone", "x", HOME, True),  # a missing key differs from every value
     ("StringEqualsIgnoreCase", "s", "vISION", HOME, True),
     ("StringNotEqualsIgnoreCase", "s", "vISION", HOME, False),
     ("StringLike", "s", "V?sio*", HOME, True),
@@ -45,14 +45,14 @@ ROWS: list[tuple[str, str, Any, Context, bool]] = [
     ("DateGreaterThanEquals", "d", "yesterday", {"d": "2026-11-20T00:00:00Z"}, False),
     ("Bool", "b", True, {"b": "true"}, True),
     ("Bool", "b", "false", {"b": "true"}, False),
-    ("Bool", "b", "false", {}, False),  # nothing said is not "false"
+    ("Bool", "b", "false", {}, False),  # a missing key is not "false"
     ("BoolIfExists", "b", "false", {}, True),
     ("BinaryEquals", "b", "QQ==", {"b": "QQ=="}, True),
     ("IpAddress", "ip", "10.0.0.0/8", {"ip": "10.2.3.4"}, True),
     ("NotIpAddress", "ip", ["10.0.0.0/8", "192.0.2.0/24"], {"ip": "192.0.2.1"}, False),
     ("NotIpAddress", "ip", "10.0.0.0/8", {}, True),
     ("ArnLike", "a", "arn:aws:s3:::b*", {"a": "arn:aws:s3:::bucket"}, True),
-    ("ArnLike", "a", "arn:aws:*:b", {"a": "arn:aws:s3:::b"}, False),  # not over a colon
+    ("ArnLike", "a", "arn:aws:*:b", {"a": "arn:aws:s3:::b"}, False),  # * does not match a colon
     ("ArnEquals", "a", "arn:aws:iam::*:role/x", {"a": "arn:aws:iam::1:role/x"}, True),
     ("ArnNotEquals", "a", "arn:aws:iam::1:role/x", {"a": "arn:aws:iam::1:role/x"}, False),
     ("ArnNotLike", "a", "arn:aws:iam::1:role/x", {"a": "arn:aws:iam::1:role/y"}, True),
@@ -61,7 +61,7 @@ ROWS: list[tuple[str, str, Any, Context, bool]] = [
     ("Null", "s", False, HOME, True),
     ("ForAllValues:StringEquals", "aws:TagKeys", ["a", "b", "c"], HOME, True),
     ("ForAllValues:StringEquals", "aws:TagKeys", ["a"], HOME, False),
-    ("ForAllValues:StringEquals", "gone", ["a"], HOME, True),  # the trap: nobody said anything, and all of it fits
+    ("ForAllValues:StringEquals", "gone", ["a"], HOME, True),  # the trap: true for a missing key
     ("ForAllValues:StringEquals", "e", ["a"], {"e": []}, True),
     ("ForAllValues:StringNotEquals", "aws:TagKeys", ["c"], HOME, True),
     ("ForAnyValue:StringEquals", "aws:TagKeys", ["b"], HOME, True),

@@ -1,4 +1,4 @@
-"""The order in which IAM decides, as its guide has it: one row for each way to an answer."""
+"""Evaluation of IAM policies in the order of IAM's guide: one row for each way to an answer."""
 
 from typing import Any
 
@@ -15,14 +15,14 @@ BUCKET = "arn:aws:s3:::data/x"
 ALLOW, DENY, NONE = Answer.ALLOW, Answer.EXPLICIT_DENY, Answer.IMPLICIT_DENY
 
 
-def one(effect: str, principal: Any = None, action: str = "s3:GetObject", **more: Any) -> Document:
-    statement = {"Sid": effect, "Effect": effect, "Action": action, "Resource": "arn:aws:s3:::data/*", **more}
+def policy(effect: str, principal: Any = None, action: str = "s3:GetObject", **elements: Any) -> Document:
+    statement = {"Sid": effect, "Effect": effect, "Action": action, "Resource": "arn:aws:s3:::data/*", **elements}
     return Document(effect.lower(), (statement if principal is None else {**statement, "Principal": principal},))
 
 
-YES, NO, ELSE = one("Allow"), one("Deny"), one("Allow", action="s3:PutObject")
-TO_SESSION, TO_ROLE = one("Allow", {"AWS": SESSION}), one("Allow", {"AWS": ROLE})
-TO_ACCOUNT, TO_ALL = one("Allow", {"AWS": "arn:aws:iam::111111111111:root"}), one("Allow", "*")
+YES, NO, ELSE = policy("Allow"), policy("Deny"), policy("Allow", action="s3:PutObject")
+TO_SESSION, TO_ROLE = policy("Allow", {"AWS": SESSION}), policy("Allow", {"AWS": ROLE})
+TO_ACCOUNT, TO_ALL = policy("Allow", {"AWS": "arn:aws:iam::111111111111:root"}), policy("Allow", "*")
 FOREIGN = "222222222222"
 
 
@@ -35,8 +35,8 @@ FOREIGN = "222222222222"
         (Policies(identity=(ELSE,)), NONE),
         (Policies(identity=(ELSE, YES)), ALLOW),
         (Policies(identity=(YES, NO)), DENY),
-        # A refusal wins wherever it stands.
-        (Policies(identity=(YES,), resource=one("Deny", "*")), DENY),
+        # A deny wins in every kind of policy.
+        (Policies(identity=(YES,), resource=policy("Deny", "*")), DENY),
         (Policies(identity=(YES,), boundary=NO), DENY),
         (Policies(identity=(YES,), session=NO), DENY),
         (Policies(identity=(YES,), organization=(NO,)), DENY),
@@ -57,14 +57,14 @@ FOREIGN = "222222222222"
         (Policies(resource=TO_SESSION), ALLOW),
         (Policies(resource=TO_ACCOUNT), NONE),
         (Policies(resource=TO_ACCOUNT, identity=(YES,)), ALLOW),
-        (Policies(resource=one("Allow", {"AWS": "arn:aws:iam::111111111111:role/other"})), NONE),
-        # Past a boundary it reaches only whom it names itself.
+        (Policies(resource=policy("Allow", {"AWS": "arn:aws:iam::111111111111:role/other"})), NONE),
+        # With a boundary it allows only a principal that it names directly.
         (Policies(resource=TO_ROLE, boundary=ELSE), NONE),
         (Policies(resource=TO_ALL, boundary=ELSE), NONE),
         (Policies(resource=TO_SESSION, boundary=ELSE), ALLOW),
         (Policies(resource=TO_SESSION, session=ELSE), ALLOW),
         (Policies(resource=TO_SESSION, organization=(ELSE,)), NONE),
-        # Where the resource decides, as keys do, identity policies count only once it lets them.
+        # If the resource decides, as KMS keys do, identity policies count only if its policy permits them.
         (Policies(identity=(YES,), resource_decides=True), NONE),
         (Policies(identity=(YES,), resource=TO_ACCOUNT, resource_decides=True), ALLOW),
         (Policies(resource=TO_ACCOUNT, resource_decides=True), NONE),
@@ -93,7 +93,7 @@ def test_between_accounts(policies: Policies, answer: Answer) -> None:
 
 
 def test_a_user_is_named_directly() -> None:
-    named = Policies(resource=one("Allow", {"AWS": USER}), boundary=ELSE)
+    named = Policies(resource=policy("Allow", {"AWS": USER}), boundary=ELSE)
     assert evaluate(Request(USER, "s3:GetObject", BUCKET), named).allowed
 
 
@@ -131,13 +131,13 @@ def test_the_elements_of_a_statement(statement: dict[str, Any], answer: Answer) 
 @pytest.mark.parametrize(
     ("principal", "answer"), [({"AWS": "111111111111"}, ALLOW), ({"AWS": ROLE}, ALLOW), ({"AWS": USER}, DENY)]
 )
-def test_everybody_but(principal: Any, answer: Answer) -> None:
+def test_not_principal_denies_all_others(principal: Any, answer: Answer) -> None:
     statement = {"Effect": "Deny", "NotPrincipal": principal, "Action": "*", "Resource": "*"}
     policies = Policies(identity=(YES,), resource=Document("resource", (statement,)))
     assert evaluate(Request(ROLE, "s3:GetObject", BUCKET), policies).answer is answer
 
 
-def test_a_decision_says_which_statement_it_was() -> None:
+def test_a_decision_names_its_statement() -> None:
     assert evaluate(Request(ROLE, "s3:GetObject", BUCKET), Policies(identity=(YES, NO))).why == "deny: Deny"
     limited = Policies(identity=(YES,), boundary=Document("the boundary", ()))
     assert evaluate(Request(ROLE, "s3:GetObject", BUCKET), limited).why == "the boundary does not allow it"
@@ -148,7 +148,7 @@ LIMITS = st.sampled_from([None, YES, NO, ELSE])
 
 
 @given(DOCUMENTS, LIMITS, LIMITS, st.sampled_from([None, TO_SESSION, TO_ROLE, TO_ACCOUNT, TO_ALL]))
-def test_a_limit_never_gives_and_a_refusal_always_holds(
+def test_a_limit_never_allows_and_a_deny_always_wins(
     identity: tuple[Document, ...], boundary: Document | None, session: Document | None, resource: Document | None
 ) -> None:
     request = Request(ROLE, "s3:GetObject", BUCKET, session=SESSION)

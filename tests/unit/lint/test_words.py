@@ -1,5 +1,6 @@
-"""Lint for first words: findings for names and docstrings, and none for correct ones."""
+"""Lint for words: findings for names and docstrings, and none for correct ones."""
 
+import ast
 import importlib.util
 import subprocess
 import sys
@@ -51,16 +52,36 @@ def test_task_names_begin_with_a_verb(lint: ModuleType, text: str, lines: list[i
     ],
 )
 def test_docstrings_do_not_begin_with_a_pronoun(lint: ModuleType, source: str, lines: list[int]) -> None:
-    assert [line for line, _ in lint.docstring_openings(source, WORDS["docstring_openings"].split())] == lines
+    tree = ast.parse(source)
+    assert [line for line, _ in lint.docstring_openings(tree, WORDS["docstring_openings"].split())] == lines
 
 
-def test_unfinished_folders_are_exempt_from_the_docstring_check_alone(lint: ModuleType, tmp_path: Path) -> None:
-    names = ["ansible/site.yml", "old/a.py", "new/b.py"]
-    for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text('"""What it is."""\n' if name.endswith(".py") else "- name: Every host\n")
-    findings = list(lint.check(tmp_path, names, {**WORDS, "unfinished": ["old/", "ansible/"]}))
-    assert [path for path, *_ in findings] == ["ansible/site.yml", "new/b.py"]
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("instance = 1\n", []),
+        ("found = 1\nprint(found)\n", [1]),
+        ("for one in []:\n    pass\n", [1]),
+        ("def launch(told):\n    return [row for own in told]\n", [1, 2]),
+        ("class A:\n    made: int\n\n    def there(self): ...\n", [2, 4]),
+        ("print(a.found, one)\n", []),
+    ],
+)
+def test_names_say_what_they_hold(lint: ModuleType, source: str, lines: list[int]) -> None:
+    assert sorted(line for line, _ in lint.empty_names(ast.parse(source), WORDS["empty_names"].split())) == lines
+
+
+def test_modules_and_programs_without_suffix_are_read(lint: ModuleType, tmp_path: Path) -> None:
+    texts = {
+        "a.py": "",
+        "program": "#!/usr/bin/env python3\n",
+        "script": "#!/bin/sh\n",
+        "b.py.j2": "#!/usr/bin/python3\n",
+    }
+    for name, first_line in texts.items():
+        (tmp_path / name).write_text(f'{first_line}"""What it is."""\n')
+    findings = list(lint.check(tmp_path, list(texts), WORDS))
+    assert [path for path, *_ in findings] == ["a.py", "program"]
 
 
 def test_the_program_prints_file_and_line_and_exits_with_1(tmp_path: Path) -> None:

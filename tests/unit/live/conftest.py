@@ -42,32 +42,32 @@ def ec2(cloud: EmulatorProcess) -> Any:
 
 @pytest.fixture
 def build(cloud: EmulatorProcess, tmp_path: Path) -> Build:
-    """The good environment with changes, in a file of its own, with the emulated AWS as its AWS."""
+    """Return a function that writes the good environment with changes to a file, with the emulated AWS as its AWS."""
 
     def make(changes: Mapping[DataPath, Any] | None = None, **more: Any) -> Loaded:
-        own: dict[DataPath, Any] = {("aws", "endpoints"): {"operator": cloud.endpoint}, **(changes or {})}
+        settings: dict[DataPath, Any] = {("aws", "endpoints"): {"operator": cloud.endpoint}, **(changes or {})}
         path = tmp_path / "Pulumi.test.yaml"
-        # Not the tests' own constants: `changed` writes into what it is given.
-        mine = {
+        # Copies of the tests' constants: `changed` writes into its argument.
+        copied = {
             key: value if value is REMOVED else deepcopy(value)
-            for key, value in own.items()
+            for key, value in settings.items()
             if value is not REMOVED or len(key) > 2 or key[-1] in GOOD["aws"]
         }
-        path.write_text(changed(mine, **more))
+        path.write_text(changed(copied, **more))
         return load_environment(path)
 
     return make
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """`landbridge ARGUMENTS` in this process: exit status, output, errors."""
+    """Run `landbridge ARGUMENTS` in this process and return exit status, output and errors."""
     from landbridge.cli.main import build as program
 
     capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
         program()(list(arguments))
-    told = capsys.readouterr()
-    return int(ended.value.code or 0), told.out, told.err
+    captured = capsys.readouterr()
+    return int(ended.value.code or 0), captured.out, captured.err
 
 
 def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:

@@ -34,7 +34,7 @@ class Estate:
     policy: str
 
     def changes(self) -> dict[DataPath, Any]:
-        """The environment that fits this account."""
+        """Return the changes with which the good environment fits this account."""
         block = {"kind": "capacity_block", "reservation": self.block, "zone": self.block_zone, "count": 4}
         return {
             ("aws", "account"): ACCOUNT,
@@ -109,7 +109,7 @@ def build(cloud: EmulatorProcess) -> Estate:
     ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=rule)
     ec2.authorize_security_group_egress(GroupId=group, IpPermissions=rule)
     ec2.create_placement_group(GroupName="mine", Strategy="cluster")
-    held = _reserve(ec2, targeted=True)
+    targeted = _reserve(ec2, targeted=True)
     member = _reserve(ec2, targeted=True)
     groups = client_of(cloud, "resource-groups")
     generic = {
@@ -122,12 +122,13 @@ def build(cloud: EmulatorProcess) -> Estate:
     block = _block(ec2)
     statement = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
     document = {"Version": "2012-10-17", "Statement": [statement]}
+    client_of(cloud, "iam").create_service_linked_role(AWSServiceName="spot.amazonaws.com")
     policy = client_of(cloud, "iam").create_policy(PolicyName="boundary", PolicyDocument=_json(document))
     return Estate(
         vpc=vpc,
         subnets=subnets,
         group=group,
-        reservation=held["CapacityReservationId"],
+        reservation=targeted["CapacityReservationId"],
         block=block["CapacityReservationId"],
         block_zone=block["AvailabilityZoneId"],
         block_dates=(block["StartDate"], block["EndDate"]),
@@ -137,7 +138,9 @@ def build(cloud: EmulatorProcess) -> Estate:
 
 
 def _nat(ec2: Any, vpc: str, subnet: str) -> None:
-    """Add a default route that is no internet gateway's."""
+    """Add a default route through a NAT gateway."""
+    internet = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=internet, VpcId=vpc)
     address = ec2.allocate_address(Domain="vpc")["AllocationId"]
     gateway = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]["NatGatewayId"]
     table = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"][0]["RouteTableId"]
@@ -145,22 +148,22 @@ def _nat(ec2: Any, vpc: str, subnet: str) -> None:
 
 
 def _reserve(ec2: Any, *, targeted: bool) -> Mapping[str, Any]:
-    made: Mapping[str, Any] = ec2.create_capacity_reservation(
+    created: Mapping[str, Any] = ec2.create_capacity_reservation(
         InstanceType="p5.48xlarge",
         InstancePlatform="Linux/UNIX",
         AvailabilityZoneId="use1-az4",
         InstanceCount=2,
         InstanceMatchCriteria="targeted" if targeted else "open",
     )["CapacityReservation"]
-    return made
+    return created
 
 
 def _block(ec2: Any) -> Mapping[str, Any]:
     start = datetime.now(UTC) + timedelta(days=7)
-    asked = {"InstanceType": "p5.48xlarge", "InstanceCount": 4, "CapacityDurationHours": 48, "StartDateRange": start}
-    offering = ec2.describe_capacity_block_offerings(**asked)["CapacityBlockOfferings"][0]["CapacityBlockOfferingId"]
-    made = ec2.purchase_capacity_block(CapacityBlockOfferingId=offering, InstancePlatform="Linux/UNIX")
-    block: Mapping[str, Any] = made["CapacityReservation"]
+    query = {"InstanceType": "p5.48xlarge", "InstanceCount": 4, "CapacityDurationHours": 48, "StartDateRange": start}
+    offering = ec2.describe_capacity_block_offerings(**query)["CapacityBlockOfferings"][0]["CapacityBlockOfferingId"]
+    purchase = ec2.purchase_capacity_block(CapacityBlockOfferingId=offering, InstancePlatform="Linux/UNIX")
+    block: Mapping[str, Any] = purchase["CapacityReservation"]
     return block
 
 

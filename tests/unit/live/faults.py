@@ -18,13 +18,13 @@ Changes = Mapping[DataPath, Any]
 
 @dataclass(frozen=True)
 class Fault:
-    """Fault: `prepare` changes the account, `changes` the file; `says` is the message with ids and times replaced."""
+    """Fault: `prepare` changes the account, `changes` the file; `message` has placeholders for ids and times."""
 
     title: str
     rule: str
     example: str
-    says: str
-    at: DataPath
+    message: str
+    path: DataPath
     prepare: Callable[[EmulatorProcess, Estate], Any] = field(default=lambda cloud, estate: None)
     changes: Callable[[Estate], Changes] = field(default=lambda estate: {})
     severity: str = "error"
@@ -46,8 +46,8 @@ def control(**settings: Any) -> Callable[[EmulatorProcess, Estate], Any]:
     return lambda cloud, estate: cloud.control(**settings)
 
 
-def reservation(which: str, **change: Any) -> Callable[[EmulatorProcess, Estate], Any]:
-    return lambda cloud, estate: cloud.control(reservations={getattr(estate, which): change})
+def reservation(attribute: str, **change: Any) -> Callable[[EmulatorProcess, Estate], Any]:
+    return lambda cloud, estate: cloud.control(reservations={getattr(estate, attribute): change})
 
 
 def both(*steps: Callable[[EmulatorProcess, Estate], Any]) -> Callable[[EmulatorProcess, Estate], Any]:
@@ -101,8 +101,8 @@ def plain_group(cloud: EmulatorProcess, estate: Estate) -> None:
         "Type": "TAG_FILTERS_1_0",
         "Query": '{"ResourceTypeFilters": ["AWS::AllSupported"], "TagFilters": [{"Key": "a", "Values": []}]}',
     }
-    made = client_of(cloud, "resource-groups").create_group(Name="bytags", ResourceQuery=query)
-    estate.reservation_group = made["Group"]["GroupArn"]
+    created = client_of(cloud, "resource-groups").create_group(Name="bytags", ResourceQuery=query)
+    estate.reservation_group = created["Group"]["GroupArn"]
 
 
 def partition_group(cloud: EmulatorProcess, estate: Estate) -> None:
@@ -117,6 +117,17 @@ def deleted_secret(cloud: EmulatorProcess, estate: Estate) -> None:
     secrets = client_of(cloud, "secretsmanager")
     secrets.create_secret(Name="test/slurm-key", SecretString="x")
     secrets.delete_secret(SecretId="test/slurm-key", RecoveryWindowInDays=7)
+
+
+def no_spot_role(cloud: EmulatorProcess, estate: Estate) -> None:
+    client_of(cloud, "iam").delete_role(RoleName="AWSServiceRoleForEC2Spot")
+
+
+def a_pools_group(cloud: EmulatorProcess, estate: Estate) -> None:
+    """Create a security group with the environment's tag, as `up` does."""
+    tags = [{"ResourceType": "security-group", "Tags": [{"Key": "landbridge:cluster", "Value": "test"}]}]
+    vpc = other_vpc(cloud, estate)
+    ec2(cloud).create_security_group(GroupName="test-p5", Description="p5", VpcId=vpc, TagSpecifications=tags)
 
 
 def disabled_key(cloud: EmulatorProcess, estate: Estate) -> None:
@@ -143,24 +154,24 @@ def a_transit_gateway(cloud: EmulatorProcess, estate: Estate) -> None:
     ec2(cloud).create_transit_gateway(Description="somebody's")
 
 
-def a_line(**more: Any) -> Callable[[EmulatorProcess, Estate], Any]:
-    """Return an ordered connection of 10 Gbit/s under the name `line`."""
-    own: dict[str, Any] = {"location": "EqDC2", "bandwidth": "10Gbps", "connectionName": "line", **more}
-    return lambda cloud, estate: client_of(cloud, "directconnect").create_connection(**own)
+def ordered_connection(**more: Any) -> Callable[[EmulatorProcess, Estate], Any]:
+    """Return a function that orders a Direct Connect connection of 10 Gbit/s with the name `line`."""
+    settings: dict[str, Any] = {"location": "EqDC2", "bandwidth": "10Gbps", "connectionName": "line", **more}
+    return lambda cloud, estate: client_of(cloud, "directconnect").create_connection(**settings)
 
 
-def on_a_line(**more: Any) -> Callable[[Estate], Changes]:
-    """Return the environment with a leased line over that connection."""
-    own = {
+def over_direct_connect(**more: Any) -> Callable[[Estate], Changes]:
+    """Return the changes for a link over that Direct Connect connection."""
+    link = {
         "kind": "direct_connect",
         "connection": connection_id("line"),
         "vlan": 100,
         "gateway_address": "169.254.80.1",
     }
-    return lambda estate: {("link",): {**own, "backup": {"gateway_address": "3.3.3.3"}, **more}}
+    return lambda estate: {("link",): {**link, "backup": {"gateway_address": "3.3.3.3"}, **more}}
 
 
-def a_running_fleet(cloud: EmulatorProcess, estate: Estate) -> None:
+def running_instances(cloud: EmulatorProcess, estate: Estate) -> None:
     ec2(cloud).run_instances(
         ImageId="ami-0a11ce5a9db0c5000",
         InstanceType="g6e.12xlarge",

@@ -26,9 +26,9 @@ IMAGES: dict[Any, Any] = {
 
 
 def lock_of(path: Path) -> ImageLock:
-    found, broken = read_lock(lock_path(path))
-    assert found is not None and not broken, broken
-    return found
+    lock, broken = read_lock(lock_path(path))
+    assert lock is not None and not broken, broken
+    return lock
 
 
 def test_locked_once_and_kept(cloud: EmulatorProcess, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,12 +46,12 @@ def test_locked_once_and_kept(cloud: EmulatorProcess, build: Build, capsys: pyte
     assert run(capsys, "lock", "--file", str(file))[0] == 0
     assert lock_path(file).read_text() == text
     build({**IMAGES, ("aws", "images", "al2023"): {"parameter": AL2023}})
-    status, told = as_json(capsys, "lock", "--file", str(file))
-    assert (status, told["written"]) == (0, True)
-    assert {one["name"]: one["kind"] for one in told["images"]} == {"ubuntu": "kept", "al2023": "added"}
+    status, output = as_json(capsys, "lock", "--file", str(file))
+    assert (status, output["written"]) == (0, True)
+    assert {row["name"]: row["kind"] for row in output["images"]} == {"ubuntu": "kept", "al2023": "added"}
     assert lock_of(file).images["ubuntu"] == first
 
-    # A name that nobody uses any more leaves the lock.
+    # A name that is no longer used is removed from the lock.
     build(IMAGES)
     run(capsys, "lock", "--file", str(file))
     assert lock_path(file).read_text() == text
@@ -95,37 +95,37 @@ def test_unknown_parameter_is_located_and_nothing_is_lost(build: Build, capsys: 
         ("aws", "images", "typo"): {"parameter": "/aws/service/deeplearning/ami/x86_64/typo/latest/ami-id"},
     }
     build(wrong)
-    status, told = as_json(capsys, "lock", "--file", str(file))
+    status, output = as_json(capsys, "lock", "--file", str(file))
     assert status == 1 and lock_path(file).read_text() == text
-    (finding,) = told["findings"]
+    (finding,) = output["findings"]
     assert (finding["rule"], finding["path"]) == ("live-image-parameter", ["aws", "images", "typo", "parameter"])
     assert finding["line"] > 1
 
 
-@pytest.mark.parametrize(("settings", "status", "says"), [
+@pytest.mark.parametrize(("settings", "status", "message"), [
     ({"deny": ["ssm:GetParameters"]}, 2, "ssm:GetParameters"),
     ({"deny": ["ec2:DescribeImages"]}, 2, "ec2:DescribeImages"),
     ({"buckets": {"GetParameters": [0, 0]}}, 2, "throttles requests"),
 ])  # fmt: skip
-def test_refusal_is_said_and_writes_nothing(
+def test_refusal_is_reported_and_writes_nothing(
     cloud: EmulatorProcess,
     build: Build,
     capsys: pytest.CaptureFixture[str],
     settings: dict[str, Any],
     status: int,
-    says: str,
+    message: str,
 ) -> None:
     file = build(IMAGES).path
     cloud.control(**settings)
-    ended, _, told = run(capsys, "lock", "--file", str(file))
-    assert (ended, says in told) == (status, True), told
+    ended, _, errors = run(capsys, "lock", "--file", str(file))
+    assert (ended, message in errors) == (status, True), errors
     assert not lock_path(file).exists()
 
 
 def test_no_network_is_one_line(build: Build, capsys: pytest.CaptureFixture[str]) -> None:
     file = build({**IMAGES, ("aws", "endpoints"): {"operator": "http://127.0.0.1:9"}}).path
-    status, _, told = run(capsys, "lock", "--file", str(file))
-    assert status == 2 and "does not answer" in told and "Traceback" not in told
+    status, _, errors = run(capsys, "lock", "--file", str(file))
+    assert status == 2 and "does not answer" in errors and "Traceback" not in errors
 
 
 def test_plan_uses_the_locked_image(cloud: EmulatorProcess, build: Build, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,12 +138,12 @@ def test_plan_uses_the_locked_image(cloud: EmulatorProcess, build: Build, capsys
     before = pool_args(loaded.environment, pool, loaded.lock.amis)
     assert before.image == loaded.lock.images["ubuntu"].ami
     cloud.control(released={UBUNTU: 2})
-    again = load_environment(file)
-    assert again.environment is not None and again.lock is not None
-    assert pool_args(again.environment, again.environment.aws.pools[0], again.lock.amis) == before
+    reloaded = load_environment(file)
+    assert reloaded.environment is not None and reloaded.lock is not None
+    assert pool_args(reloaded.environment, reloaded.environment.aws.pools[0], reloaded.lock.amis) == before
 
 
-@pytest.mark.parametrize(("text", "at", "says"), [
+@pytest.mark.parametrize(("text", "line", "message"), [
     ("ubuntu: [1, 2]\n", 1, "ubuntu"),
     ("ubuntu: {ami: ami-123}\n", 1, "ubuntu.ami"),
     ("- a\n", 1, "mapping"),
@@ -152,15 +152,15 @@ def test_plan_uses_the_locked_image(cloud: EmulatorProcess, build: Build, capsys
      "  root_device: /dev/xvda\n  resolved: \"2026-11-21\"\n", 4, "eu-west-1"),
 ])  # fmt: skip
 def test_broken_lock_is_located_and_repaired(
-    build: Build, capsys: pytest.CaptureFixture[str], text: str, at: int, says: str
+    build: Build, capsys: pytest.CaptureFixture[str], text: str, line: int, message: str
 ) -> None:
     file = build(IMAGES).path
     lock_path(file).write_text(text)
     loaded = load_environment(file)
     assert loaded.environment is None and loaded.partial is not None
-    found = [finding for finding in loaded.findings if finding.rule == "broken-lock"]
-    assert found and found[0].file == str(lock_path(file)) and (found[0].line or 0) >= at
-    assert any(says in finding.message for finding in found), found
+    findings = [finding for finding in loaded.findings if finding.rule == "broken-lock"]
+    assert findings and findings[0].file == str(lock_path(file)) and (findings[0].line or 0) >= line
+    assert any(message in finding.message for finding in findings), findings
     assert run(capsys, "lock", "--file", str(file))[0] == 0
     assert load_environment(file).lock is not None
 
@@ -187,21 +187,21 @@ images = st.builds(
 
 @given(st.dictionaries(st.from_regex(r"[a-z]([a-z0-9-]{0,30}[a-z0-9])?", fullmatch=True), images, max_size=4))
 def test_lock_reads_back_what_was_written(
-    tmp_path_factory: pytest.TempPathFactory, found: dict[str, LockedImage]
+    tmp_path_factory: pytest.TempPathFactory, locked: dict[str, LockedImage]
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "images.round.lock"
-    path.write_text(ImageLock(found).text("round"), encoding="utf-8")
-    again, broken = read_lock(path)
-    assert not broken and again is not None and dict(again.images) == found
+    path.write_text(ImageLock(locked).text("round"), encoding="utf-8")
+    read_back, broken = read_lock(path)
+    assert not broken and read_back is not None and dict(read_back.images) == locked
 
 
-@pytest.mark.parametrize(("texts", "found"), [
+@pytest.mark.parametrize(("texts", "expected"), [
     (["Supported: G4dn, P5. NVIDIA driver 580.105.08, CUDA 13.0, EFA 1.45.0."],
      {"driver": "580.105.08", "cuda": "13.0", "efa": "1.45.0"}),
     (["Deep Learning Base OSS Nvidia Driver GPU AMI (Ubuntu 22.04) 20261102"], {}),
     (["EKS-optimized Kubernetes node based on Amazon Linux 2023, (k8s: 1.33.4, containerd: 2.1.*)"], {}),
     (["CUDA 12.8 with NVIDIA GPU driver version: 570.172.08"], {"driver": "570.172.08", "cuda": "12.8"}),
 ])  # fmt: skip
-def test_versions_are_read_and_never_guessed(texts: list[str], found: dict[str, str]) -> None:
-    assert versions(texts, {}) == found
+def test_versions_are_read_and_never_guessed(texts: list[str], expected: dict[str, str]) -> None:
+    assert versions(texts, {}) == expected
     assert versions(texts, {"landbridge:driver": "999.1"})["driver"] == "999.1"

@@ -21,7 +21,7 @@ TRUST = NODE.replace('"Resource": "*"', '"Principal": {"Service": "ec2.amazonaws
 BUDGETS = TRUST.replace("ec2.amazonaws.com", "budgets.amazonaws.com")
 SUBNET, ROUTES = "aws:ec2/subnet:Subnet", "aws:ec2/routeTable:RouteTable"
 
-#: Name, type and inputs, in an order in which they can be made. `$name` is the id of an earlier row.
+#: Name, type and inputs, in an order in which they can be created. `$name` is the id of an earlier row.
 ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("vpc", "aws:ec2/vpc:Vpc", {"cidrBlock": "10.60.0.0/16", "tags": TAGS}),
     ("range", "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
@@ -92,8 +92,8 @@ ROWS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 @pytest.fixture
-def made(cloud: EmulatorProcess) -> dict[str, tuple[str, str, dict[str, Any]]]:
-    """Each row as it was made: type, id and inputs."""
+def resources(cloud: EmulatorProcess) -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """Create the resource of each row; return type, id and inputs by name."""
     connection, done = EmulatedAws(cloud.endpoint, "us-east-1"), dict[str, tuple[str, str, dict[str, Any]]]()
 
     def filled(value: Any) -> Any:
@@ -104,8 +104,8 @@ def made(cloud: EmulatorProcess) -> dict[str, tuple[str, str, dict[str, Any]]]:
         return done[value[1:]][1] if isinstance(value, str) and value.startswith("$") else value
 
     for name, token, inputs in ROWS:
-        whole = filled(inputs)
-        done[name] = (token, PROVIDED[token](connection).create(whole)[0], whole)
+        resolved = filled(inputs)
+        done[name] = (token, PROVIDED[token](connection).create(resolved)[0], resolved)
     return done
 
 
@@ -114,54 +114,54 @@ def change(name: str, token: str, inputs: dict[str, Any]) -> ResourceChange:
 
 
 def test_everything_is_found_by_its_inputs_and_by_no_others(
-    cloud: EmulatorProcess, made: dict[str, tuple[str, str, dict[str, Any]]]
+    cloud: EmulatorProcess, resources: dict[str, tuple[str, str, dict[str, Any]]]
 ) -> None:
     def connect(region: str | None) -> AwsClient:
         return AwsClient(region or "us-east-1", cloud.endpoint)
 
-    begun = [change(name, token, inputs) for name, (token, _, inputs) in made.items()]
-    found = recover(connect, begun, {})
-    routes = "aws:ec2/route:Route"  # read by its table and destination; its id says nothing
-    wanted = {one.urn: made[one.name][1] for one in begun if one.type != routes}
-    assert {urn: id_ for urn, id_ in found.items() if routes not in urn} == wanted
-    assert any(routes in urn for urn in found)
+    begun = [change(name, token, inputs) for name, (token, _, inputs) in resources.items()]
+    recovered = recover(connect, begun, {})
+    routes = "aws:ec2/route:Route"  # found by its table and destination: its id is not compared
+    expected = {entry.urn: resources[entry.name][1] for entry in begun if entry.type != routes}
+    assert {urn: id_ for urn, id_ in recovered.items() if routes not in urn} == expected
+    assert any(routes in urn for urn in recovered)
 
-    # What is remembered is nobody else's.
+    # Ids that the state contains are not recovered a second time.
     known: dict[str, set[str]] = {}
-    for token, id_, _ in made.values():
+    for token, id_, _ in resources.values():
         known.setdefault(token, set()).add(id_)
-    again = recover(connect, begun, {token: frozenset(ids) for token, ids in known.items()})
-    assert {urn for urn in again if routes not in urn} == set()
+    repeated = recover(connect, begun, {token: frozenset(ids) for token, ids in known.items()})
+    assert {urn for urn in repeated if routes not in urn} == set()
 
-    # Another cluster's is not ours, and what has no tag of a cluster is nobody's.
+    # Resources with another cluster's tag, or with no cluster tag, are not recovered.
     for tags in ({**TAGS, "landbridge:cluster": "another"}, {"landbridge:owner": "somebody@example.org"}):
         others = [
             change(name, token, {**inputs, "tags": tags})
-            for name, (token, _, inputs) in made.items()
+            for name, (token, _, inputs) in resources.items()
             if "tags" in inputs
         ]
         assert recover(connect, others, {}) == {}
 
-    # Two that are alike are two.
-    one = begun[next(place for place, it in enumerate(begun) if it.type == ROUTES)]
-    twin = change("twin", ROUTES, dict(one.new))
-    assert set(recover(connect, [one, twin], {})) == {one.urn}
+    # Two changes with equal inputs, but one resource: the first change gets it.
+    original = begun[next(place for place, it in enumerate(begun) if it.type == ROUTES)]
+    twin = change("twin", ROUTES, dict(original.new))
+    assert set(recover(connect, [original, twin], {})) == {original.urn}
 
 
-def test_a_group_is_closed_as_its_maker_would_have(
-    cloud: EmulatorProcess, made: dict[str, tuple[str, str, dict[str, Any]]]
+def test_a_recovered_security_group_has_no_default_egress_rule(
+    cloud: EmulatorProcess, resources: dict[str, tuple[str, str, dict[str, Any]]]
 ) -> None:
     ec2 = EmulatedAws(cloud.endpoint, "us-east-1").client("ec2")
-    inputs = {"vpcId": made["vpc"][1], "name": "half", "description": "half made", "tags": TAGS}
+    inputs = {"vpcId": resources["vpc"][1], "name": "half", "description": "half made", "tags": TAGS}
     tags = [{"Key": key, "Value": value} for key, value in TAGS.items()]
     group = ec2.create_security_group(
         GroupName="half", Description="half made", VpcId=inputs["vpcId"],
         TagSpecifications=[{"ResourceType": "security-group", "Tags": tags}])["GroupId"]  # fmt: skip
     assert ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]["IpPermissionsEgress"]
-    one = change("half", "aws:ec2/securityGroup:SecurityGroup", inputs)
-    assert recover(lambda region: AwsClient("us-east-1", cloud.endpoint), [one], {}) == {one.urn: group}
+    requested = change("half", "aws:ec2/securityGroup:SecurityGroup", inputs)
+    assert recover(lambda region: AwsClient("us-east-1", cloud.endpoint), [requested], {}) == {requested.urn: group}
     assert not ec2.describe_security_groups(GroupIds=[group])["SecurityGroups"][0]["IpPermissionsEgress"]
 
 
-def test_every_type_is_found_or_may_be_made_again() -> None:
+def test_every_provided_type_has_an_entry() -> None:
     assert set(PROVIDED) <= set(BY_TOKEN)

@@ -1,4 +1,4 @@
-"""Hosts, volumes and databases that an engine lost are found again, and nobody else's are."""
+"""Recovery of hosts, volumes and databases that an engine lost; those of other clusters are left alone."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def site(cloud: EmulatorProcess) -> Site:
     return Site(cloud)
 
 
-def found(cloud: EmulatorProcess, token: str, **inputs: Any) -> list[str]:
+def recovered_ids(cloud: EmulatorProcess, token: str, **inputs: Any) -> list[str]:
     try:
         recover = BY_TOKEN[token].recover
         assert recover is not None
@@ -33,41 +33,41 @@ def marked(kind: str) -> list[dict[str, Any]]:
 
 
 def test_a_host_is_found_by_its_address_and_its_volume_by_its_zone(cloud: EmulatorProcess, site: Site) -> None:
-    one = site.machine("10.60.0.16", TagSpecifications=marked("instance"))
+    instance = site.machine("10.60.0.16", TagSpecifications=marked("instance"))
     site.machine("10.60.0.17")
-    host, where = "aws:ec2/instance:Instance", {"subnetId": site.subnets[0]}
-    assert found(cloud, host, privateIp="10.60.0.16", **where) == [one]
-    assert found(cloud, host, privateIp="10.60.0.17", **where) == [], "it bears no tag of this cluster"
-    wanted = {"AvailabilityZone": site.zones[0], "Size": 8, "TagSpecifications": marked("volume")}
-    volume = site.ec2.create_volume(**wanted)["VolumeId"]
-    assert found(cloud, "aws:ebs/volume:Volume", availabilityZone=site.zones[0]) == [volume]
-    assert found(cloud, "aws:ebs/volume:Volume", availabilityZone=site.zones[1]) == []
-    place = {"volumeId": volume, "instanceId": one, "deviceName": "/dev/sdf"}
+    host, subnet = "aws:ec2/instance:Instance", {"subnetId": site.subnets[0]}
+    assert recovered_ids(cloud, host, privateIp="10.60.0.16", **subnet) == [instance]
+    assert recovered_ids(cloud, host, privateIp="10.60.0.17", **subnet) == [], "it bears no tag of this cluster"
+    request = {"AvailabilityZone": site.zones[0], "Size": 8, "TagSpecifications": marked("volume")}
+    volume = site.ec2.create_volume(**request)["VolumeId"]
+    assert recovered_ids(cloud, "aws:ebs/volume:Volume", availabilityZone=site.zones[0]) == [volume]
+    assert recovered_ids(cloud, "aws:ebs/volume:Volume", availabilityZone=site.zones[1]) == []
+    attached = {"volumeId": volume, "instanceId": instance, "deviceName": "/dev/sdf"}
     attachment = "aws:ec2/volumeAttachment:VolumeAttachment"
-    assert found(cloud, attachment, **place) == []
-    site.ec2.attach_volume(VolumeId=volume, InstanceId=one, Device="/dev/sdf")
-    assert found(cloud, attachment, **place) == [f"/dev/sdf:{volume}:{one}"]
-    site.ec2.terminate_instances(InstanceIds=[one])
-    assert found(cloud, host, privateIp="10.60.0.16", **where) == []
+    assert recovered_ids(cloud, attachment, **attached) == []
+    site.ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/sdf")
+    assert recovered_ids(cloud, attachment, **attached) == [f"/dev/sdf:{volume}:{instance}"]
+    site.ec2.terminate_instances(InstanceIds=[instance])
+    assert recovered_ids(cloud, host, privateIp="10.60.0.16", **subnet) == []
 
 
-def test_a_kept_range_is_found_by_itself(cloud: EmulatorProcess, site: Site) -> None:
-    asked = {"SubnetId": site.subnets[0], "Cidr": "10.60.0.16/28", "ReservationType": "explicit"}
-    made = site.ec2.create_subnet_cidr_reservation(**asked)["SubnetCidrReservation"]["SubnetCidrReservationId"]
+def test_a_subnet_cidr_reservation_is_found_by_its_range(cloud: EmulatorProcess, site: Site) -> None:
+    request = {"SubnetId": site.subnets[0], "Cidr": "10.60.0.16/28", "ReservationType": "explicit"}
+    reservation = site.ec2.create_subnet_cidr_reservation(**request)["SubnetCidrReservation"]["SubnetCidrReservationId"]
     token = "aws:ec2/subnetCidrReservation:SubnetCidrReservation"
-    assert found(cloud, token, subnetId=site.subnets[0], cidrBlock="10.60.0.16/28") == [made]
-    assert found(cloud, token, subnetId=site.subnets[1], cidrBlock="10.60.1.16/28") == []
-    # What is kept is given to nobody who does not ask for it.
+    assert recovered_ids(cloud, token, subnetId=site.subnets[0], cidrBlock="10.60.0.16/28") == [reservation]
+    assert recovered_ids(cloud, token, subnetId=site.subnets[1], cidrBlock="10.60.1.16/28") == []
+    # EC2 assigns no address of the reserved range automatically.
     addresses = {f"10.60.0.{number}" for number in range(16, 32)}
     for _ in range(20):
-        one = site.machine()
-        (seen,) = site.ec2.describe_instances(InstanceIds=[one])["Reservations"][0]["Instances"]
-        assert seen["PrivateIpAddress"] not in addresses
+        instance = site.machine()
+        (described,) = site.ec2.describe_instances(InstanceIds=[instance])["Reservations"][0]["Instances"]
+        assert described["PrivateIpAddress"] not in addresses
 
 
-@pytest.mark.parametrize("own", [True, False])
-def test_a_database_is_found_by_its_name_where_it_is_ones_own(cloud: EmulatorProcess, site: Site, own: bool) -> None:
-    tags = {"Tags": PAIRS} if own else {}
+@pytest.mark.parametrize("tagged", [True, False])
+def test_a_database_is_found_by_its_name_if_it_is_tagged(cloud: EmulatorProcess, site: Site, tagged: bool) -> None:
+    tags = {"Tags": PAIRS} if tagged else {}
     site.rds.create_db_subnet_group(DBSubnetGroupName="s", DBSubnetGroupDescription="d", SubnetIds=site.subnets, **tags)
     family = {"DBParameterGroupFamily": "mariadb11.4", "Description": "d"}
     site.rds.create_db_parameter_group(DBParameterGroupName="p", **family, **tags)
@@ -77,5 +77,5 @@ def test_a_database_is_found_by_its_name_where_it_is_ones_own(cloud: EmulatorPro
         ("aws:rds/parameterGroup:ParameterGroup", "name", "p"),
         ("aws:rds/instance:Instance", "identifier", "d"),
     ):
-        assert found(cloud, token, **{key: name}) == ([name] if own else [])
-        assert found(cloud, token, **{key: "none"}) == []
+        assert recovered_ids(cloud, token, **{key: name}) == ([name] if tagged else [])
+        assert recovered_ids(cloud, token, **{key: "none"}) == []

@@ -19,7 +19,7 @@ P5 = "p5.48xlarge"
 
 
 @pytest.fixture
-def asked(cloud: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> EmulatorProcess:
+def aws(cloud: EmulatorProcess, monkeypatch: pytest.MonkeyPatch) -> EmulatorProcess:
     monkeypatch.setenv("AWS_ENDPOINT_URL", cloud.endpoint)
     return cloud
 
@@ -30,10 +30,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "catalogue"
 
 
-def doctored(cloud: EmulatorProcess) -> None:
-    """Return answers of EC2 that differ for p5.48xlarge: gone from most zones, not as spot, and its cards have three
-    interfaces.
-    """
+def change_answers(cloud: EmulatorProcess) -> None:
+    """Make EC2 answer differently for p5.48xlarge: fewer zones, no spot, and three interfaces on each card."""
     (known,) = moto_types(P5)
     network = json.loads(json.dumps(known["NetworkInfo"]))
     for card in network["NetworkCards"][1:]:
@@ -49,29 +47,29 @@ def moto_types(*names: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("region", ["us-east-1", "eu-north-1"])
-def test_shipped_catalogue_agrees(asked: EmulatorProcess, capsys: pytest.CaptureFixture[str], region: str) -> None:
-    status, out, told = run(capsys, "catalog", "refresh", "--region", region)
+def test_shipped_catalogue_agrees(aws: EmulatorProcess, capsys: pytest.CaptureFixture[str], region: str) -> None:
+    status, out, errors = run(capsys, "catalog", "refresh", "--region", region)
     assert (status, out) == (0, ""), out
-    assert "no differences" in told
-    assert asked.control()["asked"]["ec2:DescribeInstanceTypes"] > 1, "one page is not the whole answer"
+    assert "no differences" in errors
+    assert aws.control()["asked"]["ec2:DescribeInstanceTypes"] > 1, "one page is not the whole answer"
 
 
 def test_difference_is_shown_and_written_as_a_small_change(
-    asked: EmulatorProcess, folder: Path, capsys: pytest.CaptureFixture[str]
+    aws: EmulatorProcess, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    doctored(asked)
+    change_answers(aws)
     status, out, _ = run(capsys, "catalog", "refresh", "--into", str(folder))
     assert status == 1
     assert {line.split()[1] for line in out.splitlines()} == {"zones", "purchase", "cards.interfaces"}, out
     assert {line.split()[0] for line in out.splitlines()} == {P5}
     before = {path: path.read_text() for path in folder.rglob("*.yaml")}
 
-    status, _, told = run(capsys, "catalog", "refresh", "--into", str(folder), "--write")
-    assert status == 1 and f"written: {P5}" in told
+    status, _, errors = run(capsys, "catalog", "refresh", "--into", str(folder), "--write")
+    assert status == 1 and f"written: {P5}" in errors
     changed = [path for path, text in before.items() if path.read_text() != text]
     assert [path.name for path in changed] == ["p5.yaml"]
-    kept = [line for line in before[changed[0]].splitlines() if line in changed[0].read_text().splitlines()]
-    assert len(kept) >= len(before[changed[0]].splitlines()) - 6, "only the facts' own lines change"
+    unchanged = [line for line in before[changed[0]].splitlines() if line in changed[0].read_text().splitlines()]
+    assert len(unchanged) >= len(before[changed[0]].splitlines()) - 6, "only the facts' own lines change"
 
     old, new = Instances(SHIPPED)[P5], Instances(folder)[P5]
     assert new.purchase == ("on_demand", "capacity_block")
@@ -87,29 +85,27 @@ def test_difference_is_shown_and_written_as_a_small_change(
     assert (status, out) == (0, "")
 
 
-def test_several_regions_are_one_review(asked: EmulatorProcess, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_regions_are_one_review(aws: EmulatorProcess, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "catalog", "refresh", "-r", "us-east-1", "-r", "us-west-2", "--format", "json")
     assert (status, json.loads(out)) == (0, [])
 
 
 @pytest.mark.parametrize("action", ["ec2:DescribeInstanceTypes", "ec2:DescribeInstanceTypeOfferings"])
-def test_refusal_is_said_and_writes_nothing(
-    asked: EmulatorProcess, folder: Path, capsys: pytest.CaptureFixture[str], action: str
+def test_refusal_is_reported_and_writes_nothing(
+    aws: EmulatorProcess, folder: Path, capsys: pytest.CaptureFixture[str], action: str
 ) -> None:
     before = {path: path.read_text() for path in folder.rglob("*.yaml")}
-    asked.control(deny=[action])
-    status, _, told = run(capsys, "catalog", "refresh", "--into", str(folder), "--write")
-    assert status == 2 and action in told
+    aws.control(deny=[action])
+    status, _, errors = run(capsys, "catalog", "refresh", "--into", str(folder), "--write")
+    assert status == 2 and action in errors
     assert {path: path.read_text() for path in folder.rglob("*.yaml")} == before
 
 
-def test_unreadable_result_is_taken_back(
-    folder: Path, asked: EmulatorProcess, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A row that cannot be edited is left alone, with a word about it."""
+def test_unreadable_result_is_reverted(folder: Path, aws: EmulatorProcess, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row that cannot be edited is not changed, and reported."""
     file = folder / "instances" / "p5.yaml"
     file.write_text(file.read_text().replace(f"  {P5}:\n", f'  "{P5}":\n'))
     before = file.read_text()
-    doctored(asked)
-    status, _, told = run(capsys, "catalog", "refresh", "--into", str(folder), "--write")
-    assert status == 2 and "no row of its own" in told and file.read_text() == before
+    change_answers(aws)
+    status, _, errors = run(capsys, "catalog", "refresh", "--into", str(folder), "--write")
+    assert status == 2 and "has no row in its file" in errors and file.read_text() == before

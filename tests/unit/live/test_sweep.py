@@ -1,4 +1,4 @@
-"""Leftovers of a cluster are found by their tag, told apart from resources in use, and deleted in an order that AWS accepts."""
+"""Leftovers of a cluster are found by their tag, distinguished from resources in use, and deleted in a valid order."""
 
 import json
 from collections.abc import Collection
@@ -26,7 +26,7 @@ def tags(cluster: str = "test") -> list[dict[str, str]]:
 
 
 class Estate:
-    """One of each kind that bears the tag, and an instance of another cluster's."""
+    """One tagged resource of each kind, and an instance of another cluster."""
 
     def __init__(self, cloud: EmulatorProcess) -> None:
         self.cloud = cloud
@@ -41,9 +41,9 @@ class Estate:
             )["GroupId"]
             for name in ("one", "two")
         ]
-        for own, other in (self.groups, self.groups[::-1]):
+        for group, other in (self.groups, self.groups[::-1]):
             rule = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": other}]}]
-            ec2.authorize_security_group_ingress(GroupId=own, IpPermissions=rule)
+            ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=rule)
         lease = (NOW + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
         pool = {"landbridge:pool": "p5"}
         self.node = self._launch("test", **pool, **{"landbridge:lease-expires": lease})
@@ -110,52 +110,53 @@ def estate(cloud: EmulatorProcess) -> Estate:
 
 
 def test_everything_with_the_tag_is_found_and_nothing_else(estate: Estate) -> None:
-    found = estate.leftovers()
-    ids = [one.id for one in found.items]
+    leftovers = estate.leftovers()
+    ids = [item.id for item in leftovers.items]
     assert estate.other not in ids and len(ids) == len(set(ids))
     expected = {estate.node, estate.interface, estate.disk, estate.data, "test-p5", estate.template, estate.address}
     expected |= {estate.endpoint, estate.gateway, estate.efs, estate.activation, *estate.groups}
-    assert expected == set(ids), [str(one) for one in found.unseen]
-    assert {one.id for one in found.billed} == {estate.node, estate.disk, estate.address, estate.endpoint}
-    assert {one.id for one in found.with_data} == {estate.data, estate.efs}
+    assert expected == set(ids), [str(refusal) for refusal in leftovers.unseen]
+    assert {item.id for item in leftovers.billed} == {estate.node, estate.disk, estate.address, estate.endpoint}
+    assert {item.id for item in leftovers.with_data} == {estate.data, estate.efs}
 
 
-def test_what_pulumi_remembers_and_nodes_in_use_are_not_left_over(estate: Estate) -> None:
-    found = estate.leftovers({estate.template, estate.efs, "test-p5"}, standing=True)
-    ids = {one.id for one in found.items}
+def test_resources_in_the_state_and_nodes_in_use_are_no_leftovers(estate: Estate) -> None:
+    leftovers = estate.leftovers({estate.template, estate.efs, "test-p5"}, standing=True)
+    ids = {item.id for item in leftovers.items}
     assert not ids & {estate.template, estate.efs, "test-p5", estate.node} and estate.address in ids
     late = find_leftovers(estate.aws(), "test", (), NOW + timedelta(hours=2), standing=True)
-    assert estate.node in {one.id for one in late.items}
+    assert estate.node in {item.id for item in late.items}
 
 
-def test_delete_removes_everything_but_data_that_nobody_named(estate: Estate) -> None:
-    done = remove(estate.aws, estate.leftovers().items, pause_seconds=0.5)
-    stays = {one.leftover.id: one.reason for one in done if one.reason is not None}
-    assert set(stays) == {estate.data, estate.efs}
-    assert all("--lose" in str(why) for why in stays.values())
-    again = estate.leftovers()
-    assert {one.id for one in again.items} == {estate.data, estate.efs}
+def test_delete_removes_everything_but_data_that_was_not_named(estate: Estate) -> None:
+    results = remove(estate.aws, estate.leftovers().items, pause_seconds=0.5)
+    remaining = {result.leftover.id: result.reason for result in results if result.reason is not None}
+    assert set(remaining) == {estate.data, estate.efs}
+    assert all("--lose" in str(reason) for reason in remaining.values())
+    leftovers = estate.leftovers()
+    assert {item.id for item in leftovers.items} == {estate.data, estate.efs}
     assert all(
-        one.reason is None for one in remove(estate.aws, again.items, [estate.data, estate.efs], pause_seconds=0.5)
+        result.reason is None
+        for result in remove(estate.aws, leftovers.items, [estate.data, estate.efs], pause_seconds=0.5)
     )
     assert estate.leftovers().items == ()
     state = client_of(estate.cloud, "ec2").describe_instances(InstanceIds=[estate.other])
     assert state["Reservations"][0]["Instances"][0]["State"]["Name"] in ("pending", "running")
 
 
-def test_what_aws_does_not_let_go_of_is_told(estate: Estate) -> None:
-    # A third group, which is nobody's of this cluster, names one of ours: it stays until that rule goes.
+def test_a_refused_deletion_is_reported(estate: Estate) -> None:
+    # A group outside the cluster has a rule that refers to a group of the cluster, which stays until that rule is deleted.
     ec2 = client_of(estate.cloud, "ec2")
     third = ec2.create_security_group(GroupName="third", Description="third", VpcId=estate.vpc)["GroupId"]
     rule = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": estate.groups[0]}]}]
     ec2.authorize_security_group_ingress(GroupId=third, IpPermissions=rule)
-    groups = [one for one in estate.leftovers().items if one.type.noun == "security group"]
-    held = {one.leftover.id: one.reason for one in remove(estate.aws, groups, passes=2, pause_seconds=0)}
-    assert "DependencyViolation" in str(held[estate.groups[0]]), held
-    assert held[estate.groups[1]] is None or "DependencyViolation" in str(held[estate.groups[1]])
+    groups = [item for item in estate.leftovers().items if item.type.noun == "security group"]
+    reasons = {result.leftover.id: result.reason for result in remove(estate.aws, groups, passes=2, pause_seconds=0)}
+    assert "DependencyViolation" in str(reasons[estate.groups[0]]), reasons
+    assert reasons[estate.groups[1]] is None or "DependencyViolation" in str(reasons[estate.groups[1]])
 
 
-def test_a_database_is_left_with_what_it_stands_in_and_what_was_copied_out_of_it(estate: Estate) -> None:
+def test_a_database_is_a_leftover_with_its_groups_and_snapshots(estate: Estate) -> None:
     rds, ec2 = client_of(estate.cloud, "rds"), client_of(estate.cloud, "ec2")
     second = ec2.create_subnet(VpcId=estate.vpc, CidrBlock="10.60.2.0/24", AvailabilityZoneId="use1-az6")["Subnet"]
     subnets = [estate.subnet, second["SubnetId"]]
@@ -180,30 +181,32 @@ def test_a_database_is_left_with_what_it_stands_in_and_what_was_copied_out_of_it
     rds.create_db_snapshot(DBInstanceIdentifier="mine", DBSnapshotIdentifier="kept", Tags=tags())
     snapshot = ec2.create_snapshot(VolumeId=estate.data, TagSpecifications=marks("snapshot"))["SnapshotId"]
 
-    found = estate.leftovers()
-    kinds = {one.id: one.type.noun for one in found.items}
+    leftovers = estate.leftovers()
+    kinds = {item.id: item.type.noun for item in leftovers.items}
     assert kinds["mine"] == "DB instance" and kinds["kept"] == "DB snapshot" and kinds[snapshot] == "EBS snapshot"
     assert {kinds["s"], kinds["p"]} == {"DB subnet group", "DB parameter group"} and "theirs" not in kinds
-    assert {"mine", "kept", snapshot} <= {one.id for one in found.with_data}
-    stays = {
-        one.leftover.id for one in remove(estate.aws, found.items, passes=2, pause_seconds=0) if one.reason is not None
+    assert {"mine", "kept", snapshot} <= {item.id for item in leftovers.with_data}
+    remaining = {
+        result.leftover.id
+        for result in remove(estate.aws, leftovers.items, passes=2, pause_seconds=0)
+        if result.reason is not None
     }
-    assert {"mine", "kept", snapshot, "s", "p"} <= stays, "what a database stands in stays as long as it"
-    again = estate.leftovers()
-    done = remove(estate.aws, again.items, [one.id for one in again.with_data], pause_seconds=0.5)
-    assert [one.reason for one in done if one.reason is not None] == [] and estate.leftovers().items == ()
+    assert {"mine", "kept", snapshot, "s", "p"} <= remaining, "the groups of a database stay as long as the database"
+    leftovers = estate.leftovers()
+    results = remove(estate.aws, leftovers.items, [item.id for item in leftovers.with_data], pause_seconds=0.5)
+    assert [result.reason for result in results if result.reason is not None] == [] and estate.leftovers().items == ()
 
 
-def test_what_may_not_be_seen_is_said(estate: Estate) -> None:
+def test_a_denied_query_is_reported(estate: Estate) -> None:
     estate.cloud.control(deny=["ec2:DescribeVolumes"])
-    found = estate.leftovers()
-    assert found.answered and any("ec2:DescribeVolumes" in one.message for one in found.unseen)
-    assert estate.disk not in {one.id for one in found.items}
+    leftovers = estate.leftovers()
+    assert leftovers.answered and any("ec2:DescribeVolumes" in refusal.message for refusal in leftovers.unseen)
+    assert estate.disk not in {item.id for item in leftovers.items}
 
 
-def test_nobody_answering_is_no_all_clear() -> None:
-    found = find_leftovers(AwsClient("us-east-1", "http://127.0.0.1:1"), "test", (), NOW, standing=False)
-    assert not found.answered and found.items == ()
+def test_no_answer_is_no_empty_result() -> None:
+    leftovers = find_leftovers(AwsClient("us-east-1", "http://127.0.0.1:1"), "test", (), NOW, standing=False)
+    assert not leftovers.answered and leftovers.items == ()
 
 
 def test_kinds_are_in_an_order_that_aws_accepts() -> None:
@@ -226,12 +229,18 @@ def test_kinds_are_in_an_order_that_aws_accepts() -> None:
 
 def test_a_leftover_as_plain_data() -> None:
     kind = next(entry for entry in SWEPT if entry.noun == "VPC endpoint")
-    one = Leftover(kind, "vpce-1", "x", {"VpcEndpointType": "Gateway"})
-    assert one.to_dict() == {"type": "VPC endpoint", "id": "vpce-1", "name": "x", "billed": False, "holds_data": False}
+    leftover = Leftover(kind, "vpce-1", "x", {"VpcEndpointType": "Gateway"})
+    assert leftover.to_dict() == {
+        "type": "VPC endpoint",
+        "id": "vpce-1",
+        "name": "x",
+        "billed": False,
+        "holds_data": False,
+    }
 
 
 def test_an_orphaned_network_is_found_and_taken_down(cloud: EmulatorProcess) -> None:
-    """A network that a killed engine made twice: none of it is billed, and all of it blocks the next one."""
+    """A network that a killed engine created twice: nothing in it is billed, but it blocks the next one."""
     ec2, kms = client_of(cloud, "ec2"), client_of(cloud, "kms")
     vpc = ec2.create_vpc(CidrBlock="10.99.0.0/16", TagSpecifications=marks("vpc"))["Vpc"]["VpcId"]
     net = ec2.create_subnet(VpcId=vpc, CidrBlock="10.99.1.0/24", TagSpecifications=marks("subnet"))["Subnet"][
@@ -239,16 +248,16 @@ def test_an_orphaned_network_is_found_and_taken_down(cloud: EmulatorProcess) -> 
     ]
     routes = ec2.create_route_table(VpcId=vpc, TagSpecifications=marks("route-table"))["RouteTable"]["RouteTableId"]
     ec2.associate_route_table(RouteTableId=routes, SubnetId=net)
-    door = ec2.create_internet_gateway(TagSpecifications=marks("internet-gateway"))["InternetGateway"][
+    gateway = ec2.create_internet_gateway(TagSpecifications=marks("internet-gateway"))["InternetGateway"][
         "InternetGatewayId"
     ]
-    ec2.attach_internet_gateway(InternetGatewayId=door, VpcId=vpc)
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
     key = kms.create_key(Tags=[{"TagKey": "landbridge:cluster", "TagValue": "test"}])["KeyMetadata"]["KeyId"]
 
     def seen() -> Leftovers:
         return find_leftovers(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
 
-    assert {one.id for one in seen().without_data} == {vpc, net, routes, door}
-    assert {one.id for one in seen().with_data} == {key}
+    assert {item.id for item in seen().without_data} == {vpc, net, routes, gateway}
+    assert {item.id for item in seen().with_data} == {key}
     remove(lambda: AwsClient("us-east-1", cloud.endpoint), seen().items, [key], passes=3, pause_seconds=0.1)
     assert seen().items == ()

@@ -1,4 +1,4 @@
-"""Leftovers of Direct Connect and of transit gateway route tables are found by their tag and deleted in an order that AWS accepts."""
+"""Leftovers of Direct Connect and transit gateway route tables are found by their tag and deleted in a valid order."""
 
 from datetime import UTC, datetime
 
@@ -32,8 +32,10 @@ def estate(cloud: EmulatorProcess, cluster: str, vlan: int) -> None:
         gatewayId=hub,
         addAllowedPrefixesToDirectConnectGateway=[{"cidr": "10.60.0.0/16"}],
     )
-    own = {"virtualInterfaceName": cluster, "vlan": vlan, "asn": 65010, "directConnectGatewayId": gateway}
-    lines.create_transit_virtual_interface(connectionId=connection, newTransitVirtualInterface={**own, "tags": small})
+    interface = {"virtualInterfaceName": cluster, "vlan": vlan, "asn": 65010, "directConnectGatewayId": gateway}
+    lines.create_transit_virtual_interface(
+        connectionId=connection, newTransitVirtualInterface={**interface, "tags": small}
+    )
     filters = [{"Name": "resource-id", "Values": [gateway]}]
     (attachment,) = ec2.describe_transit_gateway_attachments(Filters=filters)["TransitGatewayAttachments"]
     ec2.associate_transit_gateway_route_table(
@@ -41,17 +43,17 @@ def estate(cloud: EmulatorProcess, cluster: str, vlan: int) -> None:
     )
 
 
-def test_a_line_is_found_and_removed_and_another_cluster_s_stays(cloud: EmulatorProcess) -> None:
+def test_direct_connect_leftovers_are_removed_and_another_clusters_stay(cloud: EmulatorProcess) -> None:
     estate(cloud, "test", 100)
     estate(cloud, "other", 200)
 
-    def left(cluster: str) -> list[str]:
-        found = find_leftovers(AwsClient("us-east-1", cloud.endpoint), cluster, (), NOW, standing=False)
-        return [one.type.noun for one in found.items]
+    def leftover_nouns(cluster: str) -> list[str]:
+        leftovers = find_leftovers(AwsClient("us-east-1", cloud.endpoint), cluster, (), NOW, standing=False)
+        return [item.type.noun for item in leftovers.items]
 
-    assert left("test") == left("other") == KINDS
-    found = find_leftovers(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
-    assert {one.type.noun for one in found.billed} == set(KINDS[:2])
-    done = remove(lambda: AwsClient("us-east-1", cloud.endpoint), found.items, pause_seconds=0)
-    assert [one.reason for one in done] == [None] * 4
-    assert left("test") == [] and left("other") == KINDS
+    assert leftover_nouns("test") == leftover_nouns("other") == KINDS
+    leftovers = find_leftovers(AwsClient("us-east-1", cloud.endpoint), "test", (), NOW, standing=False)
+    assert {item.type.noun for item in leftovers.billed} == set(KINDS[:2])
+    results = remove(lambda: AwsClient("us-east-1", cloud.endpoint), leftovers.items, pause_seconds=0)
+    assert [result.reason for result in results] == [None] * 4
+    assert leftover_nouns("test") == [] and leftover_nouns("other") == KINDS

@@ -59,22 +59,27 @@ def estate(cloud: EmulatorProcess, cluster: str, cidr: str, domain: str) -> str:
     return str(zone)
 
 
-def test_names_are_found_and_go_and_another_clusters_stay(cloud: EmulatorProcess) -> None:
+def test_dns_and_sagemaker_leftovers_are_removed_and_another_clusters_stay(cloud: EmulatorProcess) -> None:
     zone = estate(cloud, "test", "10.60", "one.example.org")
     other = estate(cloud, "other", "10.61", "two.example.org")
 
     def aws() -> AwsClient:
         return AwsClient("us-east-1", cloud.endpoint)
 
-    found = [one for one in find_leftovers(aws(), "test", (), NOW, standing=False).items if one.type.noun in KINDS]
-    assert {one.type.noun for one in found} == KINDS and len(found) == 5
-    assert {one.type.noun for one in found if one.billed and not one.holds_data} == {"Resolver endpoint"}
-    done = remove(aws, found, pause_seconds=0.1)
-    kept = {zone, "test-models"}
-    assert {one.leftover.id for one in done if one.reason is not None} == kept
+    leftovers = [
+        item for item in find_leftovers(aws(), "test", (), NOW, standing=False).items if item.type.noun in KINDS
+    ]
+    assert {item.type.noun for item in leftovers} == KINDS and len(leftovers) == 5
+    assert {item.type.noun for item in leftovers if item.billed and not item.holds_data} == {"Resolver endpoint"}
+    results = remove(aws, leftovers, pause_seconds=0.1)
+    with_data = {zone, "test-models"}
+    assert {result.leftover.id for result in results if result.reason is not None} == with_data
     assert all(
-        one.reason is None for one in remove(aws, [one for one in found if one.id in kept], kept, pause_seconds=0.1)
+        item.reason is None
+        for item in remove(aws, [item for item in leftovers if item.id in with_data], with_data, pause_seconds=0.1)
     )
-    assert [one for one in find_leftovers(aws(), "test", (), NOW, standing=False).items if one.type.noun in KINDS] == []
-    left = {one.type.noun: one.id for one in find_leftovers(aws(), "other", (), NOW, standing=False).items}
-    assert left.keys() >= KINDS and left["hosted zone"] == other
+    assert [
+        item for item in find_leftovers(aws(), "test", (), NOW, standing=False).items if item.type.noun in KINDS
+    ] == []
+    remaining = {item.type.noun: item.id for item in find_leftovers(aws(), "other", (), NOW, standing=False).items}
+    assert remaining.keys() >= KINDS and remaining["hosted zone"] == other

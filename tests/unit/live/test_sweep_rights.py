@@ -1,4 +1,4 @@
-"""CAs that are still trusted and budgets that still act: found by their tags, and removed."""
+"""Leftover trust anchors, profiles and budgets, which still grant or act, are found by their tags and removed."""
 
 from datetime import UTC, datetime
 
@@ -25,24 +25,24 @@ def estate(cloud: EmulatorProcess, cluster: str) -> None:
     make("aws:budgets/budget:Budget", name=cluster, **money)
 
 
-def test_only_this_clusters_are_found_and_go(cloud: EmulatorProcess) -> None:
+def test_leftovers_of_this_cluster_alone_are_removed(cloud: EmulatorProcess) -> None:
     estate(cloud, "other")
     estate(cloud, "test")
 
     def aws() -> AwsClient:
         return AwsClient("us-east-1", cloud.endpoint)
 
-    found = find_leftovers(aws(), "test", (), NOW, standing=False)
-    assert {one.type.noun for one in found.items} == MINE and len(found.items) == len(MINE)
-    assert not any(one.holds_data for one in found.items)
-    known = [one.id for one in found.items if one.type.noun == "trust anchor"]
+    leftovers = find_leftovers(aws(), "test", (), NOW, standing=False)
+    assert {item.type.noun for item in leftovers.items} == MINE and len(leftovers.items) == len(MINE)
+    assert not any(item.holds_data for item in leftovers.items)
+    known = [item.id for item in leftovers.items if item.type.noun == "trust anchor"]
     assert len(find_leftovers(aws(), "test", known, NOW, standing=True).items) == len(MINE) - 1
-    assert all(one.reason is None for one in remove(aws, found.items, pause_seconds=0))
+    assert all(result.reason is None for result in remove(aws, leftovers.items, pause_seconds=0))
     assert find_leftovers(aws(), "test", (), NOW, standing=False).items == ()
-    assert {one.type.noun for one in find_leftovers(aws(), "other", (), NOW, standing=False).items} == MINE
+    assert {item.type.noun for item in find_leftovers(aws(), "other", (), NOW, standing=False).items} == MINE
 
 
-def test_where_there_is_no_such_service_nothing_is_asked(cloud: EmulatorProcess) -> None:
+def test_a_partition_without_the_service_is_not_queried(cloud: EmulatorProcess) -> None:
     cloud.control(reset=True)
-    found = find_leftovers(AwsClient("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
-    assert found.items == () and not any("budgets" in asked for asked in cloud.control()["asked"])
+    leftovers = find_leftovers(AwsClient("us-gov-west-1", cloud.endpoint), "test", (), NOW, standing=False)
+    assert leftovers.items == () and not any("budgets" in action for action in cloud.control()["asked"])

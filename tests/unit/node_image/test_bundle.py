@@ -1,7 +1,8 @@
-"""The archive of roles: what is in it, and that it is the same on every machine."""
+"""Archive of roles: its content, and equal bytes on every machine."""
 
 import io
 import os
+import re
 import shutil
 import stat
 import tarfile
@@ -30,17 +31,27 @@ def copied(folder: Path) -> Path:
 
 
 def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
-    found = names(bundle(ROOT, {}, {}))
-    roles = {name.split("/")[2] for name in found if name.startswith("ansible/roles/")}
-    wanted = {
+    entries = names(bundle(ROOT, {}, {}))
+    roles = {name.split("/")[2] for name in entries if name.startswith("ansible/roles/")}
+    expected = {
         "apptainer",
         "base",
         "cloud_agent",
         "cloud_identity",
         "cloud_storage",
+        "dcgm",
+        "efa",
+        "gdrcopy",
+        "nccl_tests",
+        "nvidia_container_toolkit",
+        "nvidia_driver",
+        "nvidia_fabric",
         "enroot_pyxis",
+        "job_credentials",
         "lustre_client",
+        "metadata_guard",
         "nfs_client",
+        "node_verify",
         "podman",
         "python_runtime",
         "slurm_adopt",
@@ -50,11 +61,12 @@ def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
         "training_runtime",
         "tuning",
         "users",
+        "vendor_repository",
     }
-    assert roles == wanted
-    assert {"run.sh", "vars.json", "settings.sh", "ansible/playbooks/node_image.yml"} <= set(found)
-    assert not [name for name in found if name.endswith((".md", ".pyc"))]
-    assert found["run.sh"].mode & stat.S_IXUSR and not found["vars.json"].mode & stat.S_IXUSR
+    assert roles == expected
+    assert {"run.sh", "vars.json", "settings.sh", "ansible/playbooks/node_image.yml"} <= set(entries)
+    assert not [name for name in entries if name.endswith((".md", ".pyc"))]
+    assert entries["run.sh"].mode & stat.S_IXUSR and not entries["vars.json"].mode & stat.S_IXUSR
 
 
 def test_clock_owner_and_permissions_of_the_checkout_are_no_part_of_it(tmp_path: Path) -> None:
@@ -77,7 +89,7 @@ def test_a_changed_file_is_another_archive(tmp_path: Path, change: str) -> None:
     assert bundle(tmp_path, {}, {}).sha256 != before.sha256
 
 
-def test_a_description_for_people_changes_nothing(tmp_path: Path) -> None:
+def test_a_changed_readme_does_not_change_the_archive(tmp_path: Path) -> None:
     before = bundle(copied(tmp_path), {}, {})
     (tmp_path / "ansible/roles/base/README.md").write_text("other words")
     assert bundle(tmp_path, {}, {}).sha256 == before.sha256
@@ -102,7 +114,7 @@ def test_the_file_is_written_once(tmp_path: Path) -> None:
     assert path.read_bytes() == b"content" and archive.sha256 in path.name
     path.write_bytes(b"theirs")
     assert archive.file(tmp_path / "made").read_bytes() == b"theirs"
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_roles_that_a_playbook_uses_are_followed(tmp_path: Path) -> None:
@@ -130,14 +142,25 @@ def test_the_document_fits_and_compares_before_it_unpacks() -> None:
 
 
 def test_a_cloud_node_has_every_role_of_a_node_on_prem() -> None:
-    """Metal and cloud nodes are the same: what the site gives its GPU nodes, the image has."""
+    """Check that the node image has every role of on-prem GPU nodes, except those that only metal needs."""
     groups = {"all", "nfs_client", "slurm_node"}
-    # It holds a machine to its platform; what an instance shows nobody has written down, and a broken one is replaced.
-    # Its own disks are made one place for jobs at every boot, by cloud_storage.
-    # Who reaches an instance is for its security group to say.
-    # An instance boots with the driver that its image was tested with, and with what is beside it; its GPUs are whole.
-    only_on_metal = {"node_health", "scratch", "hardening", "nvidia_driver", "nvidia_fabric"}
-    only_on_metal |= {"dcgm", "nvidia_container_toolkit", "rdma", "gds", "mig"}
-    wanted = {role for role, use in uses().items() if groups & set(use.groups)}
+    # node_health: it compares a host with its platform; instances have none, and a broken instance is replaced.
+    # scratch: cloud_storage joins an instance's disks to one folder for jobs at every boot.
+    # hardening: the security group restricts access to an instance.
+    # rdma, gds, mig: instances have EFA instead of InfiniBand, and their GPUs are not divided.
+    # roles_anywhere: instances have the credentials of their role.
+    only_on_metal = {"node_health", "scratch", "hardening", "rdma", "gds", "mig", "roles_anywhere"}
+    required = {role for role, use in uses().items() if groups & set(use.groups)}
     used = {path.name for path in roles_used(ROOT / "ansible/playbooks/node_image.yml", ROOT / "ansible/roles")}
-    assert {"base", "slurm_node", "training_runtime"} <= wanted and wanted - only_on_metal <= used
+    assert {"base", "slurm_node", "training_runtime"} <= required and required - only_on_metal <= used
+
+
+def test_the_archive_has_every_task_file_and_role_that_the_playbook_includes(tmp_path: Path) -> None:
+    with tarfile.open(fileobj=io.BytesIO(bundle(ROOT, {}, {}).content)) as archive:
+        names = set(archive.getnames())
+        archive.extractall(tmp_path, filter="data")
+    playbook = tmp_path / "ansible/playbooks/node_image.yml"
+    included = re.findall(r"include_tasks:\s*(\S+)", playbook.read_text())
+    assert included and all((playbook.parent / name).is_file() for name in included), included
+    for role in ("nvidia_driver", "nvidia_fabric", "dcgm", "efa", "gdrcopy", "nccl_tests"):
+        assert f"ansible/roles/{role}/tasks/main.yml" in names

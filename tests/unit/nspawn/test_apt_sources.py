@@ -41,16 +41,16 @@ Components: main
 
 
 def test_one_line_sources() -> None:
-    found = choose(parse_one_line(ONE_LINE), "bookworm")
-    assert found == Archives("https://mirror.test/debian", "http://security.test/debian-security")
+    chosen = choose(parse_one_line(ONE_LINE), "bookworm")
+    assert chosen == Archives("https://mirror.test/debian", "http://security.test/debian-security")
 
 
 def test_deb822_sources() -> None:
-    found = choose(parse_deb822(DEB822), "trixie")
-    assert found == Archives("http://mirror.test/debian", "http://security.test/debian-security")
+    chosen = choose(parse_deb822(DEB822), "trixie")
+    assert chosen == Archives("http://mirror.test/debian", "http://security.test/debian-security")
 
 
-def test_other_peoples_archives_are_not_debian() -> None:
+def test_a_vendors_archive_is_not_debian() -> None:
     assert choose(parse_one_line("deb http://vendor.test/apt tool main"), "bookworm") is None
 
 
@@ -61,7 +61,7 @@ def machine(root: Path, release: str, listed: str) -> Path:
     return root
 
 
-def test_a_debian_machine_names_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_debian_machine_uses_its_own_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DEBIAN_MIRROR", raising=False)
     root = machine(tmp_path, "ID=debian\nVERSION_CODENAME=bookworm\n", ONE_LINE)
     assert archives(root).main == "https://mirror.test/debian"
@@ -72,7 +72,9 @@ def test_the_variable_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert archives(machine(tmp_path, "ID=debian\n", ONE_LINE)).main == "http://other.test/debian"
 
 
-def test_a_machine_that_names_none_gets_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_sources_is_an_error_that_names_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("DEBIAN_MIRROR", raising=False)
     monkeypatch.setattr("sandbox.nspawn.host.apt_sources._builder_default", lambda: None)
     root = machine(tmp_path, 'ID=ubuntu\nVERSION_CODENAME=noble\nPRETTY_NAME="Ubuntu 24.04"\n', "")
@@ -80,12 +82,12 @@ def test_a_machine_that_names_none_gets_told(tmp_path: Path, monkeypatch: pytest
         archives(root)
 
 
-def test_nodes_speak_http_and_the_cache_fetches_by_https_where_the_host_does(tmp_path: Path) -> None:
-    found = Archives("https://mirror.test/debian", "http://security.test/debian-security")
-    lines = sources(found).splitlines()
+def test_nodes_speak_http_and_the_cache_fetches_by_https_if_the_host_does(tmp_path: Path) -> None:
+    chosen = Archives("https://mirror.test/debian", "http://security.test/debian-security")
+    lines = sources(chosen).splitlines()
     assert all("http://" in line and "https://" not in line for line in lines)
     assert "deb [check-valid-until=no] http://mirror.test/debian forky main" in lines
-    text = configuration(tmp_path, 3142, [found.main, str(found.security)], None)
+    text = configuration(tmp_path, 3142, [chosen.main, str(chosen.security)], None)
     assert "Remap-landbridge0: http://mirror.test/debian ; https://mirror.test/debian" in text
     assert "security.test" not in text
     assert "BindAddress: 127.0.0.1" in text

@@ -1,4 +1,4 @@
-"""Packet capture classifies frames: a leak past the tunnel must not count as the tunnel."""
+"""Packet capture classifies frames: a frame outside the tunnel must not count as tunnel traffic."""
 
 import socket
 import struct
@@ -21,7 +21,7 @@ def frame(
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("packet", "expected"),
     [
         (frame(17, (4500, 4500), b"\xc0\xff\xee\x01" + bytes(40)), "udp/4500 esp"),
         (frame(17, (4500, 4500), b"\0\0\0\0" + bytes(40)), "udp/4500 ike"),
@@ -36,23 +36,23 @@ def frame(
         (b"", "ethertype 0x0000"),
     ],
 )
-def test_classify(given: bytes, expected: str) -> None:
-    assert classify(given) == expected
+def test_classify(packet: bytes, expected: str) -> None:
+    assert classify(packet) == expected
 
 
-def test_a_later_fragment_has_no_ports_to_be_taken_for_some() -> None:
-    given = bytearray(frame(17, (4500, 4500), bytes(40)))
-    given[20:22] = struct.pack("!H", 185)
-    assert classify(bytes(given)) == "udp fragment"
+def test_a_later_fragment_has_no_ports() -> None:
+    packet = bytearray(frame(17, (4500, 4500), bytes(40)))
+    packet[20:22] = struct.pack("!H", 185)
+    assert classify(bytes(packet)) == "udp fragment"
 
 
-def test_what_came_before_the_end_is_counted_however_late_it_is_read() -> None:
-    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    with here, there:
-        there.settimeout(0.2)
+def test_packets_before_the_end_are_counted_even_if_read_late() -> None:
+    sender, receiver = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with sender, receiver:
+        receiver.settimeout(0.2)
         for _ in range(5):
-            here.send(frame(1))
-        ended, seen = threading.Event(), PacketCapture()
+            sender.send(frame(1))
+        ended, capture = threading.Event(), PacketCapture()
         ended.set()
-        read(there, seen, ended)
-    assert seen.packets == {"icmp": 5}
+        read(receiver, capture, ended)
+    assert capture.packets == {"icmp": 5}

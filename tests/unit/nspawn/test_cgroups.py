@@ -58,7 +58,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "mkdir", mkdir)
 
 
-def test_a_machine_without_control_groups_is_told(tmp_path: Path) -> None:
+def test_a_machine_without_control_groups_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no control groups"):
         cgroups.make("lab", "n1", tmp_path)
 

@@ -1,4 +1,4 @@
-"""The lab's site follows from the environment file alone."""
+"""Site of the lab, derived from the environment file alone."""
 
 from ipaddress import IPv4Network
 
@@ -32,7 +32,7 @@ def test_without_a_link_there_is_no_internet() -> None:
     assert site.nodes[0].routes == ("default via 10.1.0.254",)
 
 
-def test_an_instance_is_called_as_ec2_calls_it_and_reaches_its_metadata() -> None:
+def test_an_instance_has_its_ec2_host_name_and_reaches_its_metadata() -> None:
     node = instance("i-0abc", "10.60.0.5", IPv4Network("10.60.0.0/16"), "ami-1", 8)
     assert node.hostname == "ip-10-60-0-5"
     assert node.routes == ("default via 10.60.0.1", "169.254.169.254/32 dev eth0")
@@ -47,7 +47,7 @@ def test_addresses_are_fixed_and_interfaces_fit_the_kernel() -> None:
     assert all(len(name) <= 15 for name in names)
 
 
-def test_gpus_are_device_nodes_that_come_back_at_each_boot() -> None:
+def test_gpus_are_device_nodes_that_are_created_at_each_boot() -> None:
     node = LabNode("n", (), gpus=2)
     assert hardware.device_nodes(node).splitlines() == [
         "c /dev/nvidia0 0666 root root - 195:0",

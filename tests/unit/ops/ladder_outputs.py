@@ -1,6 +1,4 @@
-"""Outputs of the ladder's programs, written after their documentation and sources; none was recorded on a machine of
-ours.
-"""
+"""Outputs of the ladder's programs, written from documentation and sources; none was recorded on real hardware."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,19 +8,19 @@ H100 = "NVIDIA H100 80GB HBM3"
 
 
 def smi(count: int = 8, name: str = H100, driver: str = "580.95.05", memory: int = 81559) -> str:
-    """nvidia-smi(1), --query-gpu with csv,noheader,nounits."""
+    """Return the output of nvidia-smi --query-gpu with csv,noheader,nounits (see nvidia-smi(1))."""
     return "".join(f"{name}, {driver}, {memory}, 00000000:{0x1B + index:02X}:00.0\n" for index in range(count))
 
 
-def dcgmi(statuses: Mapping[str, str] | None = None, said: str = "", *, old: bool = False) -> str:
-    """DCGM user guide, Diagnostics; the form of version 4, and of version 3."""
+def dcgmi(statuses: Mapping[str, str] | None = None, message: str = "", *, old: bool = False) -> str:
+    """Return the output of dcgmi diag of version 4, or of version 3 if `old` (DCGM user guide, Diagnostics)."""
     tests: list[dict[str, Any]] = []
     for test, status in (
         statuses or {"software": "Pass", "memory": "Pass", "pcie": "Skip", "targeted_stress": "Pass"}
     ).items():
-        warnings = [{"error_id": 29, "error_severity": 5, "warning": said}] if status in ("Fail", "Warn") else []
+        warnings = [{"error_id": 29, "error_severity": 5, "warning": message}] if status in ("Fail", "Warn") else []
         entity = {"gpu_ids": "0"} if old else {"entity_group": "GPU", "entity_id": 0}
-        result = {**entity, "status": status, **({"warnings": [said] if old else warnings} if warnings else {})}
+        result = {**entity, "status": status, **({"warnings": [message] if old else warnings} if warnings else {})}
         tests.append({"name": test, "results": [result], **({} if old else {"test_summary": {"status": status}})})
     key = "DCGM GPU Diagnostic" if old else "DCGM Diagnostic"
     return json.dumps(
@@ -31,7 +29,7 @@ def dcgmi(statuses: Mapping[str, str] | None = None, said: str = "", *, old: boo
 
 
 def nvbandwidth(host: float = 55.2, peer: float = 390.1, slow: float | None = None) -> str:
-    """nvbandwidth, json_output.cpp: a matrix of texts, N/A where a GPU would copy to itself."""
+    """Return nvbandwidth's JSON (json_output.cpp): matrices of texts, N/A where a GPU would copy to itself."""
     row = [f"{host:g}"] * 8
     slowed = [*row[:3], f"{slow:g}", *row[4:]] if slow is not None else row
     square = [["N/A" if a == b else f"{peer:g}" for b in range(8)] for a in range(8)]
@@ -47,7 +45,7 @@ def nvbandwidth(host: float = 55.2, peer: float = 390.1, slow: float | None = No
 
 
 def nccl(hosts: Sequence[str], busbw: Mapping[int, float], *, each: int = 8, wrong: int = 0) -> str:
-    """nccl-tests, common.cu: a comment for each rank, a line for each size, out of place and in place."""
+    """Return the output of nccl-tests (common.cu): a comment per rank, a line per size, out of place and in place."""
     lines = [
         "# nThread 1 nGpus 1 minBytes 268435456 maxBytes 17179869184 step: 2(factor) warmup iters: 1 iters: 20",
         "#",
@@ -71,7 +69,7 @@ def nccl(hosts: Sequence[str], busbw: Mapping[int, float], *, each: int = 8, wro
 
 
 def fio(read: int = 12_000_000_000, write: int = 9_000_000_000, error: int = 0) -> str:
-    """fio's documentation, JSON output; a warning may come before it."""
+    """Return fio's JSON output (its documentation); a warning may come before it."""
     jobs = [
         {"jobname": "write", "error": error, "read": {"bw_bytes": 0}, "write": {"bw_bytes": write}},
         {"jobname": "read", "error": 0, "read": {"bw_bytes": read}, "write": {"bw_bytes": 0}},
@@ -80,7 +78,7 @@ def fio(read: int = 12_000_000_000, write: int = 9_000_000_000, error: int = 0) 
 
 
 def training(*losses: float, devices: str = "16 gpu") -> str:
-    """examples/digits/train.py."""
+    """Return the log of examples/digits/train.py."""
     lines = [f"12:00:00 [0/2 dgx01] 2 processes on dgx01,dgx02, {devices} devices, site unknown"]
     for epoch, loss in enumerate(losses, start=1):
         lines.append(f"12:00:0{epoch} [0/2 dgx01] epoch {epoch}/{len(losses)} loss={loss:.4g} test_accuracy=0.9")

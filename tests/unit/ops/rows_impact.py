@@ -1,4 +1,4 @@
-"""Changes as the engine tells them in a preview, and what each means."""
+"""Changes as the engine reports them in a preview, with the effect of each."""
 
 from landbridge.catalog.aws.impact import Effect
 from tests.unit.ops.steps_impact import (
@@ -28,34 +28,34 @@ LOST = [
         "aws-parallelcluster issue 4651: an update replaced the managed file system",
     ),
     Row(
-        "a share's entry is taken out of the file",
+        "a share's entry is removed from the file",
         (step("delete", EFS, "hybrid-shared", old={"encrypted": True}),),
         Effect.DATA_LOSS,
         "every file in it",
         "what aws-parallelcluster's DeletionPolicyValidator warns of",
     ),
     Row(
-        "a newer image for a machine with disks",
+        "a newer image for an instance with disks",
         replaced(INSTANCE, "hybrid-controller", "ami"),
         Effect.DATA_LOSS,
         "instance store",
         "aws-parallelcluster issues 5295 and 4751: a reboot replaced the node",
     ),
     Row(
-        "new user data for the machine that keeps the metrics",
+        "new user data for the instance that stores the metrics",
         replaced(INSTANCE, "hybrid-login", "userData", "userDataReplaceOnChange"),
         Effect.DATA_LOSS,
         "its disks",
-        "PCS samples: Prometheus lives on the login node, and goes with it",
+        "PCS samples: Prometheus runs on the login node, and its data is lost with it",
     ),
     Row(
-        "Lustre is to be smaller",
+        "Lustre becomes smaller",
         replaced(
             LUSTRE, "hybrid-scratch", "storageCapacity", old={"storageCapacity": 4800}, new={"storageCapacity": 2400}
         ),
         Effect.DATA_LOSS,
         "storageCapacity cannot change in place",
-        "FSx never shrinks a file system: the provider makes a new one",
+        "FSx never shrinks a file system: the provider creates a new one",
     ),
 ]
 
@@ -82,13 +82,13 @@ ROWS = [
         "do not mix both in one job",
     ),
     Row(
-        "a bigger machine for the controller",
+        "a larger instance for the controller",
         (step("update", INSTANCE, "h-controller", diff={"instanceType": "update"}),),
         Effect.STOP_POOL,
         "stops for minutes",
     ),
     Row(
-        "the volume with Slurm's state goes",
+        "the volume with Slurm's state is deleted",
         (step("delete", VOLUME, "h-controller-state", old={"size": 50}),),
         Effect.DATA_LOSS,
         "everything on it",
@@ -130,13 +130,13 @@ ROWS = [
         "landbridge configure",
     ),
     Row(
-        "a placement group by another name",
+        "a placement group with another name",
         replaced("aws:ec2/placementGroup:PlacementGroup", "h-p5-use1-az4", "name"),
         Effect.STOP_POOL,
         "power the pool's nodes down",
     ),
     Row(
-        "a pool is renamed: its security group goes",
+        "a pool is renamed: its security group is deleted",
         (step("delete", "aws:ec2/securityGroup:SecurityGroup", "h-p5", old={"name": "h-p5"}),),
         Effect.STOP_POOL,
         "interfaces use",
@@ -148,7 +148,7 @@ ROWS = [
         "",
     ),
     Row(
-        "the rule between the nodes goes",
+        "the rule between the nodes is deleted",
         (step("delete", RULE, "h-p5-self", old={"referencedSecurityGroupId": "sg-1", "ipProtocol": "-1"}),),
         Effect.STOP_POOL,
         "NCCL",
@@ -199,7 +199,7 @@ ROWS = [
         "every automatic backup is deleted",
     ),
     Row(
-        "a bucket by another name",
+        "a bucket with another name",
         replaced(BUCKET, "h-internal", "bucket", old={"bucket": "a"}, new={"bucket": "b"}),
         Effect.DATA_LOSS,
         "every object and version",
@@ -211,13 +211,13 @@ ROWS = [
         "stays in AWS",
     ),
     Row(
-        "what guards a protected bucket",
+        "the policy of a protected bucket is deleted",
         (step("delete", "aws:s3/bucketPolicy:BucketPolicy", "h-internal", old={"policy": "{}"}, protect=True),),
         Effect.DATA_LOSS,
         "pulumi state unprotect",
     ),
     Row(
-        "old versions go earlier",
+        "old versions are deleted earlier",
         (step("update", LIFECYCLE, "h", diff={"rules[0]": "update"}, old=lifecycle(90), new=lifecycle(7)),),
         Effect.DATA_LOSS,
         "within a day",
@@ -229,7 +229,7 @@ ROWS = [
         "",
     ),
     Row(
-        "a class is taken out of AWS: its key goes",
+        "a data class is removed from AWS: its key is deleted",
         (step("delete", "aws:kms/key:Key", "h-internal", old={"policy": "{}"}),),
         Effect.DATA_LOSS,
         "never be read again",
@@ -247,7 +247,7 @@ ROWS = [
         "",
     ),
     Row(
-        "something that nobody knows goes",
+        "a resource of an unknown type is deleted",
         (step("delete", "aws:unheard/of:Of", "h", old={"a": 1}),),
         Effect.DATA_LOSS,
         "does not know whether",

@@ -1,4 +1,4 @@
-"""Steps of a preview as the engine tells them (the JSON of its step events), and a change with what it means."""
+"""Steps of a preview as the engine reports them (the JSON of its step events), and a change with its effect."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,12 @@ Step = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One change. `says` is in what is to be done first or in why; `known` is where users met it."""
+    """Change with its effect. `text` is part of the reason or of the first action; `known` names where users met it."""
 
     name: str
     steps: tuple[Step, ...]
     effect: Effect
-    says: str
+    text: str
     known: str = ""
 
 
@@ -24,14 +24,14 @@ def urn(token: str, name: str) -> str:
 
 
 def step(operation: str, token: str, name: str, **more: Any) -> Step:
-    """A step event's metadata, with `old`, `new` (inputs), `diff` (detailed), `diffs` and `keys` as the engine spells them."""
+    """Return a step event's metadata; `old`, `new` (inputs), `diff` (detailed), `diffs` and `keys` are the engine's."""
     old, new = more.get("old"), more.get("new")
-    own = urn(token, name)
+    resource_urn = urn(token, name)
     flags = {"protect": more.get("protect"), "retainOnDelete": more.get("retain")}
-    state = {"urn": own, "type": token, "id": "x", "parent": "", "provider": "", "custom": True, **flags}
+    state = {"urn": resource_urn, "type": token, "id": "x", "parent": "", "provider": "", "custom": True, **flags}
     return {
         "op": operation,
-        "urn": own,
+        "urn": resource_urn,
         "type": token,
         "provider": "",
         "old": None if operation == "create" else {**state, "inputs": old or {}},
@@ -45,11 +45,11 @@ def step(operation: str, token: str, name: str, **more: Any) -> Step:
 
 
 def replaced(token: str, name: str, *keys: str, **more: Any) -> tuple[Step, ...]:
-    """The three steps of a replacement: as the real provider tells them, the first two carry the reason."""
-    told = {"keys": list(keys), "diff": dict.fromkeys(keys, "update-replace"), **more}
+    """Return the three steps of a replacement; as with the real provider, the first two carry the reason."""
+    details = {"keys": list(keys), "diff": dict.fromkeys(keys, "update-replace"), **more}
     return (
-        step("create-replacement", token, name, **told),
-        step("replace", token, name, **told),
+        step("create-replacement", token, name, **details),
+        step("replace", token, name, **details),
         step("delete-replaced", token, name, old=more.get("old"), retain=more.get("retain")),
     )
 

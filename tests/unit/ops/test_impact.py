@@ -1,4 +1,4 @@
-"""Every prepared change has its rung, and data is lost only where somebody has named it."""
+"""Every prepared change has its effect, and data is lost only if the operator has named it."""
 
 import io
 
@@ -21,17 +21,17 @@ from tests.unit.ops.steps_impact import Row, Step
 
 
 def changes(*steps: Step) -> list[ResourceChange]:
-    return [change_of(StepEventMetadata.from_json(one)) for one in steps]
+    return [change_of(StepEventMetadata.from_json(event)) for event in steps]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_a_change_has_its_rung(row: Row) -> None:
-    (found,) = impacts(changes(*row.steps))
-    assert found.effect is row.effect, found
-    assert row.says in f"{found.why} {found.first}", found
+def test_a_change_has_its_effect(row: Row) -> None:
+    (impact,) = impacts(changes(*row.steps))
+    assert impact.effect is row.effect, impact
+    assert row.text in f"{impact.why} {impact.first}", impact
 
 
-def test_what_lost_users_data_is_among_them() -> None:
+def test_changes_that_lost_users_data_are_covered() -> None:
     assert len(ROWS) >= 20 and len(LOST) == 5
     assert all(row.effect is Effect.DATA_LOSS and row.known for row in LOST)
 
@@ -43,23 +43,23 @@ def test_every_effect_of_the_file_is_met_by_a_row() -> None:
 def test_data_is_lost_only_by_name() -> None:
     every = changes(*(step for row in LOST[:2] for step in row.steps))
     assert len(report(every).unnamed) == 2
-    one = report(every, ["hybrid-shared"])
-    assert [impact.name for impact in one.unnamed] == ["hybrid-scratch"] and one.refused
+    partly = report(every, ["hybrid-shared"])
+    assert [impact.name for impact in partly.unnamed] == ["hybrid-scratch"] and partly.refused
     both = report(every, ["aws:efs/fileSystem:FileSystem::hybrid-shared", every[0].urn])
     assert not both.refused and both.unknown == () and both.worst is Effect.DATA_LOSS
 
 
-def test_a_name_that_means_nothing_or_two_things_names_nothing() -> None:
+def test_an_unknown_or_ambiguous_name_names_nothing() -> None:
     both = changes(
-        *next(row for row in ROWS if row.name == "a bucket by another name").steps,
-        *next(row for row in ROWS if "its key goes" in row.name).steps,
+        *next(row for row in ROWS if row.name == "a bucket with another name").steps,
+        *next(row for row in ROWS if "its key is deleted" in row.name).steps,
     )
     assert {change.name for change in both} == {"h-internal"}
-    found = report(both, ["h-internal", "nothing"])
-    assert found.unknown == ("h-internal", "nothing") and len(found.unnamed) == 2
+    result = report(both, ["h-internal", "nothing"])
+    assert result.unknown == ("h-internal", "nothing") and len(result.unnamed) == 2
 
 
-def test_what_stays_is_not_told() -> None:
+def test_an_unchanged_resource_has_no_impact() -> None:
     same = ResourceChange(urn="urn:pulumi:s::p::aws:ec2/vpc:Vpc::v", operation="same")
     assert impacts([same]) == () and report([same]).worst is Effect.NONE
 
@@ -93,12 +93,12 @@ def test_a_type_without_a_row_has_the_default_of_its_entry() -> None:
     st.sampled_from([row for row in ROWS if row.effect is Effect.DATA_LOSS]),
 )
 def test_nothing_hides_a_loss(harmless: Row, lost: Row) -> None:
-    assume(harmless.steps[0]["urn"] != lost.steps[0]["urn"])  # a preview tells one thing of a resource
-    found = report(changes(*harmless.steps, *lost.steps))
-    assert found.worst is Effect.DATA_LOSS and found.refused and found.impacts[0].effect is Effect.DATA_LOSS
+    assume(harmless.steps[0]["urn"] != lost.steps[0]["urn"])  # a preview has one change of each resource
+    result = report(changes(*harmless.steps, *lost.steps))
+    assert result.worst is Effect.DATA_LOSS and result.refused and result.impacts[0].effect is Effect.DATA_LOSS
 
 
-def test_the_worst_comes_first_and_says_what_to_do() -> None:
+def test_the_worst_comes_first_with_its_first_action() -> None:
     out = io.StringIO()
     every = changes(*(step for row in ROWS for step in row.steps))
     print_report(report(every), Console(file=out, width=300))

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from landbridge.acceptance import outputs
-from landbridge.acceptance.climb import Ladder, Ran, climb
+from landbridge.acceptance.climb import Ladder, ProgramResult, climb
 from landbridge.acceptance.result import EXIT_CODES, AcceptanceReport
 from landbridge.acceptance.rungs import RUNGS, AcceptanceSettings, Rung, command, groups, job
 from landbridge.acceptance.runners import packed
@@ -26,7 +26,7 @@ NODES = ("dgx01", "dgx02")
 
 
 def printed(rung: Rung, nodes: Sequence[str]) -> str:
-    """Return the output of a sound DGX H100."""
+    """Return the output of a healthy DGX H100."""
     match rung.name:
         case "driver":
             return smi()
@@ -43,38 +43,40 @@ def printed(rung: Rung, nodes: Sequence[str]) -> str:
 
 
 def climbed(
-    faults: Mapping[tuple[str, str], Ran | str], nodes: Sequence[str] = NODES, given: Mapping[str, float] | None = None
+    faults: Mapping[tuple[str, str], ProgramResult | str],
+    nodes: Sequence[str] = NODES,
+    given: Mapping[str, float] | None = None,
 ) -> AcceptanceReport:
-    """Run the ladder on sound machines with the given faults, by rung and first node."""
+    """Run the ladder on healthy nodes with the given faults, by rung and first node."""
 
-    def run(rung: Rung, together: Sequence[str]) -> Ran:
-        found = faults.get((rung.name, together[0]), printed(rung, together))
-        return found if isinstance(found, Ran) else Ran(0, found)
+    def run(rung: Rung, together: Sequence[str]) -> ProgramResult:
+        output = faults.get((rung.name, together[0]), printed(rung, together))
+        return output if isinstance(output, ProgramResult) else ProgramResult(0, output)
 
-    return climb(Ladder("test", dict.fromkeys(nodes, platforms()["dgx-h100"]), run, given=given or {}))
+    return climb(Ladder("test", dict.fromkeys(nodes, platforms()["dgx-h100"]), run, thresholds=given or {}))
 
 
 def statuses(report: AcceptanceReport) -> dict[tuple[str, str], str]:
-    return {(one.rung, ",".join(one.nodes)): one.status for one in report.outcomes}
+    return {(outcome.rung, ",".join(outcome.nodes)): outcome.status for outcome in report.outcomes}
 
 
-def test_sound_machines_climb_to_the_top() -> None:
+def test_healthy_nodes_pass_every_rung() -> None:
     report = climbed({})
     assert report.status == "passed" and EXIT_CODES[report.status] == 0
-    assert [one.rung for one in report.outcomes] == [
+    assert [outcome.rung for outcome in report.outcomes] == [
         "driver", "driver", "dcgm", "dcgm", "bandwidth", "bandwidth", "nccl-node", "nccl-node",
         "nccl-pairs", "nccl-all", "storage", "storage", "training",
     ]  # fmt: skip
     written = json.loads(json.dumps(report.json()))
     assert (written["ok"], written["status"], written["exit_code"]) == (True, "passed", 0)
-    judged = [check for one in written["rungs"] for check in one["checks"] if check["at_least"] is not None]
+    judged = [check for rung in written["rungs"] for check in rung["checks"] if check["at_least"] is not None]
     assert judged and all(
         check["source"] and check["confidence"] in ("known", "measured", "derived") for check in judged
     )
 
 
-FAULTS: list[tuple[str, str, Ran | str, str]] = [
-    ("a GPU that is gone", "driver", smi(7), "GPUs: 7, at least 8"),
+FAULTS: list[tuple[str, str, ProgramResult | str, str]] = [
+    ("a missing GPU", "driver", smi(7), "GPUs: 7, at least 8"),
     ("other GPUs", "driver", smi(name="NVIDIA H100 PCIe"), "model: NVIDIA H100 PCIe"),
     ("less memory", "driver", smi(memory=40000), "memory: 40000 MiB, at least 81559 MiB"),
     ("another driver than the first node's", "driver", smi(driver="590.1.2"), "590.1.2, 580.95.05 on the other nodes"),
@@ -84,35 +86,37 @@ FAULTS: list[tuple[str, str, Ran | str, str]] = [
     ("one slow slot", "bandwidth", nvbandwidth(slow=26.0), "host_to_device_memcpy_ce, row 0, column 3: 26 GB/s, at least 52"),
     ("slow links", "nccl-node", nccl(["dgx02"], {**GOOD, 16 * GIB: 330.0}), "busbw@17179869184: 330 GB/s, at least 460"),
     ("wrong sums", "nccl-node", nccl(["dgx02"], GOOD, wrong=4), "wrong values: 16"),
-    ("a broken disk", "storage", Ran(1, fio(error=5)), "fio: ended with 1: fio: error 5"),
-    ("a GPU off the bus", "driver", Ran(15, "Unable to determine the device handle"), "nvidia-smi: ended with 15: nvidia-smi said"),
-    ("no fabric manager", "nccl-node", Ran(1, "Test CUDA failure: system not yet initialized"), "printed no result: Test CUDA"),
-    ("a hang", "bandwidth", Ran(1, nvbandwidth(), "CANCELLED DUE TO TIME LIMIT"), "nvbandwidth: ended with 1: CANCELLED"),
+    ("a broken disk", "storage", ProgramResult(1, fio(error=5)), "fio: ended with 1: fio: error 5"),
+    ("a GPU off the bus", "driver", ProgramResult(15, "Unable to determine the device handle"), "nvidia-smi: ended with 15: nvidia-smi said"),
+    ("no fabric manager", "nccl-node", ProgramResult(1, "Test CUDA failure: system not yet initialized"), "printed no result: Test CUDA"),
+    ("a hang", "bandwidth", ProgramResult(1, nvbandwidth(), "CANCELLED DUE TO TIME LIMIT"), "nvbandwidth: ended with 1: CANCELLED"),
     ("nothing", "storage", "", ""),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rung", "said", "text"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
-def test_a_fault_ends_its_own_nodes_climb_and_no_others(rung: str, said: str, text: str) -> None:
-    report = climbed({(rung, "dgx02"): said})
-    found = statuses(report)
-    at = [one.name for one in RUNGS].index(rung)
-    assert found[rung, "dgx02"] == ("failed" if text else "unjudged")
+@pytest.mark.parametrize(("rung", "output", "text"), [row[1:] for row in FAULTS], ids=[row[0] for row in FAULTS])
+def test_a_fault_stops_its_own_node_and_no_other(rung: str, output: str, text: str) -> None:
+    report = climbed({(rung, "dgx02"): output})
+    status = statuses(report)
+    at = [entry.name for entry in RUNGS].index(rung)
+    assert status[rung, "dgx02"] == ("failed" if text else "unjudged")
     assert not [
-        one for one in report.outcomes if "dgx02" in one.nodes and one.rung in [r.name for r in RUNGS[at + 1 :]]
+        outcome
+        for outcome in report.outcomes
+        if "dgx02" in outcome.nodes and outcome.rung in [r.name for r in RUNGS[at + 1 :]]
     ]
-    assert found["storage", "dgx01"] == "passed" and found["training", "dgx01"] == "passed"
+    assert status["storage", "dgx01"] == "passed" and status["training", "dgx01"] == "passed"
     assert report.status == ("failed" if text else "unjudged")
-    failed = [check.text for one in report.outcomes for check in one.checks if check.passed is False]
+    failed = [check.text for outcome in report.outcomes for check in outcome.checks if check.passed is False]
     assert all(line.startswith(text) or text in line for line in failed) and bool(failed) is bool(text)
 
 
-def test_a_bad_pair_takes_both_out_and_the_others_go_on() -> None:
+def test_a_bad_pair_excludes_both_nodes_and_the_others_continue() -> None:
     nodes = ("dgx01", "dgx02", "dgx03", "dgx04")
     report = climbed({("nccl-pairs", "dgx01"): nccl(nodes[:2], dict.fromkeys(GOOD, 150.0))}, nodes)
-    found = statuses(report)
-    assert found["nccl-pairs", "dgx01,dgx02"] == "failed" and found["nccl-pairs", "dgx03,dgx04"] == "passed"
-    assert found["nccl-all", "dgx03,dgx04"] == "passed"
+    status = statuses(report)
+    assert status["nccl-pairs", "dgx01,dgx02"] == "failed" and status["nccl-pairs", "dgx03,dgx04"] == "passed"
+    assert status["nccl-all", "dgx03,dgx04"] == "passed"
 
 
 def test_a_collective_that_did_not_span_its_nodes_is_no_pass() -> None:
@@ -121,54 +125,62 @@ def test_a_collective_that_did_not_span_its_nodes_is_no_pass() -> None:
     assert statuses(report)["nccl-pairs", "dgx01,dgx02"] == "failed"
 
 
-MISSING: list[tuple[Ran, str]] = [
+MISSING: list[tuple[ProgramResult, str]] = [
     (
-        Ran(2, "", "slurmstepd: error: execve(): nvbandwidth: No such file or directory"),
+        ProgramResult(2, "", "slurmstepd: error: execve(): nvbandwidth: No such file or directory"),
         "nvbandwidth is not on the node",
     ),
-    (Ran(127, "", "sh: 1: exec: nvbandwidth: not found"), "nvbandwidth is not on the node"),
+    (ProgramResult(127, "", "sh: 1: exec: nvbandwidth: not found"), "nvbandwidth is not on the node"),
     (
-        Ran(1, "", "srun: error: Unable to allocate resources: Requested nodes are busy"),
+        ProgramResult(1, "", "srun: error: Unable to allocate resources: Requested nodes are busy"),
         "Slurm did not run it: srun: error",
     ),
-    (Ran(255, "", "ssh: connect to host 10.20.0.13 port 22: No route to host"), "No route to host"),
-    (Ran(None, "", "it did not end within 60 s"), "it did not end within 60 s"),
-    (Ran(0, "hello"), "nvbandwidth did not answer in JSON: hello"),
-    (Ran(0, json.dumps({"nvbandwidth": {"error": "CUDA_ERROR_SYSTEM_NOT_READY"}})), "CUDA_ERROR_SYSTEM_NOT_READY"),
+    (ProgramResult(255, "", "ssh: connect to host 10.20.0.13 port 22: No route to host"), "No route to host"),
+    (ProgramResult(None, "", "it did not end within 60 s"), "it did not end within 60 s"),
+    (ProgramResult(0, "hello"), "nvbandwidth did not answer in JSON: hello"),
+    (
+        ProgramResult(0, json.dumps({"nvbandwidth": {"error": "CUDA_ERROR_SYSTEM_NOT_READY"}})),
+        "CUDA_ERROR_SYSTEM_NOT_READY",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("ran", "text"), MISSING)
-def test_what_did_not_run_is_not_judged_and_says_why(ran: Ran, text: str) -> None:
+def test_a_program_that_did_not_run_is_not_judged_and_has_a_reason(ran: ProgramResult, text: str) -> None:
     report = climbed({("bandwidth", "dgx01"): ran, ("bandwidth", "dgx02"): ran})
     assert EXIT_CODES[report.status] == 2 and text in report.outcomes[-1].message
-    assert report.outcomes[-1].rung == "bandwidth", "nobody was left for the rungs above"
+    assert report.outcomes[-1].rung == "bandwidth", "no node is left for the later rungs"
 
 
 def test_a_sites_own_thresholds_come_first() -> None:
     report = climbed({}, given={"storage.read": 20, "nccl-node.busbw@1073741824": 425})
-    failed = [check for one in report.outcomes for check in one.checks if check.passed is False]
-    assert [(check.what, check.at_least, check.confidence) for check in failed] == [("read", 20, "given")] * 2
-    given = [check for one in report.outcomes for check in one.checks if check.at_least == 425]
+    failed = [check for outcome in report.outcomes for check in outcome.checks if check.passed is False]
+    assert [(check.name, check.at_least, check.confidence) for check in failed] == [("read", 20, "given")] * 2
+    given = [check for outcome in report.outcomes for check in outcome.checks if check.at_least == 425]
     assert given and all(check.passed for check in given)
 
 
-def test_thresholds_follow_from_the_machine_and_say_from_what() -> None:
-    def asked(name: str, machines: int) -> dict[str, tuple[float, str]]:
+def test_thresholds_follow_from_the_platform_and_have_a_confidence() -> None:
+    def thresholds_of(name: str, machines: int) -> dict[str, tuple[float, str]]:
         return {
-            one.what: (one.at_least, one.confidence) for one in collective_thresholds([platforms()[name]] * machines)
+            threshold.measurement: (threshold.at_least, threshold.confidence)
+            for threshold in collective_thresholds([platforms()[name]] * machines)
         }
 
-    assert asked("dgx-h100", 1)["busbw@17179869184"] == (460, "measured")
-    assert asked("dgx-h100", 1)["busbw@268435456"] == (230, "measured")
+    assert thresholds_of("dgx-h100", 1)["busbw@17179869184"] == (460, "measured")
+    assert thresholds_of("dgx-h100", 1)["busbw@268435456"] == (230, "measured")
     # Three quarters of 18 links of 50 GB/s; four fifths of 8 adapters of 400 Gb/s.
-    assert asked("dgx-b200", 1)["busbw@8589934592"] == (675, "derived")
-    assert asked("dgx-h100", 2) == asked("dgx-h100", 8) and asked("dgx-h100", 2)["busbw@8589934592"] == (320, "derived")
-    # Two kinds of machines together: the slower ones decide. What nobody knows is not asked for.
+    assert thresholds_of("dgx-b200", 1)["busbw@8589934592"] == (675, "derived")
+    assert thresholds_of("dgx-h100", 2) == thresholds_of("dgx-h100", 8) and thresholds_of("dgx-h100", 2)[
+        "busbw@8589934592"
+    ] == (320, "derived")
+    # Two platforms together: the slower one decides. An unknown value has no threshold.
     mixed = collective_thresholds([platforms()["dgx-h100"], platforms()["dgx-a100"]])
     assert mixed[-1].at_least == 160
-    assert asked("hgx-h100", 2) == {} and asked("pcie-l40s", 1) == {}
-    derived = {one.what: one.at_least for one in bandwidth_thresholds(platforms()["pcie-l40s"])}
+    assert thresholds_of("hgx-h100", 2) == {} and thresholds_of("pcie-l40s", 1) == {}
+    derived = {
+        threshold.measurement: threshold.at_least for threshold in bandwidth_thresholds(platforms()["pcie-l40s"])
+    }
     assert derived == {"host_to_device_memcpy_ce": 23.6, "device_to_host_memcpy_ce": 23.6}
     assert acceptance().source and acceptance().date
 
@@ -180,7 +192,7 @@ def test_every_platforms_thresholds_are_below_what_its_links_can_carry() -> None
             assert links is None or 0 < threshold.at_least <= links.total_gb_s * 1.03, (name, threshold)
 
 
-def test_jobs_take_whole_nodes_and_start_one_process_a_gpu_where_they_span_nodes() -> None:
+def test_jobs_take_whole_nodes_and_start_one_process_a_gpu_if_they_span_nodes() -> None:
     by_name = {rung.name: rung for rung in RUNGS}
     words = job(by_name["nccl-pairs"], NODES, 8, AcceptanceSettings(), wait=60, reservation="accept")
     assert {"--nodes=2", "--nodelist=dgx01,dgx02", "--ntasks-per-node=8", "--exclusive", "--mpi=pmix"} <= set(words)
@@ -194,14 +206,14 @@ def test_jobs_take_whole_nodes_and_start_one_process_a_gpu_where_they_span_nodes
     assert b"train.py" in packed(ROOT / "examples/digits")
 
 
-def test_numbers_are_the_worse_of_two_ways() -> None:
-    found = outputs.collective(nccl(["dgx01"], {GIB: 400.0}))
-    assert (found.ranks, found.hosts, dict(found.busbw)) == (8, ("dgx01",), {GIB: 400.0})
+def test_the_worse_of_in_place_and_out_of_place_counts() -> None:
+    result = outputs.collective(nccl(["dgx01"], {GIB: 400.0}))
+    assert (result.ranks, result.hosts, dict(result.busbw)) == (8, ("dgx01",), {GIB: 400.0})
     assert outputs.losses(training(2.0, 1.5)) == (2.0, 1.5)
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     folder = tmp_path / "kept"
     folder.mkdir()
@@ -217,37 +229,37 @@ def landbridge(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_command_tells_people_and_programs_the_same(kept: Path) -> None:
-    code, said = landbridge("--from", str(kept))
-    assert code == 0 and said.splitlines()[-1] == "dgx[01-02]: passed" and "from: measured rows: Azure" in said
-    code, said = landbridge("dgx01", "--from", str(kept), "--rung", "dcgm", "--format", "json")
-    assert json.loads(said)["ok"] is True and json.loads(said)["nodes"] == ["dgx01"]
-    (kept / "driver.dgx02.out").write_text(smi(7))
-    code, said = landbridge("--from", str(kept), "--rung", "driver")
-    assert code == 1 and "NOT  GPUs: 7, at least 8" in said and said.splitlines()[-1] == "dgx[01-02]: failed"
-    (kept / "driver.dgx02.out").unlink()
-    assert landbridge("--from", str(kept), "--rung", "driver")[0] == 2
-    own = kept / "own.yaml"
-    own.write_text("storage.read: 13\n")
-    assert landbridge("dgx01", "--from", str(kept), "--rung", "storage", "--thresholds", str(own))[0] == 1
+def test_text_and_json_output_agree(saved: Path) -> None:
+    code, output = landbridge("--from", str(saved))
+    assert code == 0 and output.splitlines()[-1] == "dgx[01-02]: passed" and "from: measured rows: Azure" in output
+    code, output = landbridge("dgx01", "--from", str(saved), "--rung", "dcgm", "--format", "json")
+    assert json.loads(output)["ok"] is True and json.loads(output)["nodes"] == ["dgx01"]
+    (saved / "driver.dgx02.out").write_text(smi(7))
+    code, output = landbridge("--from", str(saved), "--rung", "driver")
+    assert code == 1 and "NOT  GPUs: 7, at least 8" in output and output.splitlines()[-1] == "dgx[01-02]: failed"
+    (saved / "driver.dgx02.out").unlink()
+    assert landbridge("--from", str(saved), "--rung", "driver")[0] == 2
+    thresholds = saved / "own.yaml"
+    thresholds.write_text("storage.read: 13\n")
+    assert landbridge("dgx01", "--from", str(saved), "--rung", "storage", "--thresholds", str(thresholds))[0] == 1
 
 
 @pytest.mark.parametrize("words", [("dgx09",), ("dgx[1",), ("--rung", "wheels"), ("--at", "elsewhere")])
-def test_what_is_not_there_is_refused(kept: Path, words: tuple[str, ...]) -> None:
+def test_unknown_nodes_rungs_and_programs_are_refused(saved: Path, words: tuple[str, ...]) -> None:
     assert landbridge(*words)[0] == 2
 
 
-def test_the_shells_part_of_a_rung_says_what_is_meant(tmp_path: Path) -> None:
+def test_the_shell_command_of_a_rung_runs_as_intended(tmp_path: Path) -> None:
     by_name = {rung.name: rung for rung in RUNGS}
     fio = tmp_path / "fio"
     fio.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     fio.chmod(0o755)
-    own = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7", "SCRATCH": "/scratch/jobs/7"}
-    for storage, wanted in (("", "/scratch/jobs/7"), ("/mnt/two words", "/mnt/two words")):
+    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_ID": "7", "SCRATCH": "/scratch/jobs/7"}
+    for storage, expected in (("", "/scratch/jobs/7"), ("/mnt/two words", "/mnt/two words")):
         words = command(by_name["storage"], 8, AcceptanceSettings(storage=storage, size="1g"))
-        said = subprocess.run(words, env=own, capture_output=True, text=True, check=True).stdout.splitlines()
-        assert f"--directory={wanted}" in said and "--filename_format=landbridge-validate.7.$jobnum" in said
-    # The training's: the program is unpacked, called in its folder with the first node's address, and cleaned up after.
+        output = subprocess.run(words, env=environ, capture_output=True, text=True, check=True).stdout.splitlines()
+        assert f"--directory={expected}" in output and "--filename_format=landbridge-validate.7.$jobnum" in output
+    # Training: the program is unpacked, called in its folder with the first node's address, and removed afterwards.
     (tmp_path / "scontrol").write_text(
         '#!/bin/sh\n[ "$1" = getaddrs ] && echo "dgx01: 10.20.1.11:6818" || echo dgx01\n'
     )
@@ -257,13 +269,18 @@ def test_the_shells_part_of_a_rung_says_what_is_meant(tmp_path: Path) -> None:
     shown = script.replace("/opt/landbridge/training/bin/python", "ls train.py && env && pwd && echo")
     done = subprocess.run(
         ["sh", "-c", shown],
-        env={**own, "SLURM_JOB_NODELIST": "dgx01", "TMPDIR": str(tmp_path), "MLFLOW_TRACKING_URI": "http://mlops01"},
+        env={
+            **environ,
+            "SLURM_JOB_NODELIST": "dgx01",
+            "TMPDIR": str(tmp_path),
+            "MLFLOW_TRACKING_URI": "http://mlops01",
+        },
         input=packed(ROOT / "examples/digits"),
         capture_output=True,
         check=True,
     )
-    said = done.stdout.decode().splitlines()
-    assert "LANDBRIDGE_COORDINATOR=10.20.1.11:20007" in said and not [
-        line for line in said if line.startswith("MLFLOW")
+    output = done.stdout.decode().splitlines()
+    assert "LANDBRIDGE_COORDINATOR=10.20.1.11:20007" in output and not [
+        line for line in output if line.startswith("MLFLOW")
     ]
     assert not [path for path in tmp_path.iterdir() if path.is_dir()], "nothing is left behind"

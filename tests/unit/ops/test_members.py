@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from landbridge.cli.main import build
-from landbridge.ops.members import add_limit, kept
+from landbridge.ops.members import add_limit, reasons_to_stay
 from landbridge.ops.nodes import node_rows
 from tests.unit.core.samples import ROOT, environment
 
@@ -36,31 +36,31 @@ def landbridge(file: Path, *words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def changed(said: str) -> list[str]:
-    return [line for line in said.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+def changed(output: str) -> list[str]:
+    return [line for line in output.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
 
 
-def test_add_shows_the_change_and_how_it_is_made_and_writes_only_when_told(file: Path) -> None:
+def test_add_shows_the_change_and_the_next_command_and_writes_only_with_the_option(file: Path) -> None:
     before = file.read_text()
-    code, said = landbridge(file, "add", "dgx03")
+    code, output = landbridge(file, "add", "dgx03")
     assert code == 0 and file.read_text() == before
-    assert changed(said) == [
+    assert changed(output) == [
         '-        - {hosts: "dgx[01-02]", platform: dgx-h100, address: 10.20.1.11, rack: r1}',
         '+        - {hosts: "dgx[01-03]", platform: dgx-h100, address: 10.20.1.11, rack: r1}',
     ]
-    assert "ansible/playbooks/add_node.yml --limit dgx03,slurm_controller" in said
+    assert "ansible/playbooks/add_node.yml --limit dgx03,slurm_controller" in output
     assert landbridge(file, "add", "dgx03", "--write")[0] == 0
     assert file.read_text() == before.replace("dgx[01-02]", "dgx[01-03]") and file.stat().st_mode & 0o777 == 0o640
-    code, said = landbridge(file, "add", "dgx[02-03]", "--write")
-    assert code == 0 and "says so already" in said and changed(said) == []
+    code, output = landbridge(file, "add", "dgx[02-03]", "--write")
+    assert code == 0 and "is unchanged" in output and changed(output) == []
 
 
 def test_a_file_that_would_be_wrong_is_not_written(file: Path) -> None:
     before = file.read_text()
-    code, said = landbridge(file, "add", "far1", "--platform", "dgx-h100", "--address", "10.99.0.1", "--write")
-    assert code == 1 and "address-in-site" in said and file.read_text() == before
-    code, said = landbridge(file, "add", "far1", "--platform", "abacus", "--address", "10.20.9.1", "--write")
-    assert code == 1 and "abacus" in said and file.read_text() == before
+    code, output = landbridge(file, "add", "far1", "--platform", "dgx-h100", "--address", "10.99.0.1", "--write")
+    assert code == 1 and "address-in-site" in output and file.read_text() == before
+    code, output = landbridge(file, "add", "far1", "--platform", "abacus", "--address", "10.20.9.1", "--write")
+    assert code == 1 and "abacus" in output and file.read_text() == before
     assert landbridge(file, "add", "far1", "--address", "10.20.9")[0] == 2
     assert landbridge(file, "add", "dgx[", "--write")[0] == 2
     assert landbridge(file.with_name("Pulumi.none.yaml"), "add", "dgx03")[0] == 2
@@ -68,23 +68,23 @@ def test_a_file_that_would_be_wrong_is_not_written(file: Path) -> None:
 
 def test_a_node_leaves_only_when_it_is_out_of_service_and_without_jobs(file: Path) -> None:
     before = file.read_text()
-    code, said = landbridge(file, "remove", "dgx01", "--write")
-    assert code == 1 and "dgx01 is idle: landbridge node drain dgx01" in said and file.read_text() == before
+    code, output = landbridge(file, "remove", "dgx01", "--write")
+    assert code == 1 and "dgx01 is idle: landbridge node drain dgx01" in output and file.read_text() == before
     assert landbridge(file, "remove", "dgx01")[0] == 0 and file.read_text() == before
     assert landbridge(file, "remove", "dgx02", "--write")[0] == 0
     assert file.read_text() == before.replace("dgx[01-02]", "dgx01")
     answer = {"nodes": [{"name": name, "state": state} for name, state in (("a", ["MIXED", "DRAIN"]), ("b", ["DOWN"]))]}
-    assert kept(node_rows(answer), ("a", "b")) == ("a is mixed+drain: its jobs have to end first",)
+    assert reasons_to_stay(node_rows(answer), ("a", "b")) == ("a is mixed+drain: its jobs have to end first",)
 
 
 def test_a_silent_slurm_keeps_every_node(file: Path) -> None:
     (file.parent / "ssh").write_text("#!/bin/sh\necho 'no route to host' >&2; exit 255\n")
     before = file.read_text()
-    code, said = landbridge(file, "remove", "dgx02", "--run")
-    assert code == 2 and "no route to host" in said and file.read_text() == before
+    code, output = landbridge(file, "remove", "dgx02", "--run")
+    assert code == 2 and "no route to host" in output and file.read_text() == before
 
 
-def test_who_answers_for_names_learns_new_ones() -> None:
+def test_dns_servers_are_in_the_limit_of_a_new_node() -> None:
     assert add_limit(environment(), ["dgx03"]) == "dgx03,slurm_controller"
     with_dns = environment({("dns",): {"servers": ["gw01"], "upstream": ["10.20.0.2"]}})
     assert add_limit(with_dns, ["dgx03", "dgx04"]) == "dgx03,dgx04,slurm_controller,site_dns"
@@ -92,10 +92,10 @@ def test_who_answers_for_names_learns_new_ones() -> None:
 
 def test_a_network_that_firewalls_do_not_know_is_named(file: Path) -> None:
     far = ("add", "dgx03", "--address", "10.20.7.11")
-    # The sandbox has no firewall on its hosts, unlike anybody else.
-    own = re.compile(r"^    hosts: .*\n", re.MULTILINE)
-    assert own.search(file.read_text()) and "no node has been" not in landbridge(file, *far)[1]
-    file.write_text(own.sub("", file.read_text()))
-    code, said = landbridge(file, *far)
-    assert code == 0 and "no node has been in 10.20.7.0/24 yet" in said
+    # The sandbox has no firewall on its hosts, unlike other environments.
+    hosts = re.compile(r"^    hosts: .*\n", re.MULTILINE)
+    assert hosts.search(file.read_text()) and "no node has been" not in landbridge(file, *far)[1]
+    file.write_text(hosts.sub("", file.read_text()))
+    code, output = landbridge(file, *far)
+    assert code == 0 and "no node has been in 10.20.7.0/24 yet" in output
     assert "no node has been" not in landbridge(file, "add", "dgx03")[1]

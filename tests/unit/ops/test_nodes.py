@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from landbridge.cli.main import build
 from landbridge.ops.nodes import node_rows, refused_reason, why
-from landbridge.ops.scontrol import ScontrolError, here, through
+from landbridge.ops.scontrol import ScontrolError, local, over_ssh
 from tests.unit.core.samples import environment
 
 XID = "landbridge:xid:79 at 0000:1b:00; do: reboot (and 2 more)"
@@ -39,10 +39,10 @@ def landbridge(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_list_shows_reasons_of_what_is_out_of_service_only(slurm: Path) -> None:
-    code, said = landbridge("list")
+def test_list_shows_reasons_of_drained_and_down_nodes_alone(slurm: Path) -> None:
+    code, output = landbridge("list")
     assert code == 1
-    assert [line.split(maxsplit=2) for line in said.splitlines()] == [
+    assert [line.split(maxsplit=2) for line in output.splitlines()] == [
         ["dgx01", "idle+drain", f"2026-11-21 21:04Z {XID}"],
         ["dgx02", "mixed"],
         ["dgx03", "idle+drain", "2026-11-21 21:04Z new fans"],
@@ -57,18 +57,18 @@ def test_list_shows_reasons_of_what_is_out_of_service_only(slurm: Path) -> None:
     ]
 
 
-def test_why_says_what_it_means_and_what_to_do(slurm: Path) -> None:
-    code, said = landbridge("why", "dgx01")
+def test_why_explains_the_reason_and_the_next_action(slurm: Path) -> None:
+    code, output = landbridge("why", "dgx01")
     assert code == 0
-    assert "Xid 79: GPU has fallen off the bus" in said and "reboot the node" in said and "by root" in said
-    found = {row.name: why(row) for row in node_rows({"nodes": NODES})}
-    assert found["dgx02"].meaning == "it is in service"
-    assert found["dgx03"].meaning == "kim drained it: new fans" and "resume dgx03" in found["dgx03"].step
-    assert "down" in found["dgx04"].meaning
+    assert "Xid 79: GPU has fallen off the bus" in output and "reboot the node" in output and "by root" in output
+    explanations = {row.name: why(row) for row in node_rows({"nodes": NODES})}
+    assert explanations["dgx02"].meaning == "it is in service"
+    assert explanations["dgx03"].meaning == "kim drained it: new fans" and "resume dgx03" in explanations["dgx03"].step
+    assert "down" in explanations["dgx04"].meaning
     assert json.loads(landbridge("why", "dgx[01,03]", "--format", "json")[1])[1]["node"]["by"] == "kim"
 
 
-def test_drain_and_resume_tell_slurm_and_nothing_else(slurm: Path) -> None:
+def test_drain_and_resume_send_one_command_to_slurm(slurm: Path) -> None:
     assert landbridge("drain", "dgx02", "--reason", "new fans")[0] == 0
     assert slurm.read_text() == "update|nodename=dgx02|state=drain|reason=new fans|"
     slurm.write_text("")
@@ -80,7 +80,7 @@ def test_drain_and_resume_tell_slurm_and_nothing_else(slurm: Path) -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "landbridge:gpu:mine", "two\nlines", "it's hot"])
-def test_a_reason_must_be_a_persons(slurm: Path, reason: str) -> None:
+def test_a_reason_must_be_an_operators(slurm: Path, reason: str) -> None:
     assert refused_reason(reason)
     assert landbridge("drain", "dgx02", "--reason", reason)[0] == 2
     assert not slurm.exists()
@@ -94,10 +94,10 @@ def test_unknown_nodes_and_a_silent_slurm_end_with_2(slurm: Path) -> None:
     (slurm.parent / "scontrol").unlink()
     assert landbridge("list")[0] == 2
     with pytest.raises(ScontrolError, match="name the environment"):
-        here(["show"])
+        local(["show"])
 
 
-def test_the_second_controller_is_asked_where_the_first_is_away(
+def test_the_backup_controller_is_queried_if_the_primary_is_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ssh = tmp_path / "ssh"
@@ -105,10 +105,10 @@ def test_the_second_controller_is_asked_where_the_first_is_away(
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    own = {"controller": ["ctl01", "db01"], "login": ["login01"]}
-    found = through(environment({("onprem", "services"): own}))
-    assert found(["show", "nodes", "two words"]) == "here\n"
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert [line.rpartition("-- ")[2] for line in asked] == [
+    services = {"controller": ["ctl01", "db01"], "login": ["login01"]}
+    scontrol = over_ssh(environment({("onprem", "services"): services}))
+    assert scontrol(["show", "nodes", "two words"]) == "here\n"
+    commands = (tmp_path / "asked").read_text().splitlines()
+    assert [line.rpartition("-- ")[2] for line in commands] == [
         f"ansible@10.20.0.{last} sudo --non-interactive scontrol show nodes 'two words'" for last in (11, 12)
     ]

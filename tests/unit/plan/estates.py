@@ -1,4 +1,4 @@
-"""Environments for properties: any pools, capacities and zones of a region that the catalogue knows."""
+"""Hypothesis strategies of environments: any pools, capacities and zones of a region in the catalogue."""
 
 from typing import Any
 
@@ -32,13 +32,13 @@ capacities = st.one_of(
 
 @st.composite
 def pools(draw: st.DrawFn, name: str = "pool") -> dict[str, Any]:
-    """One pool of any type."""
-    most = draw(st.integers(1, 200))
+    """Generate one pool of any type."""
+    max_nodes = draw(st.integers(1, 200))
     return {
         "name": name,
         "instance": draw(st.sampled_from(TYPES)),
-        "max_nodes": most,
-        "min_nodes": draw(st.integers(0, most)),
+        "max_nodes": max_nodes,
+        "min_nodes": draw(st.integers(0, max_nodes)),
         "nics": draw(st.sampled_from(["ip_optimised", "bandwidth", "legacy"])),
         "capacity": draw(st.lists(capacities, min_size=1, max_size=3)),
     }
@@ -46,17 +46,17 @@ def pools(draw: st.DrawFn, name: str = "pool") -> dict[str, Any]:
 
 @st.composite
 def bodies(draw: st.DrawFn, *, least: int = 0) -> dict[str, Any]:
-    """The plain data of an environment with up to four pools."""
+    """Generate the data of an environment with up to four pools."""
     count = draw(st.integers(least, 4))
-    own = [draw(pools(f"p{index}")) for index in range(count)]
+    pool_list = [draw(pools(f"p{index}")) for index in range(count)]
     aws: dict[str, Any] = {
         "cidr": draw(st.sampled_from(["10.60.0.0/16", "10.64.0.0/18", "10.80.0.0/20"])),
         "nat": draw(st.sampled_from(["none", "single", "per_zone"])),
         "vpc_endpoints": draw(st.sampled_from(["derived", "gateway", None])),
-        "pools": own,
+        "pools": pool_list,
     }
     if draw(st.booleans()):
-        inside = draw(st.lists(st.sampled_from([pool["name"] for pool in own]), unique=True)) if own else []
+        inside = draw(st.lists(st.sampled_from([pool["name"] for pool in pool_list]), unique=True)) if pool_list else []
         aws["kubernetes"] = {"version": "1.34", "pools": inside}
     storage: dict[str, Any] = {}
     if draw(st.booleans()):
@@ -67,15 +67,15 @@ def bodies(draw: st.DrawFn, *, least: int = 0) -> dict[str, Any]:
 
 
 def built(body: dict[str, Any], region: str = REGION) -> Environment:
-    """The environment of plain data."""
+    """Return the environment of plain data."""
     return environment_from_config("test", region, body)
 
 
-def with_pools(body: dict[str, Any], own: list[dict[str, Any]]) -> Environment:
-    """The same environment with other pools, none of which joins Kubernetes unless it is there."""
-    aws = {**body["aws"], "pools": own}
+def with_pools(body: dict[str, Any], pool_list: list[dict[str, Any]]) -> Environment:
+    """Return the environment with other pools; Kubernetes keeps those of its pools that still exist."""
+    aws = {**body["aws"], "pools": pool_list}
     if "kubernetes" in aws:
-        names = {pool["name"] for pool in own}
+        names = {pool["name"] for pool in pool_list}
         kubernetes = aws["kubernetes"]
         aws["kubernetes"] = {**kubernetes, "pools": [name for name in kubernetes["pools"] if name in names]}
     return built({**body, "aws": aws})

@@ -1,4 +1,4 @@
-"""Plan functions accept any environment that parses: rules call them on environments with other errors."""
+"""Plan functions accept any environment that parses, because rules call them on environments with other errors."""
 
 from typing import Any
 
@@ -93,28 +93,30 @@ _aws = st.fixed_dictionaries(
 
 
 @given(_region, _aws, st.dictionaries(st.sampled_from(["a", "b"]), _share, max_size=2))
-def test_nothing_raises(region: str, aws: dict[str, Any], shares: dict[str, Any]) -> None:
-    own = built({**GOOD, "aws": aws, "storage": {"cloud_shares": shares}}, region)
-    for pool in own.aws.pools:
+def test_plan_functions_raise_nothing_for_any_environment(
+    region: str, aws: dict[str, Any], shares: dict[str, Any]
+) -> None:
+    site = built({**GOOD, "aws": aws, "storage": {"cloud_shares": shares}}, region)
+    for pool in site.aws.pools:
         for terms in fallbacks(pool, region):
             assert terms.bounds(pool)[0] <= terms.bounds(pool)[1]
             assert terms.leave_by is None or terms.ends is not None
             assert pool_interfaces(pool, terms.instance)
-        assert pool_image(own, pool).reference
+        assert pool_image(site, pool).reference
         assert isinstance(pool_zones(pool, region), tuple)
-    together = common_zones(own.aws.pools, region)
-    assert set(together.zones).isdisjoint(together.absent)
-    assert storage_zone(own) is None or own.aws.pools
-    for budget in ip_budget(own):
+    common = common_zones(site.aws.pools, region)
+    assert set(common.zones).isdisjoint(common.absent)
+    assert storage_zone(site) is None or site.aws.pools
+    for budget in ip_budget(site):
         assert budget.needed >= 0
-    assert all(found.first != found.second for found in overlaps(own))
-    assert all(found.kind == "subnet" for found in outside(own))
-    assert {endpoint.kind for endpoint in endpoint_services(own)} <= {"gateway", "interface"}
-    assert all(endpoint.why for endpoint in unreachable(own))
-    for share in own.storage.in_aws().values():
+    assert all(overlap.first != overlap.second for overlap in overlaps(site))
+    assert all(item.kind == "subnet" for item in outside(site))
+    assert {endpoint.kind for endpoint in endpoint_services(site)} <= {"gateway", "interface"}
+    assert all(endpoint.why for endpoint in unreachable(site))
+    for share in site.storage.in_aws().values():
         assert all(fault.message for fault in storage_violations(share, region))
         assert resolve(share).servers >= 1 and ports(share)
-        assert set(pools_elsewhere(own, share)) <= {pool.name for pool in own.aws.pools}
-        assert isinstance(zones(own, share), tuple)
-    found = spend(own)
-    assert all(line.usd_hour >= 0 and line.fixed_month >= 0 for line in found.lines)
+        assert set(pools_elsewhere(site, share)) <= {pool.name for pool in site.aws.pools}
+        assert isinstance(zones(site, share), tuple)
+    total = spend(site)
+    assert all(line.usd_hour >= 0 and line.fixed_month >= 0 for line in total.lines)

@@ -1,4 +1,4 @@
-"""Network interfaces: the layout of every family, and what holds for all types and policies."""
+"""Network interfaces: the layout of instance families, and properties of all types and policies."""
 
 from typing import Any, get_args
 
@@ -54,13 +54,13 @@ def test_p5_for_bandwidth_has_an_address_on_every_fourth_card() -> None:
         ("p6-b300.48xlarge", "legacy", ["0/0 interface ip", *(f"{card}/0 efa ip" for card in range(1, 17))]),
     ],
 )
-def test_layouts(name: str, policy: NicPolicy, expected: list[str]) -> None:
+def test_an_instance_type_has_its_layout(name: str, policy: NicPolicy, expected: list[str]) -> None:
     assert shape(name, policy) == expected
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", TYPES)
-def test_what_ec2_asks_of_every_layout(name: str, policy: NicPolicy) -> None:
+def test_every_layout_fulfils_the_constraints_of_ec2(name: str, policy: NicPolicy) -> None:
     kind, layout = instances()[name], nic_layout(name, policy)
     assert (layout[0].network_card, layout[0].device) == (0, 0)
     assert layout[0].type != "efa-only" and layout[0].ip
@@ -78,7 +78,7 @@ def test_what_ec2_asks_of_every_layout(name: str, policy: NicPolicy) -> None:
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_policies_differ_in_addresses_only_as_they_say(name: str) -> None:
+def test_policies_differ_only_in_the_cards_with_addresses(name: str) -> None:
     kind = instances()[name]
     with_ip = {policy: {nic.network_card for nic in nic_layout(name, policy) if nic.ip} for policy in POLICIES}
     combined = {card.index for card in kind.cards if card.efa and not card.efa_only}
@@ -90,7 +90,7 @@ def test_policies_differ_in_addresses_only_as_they_say(name: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", TYPES)
-def test_without_efa_only_addresses_are_left(name: str, policy: NicPolicy) -> None:
+def test_a_layout_without_efa_has_interfaces_with_addresses_only(name: str, policy: NicPolicy) -> None:
     layout = nic_layout(name, policy, efa=False)
     assert all(nic.type == "interface" and nic.ip for nic in layout)
     assert interface_violations(instances()[name], layout) == ()
@@ -105,14 +105,14 @@ def test_gb200_has_efa_on_odd_cards_and_addresses_on_even_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "nics", "index", "says"),
+    ("name", "nics", "index", "message"),
     [
         ("p5.48xlarge", [(0, 1, "interface")], None, "no primary"),
         ("p5.48xlarge", [(0, 0, "efa-only")], 0, "cannot be efa-only"),
         ("p5.48xlarge", [(0, 0, "interface"), (1, 0, "efa-only"), (1, 0, "interface")], 2, "device 0 twice"),
         ("p5.48xlarge", [(0, 0, "interface"), (32, 0, "efa-only")], 1, "no network card 32"),
         ("g5.xlarge", [(0, 0, "interface"), (1, 0, "interface")], 1, "no network card 1"),
-        # Two places are devices 0 and 1: the mistake of many templates is to count from the number of cards.
+        # A card with two interfaces has devices 0 and 1; many templates count devices from the number of cards.
         ("p5.48xlarge", [(0, 0, "interface"), (1, 2, "efa-only")], 1, "no device 2"),
         ("p6-b300.48xlarge", [(0, 0, "efa")], 0, "takes no interface of type efa"),
         ("g5.xlarge", [(0, 0, "efa")], 0, "takes no interface of type efa"),
@@ -120,16 +120,16 @@ def test_gb200_has_efa_on_odd_cards_and_addresses_on_even_ones() -> None:
         ("p5.48xlarge", [(0, 0, "efa"), (0, 1, "efa-only")], 1, "more than one EFA"),
     ],
 )
-def test_what_ec2_refuses(name: str, nics: list[Any], index: int | None, says: str) -> None:
+def test_a_layout_that_ec2_refuses_has_a_fault(name: str, nics: list[Any], index: int | None, message: str) -> None:
     layout = [PlannedInterface(card, device, kind, kind != "efa-only") for card, device, kind in nics]
     faults = interface_violations(instances()[name], layout)
-    assert [fault.index for fault in faults if says in fault.message] == [index], faults
+    assert [fault.index for fault in faults if message in fault.message] == [index], faults
     assert all(fault.fix for fault in faults)
 
 
 @given(st.data())
-def test_a_layout_by_hand_is_judged_not_crashed_on(data: st.DataObject) -> None:
-    """Without faults a list is one that EC2 takes: the rules of its API hold, stated here a second time."""
+def test_any_layout_is_checked_without_an_exception(data: st.DataObject) -> None:
+    """Check a layout without faults against the constraints of EC2's API, written here a second time."""
     kind = instances()[data.draw(st.sampled_from(TYPES))]
     nic = st.tuples(st.integers(0, 18), st.integers(0, 4), st.sampled_from(["interface", "efa", "efa-only"]))
     nics = [PlannedInterface(card, device, type_, True) for card, device, type_ in data.draw(st.lists(nic, max_size=6))]
@@ -142,27 +142,27 @@ def test_a_layout_by_hand_is_judged_not_crashed_on(data: st.DataObject) -> None:
     assert all(nic.type in kind.cards[nic.network_card].types for nic in nics)
 
 
-def pool(**more: Any) -> PoolSettings:
-    data = {"name": "p5", "instance": "p5.48xlarge", "max_nodes": 2, **more}
+def pool(**settings: Any) -> PoolSettings:
+    data = {"name": "p5", "instance": "p5.48xlarge", "max_nodes": 2, **settings}
     return PoolSettings.model_validate(data, strict=False)
 
 
-def test_interfaces_written_by_hand_are_taken_as_they_are() -> None:
-    own = ({"card": 0, "device": 0, "type": "efa"}, {"card": 3, "device": 1, "type": "efa-only"})
-    assert pool_interfaces(pool(interfaces=own)) == (
+def test_interfaces_of_the_file_are_used_unchanged() -> None:
+    interfaces = ({"card": 0, "device": 0, "type": "efa"}, {"card": 3, "device": 1, "type": "efa-only"})
+    assert pool_interfaces(pool(interfaces=interfaces)) == (
         PlannedInterface(0, 0, "efa", True),
         PlannedInterface(3, 1, "efa-only", False),
     )
 
 
-def test_a_pool_lays_out_what_it_says() -> None:
+def test_a_pool_has_the_layout_of_its_settings() -> None:
     assert pool_interfaces(pool(nics="legacy")) == nic_layout("p5.48xlarge", "legacy")
     assert pool_interfaces(pool(efa=False)) == (PlannedInterface(0, 0, "interface", True),)
     assert pool_interfaces(pool(), "p4d.24xlarge") == nic_layout("p4d.24xlarge")
     assert pool_interfaces(pool(instance="p9.huge")) == (PlannedInterface(0, 0, "interface", True),)
 
 
-def test_addresses_of_a_p5_are_those_that_the_docs_name() -> None:
+def test_addresses_of_a_p5_are_those_of_the_documentation() -> None:
     assert [addresses_per_node("p5.48xlarge", policy) for policy in ("ip_optimised", "bandwidth", "legacy")] == [
         1,
         8,

@@ -1,4 +1,4 @@
-"""File systems: AWS's grid of sizes and throughputs, what excludes what, and where they are."""
+"""File systems: valid sizes and throughputs of AWS, settings that exclude each other, and zones."""
 
 from typing import Any
 
@@ -23,8 +23,8 @@ def lustre(**keys: Any) -> Share:
     return share("fsx_lustre", **keys)
 
 
-def refused(own: Share, region: str | None = None) -> list[str]:
-    return [fault.key for fault in storage_violations(own, region)]
+def refused(file_system: Share, region: str | None = None) -> list[str]:
+    return [fault.key for fault in storage_violations(file_system, region)]
 
 
 DRA = [{"folder": "/data", "data_class": "internal"}]
@@ -64,8 +64,8 @@ MANY = [{"folder": f"/d{number}", "bucket": f"s3://bucket-{number}"} for number 
         ({"repositories": MANY}, "repositories", "has 8 at most"),
         ({"repositories": DRA, "deployment": "scratch_1"}, "repositories", "scratch_1 cannot"),
         ({"repositories": DRA, "import_path": "s3://bucket/x"}, "import_path", "exclude each other"),
-        ({"repositories": [*DRA, {"folder": "/data/in", "bucket": "s3://bucket"}]}, "repositories", "in each other"),
-        ({"repositories": [{"folder": "/data"}]}, "repositories", "shows nothing"),
+        ({"repositories": [*DRA, {"folder": "/data/in", "bucket": "s3://bucket"}]}, "repositories", "inside the other"),
+        ({"repositories": [{"folder": "/data"}]}, "repositories", "neither a data class nor a bucket"),
         ({"repositories": [{**DRA[0], "bucket": "s3://bucket"}]}, "repositories", "both"),
         ({"repositories": DRA, "backup_days": 7}, "backup_days", "no backups"),
         ({"deployment": "scratch_2", "backup_days": 7}, "backup_days", "has no backups"),
@@ -74,10 +74,10 @@ MANY = [{"folder": f"/d{number}", "bucket": f"s3://bucket-{number}"} for number 
         ({"import_path": "s3://one", "export_path": "s3://two"}, "export_path", "import_path's bucket"),
     ],
 )
-def test_what_fsx_refuses_of_lustre(keys: dict[str, Any], key: str, says: str) -> None:
-    found = [fault for fault in storage_violations(lustre(**keys)) if fault.key == key]
-    assert found, storage_violations(lustre(**keys))
-    assert says in f"{found[0].message}; {found[0].fix}"
+def test_a_lustre_that_fsx_refuses_has_a_violation(keys: dict[str, Any], key: str, says: str) -> None:
+    violations = [fault for fault in storage_violations(lustre(**keys)) if fault.key == key]
+    assert violations, storage_violations(lustre(**keys))
+    assert says in f"{violations[0].message}; {violations[0].fix}"
 
 
 @pytest.mark.parametrize(
@@ -89,17 +89,19 @@ def test_what_fsx_refuses_of_lustre(keys: dict[str, Any], key: str, says: str) -
         ("fsx_openzfs", {"capacity_gib": 1000, "iops": 2000}, "iops", "include 3000"),
         ("fsx_openzfs", {"backup_days": 100}, "backup_days", "0 to 90"),
         ("efs", {"performance": "max_io"}, "performance", "exclude each other"),
-        ("efs", {"throughput": "provisioned"}, "throughput", "needs a figure"),
+        ("efs", {"throughput": "provisioned"}, "throughput", "needs provisioned_mibps"),
         ("efs", {"provisioned_mibps": 100}, "provisioned_mibps", "no effect"),
     ],
 )
-def test_what_the_others_refuse(kind: str, keys: dict[str, Any], key: str, says: str) -> None:
-    (found,) = storage_violations(share(kind, **keys))
-    assert found.key == key and says in f"{found.message}; {found.fix}"
+def test_an_openzfs_or_efs_that_aws_refuses_has_a_violation(
+    kind: str, keys: dict[str, Any], key: str, says: str
+) -> None:
+    (violation,) = storage_violations(share(kind, **keys))
+    assert violation.key == key and says in f"{violation.message}; {violation.fix}"
 
 
 @pytest.mark.parametrize(
-    "own",
+    "file_system",
     [
         lustre(),
         lustre(capacity_gib=1200),
@@ -117,32 +119,34 @@ def test_what_the_others_refuse(kind: str, keys: dict[str, Any], key: str, says:
         share("efs", throughput="provisioned", provisioned_mibps=256),
     ],
 )
-def test_what_can_be_had_has_no_fault(own: Share) -> None:
-    assert storage_violations(own, "us-east-1") == ()
+def test_a_valid_file_system_has_no_violation(file_system: Share) -> None:
+    assert storage_violations(file_system, "us-east-1") == ()
 
 
 @given(st.data())
-def test_the_size_that_a_fault_proposes_is_one(data: st.DataObject) -> None:
+def test_the_size_that_a_fix_proposes_is_valid(data: st.DataObject) -> None:
     row = data.draw(st.sampled_from(facts().fsx_lustre.deployments))
     rate = data.draw(st.sampled_from(row.throughput)) if row.throughput else None
     size = data.draw(st.integers(1, 200_000))
     keys = {"deployment": row.deployment, "storage_type": row.storage, "throughput": rate}
-    found = [fault for fault in storage_violations(lustre(**keys, capacity_gib=size)) if fault.key == "capacity_gib"]
-    if found:
-        better = int(str(found[0].fix).rsplit(" ", 1)[1])
+    violations = [
+        fault for fault in storage_violations(lustre(**keys, capacity_gib=size)) if fault.key == "capacity_gib"
+    ]
+    if violations:
+        better = int(str(violations[0].fix).rsplit(" ", 1)[1])
         assert better > size
         assert storage_violations(lustre(**keys, capacity_gib=better)) == ()
 
 
-def test_what_a_region_does_not_have() -> None:
+def test_a_deployment_that_the_region_lacks_has_a_violation() -> None:
     assert refused(share("fsx_openzfs"), "us-east-1") == []
-    (found,) = storage_violations(share("fsx_openzfs"), "ap-east-1")
-    assert found.key == "deployment" and "single_az_ha_1" in str(found.fix)
+    (violation,) = storage_violations(share("fsx_openzfs"), "ap-east-1")
+    assert violation.key == "deployment" and "single_az_ha_1" in str(violation.fix)
     assert refused(share("fsx_openzfs", deployment="single_az_1"), "ap-east-1") == []
-    assert refused(share("fsx_openzfs"), "mars-north-1") == [], "of an unknown region nothing is known"
+    assert refused(share("fsx_openzfs"), "mars-north-1") == [], "an unknown region has no facts"
 
 
-def test_nothing_written_becomes_what_the_deployment_has() -> None:
+def test_missing_settings_get_the_defaults_of_the_deployment() -> None:
     assert resolve(lustre()).throughput == 250
     assert resolve(lustre(deployment="persistent_1")).throughput == 200
     assert resolve(lustre(deployment="scratch_2")).throughput is None
@@ -152,27 +156,27 @@ def test_nothing_written_becomes_what_the_deployment_has() -> None:
     assert resolve(share("efs")).capacity_gib is None
 
 
-def test_lustre_needs_more_than_its_well_known_port() -> None:
+def test_each_kind_of_file_system_has_its_ports() -> None:
     assert [(rule.first, rule.last) for rule in ports(lustre())] == [(988, 988), (1018, 1023)]
     assert {rule.protocol for rule in ports(share("fsx_openzfs"))} == {"tcp", "udp"}
     assert [(rule.first, rule.last) for rule in ports(share("efs"))] == [(2049, 2049)]
 
 
-def test_a_file_system_is_in_one_zone_and_pools_elsewhere_are_named() -> None:
+def test_a_file_system_is_in_one_zone_and_pools_in_other_zones_are_listed() -> None:
     capacity = [{"kind": "on_demand", "zones": ["use1-az4", "use1-az6"]}]
-    own = environment(
+    site = environment(
         {("aws", "pools", 0, "capacity"): capacity, ("storage",): {"cloud_scratch": {"kind": "fsx_lustre"}}}
     )
-    scratch = own.storage.cloud_scratch
+    scratch = site.storage.cloud_scratch
     assert scratch is not None
-    assert zone(own, scratch) == "use1-az4"
-    assert pools_elsewhere(own, scratch) == {"p5": ("use1-az6",)}
-    assert zone(own, share("efs")) is None
-    assert zones(own, share("efs")) == ("use1-az4", "use1-az6")
-    assert pools_elsewhere(own, share("efs")) == {}
+    assert zone(site, scratch) == "use1-az4"
+    assert pools_elsewhere(site, scratch) == {"p5": ("use1-az6",)}
+    assert zone(site, share("efs")) is None
+    assert zones(site, share("efs")) == ("use1-az4", "use1-az6")
+    assert pools_elsewhere(site, share("efs")) == {}
 
 
-def test_every_server_takes_an_address() -> None:
+def test_every_file_server_needs_an_address() -> None:
     small = environment({("storage",): {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 2400}}})
     large = environment({("storage",): {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 48000}}})
     assert (addresses(small), addresses(large)) == ({"use1-az4": 2}, {"use1-az4": 21})

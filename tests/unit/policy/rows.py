@@ -1,4 +1,4 @@
-"""For each policy a resource, or a few, that keep it, and some that do not."""
+"""Resources that comply with each policy, and resources that violate it."""
 
 import base64
 import json
@@ -28,21 +28,23 @@ Props = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """`bad` breaks the policy and the message holds `says`; `good` keeps it."""
+    """Policy with resources `bad` that violate it, a part of the violation's message, and compliant resources `good`."""
 
     policy: str
     bad: tuple[Resource, ...]
-    says: str
+    message: str
     good: tuple[Resource, ...]
     settings: PolicySettings = field(default_factory=PolicySettings)
 
 
-def made(kind: str, /, name: str = "x", protect: bool | None = None, retained: bool = False, **props: Any) -> Resource:
+def resource(
+    kind: str, /, name: str = "x", protect: bool | None = None, retained: bool = False, **props: Any
+) -> Resource:
     return Resource(kind, name, props, f"urn::{name}", f"{name}-id", protect, retained)
 
 
-def row(policy: str, kind: str, bad: Props, says: str, good: Props, **settings: Any) -> Row:
-    return Row(policy, (made(kind, **bad),), says, (made(kind, **good),), PolicySettings(**settings))
+def row(policy: str, kind: str, bad: Props, message: str, good: Props, **settings: Any) -> Row:
+    return Row(policy, (resource(kind, **bad),), message, (resource(kind, **good),), PolicySettings(**settings))
 
 
 def document(**statement: Any) -> str:
@@ -66,13 +68,13 @@ def nics(*kinds: tuple[int, int, str], **more: Any) -> list[Props]:
 
 
 def tunnels(groups: list[int], integrity: str = "SHA2-384", ike: str = "ikev2") -> Props:
-    found: Props = {}
+    properties: Props = {}
     for number in (1, 2):
-        found[f"tunnel{number}IkeVersions"] = [ike]
+        properties[f"tunnel{number}IkeVersions"] = [ike]
         for phase in ("Phase1", "Phase2"):
-            found[f"tunnel{number}{phase}DhGroupNumbers"] = groups
-            found[f"tunnel{number}{phase}IntegrityAlgorithms"] = [integrity]
-    return found
+            properties[f"tunnel{number}{phase}DhGroupNumbers"] = groups
+            properties[f"tunnel{number}{phase}IntegrityAlgorithms"] = [integrity]
+    return properties
 
 
 TLS_ONLY = json.dumps(
@@ -163,7 +165,7 @@ ROWS = [
     row("possible-file-systems", LUSTRE, {"deploymentType": "PERSISTENT_2", "storageCapacity": 5000}, "no size of 5000", {"deploymentType": "PERSISTENT_2", "storageCapacity": 4800}),
     row("possible-file-systems", ZFS, {"deploymentType": "SINGLE_AZ_HA_2", "storageCapacity": 10, "throughputCapacity": 320}, "64 to", {"deploymentType": "SINGLE_AZ_HA_2", "storageCapacity": 64}),
     row("possible-file-systems", EFS, {"performanceMode": "maxIO", "throughputMode": "elastic"}, "exclude each other", {"throughputMode": "elastic"}),
-    row("possible-file-systems", EFS, {"throughputMode": "provisioned"}, "needs a figure", {"throughputMode": "provisioned", "provisionedThroughputInMibps": None}),
+    row("possible-file-systems", EFS, {"throughputMode": "provisioned"}, "needs provisioned_mibps", {"throughputMode": "provisioned", "provisionedThroughputInMibps": None}),
     row("encrypted-at-rest", EFS, {}, "encrypted", {"encrypted": True}),
     row("encrypted-at-rest", "aws:rds/instance:Instance", {"storageEncrypted": False}, "storageEncrypted", {"storageEncrypted": True}),
     row("encrypted-at-rest", "aws:ec2/amiCopy:AmiCopy", {}, "encrypted", {"encrypted": True}),
@@ -177,11 +179,11 @@ ROWS = [
     ),
     row("no-public-bucket", BLOCK, {**SHUT, "ignorePublicAcls": False}, "ignorePublicAcls", SHUT),
     row("no-public-bucket", ACL, {"acl": "public-read"}, "public-read", {"acl": "private"}),
-    row("no-public-bucket", BUCKET_POLICY, {"policy": document(Principal="*", Action="s3:GetObject")}, "everybody", {"policy": TLS_ONLY}),
+    row("no-public-bucket", BUCKET_POLICY, {"policy": document(Principal="*", Action="s3:GetObject")}, "every principal", {"policy": TLS_ONLY}),
     row("bucket-tls", BUCKET_POLICY, {"policy": document(Principal={"AWS": "1"}, Action="s3:GetObject")}, "SecureTransport", {"policy": TLS_ONLY}),
     row("key-rotation", "aws:kms/key:Key", {}, "enableKeyRotation", {"enableKeyRotation": True}),
     row("closed-database", "aws:rds/instance:Instance", {"publiclyAccessible": True}, "publicly", {}),
-    row("logs-end", "aws:cloudwatch/logGroup:LogGroup", {}, "for ever", {"retentionInDays": 30}),
+    row("logs-end", "aws:cloudwatch/logGroup:LogGroup", {}, "never deleted", {"retentionInDays": 30}),
     row("protected-data", BUCKET, {"protect": False}, "neither protect", {"protect": True}),
     row("protected-data", LUSTRE, {"protect": False}, "every file", {"protect": False, "retained": True}),
     row("no-world-ingress", INGRESS, {"cidrIpv4": "0.0.0.0/0", "fromPort": 22}, "0.0.0.0/0", {"cidrIpv4": "10.0.0.0/8"}),
@@ -198,43 +200,43 @@ ROWS = [
         "closed-kubernetes",
         "aws:eks/cluster:Cluster",
         {"vpcConfig": {"publicAccessCidrs": ["0.0.0.0/0"]}, "encryptionConfig": {}},
-        "for everybody",
+        "for the whole internet",
         {"vpcConfig": {"endpointPublicAccess": False}, "encryptionConfig": {"resources": ["secrets"]}},
     ),
     row("private-subnets", "aws:ec2/subnet:Subnet", {"mapPublicIpOnLaunch": True}, "mapPublic", {}),
     row("no-star-iam", ROLE_POLICY, {"policy": document(Action="*", Resource="arn:aws:s3:::a")}, "action *", {"policy": document(Action="s3:GetObject", Resource="arn:aws:s3:::a/*")}),
     row("no-star-iam", ROLE_POLICY, {"policy": document(Action=["s3:*"], Resource="arn:aws:s3:::a")}, "s3:*", {"policy": document(Action="ec2:DescribeInstances", Resource="*")}),
     row("no-star-iam", ROLE_POLICY, {"policy": document(Action="ec2:RunInstances", Resource="*")}, "every resource", {"policy": document(Action="ec2:RunInstances", Resource="*", Condition={"StringEquals": {}})}),
-    row("no-star-iam", ROLE, {"inlinePolicies": [{"policy": document(NotAction="iam:*", Resource="*")}]}, "everything but", {"inlinePolicies": []}),
+    row("no-star-iam", ROLE, {"inlinePolicies": [{"policy": document(NotAction="iam:*", Resource="*")}]}, "everything except", {"inlinePolicies": []}),
     row("no-static-keys", "aws:iam/accessKey:AccessKey", {}, "long-lived", {}),
     row("no-administrators", "aws:iam/rolePolicyAttachment:RolePolicyAttachment", {"policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"}, "Administrator", {"policyArn": "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"}),
-    row("narrow-trust", ROLE, {"assumeRolePolicy": document(Principal={"AWS": "*"}, Action="sts:AssumeRole")}, "everybody", {"assumeRolePolicy": document(Principal={"Service": "ec2.amazonaws.com"}, Action="sts:AssumeRole")}),
+    row("narrow-trust", ROLE, {"assumeRolePolicy": document(Principal={"AWS": "*"}, Action="sts:AssumeRole")}, "every principal", {"assumeRolePolicy": document(Principal={"Service": "ec2.amazonaws.com"}, Action="sts:AssumeRole")}),
     row("tagged", BUCKET, {"tags": {"landbridge:cluster": "c"}}, "landbridge:owner", {"tags": TAGS}),
     row("allowed-regions", BUCKET, {"region": "eu-west-1"}, "eu-west-1", {"region": "us-east-1"}, regions=("us-east-1",)),
     Row(
         "efa-self-rule",
-        (made(TEMPLATE, networkInterfaces=FABRIC), made(INGRESS, **SELF)),
-        "everything out",
-        (made(TEMPLATE, networkInterfaces=FABRIC), made(INGRESS, **SELF), made(EGRESS, **SELF)),
+        (resource(TEMPLATE, networkInterfaces=FABRIC), resource(INGRESS, **SELF)),
+        "all traffic out",
+        (resource(TEMPLATE, networkInterfaces=FABRIC), resource(INGRESS, **SELF), resource(EGRESS, **SELF)),
     ),
     Row(
         "efa-self-rule",
-        (made(TEMPLATE, networkInterfaces=FABRIC), made(INGRESS, **{**SELF, "ipProtocol": "tcp"}), made(EGRESS, **SELF)),
-        "everything in",
-        (made(TEMPLATE, networkInterfaces=nics((0, 0, "interface"), securityGroups=["g-id"])),),
+        (resource(TEMPLATE, networkInterfaces=FABRIC), resource(INGRESS, **{**SELF, "ipProtocol": "tcp"}), resource(EGRESS, **SELF)),
+        "all traffic in",
+        (resource(TEMPLATE, networkInterfaces=nics((0, 0, "interface"), securityGroups=["g-id"])),),
     ),
     Row(
         "buckets-are-closed",
-        (made(BUCKET, "b", bucket="b"), made(BLOCK, "b", bucket="b-id")),
+        (resource(BUCKET, "b", bucket="b"), resource(BLOCK, "b", bucket="b-id")),
         "has no policy",
-        (made(BUCKET, "b", bucket="b"), made(BLOCK, "b", bucket="b-id"), made(BUCKET_POLICY, "b", bucket="b-id")),
+        (resource(BUCKET, "b", bucket="b"), resource(BLOCK, "b", bucket="b-id"), resource(BUCKET_POLICY, "b", bucket="b-id")),
     ),
     Row(
         "rules-fit",
-        tuple(made(EGRESS, f"r{number}", securityGroupId="g-id") for number in range(61)),
+        tuple(resource(EGRESS, f"r{number}", securityGroupId="g-id") for number in range(61)),
         "61 rules in a security group; AWS allows 60 each way (out)",
-        (*(made(EGRESS, f"r{number}", securityGroupId="g-id") for number in range(60)), *(made(INGRESS) for _ in range(61))),
+        (*(resource(EGRESS, f"r{number}", securityGroupId="g-id") for number in range(60)), *(resource(INGRESS) for _ in range(61))),
     ),
-    Row("flow-logs", (made("aws:ec2/vpc:Vpc"),), "flow log", (made("aws:ec2/vpc:Vpc"), made("aws:ec2/flowLog:FlowLog", vpcId="x-id"))),
-    Row("budget-alarm", (made(TEMPLATE),), "no budget", (made(TEMPLATE), made("aws:budgets/budget:Budget"))),
+    Row("flow-logs", (resource("aws:ec2/vpc:Vpc"),), "flow log", (resource("aws:ec2/vpc:Vpc"), resource("aws:ec2/flowLog:FlowLog", vpcId="x-id"))),
+    Row("budget-alarm", (resource(TEMPLATE),), "no budget", (resource(TEMPLATE), resource("aws:budgets/budget:Budget"))),
 ]  # fmt: skip

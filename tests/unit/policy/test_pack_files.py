@@ -1,4 +1,4 @@
-"""The pack's files: what can be said without pulumi-policy."""
+"""Files of the policy pack, checked without pulumi-policy."""
 
 from pathlib import Path
 
@@ -14,5 +14,5 @@ def test_the_program_only_constructs() -> None:
     assert yaml_text.load((PACK / "PulumiPolicy.yaml").read_text())["runtime"]["name"] == "python"
 
 
-def test_every_setting_is_some_policys() -> None:
+def test_every_setting_belongs_to_a_policy() -> None:
     assert {name for policy in POLICIES.values() for name in policy.config} == set(PolicySettings.model_fields)

@@ -1,4 +1,4 @@
-"""Looking for what an operation has left: for as long as AWS may not know of it yet, and no longer."""
+"""Search for resources of an interrupted operation: as long as AWS may not show them yet, and no longer."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,30 +17,30 @@ def begun(*names: str) -> list[ResourceChange]:
 
 
 class Late:
-    """An AWS with so many subnets that are alike, which shows one more each time it is asked."""
+    """Stand-in of AWS with `count` equal subnets, which shows one more of them at each query."""
 
-    def __init__(self, things: int) -> None:
-        self.things, self.asked = [f"subnet-{number}" for number in range(things)], 0
+    def __init__(self, count: int) -> None:
+        self.subnets, self.queries = [f"subnet-{number}" for number in range(count)], 0
 
-    def __call__(self, wanted: Sequence[ResourceChange], known: Known) -> dict[str, str]:
-        self.asked += 1
-        free = [one for one in self.things[: self.asked] if one not in known.get(NET, ())]
-        return {change.urn: one for change, one in zip(wanted, free, strict=False)}
+    def __call__(self, changes: Sequence[ResourceChange], known: Known) -> dict[str, str]:
+        self.queries += 1
+        free = [subnet for subnet in self.subnets[: self.queries] if subnet not in known.get(NET, ())]
+        return {change.urn: subnet for change, subnet in zip(changes, free, strict=False)}
 
 
-def test_what_shows_late_is_waited_for_and_given_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resources_that_appear_late_are_waited_for_and_assigned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settle, "_PAUSE_SECONDS", 0.01)
     aws = Late(3)
-    found = settle._patiently(aws, begun("a", "b", "c"), {}, time.monotonic() + 60)
-    assert sorted(found.values()) == aws.things and aws.asked == 3
-    # One of them is somebody's: the last one never comes, and the time is up.
+    recovered = settle._find_until(aws, begun("a", "b", "c"), {}, time.monotonic() + 60)
+    assert sorted(recovered.values()) == aws.subnets and aws.queries == 3
+    # One of them is in the state already: the third never appears, and the search ends at its time limit.
     aws, known = Late(3), {NET: frozenset({"subnet-1"})}
-    found = settle._patiently(aws, begun("a", "b", "c"), known, time.monotonic() + 0.3)
-    assert sorted(found.values()) == ["subnet-0", "subnet-2"] and aws.asked > 3
+    recovered = settle._find_until(aws, begun("a", "b", "c"), known, time.monotonic() + 0.3)
+    assert sorted(recovered.values()) == ["subnet-0", "subnet-2"] and aws.queries > 3
 
 
-def test_an_operation_of_long_ago_is_asked_for_once() -> None:
+def test_an_old_operation_is_searched_for_once() -> None:
     aws = Late(0)
     long_ago = {"manifest": {"time": "2026-01-01T00:00:00Z"}}
     until = settle._until(long_ago, None, settle.SETTLED_SECONDS)
-    assert settle._patiently(aws, begun("a"), {}, until) == {} and aws.asked == 1
+    assert settle._find_until(aws, begun("a"), {}, until) == {} and aws.queries == 1

@@ -1,4 +1,4 @@
-"""Import into Pulumi's state: a record with its id, in its place, and no pending operation left."""
+"""Import into Pulumi's state: a record with its id, at its position, and no pending operation remains."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -20,14 +20,14 @@ def resource(urn: str, **more: Any) -> dict[str, Any]:
 
 
 def deployment(*resources: dict[str, Any], pending: tuple[tuple[str, dict[str, Any]], ...] = ()) -> dict[str, Any]:
-    operations = [{"type": kind, "resource": one} for kind, one in pending]
+    operations = [{"type": kind, "resource": record} for kind, record in pending]
     time = "2026-11-21T19:53:07.123456789Z"
     return {"manifest": {"time": time}, "resources": list(resources), "pending_operations": operations}
 
 
-def test_pending_creates_are_told_from_what_may_be_done_again() -> None:
-    found = deployment(pending=(("creating", resource(VPC)), ("updating", resource(NET))))
-    assert [one["urn"] for one in state.pending_creates(found)] == [VPC]
+def test_pending_creates_are_distinguished_from_repeatable_operations() -> None:
+    stored = deployment(pending=(("creating", resource(VPC)), ("updating", resource(NET))))
+    assert [record["urn"] for record in state.pending_creates(stored)] == [VPC]
     assert state.pending_creates({}) == ()
 
 
@@ -45,30 +45,30 @@ def test_the_time_of_a_state_is_read_as_go_writes_it(text: str, moment: datetime
     assert state.written_at({"manifest": {"time": text}}) == moment
 
 
-def test_what_is_found_becomes_a_resource_and_the_rest_is_forgotten() -> None:
+def test_a_recovered_resource_is_recorded_and_other_operations_are_dropped() -> None:
     record = resource(VPC, inputs={"cidrBlock": "10.0.0.0/16"}, parent=PARENT)
     before = deployment(resource(PARENT), pending=(("creating", record), ("creating", resource(NET))))
     after = state.taken_in(before, state.pending_creates(before), {VPC: "vpc-1"})
     assert "pending_operations" not in after and after["manifest"] == before["manifest"]
-    assert [one["urn"] for one in after["resources"]] == [PARENT, VPC]
+    assert [entry["urn"] for entry in after["resources"]] == [PARENT, VPC]
     assert after["resources"][1]["id"] == "vpc-1"
     assert after["resources"][1]["outputs"] == record["inputs"]
     assert before["resources"] == [resource(PARENT)], "the state that was read is not touched"
 
 
-def test_what_was_to_take_anothers_place_takes_it() -> None:
+def test_a_recovered_replacement_takes_the_place_of_the_old_resource() -> None:
     old, user, record = resource(VPC, id="vpc-1"), resource(NET, id="subnet-1", dependencies=[VPC]), resource(VPC)
-    # Made before the old one goes: the old one waits for its end, and nobody's dependency is later than himself.
+    # Created before the old one is deleted: the old one is marked for deletion, and dependencies precede dependents.
     after = state.taken_in(deployment(old, user), [record], {VPC: "vpc-2"})["resources"]
-    assert [(one["id"], one.get("delete", False)) for one in after] == [
+    assert [(entry["id"], entry.get("delete", False)) for entry in after] == [
         ("vpc-2", False),
         ("vpc-1", True),
         ("subnet-1", False),
     ]
-    # Made after the old one has gone: it is not there any more.
-    gone = {**old, "pendingReplacement": True}
-    after = state.taken_in(deployment(gone, user), [record], {VPC: "vpc-2"})["resources"]
-    assert [one["id"] for one in after] == ["vpc-2", "subnet-1"] and "pendingReplacement" not in after[0]
+    # Created after the old one was deleted: the old one is no longer in the state.
+    deleted = {**old, "pendingReplacement": True}
+    after = state.taken_in(deployment(deleted, user), [record], {VPC: "vpc-2"})["resources"]
+    assert [entry["id"] for entry in after] == ["vpc-2", "subnet-1"] and "pendingReplacement" not in after[0]
 
 
 def test_a_record_of_a_preview_has_its_parent_its_provider_and_its_secrets() -> None:
@@ -84,6 +84,6 @@ def test_a_record_of_a_preview_has_its_parent_its_provider_and_its_secrets() -> 
 
 
 def test_ids_are_known_by_type() -> None:
-    found = deployment(resource(VPC, id="vpc-1", outputs={"arn": "arn:vpc"}), resource(PROVIDER, id="1"))
-    assert state.known_ids(found)["aws:ec2/vpc:Vpc"] == {"vpc-1"}
-    assert state.remembered(found) == {"vpc-1", "arn:vpc"}
+    stored = deployment(resource(VPC, id="vpc-1", outputs={"arn": "arn:vpc"}), resource(PROVIDER, id="1"))
+    assert state.known_ids(stored)["aws:ec2/vpc:Vpc"] == {"vpc-1"}
+    assert state.remembered(stored) == {"vpc-1", "arn:vpc"}

@@ -1,4 +1,4 @@
-"""The samples that use every key of the model."""
+"""Samples that use every key of the model."""
 
 from pathlib import Path
 

@@ -9,7 +9,7 @@ from landbridge import yaml_text
 
 @dataclass(frozen=True)
 class Validator:
-    """One validator and the rules that stand for it; `reason` says what the rules alone do not."""
+    """Validator of ParallelCluster with the rules that replace it; `reason` explains what they do not cover."""
 
     name: str
     catches: str
@@ -17,15 +17,15 @@ class Validator:
     live: tuple[str, ...] = ()
     reason: str = ""
 
-    def here(self) -> str:
-        """Its cell in the table."""
+    def table_cell(self) -> str:
+        """Return the validator's cell in the table of mistakes.md."""
         parts = [f"check: {', '.join(self.rules)}"] if self.rules else []
         parts += [f"preflight: {', '.join(self.live)}"] if self.live else []
         return "; ".join([*parts, *([self.reason] if self.reason else [])])
 
 
 def validators() -> Iterator[Validator]:
-    """In the order of the file."""
+    """Yield the validators in the order of the file."""
     rows = yaml_text.load(Path(__file__).with_suffix(".yaml").read_text())
     for row in rows:
         yield Validator(**{**row, "rules": tuple(row.get("rules", ())), "live": tuple(row.get("live", ()))})

@@ -25,5 +25,5 @@ GROUP = {
 
 
 def pool(**keys: Any) -> dict[str, Any]:
-    """The good environment's pool by another name, with keys changed."""
+    """Return the good environment's pool with another name and changed keys."""
     return {**GOOD["aws"]["pools"][0], "name": "other", **keys}

@@ -1,4 +1,4 @@
-"""One mistake: what is changed in the good environment, the rule that must see it, where, and a word of what it says."""
+"""Mistakes as data: a change of the good environment, the rule that must report it, the path, and part of the text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,18 +16,18 @@ from tests.unit.core.samples import loaded
 class Row:
     """A mistake that `landbridge check` must find.
 
-    `changes` are values put into `tests.unit.core.samples.GOOD` by path; `at` is the path the finding must have; `says`
-    is part of its message or fix. `region` where the mistake needs another one; `beside` are keys next to the environment,
-    `environment` is its name. `title` names the mistake in docs/reference/mistakes.md in a few words. `today` where the
-    mistake is one on that day only; `edit` is a piece of the file's text and what replaces it, for mistakes that are not in the data;
-    `lock` is the image lock beside the file.
+    `changes` are values put into `tests.unit.core.samples.GOOD` by path; `path` is the path the finding must have;
+    `text` is part of its message or fix. `region` is given if the mistake needs another one; `beside` are keys next to
+    the environment, `environment` is its name. `title` names the mistake in docs/reference/mistakes.md in a few words.
+    `today` is given if it is a mistake on that day only; `edit` is a piece of the file's text and its replacement, for
+    mistakes that are not in the data; `lock` is the image lock beside the file.
     """
 
     rule: str
     title: str
     changes: Mapping[DataPath, Any]
-    at: DataPath
-    says: str
+    path: DataPath
+    text: str
     region: str = "us-east-1"
     beside: Mapping[str, Any] = field(default_factory=dict)
     today: date | None = None
@@ -36,11 +36,11 @@ class Row:
     lock: ImageLock | None = None
 
     def load(self) -> Loaded:
-        """The good environment with this mistake in it."""
-        found = loaded(
+        """Return the good environment with this mistake in it."""
+        result = loaded(
             self.changes, region=self.region, beside=self.beside, edit=self.edit, environment=self.environment
         )
-        return found if self.lock is None else replace(found, lock=self.lock)
+        return result if self.lock is None else replace(result, lock=self.lock)
 
     def report(self) -> CheckReport:
         """Return the report of `landbridge check`."""
@@ -49,13 +49,13 @@ class Row:
 
 @dataclass(frozen=True)
 class NotChecked:
-    """A mistake that is not for `landbridge check`: one that `preflight` finds, or one that nobody can write.
+    """A mistake that `landbridge check` does not report: `preflight` finds it, or the file has no key for it.
 
-    `example` is what somebody would write or have; `says` is the message, or why the file has no way to say it.
+    `example` is what a user would write or have; `text` is the message, or the reason why it cannot be written.
     """
 
     title: str
     where: Literal["preflight", "cannot be written"]
     example: str
-    says: str
+    text: str
     rule: str | None = None

@@ -1,4 +1,4 @@
-"""`landbridge check` and `landbridge explain` as people and programs see them."""
+"""Text and JSON output of `landbridge check` and `landbridge explain`."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
-    """Status, output and errors of a command in this process."""
+    """Run a command in this process; return its status, output and errors."""
     monkeypatch.setattr(sys, "argv", ["landbridge", *arguments])
     with pytest.raises(SystemExit) as ended:
         sys.exit(main())
@@ -34,22 +34,22 @@ def run(*arguments: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return int(ended.value.code or 0), out, err
 
 
-def test_a_finding_stands_at_its_line(
+def test_a_finding_is_shown_at_its_line(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status, _, err = run("check", "-s", "wrong", capsys=capsys, monkeypatch=monkeypatch)
     lines = err.splitlines()
-    first = next(index for index, one in enumerate(lines) if "[log-retention]" in one)
-    where, line, mark, fix = lines[first : first + 4]
-    place = where.split(": ")[0].split(":")
-    text = (project / "stacks" / "Pulumi.wrong.yaml").read_text().splitlines()[int(place[1]) - 1]
-    assert status == 1 and place[0] == "stacks/Pulumi.wrong.yaml"
+    first = next(index for index, row in enumerate(lines) if "[log-retention]" in row)
+    location, line, mark, fix = lines[first : first + 4]
+    position = location.split(": ")[0].split(":")
+    text = (project / "stacks" / "Pulumi.wrong.yaml").read_text().splitlines()[int(position[1]) - 1]
+    assert status == 1 and position[0] == "stacks/Pulumi.wrong.yaml"
     assert line.endswith(f"| {text}")
-    assert line[mark.index("^")] == text[int(place[2]) - 1] == "3"
+    assert line[mark.index("^")] == text[int(position[2]) - 1] == "3"
     assert fix.strip() == "use 30 or 60"
 
 
-def test_a_suppressed_finding_is_counted_and_shown_when_asked_for(
+def test_a_suppressed_finding_is_counted_and_shown_with_the_option(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status, out, err = run("check", "-s", "spot", capsys=capsys, monkeypatch=monkeypatch)
@@ -60,14 +60,14 @@ def test_a_suppressed_finding_is_counted_and_shown_when_asked_for(
         assert "accepted: jobs here can wait for days [spot-alone]" in err
 
 
-def test_programs_get_what_is_suppressed_too(
+def test_json_output_contains_suppressed_findings(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, out, err = run("check", "-s", "spot", "--format", "json", capsys=capsys, monkeypatch=monkeypatch)
     data = json.loads(out)
     assert err == ""
     assert data["errors"] == 0
-    assert [(one["rule"], one["reason"]) for one in data["suppressed"]] == [("spot-alone", SUPPRESS[0]["reason"])]
+    assert [(entry["rule"], entry["reason"]) for entry in data["suppressed"]] == [("spot-alone", SUPPRESS[0]["reason"])]
 
 
 @pytest.mark.parametrize("name", [*RULES, *FORM_FINDINGS])
@@ -75,13 +75,13 @@ def test_every_rule_can_be_explained(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status, out, _ = run("explain", name, "--format", "json", capsys=capsys, monkeypatch=monkeypatch)
-    one = json.loads(out)
-    assert (status, one["rule"]) == (0, name)
-    assert one["why"] and one["source"]
-    assert one["examples"] or name in ("unreadable-file", "no-environment", "no-project")
+    explanation = json.loads(out)
+    assert (status, explanation["rule"]) == (0, name)
+    assert explanation["why"] and explanation["source"]
+    assert explanation["examples"] or name in ("unreadable-file", "no-environment", "no-project")
 
 
-def test_an_explanation_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_explanation_as_text(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, _ = run("explain", "[log-retention]", capsys=capsys, monkeypatch=monkeypatch)
     assert status == 0
     for part in (

@@ -1,4 +1,4 @@
-"""The samples of the fuzz are good, and use every key there is."""
+"""Samples of the fuzz tests have no errors, and use every key of the model."""
 
 import types
 from collections.abc import Iterator, Mapping
@@ -19,18 +19,18 @@ NOT_KEYS = {(Environment, "name"), (Environment, "region")}
 
 @pytest.mark.parametrize("path", FULL, ids=lambda path: path.name)
 def test_a_full_sample_has_no_error(path: Path) -> None:
-    found = check(load_environment(path))
-    assert [finding for finding in found if finding.severity is Severity.ERROR] == []
+    findings = check(load_environment(path))
+    assert [finding for finding in findings if finding.severity is Severity.ERROR] == []
 
 
 def test_the_full_samples_use_every_key() -> None:
     environments = [load_environment(path).environment for path in FULL]
     used = {key for environment in environments for key in keys_used(environment)}
-    assert {(model.__name__, name) for model, name in keys_there_are(Environment) - NOT_KEYS - used} == set()
+    assert {(model.__name__, name) for model, name in all_keys(Environment) - NOT_KEYS - used} == set()
 
 
 def keys_used(value: Any) -> Iterator[tuple[type[BaseModel], str]]:
-    """Every key that somebody wrote, in a model or in anything inside it."""
+    """Yield every key that is set in a model or in anything inside it."""
     if isinstance(value, BaseModel):
         for name in value.model_fields_set:
             yield type(value), name
@@ -43,21 +43,21 @@ def keys_used(value: Any) -> Iterator[tuple[type[BaseModel], str]]:
             yield from keys_used(item)
 
 
-def keys_there_are(model: type[BaseModel]) -> set[tuple[type[BaseModel], str]]:
-    """Every key of a model and of the models inside it."""
-    found: set[tuple[type[BaseModel], str]] = set()
+def all_keys(model: type[BaseModel]) -> set[tuple[type[BaseModel], str]]:
+    """Return every key of a model and of the models inside it."""
+    keys: set[tuple[type[BaseModel], str]] = set()
     waiting = [model]
     while waiting:
-        one = waiting.pop()
-        for name, field in one.model_fields.items():
-            if (one, name) not in found:
-                found.add((one, name))
+        current = waiting.pop()
+        for name, field in current.model_fields.items():
+            if (current, name) not in keys:
+                keys.add((current, name))
                 waiting += models(field.annotation)
-    return found
+    return keys
 
 
 def models(annotation: Any) -> list[type[BaseModel]]:
-    """The models that an annotation mentions."""
+    """Return the models in an annotation."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     if get_origin(annotation) in (Annotated, Union, types.UnionType, tuple, dict, Mapping) or get_args(annotation):

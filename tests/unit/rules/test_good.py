@@ -1,4 +1,4 @@
-"""Environments as good practitioners write them break no rule: a check that cries wolf is turned off."""
+"""Correct environments violate no rule: users turn off a check with false alarms."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ STATEMENTS_OF_TEAMS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("statement", STATEMENTS_OF_TEAMS, ids=lambda one: one["actions"][0])
+@pytest.mark.parametrize("statement", STATEMENTS_OF_TEAMS, ids=lambda statement: statement["actions"][0])
 def test_a_good_statement(statement: dict[str, Any]) -> None:
-    found = findings({STATEMENTS: [statement]})
-    assert [finding for finding in found if finding.rule != "not-built-yet"] == []
+    reported = findings({STATEMENTS: [statement]})
+    assert [finding for finding in reported if finding.rule != "not-built-yet"] == []

@@ -1,5 +1,5 @@
-"""Pools and file systems as good practitioners write them: nothing is said of them but what is not built, what they cost, and
-what they may want to know. A check that cries wolf is turned off."""
+"""Correct pools and file systems: no finding except on settings that are not built yet, costs and information. Users
+turn off a check with false alarms."""
 
 from datetime import date
 from typing import Any
@@ -25,7 +25,7 @@ from tests.unit.rules.parts import (
 )
 
 Changes = dict[DataPath, Any]
-#: An image that somebody else made, with Lustre's client in it.
+#: An image of another source, which contains Lustre's client.
 CLIENT: Changes = {(*POOL, "image"): "ami-0123456789abcdef0"}
 ZONED = {**ON_DEMAND, "zones": ["use1-az4"]}
 KEPT: Changes = {(*POOL, "min_nodes"): 4}
@@ -54,7 +54,7 @@ GOOD_ESTATES: dict[str, Changes] = {
     "a reservation, then on demand": {CAPACITY: {**RESERVED, "count": 2}, FALLBACK: ZONED},
     "a group of reservations": {CAPACITY: GROUP, FALLBACK: ZONED},
     "spot with on-demand after it": {(*POOL, "instance"): "g6e.4xlarge", CAPACITY: SPOT, FALLBACK: ON_DEMAND},
-    "spot with a ceiling": {
+    "spot with a maximum price": {
         CAPACITY: {**SPOT, "zones": ["use1-az4"], "max_price_usd": 25.0},
         FALLBACK: ZONED,
     },
@@ -80,7 +80,7 @@ GOOD_ESTATES: dict[str, Changes] = {
     },
     "local scratch": {(*POOL, "local_scratch"): "/local"},
     "room in every quota": {("aws", "quotas"): {"L-417A185B": 2304}},
-    "an image of one's own": {(*POOL, "image"): "ami-0123456789abcdef0"},
+    "an image by its id": {(*POOL, "image"): "ami-0123456789abcdef0"},
     "Lustre linked to the hub": {
         **CLIENT,
         SCRATCH: {"kind": "fsx_lustre", "repositories": [{"folder": "/data", "data_class": "internal"}]},
@@ -97,7 +97,7 @@ GOOD_ESTATES: dict[str, Changes] = {
         **CLIENT,
         SCRATCH: {"kind": "fsx_lustre", "efa": True, "capacity_gib": 19_200, "zone": "use1-az4"},
     },
-    "Lustre whose client somebody packages": {
+    "Lustre with a mirror of its client": {
         ("storage", "lustre_client"): {"mirror": "https://mirror.example.org/lustre/"},
         SCRATCH: {"kind": "fsx_lustre"},
     },
@@ -106,7 +106,12 @@ GOOD_ESTATES: dict[str, Changes] = {
         SCRATCH: {"kind": "fsx_lustre", "storage_type": "intelligent_tiering", "throughput": 8000},
     },
     "OpenZFS and EFS": {
-        (*SHARES, "projects"): {"kind": "fsx_openzfs", "throughput": 320, "mount": "/projects"},
+        (*SHARES, "projects"): {
+            "kind": "fsx_openzfs",
+            "throughput": 320,
+            "mount": "/projects",
+            "root_hosts": ["10.60.0.9/32"],
+        },
         (*SHARES, "files"): {"kind": "efs", "mount": "/files"},
     },
     "a second pool in the same zone": {("aws", "pools", 1): pool(instance="g6e.xlarge", capacity=[ZONED])},
@@ -115,18 +120,20 @@ GOOD_ESTATES: dict[str, Changes] = {
 
 @pytest.mark.parametrize("changes", GOOD_ESTATES.values(), ids=GOOD_ESTATES.keys())
 def test_a_good_estate(changes: Changes) -> None:
-    found = check_report(loaded(changes), date(2026, 11, 21)).findings
-    serious = [one for one in found if one.severity is not Severity.INFO and one.rule != "not-built-yet"]
+    findings = check_report(loaded(changes), date(2026, 11, 21)).findings
+    serious = [
+        finding for finding in findings if finding.severity is not Severity.INFO and finding.rule != "not-built-yet"
+    ]
     assert serious == []
 
 
 @pytest.mark.parametrize("family", instances().families)
-def test_every_type_can_be_a_pool_where_it_is_offered(family: str) -> None:
+def test_every_type_can_be_a_pool_in_a_region_that_offers_it(family: str) -> None:
     for name, kind in instances().family(family).items():
-        region = next((one for one in ("us-east-1", *regions()) if offered(kind, one)), "us-east-1")
+        region = next((candidate for candidate in ("us-east-1", *regions()) if offered(kind, candidate)), "us-east-1")
         kinds = {"on_demand": ON_DEMAND, "spot": SPOT, "capacity_block": {**BLOCK, "zone": regions()[region].zones[0]}}
         capacity = kinds[kind.purchase[0]]
         report = check_report(
             loaded({(*POOL, "instance"): name, CAPACITY: capacity}, region=region), date(2026, 11, 21)
         )
-        assert [one for one in report.findings if one.severity is Severity.ERROR] == [], (name, region)
+        assert [finding for finding in report.findings if finding.severity is Severity.ERROR] == [], (name, region)

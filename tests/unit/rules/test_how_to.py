@@ -1,4 +1,4 @@
-"""docs/how-to/add-a-rule.md, followed to the letter in a copy of the tree."""
+"""docs/how-to/add-a-rule.md, followed literally in a copy of the checkout."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ COPIED = ("ansible", "landbridge", "sandbox", "components", "tests", "docs", "st
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of what the page works with, whose `.venv` runs the copy."""
+    """Return a copy of the folders that the page uses; its `.venv` runs the copy."""
     for name in COPIED:
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("Pulumi.yaml", "pytest.ini", "pyproject.toml"):
@@ -28,7 +28,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def script(path: Path, arguments: str, root: Path) -> None:
-    """A program that is this Python with the copy before everything else."""
+    """Write a program that runs this Python with the copy first in its module path."""
     path.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" {arguments}\n')
     path.chmod(0o755)
 
@@ -41,12 +41,12 @@ def test_the_page_can_be_followed(copy: Path) -> None:
     for name, content in files:
         assert not (copy / name).exists(), "the page's example is a new file"
         (copy / name).write_text(content)
-    said = []
+    outputs = []
     for command in commands[0].strip().splitlines():
         done = subprocess.run(["sh", "-c", command], cwd=copy, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
-        said.append(done.stdout)
-    tests, _, explained = said
+        outputs.append(done.stdout)
+    tests, _, explained = outputs
     assert re.search(r"\b3 passed", tests), tests
     for part in (
         "A name alone cannot receive a message.",

@@ -1,4 +1,4 @@
-"""The table of ParallelCluster's validators names rules that there are."""
+"""Table of ParallelCluster's validators: each rule in it exists."""
 
 import pytest
 
@@ -10,12 +10,12 @@ from tests.unit.rules.table import not_checked
 ALL = list(validators())
 
 
-def test_all_25_are_there() -> None:
+def test_all_25_validators_are_listed() -> None:
     assert len(ALL) == 25
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name.split("Validator")[0])
-def test_what_stands_for_a_validator_exists(one: Validator) -> None:
-    assert set(one.rules) <= {*RULES, *FORM_FINDINGS}
-    assert set(one.live) <= {row.rule for row in not_checked()}
-    assert one.rules or one.live or one.reason
+@pytest.mark.parametrize("validator", ALL, ids=lambda validator: validator.name.split("Validator")[0])
+def test_the_rules_that_replace_a_validator_exist(validator: Validator) -> None:
+    assert set(validator.rules) <= {*RULES, *FORM_FINDINGS}
+    assert set(validator.live) <= {row.rule for row in not_checked()}
+    assert validator.rules or validator.live or validator.reason

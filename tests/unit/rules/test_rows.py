@@ -1,4 +1,4 @@
-"""Every rule: at least one environment that breaks it, reported where it is broken, in words that help."""
+"""Every rule: at least one environment that violates it, with a finding at the right path and a helpful text."""
 
 import pytest
 
@@ -9,17 +9,19 @@ from tests.unit.rules.row import Row
 from tests.unit.rules.table import checked_rows
 
 ROWS = checked_rows()
-#: No environment can show these: there is no file, or a rule is wrong.
+#: Findings without an environment file, which no row can show.
 WITHOUT_FILE = {"unreadable-file", "no-environment", "no-project"}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.rule}: {row.title}")
-def test_a_mistake_is_reported_where_it_is(row: Row) -> None:
+def test_a_mistake_is_reported_at_its_path(row: Row) -> None:
     everything = row.report().findings
-    found = [finding for finding in everything if finding.rule == row.rule]
-    assert row.at in [finding.path for finding in found], everything
-    assert any(row.says in f"{finding.message} {finding.fix}" for finding in found if finding.path == row.at), found
-    assert all(finding.line is not None and finding.column is not None for finding in found)
+    reported = [finding for finding in everything if finding.rule == row.rule]
+    assert row.path in [finding.path for finding in reported], everything
+    assert any(row.text in f"{finding.message} {finding.fix}" for finding in reported if finding.path == row.path), (
+        reported
+    )
+    assert all(finding.line is not None and finding.column is not None for finding in reported)
     assert "rule-failed" not in {finding.rule for finding in everything}, everything
 
 
@@ -30,7 +32,7 @@ def test_the_good_environment_breaks_no_rule() -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_has_a_summary_a_reason_and_a_source(name: str) -> None:
     rule = RULES[name]
-    assert rule.summary.endswith("."), "the docstring's first line says what must hold, and ends with a full stop"
+    assert rule.summary.endswith("."), "the docstring's first line states what must hold, and ends with a full stop"
     assert rule.source.endswith("."), "the docstring ends with a line `Source: ...`, and that with a full stop"
 
 
@@ -49,8 +51,8 @@ def test_no_two_rows_have_one_title() -> None:
 
 
 def test_an_unknown_region_is_reported_at_its_own_key() -> None:
-    found = findings(region="us-east-01")
-    assert [(f.rule, f.line, f.fix) for f in found if f.severity == "error"] == [
+    reported = findings(region="us-east-01")
+    assert [(f.rule, f.line, f.fix) for f in reported if f.severity == "error"] == [
         ("unknown-region", 3, 'did you mean "us-east-1"?')
     ]
 
@@ -60,8 +62,8 @@ def test_a_cycle_of_parents_ends() -> None:
         name: {"data_class": "internal", "parent": parent, "users": ["bob"]}
         for name, parent in (("a", "b"), ("b", "c"), ("c", "b"))
     }
-    found = findings({("scheduler", "accounts"): accounts})
-    assert {finding.path[2] for finding in found} == {"b", "c"}
+    reported = findings({("scheduler", "accounts"): accounts})
+    assert {finding.path[2] for finding in reported} == {"b", "c"}
 
 
 def test_an_emulated_aws_may_have_an_example_gateway() -> None:

@@ -1,4 +1,4 @@
-"""Running the rules: suppressions, rules that fail, days."""
+"""Run of the rules: suppressions, rules that fail, dated rules."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -17,17 +17,17 @@ SPOT: dict[DataPath, Any] = {("aws", "pools", 0, "capacity", 0): {"kind": "spot"
 
 
 def suppressing(name: str, **more: str) -> dict[DataPath, Any]:
-    """Spot alone, and one suppression."""
+    """Return the changes for spot alone with one suppression."""
     return {**SPOT, ("suppress",): [{"rule": name, "reason": WHY, **more}]}
 
 
-def names(found: tuple[Finding, ...]) -> set[str]:
-    return {finding.rule for finding in found}
+def names(reported: tuple[Finding, ...]) -> set[str]:
+    return {finding.rule for finding in reported}
 
 
 @pytest.fixture
 def temporary() -> Iterator[dict[str, Rule]]:
-    """The list of rules, as it is again afterwards."""
+    """Yield the registry of rules, and restore it afterwards."""
     before = dict(RULES)
     yield RULES
     RULES.clear()
@@ -37,23 +37,23 @@ def temporary() -> Iterator[dict[str, Rule]]:
 def test_a_suppressed_finding_is_kept_apart_with_its_reason() -> None:
     report = check_report(loaded(suppressing("spot-alone")))
     assert "spot-alone" not in names(report.findings)
-    assert [(one.finding.rule, one.reason) for one in report.suppressed] == [("spot-alone", WHY)]
+    assert [(suppressed.finding.rule, suppressed.reason) for suppressed in report.suppressed] == [("spot-alone", WHY)]
     assert report.suppressed[0].shown().severity is Severity.INFO
     assert WHY in report.suppressed[0].shown().message
 
 
 @pytest.mark.parametrize("path", ["aws.pools[0].capacity", "aws.pools[0]", "aws.pools", "aws"])
-def test_a_path_stands_for_its_parts(path: str) -> None:
+def test_a_path_covers_its_parts(path: str) -> None:
     assert "spot-alone" not in names(check(loaded(suppressing("spot-alone", path=path))))
 
 
 @pytest.mark.parametrize("path", ["aws.pools[1]", "aws.pool", "onprem", "aws.pools[0].cap"])
 def test_another_path_suppresses_nothing(path: str) -> None:
-    found = check(loaded(suppressing("spot-alone", path=path)))
-    assert {"spot-alone", "unused-suppression"} <= names(found)
+    reported = check(loaded(suppressing("spot-alone", path=path)))
+    assert {"spot-alone", "unused-suppression"} <= names(reported)
 
 
-def test_an_error_that_is_suppressed_is_none() -> None:
+def test_a_suppressed_error_is_not_reported() -> None:
     changes: dict[DataPath, Any] = {("scheduler", "partitions"): {"x": {}}}
     assert any(finding.severity is Severity.ERROR for finding in check(loaded(changes)))
     accepted = {**changes, ("suppress",): [{"rule": "unknown-node", "reason": "nodes come with a later stack"}]}
@@ -61,33 +61,33 @@ def test_an_error_that_is_suppressed_is_none() -> None:
 
 
 @pytest.mark.parametrize("name", ["unknown-key", "rule-failed", "class-not-in-region", "unused-suppression"])
-def test_what_cannot_be_suppressed(name: str) -> None:
-    found = check(loaded(suppressing(name)))
-    assert [finding.path for finding in found if finding.rule == "unknown-suppression"] == [("suppress", 0, "rule")]
+def test_a_suppression_of_such_a_rule_is_refused(name: str) -> None:
+    reported = check(loaded(suppressing(name)))
+    assert [finding.path for finding in reported if finding.rule == "unknown-suppression"] == [("suppress", 0, "rule")]
 
 
-@pytest.mark.parametrize("name", [one.name for one in RULES.values() if not one.suppressible])
+@pytest.mark.parametrize("name", [entry.name for entry in RULES.values() if not entry.suppressible])
 def test_a_rule_for_data_or_law_stays_whatever_is_suppressed(name: str) -> None:
     from tests.unit.rules.table import checked_rows
 
-    row = next(one for one in checked_rows() if one.rule == name)
+    row = next(candidate for candidate in checked_rows() if candidate.rule == name)
     if "suppress" in {path[0] for path in row.changes if path}:
         return
-    more = {**row.changes, ("suppress",): [{"rule": name, "reason": "we think that this is good"}]}
-    found = check_report(loaded(more, region=row.region, beside=row.beside, edit=row.edit), row.today).findings
-    assert name in names(found)
+    changes = {**row.changes, ("suppress",): [{"rule": name, "reason": "we think that this is good"}]}
+    reported = check_report(loaded(changes, region=row.region, beside=row.beside, edit=row.edit), row.today).findings
+    assert name in names(reported)
 
 
 def test_a_suppression_of_preflight_is_left_to_preflight() -> None:
     assert "unknown-suppression" not in names(check(loaded(suppressing("live-quota"))))
 
 
-def test_nothing_is_left_over_while_a_part_cannot_be_read() -> None:
+def test_no_suppression_is_unused_while_a_part_cannot_be_read() -> None:
     broken = {("aws", "pools", 0, "max_nodes"): "many", ("suppress",): [{"rule": "spot-alone", "reason": WHY}]}
     assert "unused-suppression" not in names(findings(broken))
 
 
-def test_a_rule_of_another_day_is_not_left_over_without_a_day() -> None:
+def test_a_suppression_of_a_dated_rule_is_not_unused_without_a_day() -> None:
     changes: dict[DataPath, Any] = {("suppress",): [{"rule": "maintenance-expired", "reason": WHY}]}
     assert "unused-suppression" not in names(check_report(loaded(changes)).findings)
     assert "unused-suppression" in names(check_report(loaded(changes), date(2026, 1, 1)).findings)
@@ -100,14 +100,14 @@ def test_a_rule_that_fails_is_a_finding_and_hides_no_other(temporary: dict[str, 
         yield Finding("broken-rule", "before", ("aws", "cidr"))
         raise KeyError(environment.name)
 
-    found = check(loaded(SPOT))
-    failed = [finding for finding in found if finding.rule == "rule-failed"]
+    reported = check(loaded(SPOT))
+    failed = [finding for finding in reported if finding.rule == "rule-failed"]
     assert len(failed) == 1 and failed[0].severity is Severity.ERROR and failed[0].line is not None
     assert "broken-rule" in failed[0].message and "KeyError" in failed[0].message
-    assert {"broken-rule", "spot-alone"} <= names(found)
+    assert {"broken-rule", "spot-alone"} <= names(reported)
 
 
-def test_a_rule_about_days_runs_where_there_is_one(temporary: dict[str, Rule]) -> None:
+def test_a_dated_rule_runs_only_with_a_day(temporary: dict[str, Rule]) -> None:
     @dated_rule
     def not_on_sundays(environment: Environment, today: date) -> Iterator[Finding]:
         """No environment is checked on Sundays. Source: Exodus 20:10."""
@@ -131,11 +131,11 @@ def test_a_docstring_is_summary_reason_and_source(temporary: dict[str, Rule]) ->
         """
         yield from ()
 
-    one = RULES["some-rule"]
-    assert one.summary == "A condition holds: this is the reason."
-    assert one.why == "A condition holds: this is the reason.\nMore of it, over two lines."
-    assert one.source == "a book, on two lines."
-    assert not one.suppressible
+    registered = RULES["some-rule"]
+    assert registered.summary == "A condition holds: this is the reason."
+    assert registered.why == "A condition holds: this is the reason.\nMore of it, over two lines."
+    assert registered.source == "a book, on two lines."
+    assert not registered.suppressible
 
 
 def test_two_modules_cannot_have_one_rule(temporary: dict[str, Rule]) -> None:
@@ -147,9 +147,9 @@ def test_two_modules_cannot_have_one_rule(temporary: dict[str, Rule]) -> None:
         rule(spot_alone)
 
 
-def test_nothing_of_an_unreadable_file_is_judged() -> None:
-    found = check_report(loaded(edit=('"config": {', '"config": [')), date(2026, 1, 1))
-    assert names(found.findings) == {"bad-yaml"} and found.suppressed == ()
+def test_an_unreadable_file_has_no_other_findings() -> None:
+    report = check_report(loaded(edit=('"config": {', '"config": [')), date(2026, 1, 1))
+    assert names(report.findings) == {"bad-yaml"} and report.suppressed == ()
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_a_finding_bears_the_name_and_severity_of_its_rule(temporary) -> None:
         yield warning((), "two")
         yield info((), "three", related=(("aws",),))
 
-    own = [finding for finding in check(loaded({})) if finding.rule == "three-severities"]
-    assert {(finding.message, finding.severity.value, finding.fix) for finding in own} == {
+    reported = [finding for finding in check(loaded({})) if finding.rule == "three-severities"]
+    assert {(finding.message, finding.severity.value, finding.fix) for finding in reported} == {
         ("one", "error", "mend it"),
         ("two", "warning", None),
         ("three", "info", None),

@@ -1,4 +1,4 @@
-"""A broken part of the file does not hide findings in the rest, however many parts are broken."""
+"""Unreadable parts of a file do not hide findings in the other parts."""
 
 from itertools import combinations
 from typing import Any
@@ -14,7 +14,7 @@ POOLS: DataPath = ("aws", "pools")
 POOL = GOOD["aws"]["pools"][0]
 Changes = dict[DataPath, Any]
 
-#: Mistakes in all parts of a file, each with the rule that must see it and where.
+#: Mistakes in all parts of a file, each with the rule that must report it and its path.
 MISTAKES: list[tuple[Changes, str, DataPath]] = [
     ({("aws", "logs"): {"retention_days": 31}}, "log-retention", ("aws", "logs", "retention_days")),
     ({("aws", "tags"): {"aws:x": "y"}}, "tag-reserved", ("aws", "tags", "aws:x")),
@@ -31,7 +31,7 @@ MISTAKES: list[tuple[Changes, str, DataPath]] = [
     ({("budget", "accounts", "visoin"): {"monthly_usd": 1}}, "unknown-account", ("budget", "accounts", "visoin")),
     ({("secrets", "slurm_key"): {"config": "landbridge:none"}}, "missing-secret", ("secrets", "slurm_key", "config")),
 ]  # fmt: skip
-#: Parts that cannot be read, in places that no mistake above depends on, each with the rule that says so.
+#: Parts that cannot be read, in places that no mistake above depends on, each with the rule that reports it.
 BROKEN: list[tuple[Changes, str]] = [
     ({("owner",): 5}, "wrong-type"),
     ({("ownr",): "x"}, "unknown-key"),
@@ -59,7 +59,7 @@ BROKEN: list[tuple[Changes, str]] = [
 
 
 def merged(parts: list[Changes]) -> Changes:
-    """All changes in one."""
+    """Return all changes in one mapping."""
     return {path: value for part in parts for path, value in part.items()}
 
 
@@ -68,42 +68,42 @@ def mistakes() -> Changes:
     return merged([changes for changes, _, _ in MISTAKES])
 
 
-def said(changes: Changes) -> set[tuple[str, DataPath]]:
-    """Rule and place of everything that check finds."""
+def reported(changes: Changes) -> set[tuple[str, DataPath]]:
+    """Return rule and path of each finding of check."""
     return {(finding.rule, finding.path) for finding in findings(changes)}
 
 
-WANTED = {(rule, path) for _, rule, path in MISTAKES}
+EXPECTED = {(rule, path) for _, rule, path in MISTAKES}
 
 
 def test_all_mistakes_are_found_in_one_run(mistakes: Changes) -> None:
-    assert said(mistakes) >= WANTED
+    assert reported(mistakes) >= EXPECTED
 
 
 @pytest.mark.parametrize(
-    ("broken", "rule"), BROKEN, ids=lambda one: next(iter(one), "") if isinstance(one, dict) else ""
+    ("broken", "rule"), BROKEN, ids=lambda value: next(iter(value), "") if isinstance(value, dict) else ""
 )
 def test_one_broken_part_hides_nothing(broken: Changes, rule: str, mistakes: Changes) -> None:
-    found = said({**mistakes, **broken})
-    assert found >= WANTED
-    assert rule in {name for name, _ in found}
+    result = reported({**mistakes, **broken})
+    assert result >= EXPECTED
+    assert rule in {name for name, _ in result}
 
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.sampled_from(range(len(BROKEN))), min_size=2, max_size=len(BROKEN), unique=True))
 def test_many_broken_parts_hide_nothing(chosen: list[int]) -> None:
     parts = [BROKEN[index] for index in chosen]
-    found = findings({**merged([one for one, _, _ in MISTAKES]), **merged([one for one, _ in parts])})
-    assert {(finding.rule, finding.path) for finding in found} >= WANTED
-    rules = [finding.rule for finding in found]
+    result = findings({**merged([changes for changes, _, _ in MISTAKES]), **merged([changes for changes, _ in parts])})
+    assert {(finding.rule, finding.path) for finding in result} >= EXPECTED
+    rules = [finding.rule for finding in result]
     for _, rule in parts:
         assert rules.count(rule) >= sum(rule == other for _, other in parts)
 
 
 def test_two_mistakes_never_hide_each_other() -> None:
     hidden = []
-    for (one, first, here), (other, second, there) in combinations(MISTAKES, 2):
-        if not said({**one, **other}) >= {(first, here), (second, there)}:
+    for (earlier, first, first_path), (later, second, second_path) in combinations(MISTAKES, 2):
+        if not reported({**earlier, **later}) >= {(first, first_path), (second, second_path)}:
             hidden.append((first, second))
     assert hidden == []
 
@@ -115,10 +115,10 @@ def test_a_broken_item_of_a_list_hides_nothing_of_the_others() -> None:
         (*POOLS, 2): {**POOL, "nmae": "c"},
         (*POOLS, 3): {**POOL, "name": "d", "capacity": [{"kind": "on_demand", "zones": ["usw2-az1"]}]},
     }
-    found = said(bad_first)
+    result = reported(bad_first)
     assert {
         ("wrong-type", (*POOLS, 0, "max_nodes")),
         ("unknown-instance-type", (*POOLS, 1, "instance")),
         ("unknown-key", (*POOLS, 2, "nmae")),
         ("unknown-zone", (*POOLS, 3, "capacity", 0, "zones", 0)),
-    } <= found
+    } <= result

@@ -1,4 +1,5 @@
-"""Queues and small settings for tests of the replay. `python -m tests.unit.simulation.queues` writes data/trace.csv anew."""
+"""Generated queues and small scenarios for tests of the replay. `python -m tests.unit.simulation.queues` rewrites
+data/trace.csv."""
 
 import csv
 import math
@@ -10,26 +11,26 @@ from landbridge.burst.model import AccountPolicy, BurstPolicy, Offering, PoolPol
 from landbridge.simulation.scenario import Scenario, ScenarioPool
 
 TRACE = Path(__file__).parent / "data" / "trace.csv"
-#: 2017-10-30: a queue of four days goes over the turn of a month.
+#: 2017-10-30: a queue of four days crosses the end of a month.
 START = datetime(2017, 10, 30, tzinfo=UTC).timestamp()
 JOBS = 400
 
 
-def made(jobs: int = JOBS, seed: int = 7) -> list[dict[str, object]]:
-    """Jobs as clusters see them: most on one GPU and short, some that take days, bursts of submissions by day."""
-    chance, rows, now = random.Random(seed), list[dict[str, object]](), START
+def generated_jobs(jobs: int = JOBS, seed: int = 7) -> list[dict[str, object]]:
+    """Generate typical jobs: most are short and on one GPU, some run for days, with bursts of submissions by day."""
+    generator, rows, now = random.Random(seed), list[dict[str, object]](), START
     for _ in range(jobs):
         daytime = 8 <= (now / 3600) % 24 < 20
-        now += chance.expovariate(1 / (400 if daytime else 1600))
-        gpus = chance.choices((1, 2, 4, 8, 16, 32), (60, 10, 10, 14, 4, 2))[0]
-        seconds = min(math.exp(chance.gauss(8.2, 1.9)), 4 * 86_400)
+        now += generator.expovariate(1 / (400 if daytime else 1600))
+        gpus = generator.choices((1, 2, 4, 8, 16, 32), (60, 10, 10, 14, 4, 2))[0]
+        seconds = min(math.exp(generator.gauss(8.2, 1.9)), 4 * 86_400)
         when = datetime.fromtimestamp(now, UTC)
         rows.append(
             {
                 "timestamp": f"{when:%Y-%m-%d %H:%M:%S}",
                 "duration": round(max(seconds, 30.0), 1),
                 "num_gpus": gpus,
-                "cluster": chance.choice(("speech", "vision", "ads")),
+                "cluster": generator.choice(("speech", "vision", "ads")),
             }
         )
     return rows
@@ -48,7 +49,7 @@ def scenario(
     suspend: float = 300.0,
     size: int | None = None,
 ) -> Scenario:
-    """A site and pools (most nodes, kept nodes), with one account that may leave and one that may not."""
+    """Return a site and pools (maximum and minimum nodes), with one account that may burst and one that may not."""
     named = {f"p{number}": pool for number, pool in enumerate(pools, start=1)}
     offerings = {
         name: tuple(
@@ -63,8 +64,8 @@ def scenario(
         cluster="c",
         region="r",
         pools={
-            name: PoolPolicy(name, f"{name}-", most, offerings[name], boot_seconds=boot, min_nodes=kept)
-            for name, (most, kept) in named.items()
+            name: PoolPolicy(name, f"{name}-", max_nodes, offerings[name], boot_seconds=boot, min_nodes=min_nodes)
+            for name, (max_nodes, min_nodes) in named.items()
         },
         accounts={
             "open": AccountPolicy("open", "internal", True, monthly_usd=cap, hard=cap is not None),
@@ -83,8 +84,8 @@ def scenario(
 
 
 def main() -> None:
-    """Write the sample."""
-    rows = made()
+    """Write the sample trace."""
+    rows = generated_jobs()
     with TRACE.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

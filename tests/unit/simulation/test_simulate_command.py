@@ -1,4 +1,4 @@
-"""Queues as files, the report, the picture and the command."""
+"""Trace files, and the report, the picture and the command of the simulation."""
 
 import json
 import xml.etree.ElementTree as ET
@@ -16,15 +16,15 @@ from landbridge.simulation.result import SimulatedJob
 from landbridge.simulation.scenario import scenario_of
 from landbridge.simulation.trace import TraceError, TraceJob, read
 from tests.unit.core.samples import ROOT, shipped
-from tests.unit.simulation.queues import JOBS, START, TRACE, made, scenario
+from tests.unit.simulation.queues import JOBS, START, TRACE, generated_jobs, scenario
 
 PHILLY = ROOT.parent / "shared" / "data" / "philly.csv"
 
 
-def test_the_sample_is_what_its_program_makes() -> None:
+def test_the_sample_trace_is_that_of_its_generator() -> None:
     jobs = read(TRACE)
     assert len(jobs) == JOBS
-    rows = made()
+    rows = generated_jobs()
     assert [(job.gpus, job.seconds, job.group) for job in jobs] == [
         (row["num_gpus"], row["duration"], row["cluster"]) for row in rows
     ]
@@ -39,12 +39,12 @@ def test_the_sample_is_what_its_program_makes() -> None:
         ("d.json", json.dumps({"jobs": [{"submitted": "2017-10-30T02:00:00+02:00", "seconds": 60, "gpus": 8, "user": "vc"}]})),
     ],
 )  # fmt: skip
-def test_a_queue_has_many_forms(name: str, text: str, tmp_path: Path) -> None:
+def test_traces_are_read_from_csv_and_json(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     assert read(tmp_path / name) == [TraceJob(START, 60.0, 8, "vc")]
 
 
-def test_what_squeue_prints_is_a_queue(tmp_path: Path) -> None:
+def test_a_trace_is_read_from_the_output_of_squeue(tmp_path: Path) -> None:
     def set_to(number: float) -> dict[str, object]:
         return {"set": True, "infinite": False, "number": number}
 
@@ -56,7 +56,7 @@ def test_what_squeue_prints_is_a_queue(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("timestamp,duration,num_gpus\nyesterday,60,1\n", "job 1"),
         ("timestamp,duration,num_gpus\n2017-10-30,long,1\n", "job 1"),
@@ -64,49 +64,51 @@ def test_what_squeue_prints_is_a_queue(tmp_path: Path) -> None:
         ("timestamp,duration,num_gpus\n", "no job"),
     ],
 )
-def test_a_file_that_is_no_queue_is_refused_with_the_place(text: str, said: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_trace_is_refused_with_the_job_number(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "queue.csv"
     path.write_text(text)
-    with pytest.raises(TraceError, match=said):
+    with pytest.raises(TraceError, match=message):
         read(path)
-    done = CliRunner().invoke(build(), ["burst", "simulate", str(path), "-f", str(ROOT / "stacks/Pulumi.hybrid.yaml")])
-    assert done.exit_code == 2 and said in done.output
+    completed = CliRunner().invoke(
+        build(), ["burst", "simulate", str(path), "-f", str(ROOT / "stacks/Pulumi.hybrid.yaml")]
+    )
+    assert completed.exit_code == 2 and message in completed.output
 
 
-def test_jobs_are_dealt_the_same_way_every_time_and_by_share() -> None:
+def test_jobs_are_assigned_to_accounts_by_share_and_deterministically() -> None:
     policy = scenario().policy
-    asked = [TraceJob(START + n, 60.0, 1, f"vc{n % 7}") for n in range(4000)]
-    tasks = simulated_jobs(asked, policy, AccountMapping(restricted=0.25))
-    assert tasks == simulated_jobs(asked, policy, AccountMapping(restricted=0.25))
+    trace = [TraceJob(START + n, 60.0, 1, f"vc{n % 7}") for n in range(4000)]
+    tasks = simulated_jobs(trace, policy, AccountMapping(restricted=0.25))
+    assert tasks == simulated_jobs(trace, policy, AccountMapping(restricted=0.25))
     assert sum(task.account == "shut" for task in tasks) / len(tasks) == pytest.approx(0.25, abs=0.03)
-    few = simulated_jobs(asked, policy, AccountMapping(restricted=0.25, sample=0.1))
+    few = simulated_jobs(trace, policy, AccountMapping(restricted=0.25, sample=0.1))
     assert len(few) == pytest.approx(400, abs=60)
-    # The sample is no choice among accounts.
+    # Sampling does not change the share of the accounts.
     assert sum(task.account == "shut" for task in few) / len(few) == pytest.approx(0.25, abs=0.08)
-    assert {task.account for task in simulated_jobs(asked, policy, AccountMapping(restricted=0.0))} == {"open"}
-    assert {task.account for task in simulated_jobs(asked, policy, AccountMapping(restricted=1.0))} == {"shut"}
+    assert {task.account for task in simulated_jobs(trace, policy, AccountMapping(restricted=0.0))} == {"open"}
+    assert {task.account for task in simulated_jobs(trace, policy, AccountMapping(restricted=1.0))} == {"shut"}
 
 
-def test_an_account_and_a_limit_that_a_queue_names_stay() -> None:
-    asked = [TraceJob(START, 600.0, 1, account="shut", minutes=5.0), TraceJob(START, 600.0, 1, account="nobody's")]
-    first, second = simulated_jobs(asked, scenario().policy, AccountMapping(restricted=0.0, limit_factor=3.0))
+def test_an_account_and_a_limit_of_the_trace_are_kept() -> None:
+    trace = [TraceJob(START, 600.0, 1, account="shut", minutes=5.0), TraceJob(START, 600.0, 1, account="nobody's")]
+    first, second = simulated_jobs(trace, scenario().policy, AccountMapping(restricted=0.0, limit_factor=3.0))
     assert first == SimulatedJob(START, 300.0, 1, "shut", 300.0), "a job ends at its limit"
     assert second == SimulatedJob(START, 600.0, 1, "open", 1800.0)
 
 
-def test_the_report_adds_up() -> None:
+def test_the_figures_of_the_report_add_up() -> None:
     site = scenario(pools=((3, 0), (2, 1)), cap=2000.0)
     tasks = simulated_jobs(read(TRACE), site.policy, AccountMapping())
-    both, alone = replay(site, tasks), replay(site, tasks, bursting=False)
-    found = report(site, both, alone)
-    ran = sum(t.seconds * t.gpus for t, began in zip(tasks, both.began, strict=True) if began is not None) / 3600
-    assert found.gpu_hours_onprem + found.gpu_hours_aws == pytest.approx(ran)
-    assert found.usd == pytest.approx(sum(both.spent.values())) and found.usd > 0
-    assert sum(found.node_hours_aws.values()) * 40.0 == pytest.approx(found.usd)
-    assert found.never == sum(began is None for began in both.began)
-    assert found.waits.mean <= found.waits_without.mean and found.waits.jobs == found.waits_without.jobs
-    assert 0 < found.refused["RESIDENCY"] < len(tasks) and found.refused["BUDGET"] > 0
-    assert json.loads(json.dumps(found.as_data()))["usd"] == found.usd
+    bursting, without = replay(site, tasks), replay(site, tasks, bursting=False)
+    figures = report(site, bursting, without)
+    ran = sum(t.seconds * t.gpus for t, began in zip(tasks, bursting.began, strict=True) if began is not None) / 3600
+    assert figures.gpu_hours_onprem + figures.gpu_hours_aws == pytest.approx(ran)
+    assert figures.usd == pytest.approx(sum(bursting.spent.values())) and figures.usd > 0
+    assert sum(figures.node_hours_aws.values()) * 40.0 == pytest.approx(figures.usd)
+    assert figures.never == sum(began is None for began in bursting.began)
+    assert figures.waits.mean <= figures.waits_without.mean and figures.waits.jobs == figures.waits_without.jobs
+    assert 0 < figures.refused["RESIDENCY"] < len(tasks) and figures.refused["BUDGET"] > 0
+    assert json.loads(json.dumps(figures.as_data()))["usd"] == figures.usd
 
 
 def test_the_picture_is_svg_with_a_panel_for_each_question() -> None:
@@ -123,7 +125,7 @@ def test_the_picture_is_svg_with_a_panel_for_each_question() -> None:
     assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
 
 
-def test_the_command_prints_and_draws(tmp_path: Path) -> None:
+def test_the_command_prints_a_report_and_writes_a_picture(tmp_path: Path) -> None:
     words = ["burst", "simulate", str(TRACE), "-f", str(ROOT / "stacks" / "Pulumi.hybrid.yaml")]
     done = CliRunner().invoke(build(), [*words, "--format", "json", "--picture", str(tmp_path / "q.svg")])
     assert done.exit_code == 0, done.output
@@ -145,9 +147,9 @@ def test_every_environment_can_be_replayed(name: str) -> None:
 
 
 @pytest.mark.long
-def test_the_whole_of_phillys_queue() -> None:
+def test_the_complete_philly_trace_is_replayed() -> None:
     if not PHILLY.is_file():
-        pytest.skip(f"{PHILLY} is not there: it is no part of the checkout")
+        pytest.skip(f"{PHILLY} does not exist: it is not part of the checkout")
     site = scenario_of(shipped("hybrid"))
     tasks = simulated_jobs(read(PHILLY), site.policy, AccountMapping())
     assert len(tasks) == 82_247

@@ -1,4 +1,4 @@
-"""A reader and a writer of Slurm's files that know nothing of how Landbridge writes them."""
+"""Reader and writer of Slurm's files, independent of the code of Landbridge."""
 
 import re
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from typing import Any
 from landbridge import hostlist, yaml_text
 
 _WORD = re.compile(r"([A-Za-z][A-Za-z0-9]*)=(\S+)")
-#: Keys that begin a line of several.
+#: Keys that begin a line with several settings.
 OBJECTS = frozenset({"NodeName", "PartitionName", "SwitchName", "BlockName"})
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line: its words in order; a comment is its text, an empty line has neither."""
+    """One line: its settings in sequence, or a comment; an empty line has neither."""
 
     words: tuple[tuple[str, str], ...] = ()
     comment: str | None = None
@@ -29,18 +29,18 @@ class Line:
 
 
 def read(text: str) -> tuple[Line, ...]:
-    """Every line of slurm.conf, gres.conf, cgroup.conf or topology.conf; ValueError names one that is none."""
+    """Return every line of slurm.conf, gres.conf, cgroup.conf or topology.conf; raise ValueError with an invalid line."""
     assert text.endswith("\n")
     return tuple(_line(line) for line in text.removesuffix("\n").split("\n"))
 
 
 def write(lines: Sequence[Line]) -> str:
-    """The same as text, one blank between words."""
+    """Return the lines as text, with one blank between settings."""
     return "".join((line.comment or " ".join(f"{key}={value}" for key, value in line.words)) + "\n" for line in lines)
 
 
 def settings(text: str) -> dict[str, str]:
-    """The lines that are about no node and no queue; of a key with several lines, the first."""
+    """Return the settings that are no node, partition or switch lines; of a key with several lines, the first."""
     settings: dict[str, str] = {}
     for line in read(text):
         if line.words and line.key not in OBJECTS:
@@ -49,7 +49,7 @@ def settings(text: str) -> dict[str, str]:
 
 
 def objects(text: str, key: str) -> dict[str, dict[str, str]]:
-    """The lines of one kind by each name that they are about."""
+    """Return the lines of one kind by the names in their host list."""
     objects = {}
     for line in read(text):
         if line.key == key:
@@ -82,8 +82,8 @@ def write_topology(topologies: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def again(name: str, text: str) -> str:
-    """The file as it is once it has been read and written."""
+def read_and_write(name: str, text: str) -> str:
+    """Return the file after it has been read and written."""
     if not name.endswith(".yaml"):
         return write(read(text))
     head, _, _ = text.partition("---\n")

@@ -1,6 +1,6 @@
-"""Slurm's files of a handful of environments, as they were at their last review.
+"""Reviewed Slurm files of several environments.
 
-After a wanted change: python -m tests.unit.slurm_files.golden, and review the difference.
+After an intended change: python -m tests.unit.slurm_files.golden, and review the difference.
 """
 
 import shutil
@@ -12,27 +12,27 @@ from landbridge.plan.slurm.files import slurm_files
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"
 NAMES = tuple(sorted(path.stem for path in (HERE / "environments").glob("*.yaml")))
-#: Those that Debian has packages of, which the lab starts; and the oldest, which nothing newer may have crept into.
+#: Versions with Debian packages, which the lab starts; and the oldest one, which must have no newer settings.
 VERSIONS = ("24.11", "26.05")
 OLDEST = "23.11"
 CASES = (*((name, version) for name in NAMES for version in VERSIONS), ("metal", OLDEST), ("hybrid", OLDEST))
 
 
 def environment(name: str, version: str) -> Environment:
-    """One of the environments with this Slurm."""
+    """Return one of the environments with this version of Slurm."""
     text = (HERE / "environments" / f"{name}.yaml").read_text().replace("VERSION", version)
-    found = load_text(text, Path(f"stacks/Pulumi.{name}.yaml"))
-    assert found.environment is not None, found.findings
-    return found.environment
+    result = load_text(text, Path(f"stacks/Pulumi.{name}.yaml"))
+    assert result.environment is not None, result.findings
+    return result.environment
 
 
 def folder(name: str, version: str) -> Path:
-    """Return the folder of the files."""
+    """Return the directory of the files."""
     return GOLDEN / f"{name}-{version}"
 
 
 def main() -> None:
-    """Write every file anew."""
+    """Rewrite every file."""
     shutil.rmtree(GOLDEN, ignore_errors=True)
     for name, version in CASES:
         folder(name, version).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Slurm's files are unchanged, complete, and made only from the environment."""
+"""Slurm's files are unchanged, complete, and depend only on the environment."""
 
 import json
 import os
@@ -31,83 +31,83 @@ NODE = {
 NODE |= {"RestrictedCoresPerGPU", "Gres", "Feature", "Weight", "SuspendTime", "State"}
 
 
-def kept(name: str, version: str) -> dict[str, str]:
+def golden_files(name: str, version: str) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted(folder(name, version).iterdir())}
 
 
 @pytest.mark.parametrize(("name", "version"), CASES)
-def test_the_files_are_those_that_somebody_has_looked_at(name: str, version: str) -> None:
-    found = slurm_files(environment(name, version))
-    assert found == kept(name, version), "python -m tests.unit.slurm_files.golden, and review the difference"
+def test_the_files_are_the_reviewed_ones(name: str, version: str) -> None:
+    rendered = slurm_files(environment(name, version))
+    assert rendered == golden_files(name, version), "python -m tests.unit.slurm_files.golden, and review the difference"
 
 
-def test_nothing_is_kept_that_nobody_compares() -> None:
+def test_every_golden_directory_is_compared() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {f"{name}-{version}" for name, version in CASES}
 
 
 @pytest.mark.parametrize(("name", "version", "file"), [case for case in FILES if not case[2].endswith(".lua")])
-def test_what_another_reader_understands_is_the_whole_file(name: str, version: str, file: str) -> None:
-    text = kept(name, version)[file]
-    assert conf.again(file, text) == text
+def test_an_independent_reader_understands_every_line(name: str, version: str, file: str) -> None:
+    text = golden_files(name, version)[file]
+    assert conf.read_and_write(file, text) == text
 
 
 @pytest.mark.parametrize(("name", "version"), CASES)
-def test_every_key_is_one_of_slurms_and_every_node_has_its_line_in_each_file(name: str, version: str) -> None:
-    found = kept(name, version)
+def test_every_key_is_one_of_slurm_and_every_node_has_its_line_in_each_file(name: str, version: str) -> None:
+    texts = golden_files(name, version)
     known = {key.casefold() for key in (*slurm_keys().slurm_conf, *slurm_keys().cgroup_conf)}
-    assert {key.casefold() for file in ("slurm.conf", "cgroup.conf") for key in conf.settings(found[file])} <= known
-    nodes = conf.objects(found["slurm.conf"], "NodeName")
+    assert {key.casefold() for file in ("slurm.conf", "cgroup.conf") for key in conf.settings(texts[file])} <= known
+    nodes = conf.objects(texts["slurm.conf"], "NodeName")
     assert all(set(line) <= NODE for line in nodes.values())
-    queues = conf.objects(found["slurm.conf"], "PartitionName")
+    partitions = conf.objects(texts["slurm.conf"], "PartitionName")
     words = {key.casefold() for key in slurm_keys().partition}
-    assert all(key.casefold() in words for line in queues.values() for key in line)
-    assert {host for line in queues.values() for host in hostlist.expand(line["Nodes"])} == set(nodes)
-    assert sum(line["Default"] == "YES" for line in queues.values()) == 1
-    # As many devices as the node says it has, each of them once.
+    assert all(key.casefold() in words for line in partitions.values() for key in line)
+    assert {host for line in partitions.values() for host in hostlist.expand(line["Nodes"])} == set(nodes)
+    assert sum(line["Default"] == "YES" for line in partitions.values()) == 1
+    # As many devices as the Gres of the node, each of them once.
     files: dict[str, list[str]] = {host: [] for host in nodes}
-    for line in conf.read(found["gres.conf"]):
+    for line in conf.read(texts["gres.conf"]):
         for host in hostlist.expand(line.fields["NodeName"]) if line.key == "NodeName" else ():
             devices = line.fields.get("File", "").rpartition("/")[2]
             files[host] += hostlist.expand(devices) if devices else [line.fields["MultipleFiles"]]
     for host, node in nodes.items():
-        wanted = sum(int(part.rpartition(":")[2]) for part in node.get("Gres", "gpu:0").split(","))
-        assert len(files[host]) == len(set(files[host])) == wanted
+        gres_count = sum(int(part.rpartition(":")[2]) for part in node.get("Gres", "gpu:0").split(","))
+        assert len(files[host]) == len(set(files[host])) == gres_count
 
 
-def test_older_releases_are_told_nothing_that_they_do_not_know() -> None:
+def test_older_releases_have_no_setting_that_they_do_not_know() -> None:
     new = {"RestrictedCoresPerGPU", "Topology=", "expedited", "requeue_on_resume_failure", "SuspendTime=600 State"}
     for name, version in CASES:
         if version == OLDEST:
-            text = "".join(kept(name, version).values())
+            text = "".join(golden_files(name, version).values())
             assert [word for word in new if word in text] == []
-    assert "TopologyPlugin=topology/block" in kept("domains", "24.11")["slurm.conf"]
-    # One topology for all, where there can be only one: nodes that are in no domain have to be in it too.
-    assert "TopologyPlugin=topology/tree" in kept("mixed", "24.11")["slurm.conf"]
+    assert "TopologyPlugin=topology/block" in golden_files("domains", "24.11")["slurm.conf"]
+    # Only one topology is possible: it must contain the nodes without a domain too.
+    assert "TopologyPlugin=topology/tree" in golden_files("mixed", "24.11")["slurm.conf"]
 
 
-def test_deepops_935_queues_are_data() -> None:
-    queues = conf.objects(kept("metal", "26.05")["slurm.conf"], "PartitionName")
-    assert list(queues) == ["gpu", "onprem", "debug"]
-    assert queues["debug"] == {
+def test_deepops_935_partitions_are_data() -> None:
+    partitions = conf.objects(golden_files("metal", "26.05")["slurm.conf"], "PartitionName")
+    assert list(partitions) == ["gpu", "onprem", "debug"]
+    assert partitions["debug"] == {
         "PartitionName": "debug", "Nodes": "smc[01-02],v01", "Default": "YES", "MaxTime": "30:00", "DefaultTime": "30:00",
         "DefCpuPerGPU": "4", "DefMemPerGPU": "7782", "OverSubscribe": "NO", "AllowAccounts": "root,vision,clinic",
         "State": "UP", "PriorityTier": "5",
     }  # fmt: skip
-    assert (queues["onprem"]["MaxTime"], queues["gpu"]["Default"]) == ("2-00:00:00", "NO")
+    assert (partitions["onprem"]["MaxTime"], partitions["gpu"]["Default"]) == ("2-00:00:00", "NO")
 
 
-def test_jobs_of_rack_scale_machines_stay_in_their_domains() -> None:
-    alone, mixed = kept("domains", "26.05"), kept("mixed", "26.05")
+def test_jobs_of_rack_scale_nodes_stay_in_their_nvlink_domains() -> None:
+    alone, mixed = golden_files("domains", "26.05"), golden_files("mixed", "26.05")
     assert "      - block: r1\n        nodes: gb[01-18]\n      - block: r2\n" in alone["topology.yaml"]
-    queues = conf.objects(alone["slurm.conf"], "PartitionName")
-    assert {queue.get("Topology") for queue in queues.values()} == {"nvlink"}
-    queues = conf.objects(mixed["slurm.conf"], "PartitionName")
-    assert {name for name, queue in queues.items() if queue.get("Topology") == "nvlink"} == {"rack"}
+    partitions = conf.objects(alone["slurm.conf"], "PartitionName")
+    assert {queue.get("Topology") for queue in partitions.values()} == {"nvlink"}
+    partitions = conf.objects(mixed["slurm.conf"], "PartitionName")
+    assert {name for name, queue in partitions.items() if queue.get("Topology") == "nvlink"} == {"rack"}
 
 
-def test_deepops_1295_deepops_1214_nothing_asks_for_nvidias_library() -> None:
+def test_deepops_1295_deepops_1214_no_setting_needs_nvidias_library() -> None:
     for name, version in CASES:
-        gres = kept(name, version)["gres.conf"]
+        gres = golden_files(name, version)["gres.conf"]
         assert "AutoDetect=off\n" in gres and gres.count("AutoDetect") == 1
 
 
@@ -119,8 +119,8 @@ print(json.dumps(inventory(environment(*sys.argv[1:]))["slurm_controller"]["vars
 """
 
 
-def test_deepops_307_deepops_1178_deepops_1027_no_host_is_asked_for_what_slurm_is_told(tmp_path: Path) -> None:
-    """Rendering gives the same bytes for every user, folder and hash order, without network."""
+def test_deepops_307_deepops_1178_deepops_1027_slurms_files_need_no_facts_of_hosts(tmp_path: Path) -> None:
+    """Render the same bytes for every user, directory and hash seed, without network."""
     other = {
         "PATH": os.environ["PATH"],
         "PYTHONHASHSEED": "7",
@@ -132,14 +132,14 @@ def test_deepops_307_deepops_1178_deepops_1027_no_host_is_asked_for_what_slurm_i
     if os.geteuid() == 0:
         command = ["unshare", "--net", *command]
     done = subprocess.run(command, cwd=ROOT, env=other, capture_output=True, text=True, timeout=300, check=True)
-    assert json.loads(done.stdout) == kept("mixed", "26.05")
+    assert json.loads(done.stdout) == golden_files("mixed", "26.05")
 
 
-def test_deepops_307_what_roles_lay_down_has_nothing_of_other_hosts_in_it() -> None:
+def test_deepops_307_rendered_files_contain_no_facts_of_other_hosts() -> None:
     for role in ("slurm_common", "slurm_controller", "slurm_node", "slurm_login"):
         for path in (ROOT / "ansible/roles" / role / "templates").iterdir():
             assert re.findall(r"hostvars|groups|play_hosts|ansible_local|ansible_facts", path.read_text()) == [], path
 
 
-def test_no_example_is_left_without_a_golden() -> None:
+def test_every_environment_has_golden_files() -> None:
     assert {path.stem for path in (HERE / "environments").iterdir()} == {name for name, _ in CASES}

@@ -1,11 +1,11 @@
 #!/usr/bin/python
-"""Accounts of an MLflow server with basic authentication, as one idempotent step."""
+"""Ansible module for accounts of an MLflow server with basic authentication."""
 
 DOCUMENTATION = r"""
 module: mlflow_users
-short_description: Keep MLflow's accounts as described
+short_description: Manage MLflow's accounts
 description:
-  - Creates missing accounts and sets a password that does not log in. Never deletes an account.
+  - Creates missing accounts and resets passwords that do not log in. Never deletes an account.
 options:
   url: {type: str, required: true, description: The server.}
   admin_password: {type: str, required: true, description: Password of the account admin.}
@@ -35,14 +35,14 @@ from ansible.module_utils.basic import AnsibleModule
 
 
 def call(url, method, user, password, body=None):
-    """Status and text of one request; an HTTP error is an answer."""
+    """Return the status and body of a request, also for an HTTP error."""
     login = base64.b64encode((user + ":" + password).encode()).decode()
     headers = {"Authorization": "Basic " + login, "Content-Type": "application/json"}
     data = json.dumps(body).encode() if body is not None else None
     try:
         request = urllib.request.Request(url, data=data, method=method, headers=headers)
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, answer.read().decode()
+        with urllib.request.urlopen(request, timeout=30) as response:
+            return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
 
@@ -73,14 +73,20 @@ def main():
             module.fail_json(msg="%s %s: %s %s" % (step, user["name"], status, text[:300]))
 
     for user in module.params["users"]:
-        own = base + "get?username=" + urllib.parse.quote(user["name"])
-        status, text = call(own, "GET", *admin)
+        account_url = base + "get?username=" + urllib.parse.quote(user["name"])
+        try:
+            status, text = call(account_url, "GET", *admin)
+        except OSError as error:
+            if not module.check_mode:
+                module.fail_json(msg="query of %s: %s" % (user["name"], error))
+            # The server of a new data class does not run yet.
+            status = 404
         if status == 404:
             change("create", "POST", user)
             created.append(user["name"])
         elif status != 200:
-            module.fail_json(msg="asking for %s: %s %s" % (user["name"], status, text[:300]))
-        elif call(own, "GET", user["name"], user["password"])[0] == 401:
+            module.fail_json(msg="query of %s: %s %s" % (user["name"], status, text[:300]))
+        elif call(account_url, "GET", user["name"], user["password"])[0] == 401:
             change("update-password", "PATCH", user)
             updated.append(user["name"])
     module.exit_json(changed=bool(created or updated), created=created, updated=updated)

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""Check of a mount point: no other mount is replaced, and no home directory is hidden."""
+"""Ansible module that checks a mount point: no other mount is replaced, and no home directory is hidden."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ DOCUMENTATION = """
 module: nfs_mount_point
 short_description: Make a folder safe to mount over
 description:
-  - Fails, and changes nothing, where another file system is mounted on the folder already.
-  - Fails where the homes of accounts of this host would be hidden, the one that Ansible logs in with first of all; with
-    O(homes) they are copied there instead, and the accounts are told. What was copied stays under the mount as it was.
-  - With O(options), a mount that is there takes over what it can without being ended; what it cannot is said.
+  - Fails without changes if another file system is mounted on the folder.
+  - Fails if homes of local accounts would be hidden, in particular that of the account with which Ansible logs in. With
+    O(homes) they are copied there instead, and the accounts' homes are changed. The originals stay below the mount.
+  - With O(options), an existing mount is remounted with these options; options that it rejects give a warning.
 options:
   path: {description: The folder., type: path, required: true}
-  source: {description: What is to be mounted there, as mount shows it., type: str, required: true}
+  source: {description: The file system to mount in the form that mount shows., type: str, required: true}
   accounts:
-    description: Accounts whose homes are on the mount; folders of theirs on this host may be hidden.
+    description: Accounts whose homes are on the mount; their folders on this host may be hidden.
     type: list
     elements: str
     default: []
-  homes: {description: Where the homes of other accounts are copied; empty means that nothing is mounted over them., type: str, default: ""}
-  most_mib: {description: The most that is copied of one home., type: int, default: 1024}
-  options: {description: Options that a mount that is there takes over; empty means that nothing is asked., type: str, default: ""}
+  homes: {description: Folder to which the homes of other accounts are copied; empty means that the module fails instead., type: str, default: ""}
+  most_mib: {description: Largest size in MiB of a home that is copied., type: int, default: 1024}
+  options: {description: Options with which an existing mount is remounted; empty means no remount., type: str, default: ""}
   passwd: {description: File of accounts., type: path, default: /etc/passwd}
 author: [landbridge]
 """
 RETURN = """
 mounted: {description: Whether the source is mounted there., type: bool, returned: success}
 moved: {description: Accounts whose homes were moved., type: list, returned: success}
-hidden: {description: What else is in the folder and will not be seen., type: list, returned: success}
+hidden: {description: Other entries of the folder that the mount will hide., type: list, returned: success}
 """
 MIB = 2**20
 
@@ -44,18 +44,18 @@ class Refused(Exception):
 
 
 def mounted(path, table="/proc/self/mounts"):
-    """Return the source of the last mount on `path`, or None. A mount that waits for a trigger (autofs) does not count."""
-    found = None
+    """Return the source of the last mount on `path`, or None. An autofs mount (a trigger) does not count."""
+    mount_source = None
     with open(table, encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             source, folder, kind = line.split(" ")[:3]
             if unescaped(folder) == path and kind != "autofs":
-                found = unescaped(source)
-    return found
+                mount_source = unescaped(source)
+    return mount_source
 
 
 def is_folder(source, path):
-    """Return whether `path` is a bind mount of the folder `source`: the mount table names its file system only."""
+    """Return whether `path` is a bind mount of the folder `source`: the mount table contains only its file system."""
     return os.path.isabs(source) and os.path.isdir(source) and os.path.samefile(source, path)
 
 
@@ -65,17 +65,17 @@ def unescaped(text):
     return text
 
 
-def stranded(path, accounts, passwd):
-    """[(account, home)] of this host's accounts whose homes are in `path` and exist there, without `accounts`."""
-    found = []
+def homes_below(path, accounts, passwd):
+    """Return [(account, home)] of local accounts, except `accounts`, whose homes exist below `path`."""
+    local_homes = []
     with open(passwd, encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             parts = line.rstrip("\n").split(":")
             if len(parts) == 7 and parts[0] not in accounts:
                 home = os.path.normpath(parts[5])
                 if home.startswith(path.rstrip("/") + "/") and os.path.isdir(home):
-                    found.append((parts[0], home))
-    return found
+                    local_homes.append((parts[0], home))
+    return local_homes
 
 
 def operator():
@@ -97,45 +97,45 @@ def size(folder):
     """Return the bytes in a folder, without mounts in it."""
     device, total = os.lstat(folder).st_dev, 0
     for parent, folders, files in os.walk(folder):
-        folders[:] = [one for one in folders if os.lstat(os.path.join(parent, one)).st_dev == device]
-        total += sum(os.lstat(os.path.join(parent, one)).st_size for one in files)
+        folders[:] = [name for name in folders if os.lstat(os.path.join(parent, name)).st_dev == device]
+        total += sum(os.lstat(os.path.join(parent, name)).st_size for name in files)
     return total
 
 
 def rewrite(passwd, homes):
-    """Give accounts other homes, as usermod would if it did so for those that are logged in. `homes` is by account."""
+    """Set new homes of accounts, as usermod does, but also for those that are logged in. `homes` is by account."""
     libc = ctypes.CDLL(None)
-    # The lock of every program that changes accounts. It waits 15 seconds for another's.
+    # The lock of all programs that change accounts. It waits up to 15 seconds.
     if libc.lckpwdf() != 0:
-        raise Refused("%s is being changed by somebody else" % passwd)
+        raise Refused("another program is changing %s" % passwd)
     try:
         with open(passwd, encoding="utf-8", errors="surrogateescape") as file:
             lines = file.readlines()
-        new, found = passwd + ".landbridge", os.stat(passwd)
-        with open(new, "w", encoding="utf-8", errors="surrogateescape") as file:
-            os.fchmod(file.fileno(), found.st_mode & 0o7777)
-            os.fchown(file.fileno(), found.st_uid, found.st_gid)
+        temporary, status = passwd + ".landbridge", os.stat(passwd)
+        with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
+            os.fchmod(file.fileno(), status.st_mode & 0o7777)
+            os.fchown(file.fileno(), status.st_uid, status.st_gid)
             for line in lines:
                 parts = line.split(":")
                 if len(parts) == 7 and parts[0] in homes:
                     parts[5] = homes[parts[0]]
                 file.write(":".join(parts))
-        os.replace(new, passwd)
+        os.replace(temporary, passwd)
     finally:
         libc.ulckpwdf()
 
 
-def move(module, found, params):
-    """Copy each home, then say where it is. One that is there already is taken as it is: it was copied by an earlier run."""
+def move(module, local_homes, params):
+    """Copy each home, then set the accounts' new homes. A copy of an earlier run stays unchanged."""
     os.makedirs(params["homes"], mode=0o755, exist_ok=True)
     homes = {}
-    for name, home in found:
+    for name, home in local_homes:
         target = os.path.join(params["homes"], name)
         if not os.path.lexists(target):
-            part = target + ".part"
-            module.run_command(["rm", "-rf", part], check_rc=True)
-            module.run_command(["cp", "--archive", "--one-file-system", "-T", home, part], check_rc=True)
-            os.rename(part, target)
+            partial = target + ".part"
+            module.run_command(["rm", "-rf", partial], check_rc=True)
+            module.run_command(["cp", "--archive", "--one-file-system", "-T", home, partial], check_rc=True)
+            os.rename(partial, target)
         homes[name] = target
     rewrite(params["passwd"], homes)
 
@@ -143,39 +143,41 @@ def move(module, found, params):
 def work(module, params):
     """Return the module's result. Raises Refused."""
     path = os.path.normpath(params["path"])
-    there = mounted(path)
-    if there is not None:
-        if there.rstrip("/") != params["source"].rstrip("/") and not is_folder(params["source"], path):
+    present_source = mounted(path)
+    if present_source is not None:
+        if present_source.rstrip("/") != params["source"].rstrip("/") and not is_folder(params["source"], path):
             raise Refused(
                 "%s is mounted on %s, and %s is wanted there: files may be open, so nothing was changed. Drain the host, "
-                "end that mount, and run this again" % (there, path, params["source"])
+                "end that mount, and run this again" % (present_source, path, params["source"])
             )
         return {"changed": False, "mounted": True, "moved": [], "hidden": []}
-    found = stranded(path, params["accounts"], params["passwd"])
-    names = [name for name, _ in found]
-    if found and not params["homes"]:
-        own = operator()
-        who = ", ".join("%s (with which you are logged in)" % name if name == own else name for name in names)
+    local_homes = homes_below(path, params["accounts"], params["passwd"])
+    names = [name for name, _ in local_homes]
+    if local_homes and not params["homes"]:
+        login_account = operator()
+        accounts = ", ".join(
+            "%s (with which you are logged in)" % name if name == login_account else name for name in names
+        )
         raise Refused(
             "homes of accounts of this host are in %s and would be out of reach: %s. Nothing was mounted. Say where such "
-            "homes are to be instead, or give the accounts homes elsewhere" % (path, who)
+            "homes are to be instead, or give the accounts homes elsewhere" % (path, accounts)
         )
-    for name, home in found:
+    for name, home in local_homes:
         if size(home) > params["most_mib"] * MIB:
             raise Refused("%s of %s is more than %d MiB: move it by hand" % (home, name, params["most_mib"]))
-    if found and not module.check_mode:
-        move(module, found, params)
+    if local_homes and not module.check_mode:
+        move(module, local_homes, params)
     inside = sorted(os.listdir(path)) if os.path.isdir(path) else []
-    gone = {os.path.basename(home) for _, home in found}
-    hidden = [one for one in inside if one not in gone and one != "lost+found"]
-    return {"changed": bool(found), "mounted": False, "moved": names, "hidden": hidden}
+    moved = {os.path.basename(home) for _, home in local_homes}
+    hidden = [name for name in inside if name not in moved and name != "lost+found"]
+    return {"changed": bool(local_homes), "mounted": False, "moved": names, "hidden": hidden}
 
 
 def remount(module, path, options):
     """Apply options to a mounted file system; warn if the kernel cannot do that."""
-    code, _, said = module.run_command(["mount", "-o", "remount," + options, path])
+    code, _, error = module.run_command(["mount", "-o", "remount," + options, path])
     if code != 0:
-        module.warn("%s goes on with the options that it has until it is mounted next: %s" % (path, said.strip()))
+        module.warn("%s keeps its present options until the next mount: %s" % (path, error.strip()))
 
 
 def main():

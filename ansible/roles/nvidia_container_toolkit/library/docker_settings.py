@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""Docker's daemon.json with devices by description (CDI) on, and NVIDIA's runtime not the default; all else as it is."""
+"""Ansible module for Docker's daemon.json: enables CDI, and removes NVIDIA's runtime as the default."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ DOCUMENTATION = """
 module: docker_settings
 short_description: Docker's settings for GPUs by CDI
 description:
-  - Turns the feature C(cdi) on and takes C(default-runtime) out where it is NVIDIA's. Everything else stays.
-  - Does nothing where the host has neither the file nor Docker.
+  - Enables the feature C(cdi) and removes C(default-runtime) if it is NVIDIA's. Other settings stay unchanged.
+  - Does nothing if the host has neither the file nor Docker.
 options:
-  path: {type: path, required: true, description: Docker's settings.}
+  path: {type: path, required: true, description: Docker's settings file.}
 attributes: {check_mode: {support: full}, diff_mode: {support: full}}
 author: landbridge
 """
@@ -23,32 +23,32 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 
-def wanted(found: dict[str, Any]) -> dict[str, Any]:
-    """The settings as they should be. Source: dockerd(8), features and default-runtime; CDI is a feature since 25.0."""
-    made = {**found, "features": {**found.get("features", {}), "cdi": True}}
-    if made.get("default-runtime") == "nvidia":
-        del made["default-runtime"]
-    return made
+def changed_settings(present: dict[str, Any]) -> dict[str, Any]:
+    """Return the changed settings. Source: dockerd(8), features and default-runtime; CDI is a feature since 25.0."""
+    settings = {**present, "features": {**present.get("features", {}), "cdi": True}}
+    if settings.get("default-runtime") == "nvidia":
+        del settings["default-runtime"]
+    return settings
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec={"path": {"type": "path", "required": True}}, supports_check_mode=True)
     path = module.params["path"]
-    there = os.path.exists(path)
-    if not there and shutil.which("dockerd", path="/usr/sbin:/usr/bin:/usr/local/bin") is None:
+    exists = os.path.exists(path)
+    if not exists and shutil.which("dockerd", path="/usr/sbin:/usr/bin:/usr/local/bin") is None:
         module.exit_json(changed=False)
     text = ""
-    if there:
+    if exists:
         with open(path, encoding="utf-8") as file:
             text = file.read()
     try:
-        found = json.loads(text or "{}")
+        present = json.loads(text or "{}")
     except ValueError as error:
         module.fail_json(msg=f"{path} is no JSON: {error}")
-    made = wanted(found)
-    if made == found:
+    settings = changed_settings(present)
+    if settings == present:
         module.exit_json(changed=False)
-    written = json.dumps(made, indent=2) + "\n"
+    written = json.dumps(settings, indent=2) + "\n"
     if not module.check_mode:
         os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
         with open(f"{path}.new", "w", encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 #!/usr/bin/python
-"""File system on a node's own disks for data that may be lost: created once, never over existing data."""
+"""Ansible module for a scratch file system on a node's local disks: created once, never over existing data."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from ansible.module_utils.basic import AnsibleModule
 
 DOCUMENTATION = """
 module: scratch_volume
-short_description: One file system over a node's own disks, mounted
+short_description: Create and mount one file system on a node's local disks
 description:
-  - Makes a RAID 0 of several disks, or takes one disk as it is, makes a file system on it once, and mounts it.
-  - A disk that holds anything else (a file system, a partition table, part of an array) is never touched without O(overwrite).
-  - What was made is remembered in O(record); a disk of it that is not there any more is told, and nothing is done.
+  - Creates a RAID 0 of several disks, or uses a single disk, creates a file system on it once, and mounts it.
+  - A disk with other data (a file system, a partition table, part of an array) is never changed without O(overwrite).
+  - O(record) stores the disks and the file system; if one of these disks is missing later, the module fails without
+    changes.
 options:
-  mount: {description: Where it is mounted., type: path, required: true}
+  mount: {description: The mount point., type: path, required: true}
   devices:
-    description: Disks, best by names that stay (/dev/disk/by-id/…); empty means every NVMe disk that nothing uses.
+    description: Disks, preferably by stable names (/dev/disk/by-id/…); empty means every unused NVMe disk.
     type: list
     elements: path
     default: []
-  filesystem: {description: Its kind., type: str, choices: [ext4, xfs], default: xfs}
+  filesystem: {description: Type of the file system., type: str, choices: [ext4, xfs], default: xfs}
   label: {description: The file system's label and the array's name., type: str, default: scratch}
-  overwrite: {description: Whether disks that hold something else may be taken., type: bool, default: false}
-  rebuild: {description: Whether to begin anew where a disk was lost., type: bool, default: false}
-  record: {description: File that remembers what was made., type: path, default: /etc/landbridge/scratch.json}
+  overwrite: {description: Whether disks with other data may be formatted., type: bool, default: false}
+  rebuild: {description: Whether to create a new file system if a disk is missing., type: bool, default: false}
+  record: {description: File with the disks and the file system., type: path, default: /etc/landbridge/scratch.json}
 author: [landbridge]
 """
 RETURN = """
-source: {description: The file system as fstab names it., type: str, returned: success}
+source: {description: The file system in fstab's form., type: str, returned: success}
 disks: {description: The disks under it., type: list, returned: success}
 """
 
@@ -40,32 +41,32 @@ class Refused(Exception):
 
 
 class Disks:
-    """The node's disks, through its own programs."""
+    """The node's disks, through its programs (lsblk, wipefs, mdadm, ...)."""
 
     def __init__(self, module):
         self.module = module
 
     def run(self, *words):
-        """Return the output of a program; the module fails with it."""
+        """Return the output of a program; the module fails if the program does."""
         return self.module.run_command(list(words), check_rc=True)[1]
 
     def unused(self):
-        """NVMe disks without partitions, arrays or mounts on them."""
+        """Return NVMe disks without partitions, arrays or mounts."""
         listed = self.run("lsblk", "--json", "--paths", "--output", "NAME,TYPE,MOUNTPOINTS")
         return [
-            one["name"]
-            for one in json.loads(listed)["blockdevices"]
-            if one["type"] == "disk"
-            and os.path.basename(one["name"]).startswith("nvme")
-            and not one.get("children")
-            and not any(one["mountpoints"])
+            device["name"]
+            for device in json.loads(listed)["blockdevices"]
+            if device["type"] == "disk"
+            and os.path.basename(device["name"]).startswith("nvme")
+            and not device.get("children")
+            and not any(device["mountpoints"])
         ]
 
     def signatures(self, disk):
-        """The kinds of everything that a disk holds, read from the disk itself: a label would prove nothing."""
-        said = self.run("wipefs", "--no-act", "--json", disk).strip()
-        found = json.loads(said)["signatures"] if said else []
-        return [one["type"] for one in found]
+        """Return the types of all signatures on a disk, read from the disk itself."""
+        output = self.run("wipefs", "--no-act", "--json", disk).strip()
+        signatures = json.loads(output)["signatures"] if output else []
+        return [signature["type"] for signature in signatures]
 
     def mounted(self, path):
         return os.path.ismount(path)
@@ -74,46 +75,46 @@ class Disks:
         return os.path.exists(disk)
 
     def stable(self, disk):
-        """A name that stays when disks change places; the given one where udev gave no other."""
+        """Return a name in /dev/disk/by-id, which does not depend on the slot; the given name if udev has no other."""
         folder = "/dev/disk/by-id"
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-        same = [name for name in names if os.path.realpath(os.path.join(folder, name)) == os.path.realpath(disk)]
-        named = [name for name in same if not name.startswith("nvme-eui.")] or same
-        return os.path.join(folder, named[0]) if named else disk
+        aliases = [name for name in names if os.path.realpath(os.path.join(folder, name)) == os.path.realpath(disk)]
+        preferred = [name for name in aliases if not name.startswith("nvme-eui.")] or aliases
+        return os.path.join(folder, preferred[0]) if preferred else disk
 
 
-def chosen(disks, params, own):
-    """The disks to take. Raises Refused where there are none, or one that is not among `own` holds anything."""
-    found = list(params["devices"]) or disks.unused()
-    if not found:
+def select_disks(disks, params, recorded):
+    """Return the disks to format. Raises Refused without disks, or if one that is not in `recorded` holds data."""
+    selected = list(params["devices"]) or disks.unused()
+    if not selected:
         raise Refused("no NVMe disk of this node is unused: name the disks, or leave this role out")
-    for disk in found:
+    for disk in selected:
         if not disks.exists(disk):
             raise Refused("there is no disk %s" % disk)
-        held = disks.signatures(disk)
-        if held and os.path.realpath(disk) not in own and not params["overwrite"]:
-            raise Refused("%s holds %s: it is formatted only when overwrite says so" % (disk, ", ".join(held)))
-    return found
+        kinds = disks.signatures(disk)
+        if kinds and os.path.realpath(disk) not in recorded and not params["overwrite"]:
+            raise Refused("%s holds %s: it is formatted only when overwrite says so" % (disk, ", ".join(kinds)))
+    return selected
 
 
 def lost(disks, record):
-    """The disks that were there once and are not now."""
+    """Return the recorded disks that no longer exist."""
     return [disk for disk in record["disks"] if not disks.exists(disk)]
 
 
-def make(disks, params, found):
-    """Array, file system; returns its source for fstab."""
-    device = found[0]
-    if len(found) > 1:
+def make(disks, params, selected):
+    """Create the array and the file system; return its source for fstab, and its device."""
+    device = selected[0]
+    if len(selected) > 1:
         device = "/dev/md/" + params["label"]
         if disks.exists(device):
             disks.run("mdadm", "--stop", device)
-    for disk in found:
+    for disk in selected:
         disks.run("wipefs", "--all", disk)
-    if len(found) > 1:
-        count = "--raid-devices=%d" % len(found)
-        disks.run("mdadm", "--create", device, "--run", "--level=0", "--name=" + params["label"], count, *found)
-    # mkfs.ext4 would ask before it overwrites: the disks were checked above.
+    if len(selected) > 1:
+        count = "--raid-devices=%d" % len(selected)
+        disks.run("mdadm", "--create", device, "--run", "--level=0", "--name=" + params["label"], count, *selected)
+    # Without -F, mkfs.ext4 prompts before it overwrites: the disks were checked above.
     force = "-F" if params["filesystem"] == "ext4" else "-f"
     disks.run("mkfs." + params["filesystem"], force, "-L", params["label"], device)
     uuid = disks.run("blkid", "--probe", "--match-tag", "UUID", "--output", "value", device).strip()
@@ -143,11 +144,11 @@ def write(path, record):
 
 
 def work(disks, params, check):
-    """(changed, record) after everything that had to be done. Raises Refused."""
+    """Create and mount the file system if needed; return (changed, record). Raises Refused."""
     record = read(params["record"])
     if record is not None:
-        gone = lost(disks, record)
-        if not gone:
+        missing = lost(disks, record)
+        if not missing:
             if disks.mounted(params["mount"]):
                 return False, record
             if not check:
@@ -155,19 +156,19 @@ def work(disks, params, check):
             return True, record
         if not params["rebuild"]:
             raise Refused(
-                "%s of %d disks lost (%s), and all that was on %s with it: replace it, then begin anew with rebuild"
-                % (len(gone), len(record["disks"]), ", ".join(gone), params["mount"])
+                "%s of %d disks lost (%s), and with them all data on %s: replace them, then set rebuild"
+                % (len(missing), len(record["disks"]), ", ".join(missing), params["mount"])
             )
     if disks.mounted(params["mount"]) and record is None:
         raise Refused("something else is mounted on %s" % params["mount"])
-    found = chosen(disks, params, {os.path.realpath(disk) for disk in (record or {}).get("disks", ())})
+    selected = select_disks(disks, params, {os.path.realpath(disk) for disk in (record or {}).get("disks", ())})
     if check:
-        return True, {"disks": found, "source": "", "device": found[0], "filesystem": params["filesystem"]}
+        return True, {"disks": selected, "source": "", "device": selected[0], "filesystem": params["filesystem"]}
     if disks.mounted(params["mount"]):
         disks.run("umount", params["mount"])
-    source, device = make(disks, params, found)
-    named = [disks.stable(disk) for disk in found]
-    record = {"disks": named, "source": source, "device": device, "filesystem": params["filesystem"]}
+    source, device = make(disks, params, selected)
+    stable_names = [disks.stable(disk) for disk in selected]
+    record = {"disks": stable_names, "source": source, "device": device, "filesystem": params["filesystem"]}
     write(params["record"], record)
     mount(disks, params, record)
     return True, record

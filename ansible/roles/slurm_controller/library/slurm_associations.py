@@ -1,12 +1,12 @@
 #!/usr/bin/python
-"""Accounts, users and their associations of one Slurm cluster, as one idempotent step."""
+"""Ansible module for accounts, users and associations of one Slurm cluster."""
 
 DOCUMENTATION = r"""
 module: slurm_associations
-short_description: Keep Slurm's accounts and users as described
+short_description: Manage Slurm's accounts and users
 description:
-  - Adds accounts and users that are missing and associations that are missing.
-  - Takes away associations of users with the accounts it manages when they are no longer listed. Never deletes an account.
+  - Adds missing accounts, users and associations.
+  - Deletes associations of users with these accounts that are no longer listed. Never deletes an account.
 options:
   cluster: {type: str, required: true, description: ClusterName of slurm.conf.}
   accounts:
@@ -14,11 +14,11 @@ options:
     required: true
     description: >-
       By account name, a dictionary of users (list), description, parent, fairshare, grp_tres (a dictionary as gres/gpu: 8),
-      qos (a list of what its jobs may ask for) and default_qos.
+      qos (the list of QOS that its jobs may use) and default_qos.
   only_add:
     type: bool
     default: false
-    description: Whether only what is missing is added, without limits, as is done before slurmctld has ever run.
+    description: Whether it only adds accounts and users, without limits, as before the first start of slurmctld.
 author: [landbridge]
 """
 
@@ -36,12 +36,12 @@ from ansible.module_utils.basic import AnsibleModule
 
 
 def by_depth(accounts):
-    """Account names, parents before children."""
-    done, order = set(), []
+    """Return the account names, parents before children."""
+    visited, order = set(), []
 
     def visit(name):
-        if name in accounts and name not in done:
-            done.add(name)
+        if name in accounts and name not in visited:
+            visited.add(name)
             visit((accounts[name] or {}).get("parent") or "root")
             order.append(name)
 
@@ -50,56 +50,56 @@ def by_depth(accounts):
     return order
 
 
-def wanted_limits(account):
+def expected_limits(account):
     tres = account.get("grp_tres") or {}
-    found = {
+    limits = {
         "fairshare": str(account.get("fairshare", 1)),
         "GrpTRES": ",".join("%s=%s" % pair for pair in sorted(tres.items())),
     }
     if "qos" in account:
-        found |= {"QOS": ",".join(sorted(account["qos"])), "DefaultQOS": account.get("default_qos") or ""}
-    return found
+        limits |= {"QOS": ",".join(sorted(account["qos"])), "DefaultQOS": account.get("default_qos") or ""}
+    return limits
 
 
 def plan(cluster, accounts, present, only_add=False):
-    """The sacctmgr arguments that lead from `present` to `accounts`, or only to their names and users.
+    """Return the sacctmgr arguments that change `present` into `accounts`; with `only_add`, only names and users.
 
     `present` maps (account, user) to its limits; the user is "" for the account itself.
     """
     steps = []
-    where = "cluster=" + cluster
+    cluster_argument = "cluster=" + cluster
     for name in by_depth(accounts):
         account = accounts[name] or {}
-        users, limits = account.get("users") or [], {} if only_add else wanted_limits(account)
+        users, limits = account.get("users") or [], {} if only_add else expected_limits(account)
         settings = [key + "=" + value for key, value in sorted(limits.items()) if value]
         if (name, "") not in present:
-            about = ["description=" + account.get("description", name), "organization=" + cluster]
+            facts = ["description=" + account.get("description", name), "organization=" + cluster]
             parent = "parent=" + account.get("parent", "root")
-            steps.append(["add", "account", name, where, parent, *about, *settings])
+            steps.append(["add", "account", name, cluster_argument, parent, *facts, *settings])
         elif {key: present[name, ""].get(key, "") for key in limits} != limits:
-            # A limit that is no longer wanted is taken away with -1: gres/gpu=8 becomes gres/gpu=-1.
-            old = present[name, ""]["GrpTRES"]
-            gone = ["GrpTRES=" + old.rpartition("=")[0] + "=-1"] if old and not limits["GrpTRES"] else []
+            # A limit that is no longer listed is removed with -1: gres/gpu=8 becomes gres/gpu=-1.
+            old_tres = present[name, ""]["GrpTRES"]
+            removed = ["GrpTRES=" + old_tres.rpartition("=")[0] + "=-1"] if old_tres and not limits["GrpTRES"] else []
             if present[name, ""].get("DefaultQOS") and not limits.get("DefaultQOS", "none"):
-                gone.append("DefaultQOS=-1")
-            steps.append(["modify", "account", "where", "name=" + name, where, "set", *settings, *gone])
+                removed.append("DefaultQOS=-1")
+            steps.append(["modify", "account", "where", "name=" + name, cluster_argument, "set", *settings, *removed])
         missing = sorted(user for user in users if (name, user) not in present)
         if missing:
-            steps.append(["add", "user", ",".join(missing), "account=" + name, where])
+            steps.append(["add", "user", ",".join(missing), "account=" + name, cluster_argument])
         stale = sorted(user for owner, user in present if owner == name and user and user not in users)
         if stale and not only_add:
-            steps.append(["delete", "user", "where", "name=" + ",".join(stale), "account=" + name, where])
+            steps.append(["delete", "user", "where", "name=" + ",".join(stale), "account=" + name, cluster_argument])
     return steps
 
 
 def parse(text):
-    """`sacctmgr -nP show associations format=account,user,fairshare,grptres,qos,defaultqos` as limits by (account, user)."""
+    """Return limits by (account, user), from `sacctmgr -nP show associations` with the format in `main`."""
     present = {}
     for line in text.splitlines():
         account, user, fairshare, tres, qos, default = (line.split("|") + [""] * 5)[:6]
         if account:
-            shown = {"fairshare": fairshare, "GrpTRES": tres, "DefaultQOS": default}
-            present[account, user] = shown | {"QOS": ",".join(sorted(filter(None, qos.split(","))))}
+            limits = {"fairshare": fairshare, "GrpTRES": tres, "DefaultQOS": default}
+            present[account, user] = limits | {"QOS": ",".join(sorted(filter(None, qos.split(","))))}
     return present
 
 
@@ -115,9 +115,9 @@ def main():
     cluster, accounts, only_add = (module.params[name] for name in ("cluster", "accounts", "only_add"))
     sacctmgr = module.get_bin_path("sacctmgr", required=not module.check_mode)
     if sacctmgr is None:
-        # A first run in check mode: nothing is installed yet, so all of it would be done.
+        # First run in check mode: Slurm is not installed yet, so all commands would run.
         module.exit_json(changed=bool(accounts), commands=plan(cluster, accounts, {}, only_add))
-    # slurmctld registers its cluster when it first reaches slurmdbd; accounts may come before that.
+    # slurmctld registers its cluster when it first connects to slurmdbd; accounts may be needed before that.
     read = [
         sacctmgr,
         "-nP",

@@ -1,25 +1,25 @@
 #!/usr/bin/python
-"""Qualities of service of Slurm, as one idempotent step."""
+"""Ansible module for Slurm's qualities of service (QOS)."""
 
 DOCUMENTATION = r"""
 module: slurm_qos
-short_description: Keep Slurm's qualities of service as described
+short_description: Manage Slurm's qualities of service
 description:
-  - Adds those that are missing and changes those that are otherwise.
-  - Never deletes one, because the jobs of the past have it. Which one is used is said by the accounts that may.
+  - Adds missing ones and changes those with other settings.
+  - Never deletes one, because past jobs refer to it. The accounts determine which ones jobs may use.
 options:
   qos:
     type: dict
     required: true
     description: >-
       By name, a dictionary of settings as sacctmgr prints them (priority, preempt, grptres, maxtrespu, maxjobspu, maxwall, usagefactor,
-      grptresmins, flags); an empty one takes a limit away. description is told when it is made.
+      grptresmins, flags); an empty one removes a limit. description is set at creation.
   only_add:
     type: bool
     default: false
     description: >-
-      Whether only what is missing is added, without limits, as is done before slurmctld has ever run: it does not start with a
-      partition whose quality of service there is not.
+      Whether it only adds missing ones, without settings, as before the first start of slurmctld, which does not start
+      if a partition's quality of service does not exist.
 author: [landbridge]
 """
 
@@ -40,12 +40,12 @@ LISTS = ("preempt", "flags")
 
 
 def parse(text):
-    """`sacctmgr -nP show qos format=name,<FIELDS>` as settings by name."""
+    """Return settings by name, from `sacctmgr -nP show qos format=name,<FIELDS>`."""
     present = {}
     for line in text.splitlines():
         name, *values = line.split("|")
         if name:
-            present[name] = {field: values[at] if at < len(values) else "" for at, field in enumerate(FIELDS)}
+            present[name] = {field: values[index] if index < len(values) else "" for index, field in enumerate(FIELDS)}
             for field in LISTS:
                 present[name][field] = ",".join(sorted(filter(None, present[name][field].split(","))))
     return present
@@ -59,18 +59,18 @@ def cleared(field, old):
 
 
 def plan(qos, present, only_add=False):
-    """The sacctmgr arguments that lead from `present` to `qos`, or only to the names: those first, as they name each other."""
+    """Return the sacctmgr arguments that change `present` into `qos`. Additions first: QOS refer to each other."""
     steps = []
     for name in sorted(set(qos) - set(present)):
         steps.append(["add", "qos", name, "description=" + qos[name].get("description", name)])
     for name in [] if only_add else sorted(qos):
         # Values of a new QOS.
-        found = present.get(name) or dict.fromkeys(FIELDS, "") | {"priority": "0", "usagefactor": "1.000000"}
+        settings = present.get(name) or dict.fromkeys(FIELDS, "") | {"priority": "0", "usagefactor": "1.000000"}
         changes = [
-            field + "=" + (wanted or cleared(field, found[field]))
+            field + "=" + (value or cleared(field, settings[field]))
             for field in FIELDS
-            for wanted in [qos[name].get(field, found[field])]
-            if wanted != found[field]
+            for value in [qos[name].get(field, settings[field])]
+            if value != settings[field]
         ]
         if changes:
             steps.append(["modify", "qos", "where", "name=" + name, "set", *changes])
@@ -83,7 +83,7 @@ def main():
     qos, only_add = module.params["qos"], module.params["only_add"]
     sacctmgr = module.get_bin_path("sacctmgr", required=not module.check_mode)
     if sacctmgr is None:
-        # A first run in check mode: nothing is installed yet, so all of it would be done.
+        # First run in check mode: Slurm is not installed yet, so all commands would run.
         module.exit_json(changed=bool(qos), commands=plan(qos, {}, only_add))
     read = [sacctmgr, "-nP", "show", "qos", "format=name," + ",".join(FIELDS)]
     rc, out, err = module.run_command(read)

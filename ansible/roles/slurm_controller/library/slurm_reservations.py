@@ -1,21 +1,22 @@
 #!/usr/bin/python
-"""Slurm's reservations of one origin, as one idempotent step."""
+"""Ansible module for Slurm reservations whose names have one prefix."""
 
 DOCUMENTATION = r"""
 module: slurm_reservations
-short_description: Keep reservations that block nodes for a time
+short_description: Manage reservations that block nodes for a time
 description:
-  - Adds those that are missing, changes those that are otherwise, and deletes those with the prefix that are not named.
-  - Running jobs stay (IGNORE_JOBS), and it may lie over others (OVERLAP). Never MAINT, which other programs take for an outage.
-  - Needs a slurmctld that answers. What is over is not made.
+  - Adds missing ones, changes those with other settings, and deletes those with the prefix that are not listed.
+  - Running jobs continue (IGNORE_JOBS), and reservations may overlap (OVERLAP). Without MAINT, which other programs
+    treat as an outage.
+  - Needs a slurmctld that answers. Does not create reservations that have ended.
 options:
-  prefix: {type: str, required: true, description: Prefix of the names of all of them; other reservations are not changed.}
+  prefix: {type: str, required: true, description: Prefix of the names; reservations without it are not changed.}
   reservations:
     type: list
     elements: dict
     required: true
     description: >-
-      Each with name, nodes (a host list), starts and ends (ISO 8601 with a time zone; none: from now, and without an end).
+      Each with name, nodes (a host list), starts and ends (ISO 8601 with a time zone; null means now, and no end).
 author: [landbridge]
 """
 
@@ -36,67 +37,78 @@ from datetime import datetime
 
 from ansible.module_utils.basic import AnsibleModule
 
-#: Slurm's "infinite" is a year from the start; a later run of the role makes it a year again.
+#: Seconds. Slurm's "infinite" is a year from the start; later runs of the role extend it.
 YEAR = 365 * 86400
 FLAGS = "IGNORE_JOBS,OVERLAP"
 
 
 def seconds(text):
-    """A moment in seconds since 1970; None stays None."""
+    """Return the seconds since 1970 of a time in ISO 8601; None for None."""
     return None if text is None else int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp())
 
 
 def number(value):
-    """A number as scontrol's JSON has it: as it is, or in a dictionary that says whether it is set."""
+    """Return a number of scontrol's JSON, which is a number or an object with `number`."""
     return value.get("number", 0) if isinstance(value, dict) else value
 
 
 def parse(text, prefix):
-    """`scontrol show reservation --json` as nodes, start and end by name, those with the prefix alone."""
+    """Return nodes, start and end by name, for names with the prefix, from `scontrol show reservation --json`."""
     return {
-        one["name"]: {"nodes": one["node_list"], "starts": number(one["start_time"]), "ends": number(one["end_time"])}
-        for one in json.loads(text or "{}").get("reservations") or []
-        if one["name"].startswith(prefix)
+        entry["name"]: {
+            "nodes": entry["node_list"],
+            "starts": number(entry["start_time"]),
+            "ends": number(entry["end_time"]),
+        }
+        for entry in json.loads(text or "{}").get("reservations") or []
+        if entry["name"].startswith(prefix)
     }
 
 
 def local(moment):
-    """A moment as scontrol reads it: in this host's time."""
+    """Return a time in scontrol's format, in this host's time zone."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(moment))
 
 
-def plan(wanted, present, now, same_nodes):
-    """The scontrol arguments that lead from `present` to `wanted`. `same_nodes` says whether two host lists are one."""
-    steps, named = [], set()
-    for one in wanted:
-        name, starts, ends = one["name"], seconds(one.get("starts")), seconds(one.get("ends"))
+def plan(expected, present, now, same_nodes):
+    """Return the scontrol arguments that change `present` into `expected`. `same_nodes` compares two host lists."""
+    steps, current = [], set()
+    for reservation in expected:
+        name, starts, ends = reservation["name"], seconds(reservation.get("starts")), seconds(reservation.get("ends"))
         if ends is not None and ends <= now:
             continue
-        named.add(name)
-        found = present.get(name)
-        # Slurm takes no start in the past.
+        current.add(name)
+        existing = present.get(name)
+        # Slurm rejects a start in the past.
         start = None if starts is None or starts <= now else starts
-        if found is None:
-            when = ["StartTime=" + ("now" if start is None else local(start))]
-            when.append("Duration=infinite" if ends is None else "EndTime=" + local(ends))
+        if existing is None:
+            times = ["StartTime=" + ("now" if start is None else local(start))]
+            times.append("Duration=infinite" if ends is None else "EndTime=" + local(ends))
             steps.append(
-                ["create", "ReservationName=" + name, "Nodes=" + one["nodes"], *when, "Users=root", "Flags=" + FLAGS]
+                [
+                    "create",
+                    "ReservationName=" + name,
+                    "Nodes=" + reservation["nodes"],
+                    *times,
+                    "Users=root",
+                    "Flags=" + FLAGS,
+                ]
             )
             continue
-        changes = [] if same_nodes(found["nodes"], one["nodes"]) else ["Nodes=" + one["nodes"]]
-        # One that has begun keeps its beginning: Slurm refuses to move it.
-        if found["starts"] > now and found["starts"] != (start or found["starts"]):
+        changes = [] if same_nodes(existing["nodes"], reservation["nodes"]) else ["Nodes=" + reservation["nodes"]]
+        # The start of a reservation that has begun cannot be changed in Slurm.
+        if existing["starts"] > now and existing["starts"] != (start or existing["starts"]):
             changes.append("StartTime=" + local(start))
-        elif found["starts"] > now and start is None:
+        elif existing["starts"] > now and start is None:
             changes.append("StartTime=now")
-        if ends is not None and found["ends"] != ends:
+        if ends is not None and existing["ends"] != ends:
             changes.append("EndTime=" + local(ends))
-        elif ends is None and found["ends"] < max(start or now, found["starts"]) + YEAR // 2:
+        elif ends is None and existing["ends"] < max(start or now, existing["starts"]) + YEAR // 2:
             changes.append("Duration=infinite")
         if changes:
             steps.append(["update", "ReservationName=" + name, *changes])
-    gone = sorted(set(present) - named)
-    return [["delete", "ReservationName=" + name] for name in gone] + steps
+    unlisted = sorted(set(present) - current)
+    return [["delete", "ReservationName=" + name] for name in unlisted] + steps
 
 
 def main():
@@ -105,27 +117,29 @@ def main():
         "reservations": {"type": "list", "elements": "dict", "required": True},
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
-    prefix, wanted = module.params["prefix"], module.params["reservations"]
+    prefix, expected = module.params["prefix"], module.params["reservations"]
     scontrol = module.get_bin_path("scontrol", required=not module.check_mode)
 
-    def ask(*arguments):
+    def scontrol_output(*arguments):
         rc, out, err = module.run_command([scontrol, *arguments])
         if rc != 0:
             module.fail_json(msg=(err or out).strip(), cmd=[scontrol, *arguments], rc=rc)
         return out
 
-    def same_nodes(one, other):
-        return one == other or sorted(ask("show", "hostnames", one).split()) == sorted(
-            ask("show", "hostnames", other).split()
+    def same_nodes(hosts, other_hosts):
+        return hosts == other_hosts or sorted(scontrol_output("show", "hostnames", hosts).split()) == sorted(
+            scontrol_output("show", "hostnames", other_hosts).split()
         )
 
     if scontrol is None:
-        # A first run in check mode: nothing is installed yet, so all of it would be done.
-        module.exit_json(changed=bool(wanted), commands=plan(wanted, {}, time.time(), lambda one, other: True))
-    commands = plan(wanted, parse(ask("show", "reservation", "--json"), prefix), time.time(), same_nodes)
+        # First run in check mode: Slurm is not installed yet, so all commands would run.
+        module.exit_json(
+            changed=bool(expected), commands=plan(expected, {}, time.time(), lambda hosts, other_hosts: True)
+        )
+    commands = plan(expected, parse(scontrol_output("show", "reservation", "--json"), prefix), time.time(), same_nodes)
     if not module.check_mode:
         for command in commands:
-            ask(*command)
+            scontrol_output(*command)
     module.exit_json(changed=bool(commands), commands=commands)
 
 

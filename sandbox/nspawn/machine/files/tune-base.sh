@@ -1,19 +1,19 @@
 #!/bin/sh
-# tune-base.sh ROOT FILES PROXY: turns a fresh minimal Debian into the lab's base image. Run by mmdebstrap, once.
+# tune-base.sh ROOT FILES PROXY: turns a new minimal Debian into the lab's base image. Run once by mmdebstrap.
 set -eu
 root=$1 files=$2 proxy=$3
 
-# Every node must get its own identity: an empty machine-id is filled at first boot, dbus's copy would win over it.
+# Every node must get its own identity: systemd fills an empty machine-id at first boot, unless dbus has a copy.
 : > "$root/etc/machine-id"
 rm -f "$root/var/lib/dbus/machine-id" "$root"/etc/ssh/ssh_host_*
 
-# Many Ansible connections at once, and no lookups that the lab has nobody to answer.
+# Permit many Ansible connections at once; disable DNS and Kerberos lookups, which no server of the lab answers.
 printf '%s\n' 'PermitRootLogin prohibit-password' 'UseDNS no' 'GSSAPIAuthentication no' \
   'MaxStartups 100:30:200' 'MaxSessions 100' > "$root/etc/ssh/sshd_config.d/10-lab.conf"
 rm -f "$root/etc/resolv.conf"
 echo '# the lab has no DNS: names come from /etc/hosts' > "$root/etc/resolv.conf"
 
-# apt: quick unpacking, small lists, testing only for what asks for it.
+# apt: quick unpacking, small lists, testing only for packages pinned to it.
 rm -f "$root/etc/apt/apt.conf.d/99mmdebstrap" "$root"/etc/apt/sources.list.d/*
 cp "$files/sources.list" "$root/etc/apt/sources.list"
 cp "$files/pin" "$root/etc/apt/preferences.d/testing"
@@ -23,16 +23,16 @@ echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/lab-unsafe-io"
 printf 'path-exclude=/usr/share/%s/*\n' doc man locale > "$root/etc/dpkg/dpkg.cfg.d/lab-nodoc"
 rm -rf "$root"/var/lib/apt/lists/*
 chroot "$root" apt-get -q -o "Acquire::http::Proxy=$proxy" update
-# What apt makes of the lists is kept, so that not every node makes it again; what it makes of the installed packages changes.
+# Keep apt's cache of the lists, so that nodes do not build it again; its cache of installed packages would change.
 chroot "$root" apt-cache gencaches
 rm -rf "$root"/var/lib/apt/lists/auxfiles/* "$root"/var/cache/apt/pkgcache.bin "$root"/var/cache/apt/archives/*.deb
 
-# The certificates the host trusts, for machines whose TLS is re-signed on the way.
+# The host's CA certificates, for machines behind a proxy that re-signs TLS.
 if [ -s /etc/ssl/certs/ca-certificates.crt ]; then
   cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 fi
 
-# Nothing that a container cannot have, and nothing that wakes up by itself.
+# Mask units that a container cannot run, and timers.
 for unit in systemd-networkd.service systemd-networkd.socket systemd-networkd-wait-online.service \
   systemd-resolved.service systemd-udevd.service systemd-udev-trigger.service console-getty.service getty@.service \
   serial-getty@.service systemd-journal-flush.service systemd-pstore.service apt-daily.timer apt-daily-upgrade.timer \
@@ -44,8 +44,8 @@ ln -sf /lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.t
 mkdir -p "$root/etc/systemd/journald.conf.d"
 printf '[Journal]\nStorage=volatile\nRuntimeMaxUse=16M\n' > "$root/etc/systemd/journald.conf.d/lab.conf"
 
-# Hardware stand-ins: an NFS client where the kernel has none (diverted, so that nfs-common cannot replace it),
-# and cgroup v1 controllers that the node's Slurm may write to.
+# Hardware stand-ins: an NFS client for kernels without one (diverted, so that nfs-common cannot replace it), and
+# cgroup v1 controllers that the node's Slurm may write to.
 for name in mount.nfs mount.nfs4; do
   chroot "$root" dpkg-divert --quiet --local --no-rename --divert "/usr/sbin/$name.kernel" --add "/usr/sbin/$name"
   install -m 755 "$files/mount.nfs" "$root/usr/sbin/$name"

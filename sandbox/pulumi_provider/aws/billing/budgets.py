@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone, tag_list, tag_map
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    first_or_none,
+    ignore_missing,
+    tag_list,
+    tag_map,
+)
 
 
 class _Billing(AwsResource):
@@ -15,7 +23,7 @@ class _Billing(AwsResource):
         return tag_map(self.budgets.list_tags_for_resource(ResourceARN=arn)["ResourceTags"])
 
     def retag(self, arn: str, before: Bag | None, after: Bag | None) -> None:
-        """Set the tags of a resource."""
+        """Set the tags of the new inputs, and delete the others."""
         dropped = [key for key in before or {} if key not in (after or {})]
         if dropped:
             self.budgets.untag_resource(ResourceARN=arn, ResourceTagKeys=dropped)
@@ -28,7 +36,7 @@ class BudgetResource(_Billing):
     replaces = frozenset({"name", "namePrefix", "budgetType", "timeUnit", "accountId"})
     autoname = "name"
 
-    def _asked(self, news: Bag) -> Bag:
+    def _request(self, news: Bag) -> Bag:
         filters = {cost_filter["name"]: cost_filter["values"] for cost_filter in news.get("costFilters") or []}
         return {
             "BudgetName": news["name"],
@@ -42,57 +50,63 @@ class BudgetResource(_Billing):
         account = self.cloud.account
         self.budgets.create_budget(
             AccountId=account,
-            Budget=self._asked(news),
+            Budget=self._request(news),
             NotificationsWithSubscribers=[
                 _notification(notification) for notification in news.get("notifications") or []
             ],
             ResourceTags=tag_list(news.get("tags")),
         )
-        return self.exists(f"{account}:{news['name']}"), self._own(news["name"])
+        return self.exists(f"{account}:{news['name']}"), self._outputs(news["name"])
 
-    def _own(self, name: str) -> Bag:
+    def _outputs(self, name: str) -> Bag:
         return {"arn": f"arn:aws:budgets::{self.cloud.account}:budget/{name}", "accountId": self.cloud.account}
 
     def _name(self, id_: str) -> Bag:
         return {"AccountId": self.cloud.account, "BudgetName": id_.partition(":")[2]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        budget = found(lambda **a: {"it": [self.budgets.describe_budget(**a)["Budget"]]}, "it", **self._name(id_))
+        budget = first_or_none(
+            lambda **a: {"it": [self.budgets.describe_budget(**a)["Budget"]]}, "it", **self._name(id_)
+        )
         if budget is None:
             return None
-        limit, own = budget["BudgetLimit"], self._own(budget["BudgetName"])
+        limit, outputs = budget["BudgetLimit"], self._outputs(budget["BudgetName"])
         seen = {"name": budget["BudgetName"], "limitAmount": limit["Amount"], "limitUnit": limit["Unit"]}
         filters = [{"name": key, "values": values} for key, values in (budget.get("CostFilters") or {}).items()]
-        return {**own, **seen, "costFilters": filters or None, "tags": self.tags(own["arn"])}
+        return {**outputs, **seen, "costFilters": filters or None, "tags": self.tags(outputs["arn"])}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        """In place, so that its actions stay; of its notifications the old go and the new come."""
-        own = self._name(id_)
+        """Update in place, so that the budget's actions stay; replace the notifications."""
+        budget_key = self._name(id_)
         if changed - {"tags", "notifications"}:
-            self.budgets.update_budget(AccountId=own["AccountId"], NewBudget=self._asked(news))
+            self.budgets.update_budget(AccountId=budget_key["AccountId"], NewBudget=self._request(news))
         if "notifications" in changed:
             for old in state.get("notifications") or []:
-                gone(self.budgets.delete_notification, **own, Notification=_notification(old)["Notification"])
+                ignore_missing(
+                    self.budgets.delete_notification, **budget_key, Notification=_notification(old)["Notification"]
+                )
             for new in news.get("notifications") or []:
-                self.budgets.create_notification(**own, **_notification(new))
+                self.budgets.create_notification(**budget_key, **_notification(new))
         if "tags" in changed:
             self.retag(state["arn"], state.get("tags"), news.get("tags"))
         return {"arn": state["arn"], "accountId": state["accountId"]}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.budgets.delete_budget, **self._name(id_))
+        ignore_missing(self.budgets.delete_budget, **self._name(id_))
 
 
-def _notification(one: Bag) -> Bag:
-    people = [{"SubscriptionType": "EMAIL", "Address": each} for each in one.get("subscriberEmailAddresses") or []]
+def _notification(notification: Bag) -> Bag:
+    subscribers = [
+        {"SubscriptionType": "EMAIL", "Address": each} for each in notification.get("subscriberEmailAddresses") or []
+    ]
     return {
         "Notification": {
-            "NotificationType": one["notificationType"],
-            "ComparisonOperator": one["comparisonOperator"],
-            "Threshold": one["threshold"],
-            "ThresholdType": one["thresholdType"],
+            "NotificationType": notification["notificationType"],
+            "ComparisonOperator": notification["comparisonOperator"],
+            "Threshold": notification["threshold"],
+            "ThresholdType": notification["thresholdType"],
         },
-        "Subscribers": people,
+        "Subscribers": subscribers,
     }
 
 
@@ -101,8 +115,8 @@ class BudgetActionResource(_Billing):
     cloudformation = CloudFormationType("AWS::Budgets::BudgetsAction")
     replaces = frozenset({"accountId", "actionType", "budgetName"})
 
-    def _asked(self, news: Bag) -> Bag:
-        limit, own = news["actionThreshold"], news["definition"]
+    def _request(self, news: Bag) -> Bag:
+        threshold, definition = news["actionThreshold"], news["definition"]
         definitions = {
             "iamActionDefinition": ("IamActionDefinition", ("policyArn", "roles", "groups", "users")),
             "scpActionDefinition": ("ScpActionDefinition", ("policyId", "targetIds")),
@@ -113,13 +127,13 @@ class BudgetActionResource(_Billing):
             "ApprovalModel": news["approvalModel"],
             "ExecutionRoleArn": news["executionRoleArn"],
             "ActionThreshold": {
-                "ActionThresholdType": limit["actionThresholdType"],
-                "ActionThresholdValue": limit["actionThresholdValue"],
+                "ActionThresholdType": threshold["actionThresholdType"],
+                "ActionThresholdValue": threshold["actionThresholdValue"],
             },
             "Definition": {
-                word: {_capital(name): own[key][name] for name in names if own[key].get(name) is not None}
+                word: {_capital(name): definition[key][name] for name in names if definition[key].get(name) is not None}
                 for key, (word, names) in definitions.items()
-                if own.get(key)
+                if definition.get(key)
             },
             "Subscribers": [
                 {"SubscriptionType": subscriber["subscriptionType"], "Address": subscriber["address"]}
@@ -134,12 +148,12 @@ class BudgetActionResource(_Billing):
             BudgetName=budget,
             ActionType=news["actionType"],
             ResourceTags=tag_list(news.get("tags")),
-            **self._asked(news),
+            **self._request(news),
         )["ActionId"]
-        whole = self.exists(f"{account}:{id_}:{budget}")
-        return whole, self._own(whole, "STANDBY")
+        resource_id = self.exists(f"{account}:{id_}:{budget}")
+        return resource_id, self._outputs(resource_id, "STANDBY")
 
-    def _own(self, id_: str, status: str) -> Bag:
+    def _outputs(self, id_: str, status: str) -> Bag:
         account, action, budget = id_.split(":", 2)
         arn = f"arn:aws:budgets::{account}:budget/{budget}/action/{action}"
         return {"arn": arn, "actionId": action, "accountId": account, "status": status}
@@ -149,37 +163,39 @@ class BudgetActionResource(_Billing):
         return {"AccountId": account, "BudgetName": budget, "ActionId": action}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = found(lambda **a: {"it": [self.budgets.describe_budget_action(**a)["Action"]]}, "it", **self._name(id_))
+        item = first_or_none(
+            lambda **a: {"it": [self.budgets.describe_budget_action(**a)["Action"]]}, "it", **self._name(id_)
+        )
         if item is None:
             return None
-        own = self._own(id_, item["Status"])
-        return {**own, **_small(item), "budgetName": item["BudgetName"], "tags": self.tags(own["arn"])}
+        outputs = self._outputs(id_, item["Status"])
+        return {**outputs, **_sdk_properties(item), "budgetName": item["BudgetName"], "tags": self.tags(outputs["arn"])}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if changed - {"tags"}:
-            self.budgets.update_budget_action(**self._name(id_), **self._asked(news))
+            self.budgets.update_budget_action(**self._name(id_), **self._request(news))
         if "tags" in changed:
             self.retag(state["arn"], state.get("tags"), news.get("tags"))
-        return self._own(id_, state["status"])
+        return self._outputs(id_, state["status"])
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.budgets.delete_budget_action, **self._name(id_))
+        ignore_missing(self.budgets.delete_budget_action, **self._name(id_))
 
 
 def _capital(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _small(item: Bag) -> Bag:
-    """Translate the API's description of an action to the SDK's names; whole numbers become integers."""
+def _sdk_properties(item: Bag) -> Bag:
+    """Convert the API's description of an action to the SDK's names; whole numbers become integers."""
 
-    def turned(value: Any) -> Any:
+    def converted(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key[:1].lower() + key[1:]: turned(own) for key, own in value.items()}
+            return {key[:1].lower() + key[1:]: converted(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [turned(own) for own in value]
+            return [converted(item) for item in value]
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     keys = ("NotificationType", "ActionType", "ActionThreshold", "Definition", "ExecutionRoleArn", "ApprovalModel")
-    translated: Bag = turned({key: item[key] for key in (*keys, "Subscribers")})
-    return translated
+    properties: Bag = converted({key: item[key] for key in (*keys, "Subscribers")})
+    return properties

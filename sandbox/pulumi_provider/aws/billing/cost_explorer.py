@@ -18,7 +18,7 @@ from sandbox.pulumi_provider.aws.base import (
 
 
 class CostAllocationTagResource(AwsResource):
-    """A switch: deleting turns it off, and billing goes on knowing the tag."""
+    """Activation of a cost allocation tag: the deletion deactivates it, and billing still lists the tag key."""
 
     token = "aws:costexplorer/costAllocationTag:CostAllocationTag"
     cloudformation = None
@@ -29,8 +29,8 @@ class CostAllocationTagResource(AwsResource):
         return self.cloud.client("ce")
 
     def _set(self, key: str, status: str) -> list[Bag]:
-        wanted = [{"TagKey": key, "Status": status}]
-        failed: list[Bag] = self.costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=wanted)["Errors"]
+        tag_status = [{"TagKey": key, "Status": status}]
+        failed: list[Bag] = self.costs.update_cost_allocation_tags_status(CostAllocationTagsStatus=tag_status)["Errors"]
         return failed
 
     def create(self, news: Bag) -> tuple[str, Bag]:
@@ -51,7 +51,7 @@ class CostAllocationTagResource(AwsResource):
 
 class _Anomaly(AwsResource, ABC):
     autoname = "name"
-    #: The API's noun for it, its member of a request, and its name and ARN there.
+    #: Noun of the API's operations, and name of the member in a request.
     noun: ClassVar[str]
     word: ClassVar[str]
 
@@ -65,17 +65,17 @@ class _Anomaly(AwsResource, ABC):
 
     @abstractmethod
     def request(self, news: Bag) -> Bag:
-        """The inputs as the API has them."""
+        """Return the inputs in the API's form."""
 
     @abstractmethod
     def seen(self, item: Bag) -> Bag:
-        """Translate the API's answer to outputs."""
+        """Return the outputs from the API's answer."""
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = getattr(self.costs, f"create_{self.noun}")(
+        response = getattr(self.costs, f"create_{self.noun}")(
             **{self.word: self.request(news)}, ResourceTags=tag_list(news.get("tags"))
         )
-        arn = self.exists(made[self._arn])
+        arn = self.exists(response[self._arn])
         return arn, self._read(arn) or {}
 
     def _read(self, arn: str) -> Bag | None:
@@ -123,12 +123,12 @@ class AnomalyMonitorResource(_Anomaly):
     noun, word = "anomaly_monitor", "AnomalyMonitor"
 
     def request(self, news: Bag) -> Bag:
-        asked = {"MonitorName": news["name"], "MonitorType": news["monitorType"]}
+        request = {"MonitorName": news["name"], "MonitorType": news["monitorType"]}
         if news.get("monitorDimension"):
-            asked["MonitorDimension"] = news["monitorDimension"]
+            request["MonitorDimension"] = news["monitorDimension"]
         if news.get("monitorSpecification"):
-            asked["MonitorSpecification"] = json.loads(news["monitorSpecification"])
-        return asked
+            request["MonitorSpecification"] = json.loads(news["monitorSpecification"])
+        return request
 
     def changes(self, news: Bag) -> Bag:
         return {"MonitorName": news["name"]}
@@ -150,16 +150,18 @@ class AnomalySubscriptionResource(_Anomaly):
     noun, word = "anomaly_subscription", "AnomalySubscription"
 
     def request(self, news: Bag) -> Bag:
-        people = [{"Type": subscriber["type"], "Address": subscriber["address"]} for subscriber in news["subscribers"]]
-        asked: Bag = {
+        subscribers = [
+            {"Type": subscriber["type"], "Address": subscriber["address"]} for subscriber in news["subscribers"]
+        ]
+        request: Bag = {
             "SubscriptionName": news["name"],
             "Frequency": news["frequency"],
             "MonitorArnList": news["monitorArnLists"],
-            "Subscribers": people,
+            "Subscribers": subscribers,
         }
         if news.get("thresholdExpression"):
-            asked["ThresholdExpression"] = _expression(news["thresholdExpression"])
-        return asked
+            request["ThresholdExpression"] = _expression(news["thresholdExpression"])
+        return request
 
     def seen(self, item: Bag) -> Bag:
         threshold = item.get("ThresholdExpression")
@@ -175,21 +177,21 @@ class AnomalySubscriptionResource(_Anomaly):
         }
 
 
-#: Where an expression's words differ: the SDK's, and the API's.
+#: Members of an expression: the SDK's name and the API's.
 _PARTS = {"dimension": "Dimensions", "tags": "Tags", "costCategory": "CostCategories", "not": "Not"}
 _MANY = {"ands": "And", "ors": "Or"}
 _VALUES = {"key": "Key", "values": "Values", "matchOptions": "MatchOptions"}
 
 
-def _expression(one: Bag) -> Bag:
+def _expression(inputs: Bag) -> Bag:
     expression: Bag = {}
-    for key, value in one.items():
+    for key, value in inputs.items():
         if key in _MANY:
             expression[_MANY[key]] = [_expression(item) for item in value]
         elif key == "not":
             expression["Not"] = _expression(value)
         elif value is not None:
-            expression[_PARTS[key]] = {_VALUES[name]: own for name, own in value.items() if own is not None}
+            expression[_PARTS[key]] = {_VALUES[name]: item for name, item in value.items() if item is not None}
     return expression
 
 
@@ -203,5 +205,5 @@ def _as_inputs(expression: Bag) -> Bag:
         elif key == "Not":
             inputs["not"] = _as_inputs(value)
         else:
-            inputs[parts[key]] = {values[name]: own for name, own in value.items()}
+            inputs[parts[key]] = {values[name]: item for name, item in value.items()}
     return inputs

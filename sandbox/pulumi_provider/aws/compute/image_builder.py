@@ -1,32 +1,32 @@
-"""EC2 Image Builder components, recipes, infrastructure and distribution configurations, pipelines and lifecycle policies.
+"""EC2 Image Builder components, recipes, infrastructure and distribution configurations, pipelines, lifecycle policies.
 
-Pulumi's names are the API's, but for a few; recipes and components are versions that cannot be changed.
+Pulumi's names are the API's with few exceptions; recipes and components are versions that cannot be changed.
 """
 
 from typing import Any, ClassVar
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, first_or_none, ignore_missing
 
 _TRUTH = {"true": True, "false": False}
 
 
 class _Part(AwsResource):
     autoname = "name"
-    #: The operations' noun, and the member of an answer that is the ARN.
+    #: Noun of the operations, and the member of an answer with the ARN.
     noun: ClassVar[str]
     arn_key: ClassVar[str]
-    #: Inputs that are not the API's.
+    #: Inputs that are not members of the API's request.
     ours: ClassVar[frozenset[str]] = frozenset({"region", "tags", "tagsAll", "skipDestroy"})
 
     @property
     def builder(self) -> Any:
         return self.cloud.client("imagebuilder")
 
-    def call(self, verb: str, **given: Any) -> Any:
-        return getattr(self.builder, f"{verb}_{self.noun}")(**given)
+    def call(self, verb: str, **arguments: Any) -> Any:
+        return getattr(self.builder, f"{verb}_{self.noun}")(**arguments)
 
     def request(self, news: Bag) -> Bag:
-        """The inputs as the API has them."""
+        """Return the inputs in the API's form."""
         return {key: value for key, value in news.items() if key not in self.ours and value is not None}
 
     def create(self, news: Bag) -> tuple[str, Bag]:
@@ -35,21 +35,21 @@ class _Part(AwsResource):
         return arn, {"arn": arn, **self.added(arn)}
 
     def added(self, arn: str) -> Bag:
-        """Return AWS's values besides the ARN."""
+        """Return AWS's outputs in addition to the ARN."""
         return {}
 
     def _seen(self, id_: str) -> Bag | None:
         word = self.arn_key.removesuffix("Arn") if self.noun != "component" else "component"
-        return found(lambda **a: {"it": [self.call("get", **a)[word]]}, "it", **{self.arn_key: id_})
+        return first_or_none(lambda **a: {"it": [self.call("get", **a)[word]]}, "it", **{self.arn_key: id_})
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = self._seen(id_)
         if seen is None:
             return None
-        wanted = self.request(state)
+        request = self.request(state)
         return {
-            **{key: state[key] for key in wanted if key in state and seen.get(key) == wanted[key]},
-            **{key: value for key, value in seen.items() if key in wanted and value != wanted[key]},
+            **{key: state[key] for key in request if key in state and seen.get(key) == request[key]},
+            **{key: value for key, value in seen.items() if key in request and value != request[key]},
             "arn": id_,
             "tags": seen.get("tags") or None,
         }
@@ -57,9 +57,9 @@ class _Part(AwsResource):
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "tags" in changed:
             before, after = state.get("tags") or {}, news.get("tags") or {}
-            lost = [key for key in before if key not in after]
-            if lost:
-                self.builder.untag_resource(resourceArn=id_, tagKeys=lost)
+            dropped = [key for key in before if key not in after]
+            if dropped:
+                self.builder.untag_resource(resourceArn=id_, tagKeys=dropped)
             if after:
                 self.builder.tag_resource(resourceArn=id_, tags=after)
         if changed - {"tags"}:
@@ -71,20 +71,20 @@ class _Part(AwsResource):
         self.call("update", **{self.arn_key: id_}, **{k: v for k, v in self.request(news).items() if k != "name"})
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(lambda **given: self.call("delete", **given), **{self.arn_key: id_})
+        ignore_missing(lambda **a: self.call("delete", **a), **{self.arn_key: id_})
 
 
 class _Version(_Part):
-    """A version: anything but its tags is another one."""
+    """Versioned resource type: a change of anything but the tags creates another version."""
 
     @classmethod
     def replaced_by(cls, olds: Bag, news: Bag, changed: frozenset[str]) -> frozenset[str]:
         return changed - {"tags", "skipDestroy"}
 
     def request(self, news: Bag) -> Bag:
-        asked = super().request(news)
-        asked["semanticVersion"] = asked.pop("version")
-        return asked
+        request = super().request(news)
+        request["semanticVersion"] = request.pop("version")
+        return request
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = self._seen(id_)
@@ -106,15 +106,15 @@ class ImageRecipeResource(_Version):
     noun, arn_key = "image_recipe", "imageRecipeArn"
 
     def request(self, news: Bag) -> Bag:
-        asked = super().request(news)
-        asked["blockDeviceMappings"] = [
+        request = super().request(news)
+        request["blockDeviceMappings"] = [
             {
                 **block_device_mapping,
                 "ebs": {key: _TRUTH.get(value, value) for key, value in block_device_mapping.get("ebs", {}).items()},
             }
-            for block_device_mapping in asked.get("blockDeviceMappings", [])
+            for block_device_mapping in request.get("blockDeviceMappings", [])
         ]
-        return asked
+        return request
 
     def added(self, arn: str) -> Bag:
         return {"owner": self.cloud.account, "platform": "Linux"}

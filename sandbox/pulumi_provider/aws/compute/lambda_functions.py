@@ -3,7 +3,14 @@
 from typing import Any
 
 from landbridge.guard.package import archive
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, ProviderError, found, gone
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    ProviderError,
+    first_or_none,
+    ignore_missing,
+)
 
 
 class LambdaFunctionResource(AwsResource):
@@ -46,7 +53,7 @@ class LambdaFunctionResource(AwsResource):
         return news["name"], {"arn": response["FunctionArn"], "codeSha256": response["CodeSha256"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        function = found(lambda **a: {"it": [self.functions.get_function(**a)]}, "it", FunctionName=id_)
+        function = first_or_none(lambda **a: {"it": [self.functions.get_function(**a)]}, "it", FunctionName=id_)
         if function is None:
             return None
         settings = function["Configuration"]
@@ -77,7 +84,7 @@ class LambdaFunctionResource(AwsResource):
         return outputs
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.functions.delete_function, FunctionName=id_)
+        ignore_missing(self.functions.delete_function, FunctionName=id_)
 
 
 class LambdaPermissionResource(AwsResource):
@@ -90,21 +97,21 @@ class LambdaPermissionResource(AwsResource):
         return self.cloud.client("lambda")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {"SourceArn": news["sourceArn"]} if "sourceArn" in news else {}
+        parameters = {"SourceArn": news["sourceArn"]} if "sourceArn" in news else {}
         self.functions.add_permission(
             FunctionName=news["function"],
             StatementId=news["statementId"],
             Action=news["action"],
             Principal=news["principal"],
-            **given,
+            **parameters,
         )
         return news["statementId"], {}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        policy = found(
+        policy = first_or_none(
             lambda **a: {"it": [self.functions.get_policy(**a)["Policy"]]}, "it", FunctionName=state["function"]
         )
         return {} if policy is not None and f'"{id_}"' in policy else None
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.functions.remove_permission, FunctionName=state["function"], StatementId=id_)
+        ignore_missing(self.functions.remove_permission, FunctionName=state["function"], StatementId=id_)

@@ -2,12 +2,19 @@
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone, tag_list
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    first_or_none,
+    ignore_missing,
+    tag_list,
+)
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 
 #: Inputs of the resource that are not part of a template's data.
 OUTSIDE = frozenset({"name", "namePrefix", "description", "tags", "updateDefaultVersion", "defaultVersion", "region"})
-#: Where EC2's word is not Pulumi's with a capital letter.
+#: EC2's names that are not Pulumi's name with a capital letter.
 WORDS = {"securityGroups": "Groups", "ramDiskId": "RamDiskId", "vpcSecurityGroupIds": "SecurityGroupIds"}
 
 
@@ -44,7 +51,8 @@ class LaunchTemplateResource(Ec2Resource):
         latest = self.ec2.describe_launch_template_versions(LaunchTemplateId=id_, Versions=["$Latest"])
         data = latest["LaunchTemplateVersions"][0]["LaunchTemplateData"]
         if data != template_data(state):
-            # Another program has made a version. Its data is not translated back: the difference is enough.
+            # Another program has created a version. Its data is not converted to inputs: showing a difference is
+            # enough.
             seen |= {"imageId": data.get("ImageId", ""), "userData": data.get("UserData", "")}
         return seen
 
@@ -73,7 +81,7 @@ class LaunchTemplateResource(Ec2Resource):
 
 
 def template_data(inputs: Bag) -> Bag:
-    """Translate a template's inputs into EC2's LaunchTemplateData."""
+    """Return EC2's LaunchTemplateData of a template's inputs."""
     known = {key: value for key, value in inputs.items() if key not in OUTSIDE and key not in _COMPUTED}
     return {_capital(key): _translated(key, value) for key, value in known.items()}
 
@@ -113,7 +121,7 @@ class PlacementGroupResource(AwsResource):
         return name, self._computed(name, group)
 
     def _group(self, name: str) -> Any | None:
-        return found(self.ec2.describe_placement_groups, "PlacementGroups", GroupNames=[name])
+        return first_or_none(self.ec2.describe_placement_groups, "PlacementGroups", GroupNames=[name])
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         group = self._group(id_)
@@ -123,4 +131,4 @@ class PlacementGroupResource(AwsResource):
         return {"arn": self.cloud.arn("ec2", f"placement-group/{name}"), "placementGroupId": group.get("GroupId")}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.delete_placement_group, GroupName=id_)
+        ignore_missing(self.ec2.delete_placement_group, GroupName=id_)

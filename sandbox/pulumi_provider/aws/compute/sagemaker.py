@@ -18,11 +18,11 @@ class ModelPackageGroupResource(AwsResource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         name = news["modelPackageGroupName"]
-        given = {"ModelPackageGroupDescription": news.get("modelPackageGroupDescription")}
+        parameters = {"ModelPackageGroupDescription": news.get("modelPackageGroupDescription")}
         response = self.models.create_model_package_group(
             ModelPackageGroupName=name,
             Tags=tag_list(news.get("tags")),
-            **{key: value for key, value in given.items() if value is not None},
+            **{key: value for key, value in parameters.items() if value is not None},
         )
         return name, {"arn": response["ModelPackageGroupArn"]}
 

@@ -3,11 +3,19 @@
 import json
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone, tag_list, tag_map
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    first_or_none,
+    ignore_missing,
+    tag_list,
+    tag_map,
+)
 
 
 def same_document(text: str, document: Any) -> str:
-    """Return our own spelling of a policy where AWS's says the same, so that no difference shows."""
+    """Return `text` if AWS's document is equal, so that formatting gives no difference; else AWS's document."""
     other = json.loads(document) if isinstance(document, str) else document
     return text if json.loads(text) == other else json.dumps(other, sort_keys=True)
 
@@ -17,9 +25,9 @@ class _IamResource(AwsResource):
     def iam(self) -> Any:
         return self.cloud.client("iam")
 
-    def _answer(self, call: Any, key: str, **arguments: Any) -> Any | None:
-        """Read a resource: IAM's reads return an object, not a list."""
-        return found(lambda **a: {key: [call(**a)[key]]}, key, **arguments)
+    def _get(self, call: Any, key: str, **arguments: Any) -> Any | None:
+        """Return a resource, or None; IAM's read operations return an object, not a list."""
+        return first_or_none(lambda **a: {key: [call(**a)[key]]}, key, **arguments)
 
 
 class IamRoleResource(_IamResource):
@@ -29,19 +37,19 @@ class IamRoleResource(_IamResource):
     autoname = "name"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {"PermissionsBoundary": news["permissionsBoundary"]} if news.get("permissionsBoundary") else {}
+        parameters = {"PermissionsBoundary": news["permissionsBoundary"]} if news.get("permissionsBoundary") else {}
         role = self.iam.create_role(
             RoleName=news["name"],
             Path=news.get("path", "/"),
             AssumeRolePolicyDocument=news["assumeRolePolicy"],
             Description=news.get("description", ""),
             Tags=tag_list(news.get("tags")),
-            **given,
+            **parameters,
         )["Role"]
         return news["name"], {"arn": role["Arn"], "uniqueId": role["RoleId"], "path": role["Path"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        role = self._answer(self.iam.get_role, "Role", RoleName=id_)
+        role = self._get(self.iam.get_role, "Role", RoleName=id_)
         if role is None:
             return None
         trust = same_document(state["assumeRolePolicy"], role["AssumeRolePolicyDocument"])
@@ -61,8 +69,8 @@ class IamRoleResource(_IamResource):
             self._bound(id_, news.get("permissionsBoundary"))
         if "tags" in changed:
             _retag(self.iam.tag_role, self.iam.untag_role, {"RoleName": id_}, state, news)
-        rest = changed - {"assumeRolePolicy", "permissionsBoundary", "tags"}
-        return super().update(id_, state, news, rest) if rest else {}
+        other_changes = changed - {"assumeRolePolicy", "permissionsBoundary", "tags"}
+        return super().update(id_, state, news, other_changes) if other_changes else {}
 
     def _bound(self, name: str, boundary: str | None) -> None:
         if boundary is None:
@@ -71,7 +79,7 @@ class IamRoleResource(_IamResource):
             self.iam.put_role_permissions_boundary(RoleName=name, PermissionsBoundary=boundary)
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.iam.delete_role, RoleName=id_)
+        ignore_missing(self.iam.delete_role, RoleName=id_)
 
 
 class IamRolePolicyResource(_IamResource):
@@ -86,7 +94,7 @@ class IamRolePolicyResource(_IamResource):
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         role, _, name = id_.partition(":")
-        policy = self._answer(self.iam.get_role_policy, "PolicyDocument", RoleName=role, PolicyName=name)
+        policy = self._get(self.iam.get_role_policy, "PolicyDocument", RoleName=role, PolicyName=name)
         return None if policy is None else {"policy": same_document(state["policy"], policy)}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
@@ -95,7 +103,7 @@ class IamRolePolicyResource(_IamResource):
 
     def delete(self, id_: str, state: Bag) -> None:
         role, _, name = id_.partition(":")
-        gone(self.iam.delete_role_policy, RoleName=role, PolicyName=name)
+        ignore_missing(self.iam.delete_role_policy, RoleName=role, PolicyName=name)
 
 
 class IamRolePolicyAttachmentResource(_IamResource):
@@ -108,11 +116,11 @@ class IamRolePolicyAttachmentResource(_IamResource):
         return f"{news['role']}/{news['policyArn']}", {}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        attached = self._answer(self.iam.list_attached_role_policies, "AttachedPolicies", RoleName=state["role"])
+        attached = self._get(self.iam.list_attached_role_policies, "AttachedPolicies", RoleName=state["role"])
         return {} if state["policyArn"] in [policy["PolicyArn"] for policy in attached or []] else None
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.iam.detach_role_policy, RoleName=state["role"], PolicyArn=state["policyArn"])
+        ignore_missing(self.iam.detach_role_policy, RoleName=state["role"], PolicyArn=state["policyArn"])
 
 
 class InstanceProfileResource(_IamResource):
@@ -133,12 +141,12 @@ class InstanceProfileResource(_IamResource):
         return name, {"arn": profile["Arn"], "uniqueId": profile["InstanceProfileId"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        profile = self._answer(self.iam.get_instance_profile, "InstanceProfile", InstanceProfileName=id_)
+        profile = self._get(self.iam.get_instance_profile, "InstanceProfile", InstanceProfileName=id_)
         if profile is None:
             return None
         roles = [role["RoleName"] for role in profile["Roles"]]
-        own = {"arn": profile["Arn"], "uniqueId": profile["InstanceProfileId"]}
-        return {**own, "role": roles[0] if roles else None, "tags": tag_map(profile.get("Tags"))}
+        outputs = {"arn": profile["Arn"], "uniqueId": profile["InstanceProfileId"]}
+        return {**outputs, "role": roles[0] if roles else None, "tags": tag_map(profile.get("Tags"))}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "role" in changed:
@@ -150,13 +158,13 @@ class InstanceProfileResource(_IamResource):
         return {}
 
     def _empty(self, name: str) -> None:
-        profile = self._answer(self.iam.get_instance_profile, "InstanceProfile", InstanceProfileName=name)
+        profile = self._get(self.iam.get_instance_profile, "InstanceProfile", InstanceProfileName=name)
         for role in (profile or {}).get("Roles", []):
             self.iam.remove_role_from_instance_profile(InstanceProfileName=name, RoleName=role["RoleName"])
 
     def delete(self, id_: str, state: Bag) -> None:
         self._empty(id_)
-        gone(self.iam.delete_instance_profile, InstanceProfileName=id_)
+        ignore_missing(self.iam.delete_instance_profile, InstanceProfileName=id_)
 
 
 def _retag(tag: Any, untag: Any, target: Bag, state: Bag, news: Bag) -> None:

@@ -1,8 +1,16 @@
-"""IAM managed policy."""
+"""IAM managed policies."""
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone, tag_list, tag_map
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    first_or_none,
+    ignore_missing,
+    tag_list,
+    tag_map,
+)
 from sandbox.pulumi_provider.aws.identity.iam import same_document
 
 
@@ -27,7 +35,7 @@ class IamPolicyResource(AwsResource):
         return policy["Arn"], {"arn": policy["Arn"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        policy = found(lambda **a: {"it": [self.iam.get_policy(**a)["Policy"]]}, "it", PolicyArn=id_)
+        policy = first_or_none(lambda **a: {"it": [self.iam.get_policy(**a)["Policy"]]}, "it", PolicyArn=id_)
         if policy is None:
             return None
         version = self.iam.get_policy_version(PolicyArn=id_, VersionId=policy["DefaultVersionId"])["PolicyVersion"]
@@ -37,8 +45,8 @@ class IamPolicyResource(AwsResource):
         if changed - {"policy", "tags"}:
             super().update(id_, state, news, changed - {"policy", "tags"})
         if "policy" in changed:
-            # As the real provider does: IAM keeps five versions, and makes no room by itself.
-            self._forget(id_, 4)
+            # As the real provider does: IAM stores five versions, and does not delete old ones by itself.
+            self._delete_old_versions(id_, 4)
             self.iam.create_policy_version(PolicyArn=id_, PolicyDocument=news["policy"], SetAsDefault=True)
         if "tags" in changed:
             before, after = state.get("tags") or {}, news.get("tags") or {}
@@ -48,15 +56,15 @@ class IamPolicyResource(AwsResource):
 
     def delete(self, id_: str, state: Bag) -> None:
         if self.read(id_, state) is not None:
-            self._forget(id_, 1)
-        gone(self.iam.delete_policy, PolicyArn=id_)
+            self._delete_old_versions(id_, 1)
+        ignore_missing(self.iam.delete_policy, PolicyArn=id_)
 
-    def _forget(self, id_: str, most: int) -> None:
-        """Drop the oldest versions until `most` are left; the one in use stays."""
+    def _delete_old_versions(self, id_: str, most: int) -> None:
+        """Delete the oldest versions until `most` remain; the default version stays."""
         versions = self.iam.list_policy_versions(PolicyArn=id_)["Versions"]
         old = sorted(
             (version for version in versions if not version["IsDefaultVersion"]),
-            key=lambda one: int(one["VersionId"][1:]),
+            key=lambda version: int(version["VersionId"][1:]),
         )
-        for one in old[: max(len(versions) - most, 0)]:
-            self.iam.delete_policy_version(PolicyArn=id_, VersionId=one["VersionId"])
+        for version in old[: max(len(versions) - most, 0)]:
+            self.iam.delete_policy_version(PolicyArn=id_, VersionId=version["VersionId"])

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone, tag_list, tag_map
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    first_or_none,
+    ignore_missing,
+    tag_list,
+    tag_map,
+)
 from sandbox.pulumi_provider.aws.identity.iam import same_document
 
 
@@ -16,11 +24,11 @@ class KmsKeyResource(AwsResource):
         return self.cloud.client("kms")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {"Policy": news["policy"]} if "policy" in news else {}
+        parameters = {"Policy": news["policy"]} if "policy" in news else {}
         key_metadata = self.kms.create_key(
             Description=news.get("description", ""),
             Tags=[{"TagKey": key, "TagValue": value} for key, value in (news.get("tags") or {}).items()],
-            **given,
+            **parameters,
         )["KeyMetadata"]
         self.exists(key_metadata["KeyId"])
         if news.get("enableKeyRotation"):
@@ -28,7 +36,7 @@ class KmsKeyResource(AwsResource):
         return key_metadata["KeyId"], {"arn": key_metadata["Arn"], "keyId": key_metadata["KeyId"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        key = found(lambda **a: {"it": [self.kms.describe_key(**a)["KeyMetadata"]]}, "it", KeyId=id_)
+        key = first_or_none(lambda **a: {"it": [self.kms.describe_key(**a)["KeyMetadata"]]}, "it", KeyId=id_)
         if key is None or key["KeyState"] == "PendingDeletion":
             return None
         tags = self.kms.list_resource_tags(KeyId=id_)["Tags"]
@@ -56,8 +64,8 @@ class KmsKeyResource(AwsResource):
             self.kms.tag_resource(KeyId=id_, Tags=[{"TagKey": k, "TagValue": v} for k, v in after.items()])
         if "description" in changed:
             self.kms.update_key_description(KeyId=id_, Description=news.get("description", ""))
-        rest = changed - {"policy", "enableKeyRotation", "tags", "description", "deletionWindowInDays"}
-        return super().update(id_, state, news, rest) if rest else {}
+        other_changes = changed - {"policy", "enableKeyRotation", "tags", "description", "deletionWindowInDays"}
+        return super().update(id_, state, news, other_changes) if other_changes else {}
 
     def delete(self, id_: str, state: Bag) -> None:
         if self.read(id_, {}) is not None:
@@ -87,7 +95,7 @@ class KmsAliasResource(AwsResource):
         return {}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.kms.delete_alias, AliasName=id_)
+        ignore_missing(self.kms.delete_alias, AliasName=id_)
 
 
 class SecretResource(AwsResource):
@@ -101,14 +109,14 @@ class SecretResource(AwsResource):
         return self.cloud.client("secretsmanager")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {"KmsKeyId": news["kmsKeyId"]} if "kmsKeyId" in news else {}
+        parameters = {"KmsKeyId": news["kmsKeyId"]} if "kmsKeyId" in news else {}
         response = self.manager.create_secret(
-            Name=news["name"], Description=news.get("description", ""), Tags=tag_list(news.get("tags")), **given
+            Name=news["name"], Description=news.get("description", ""), Tags=tag_list(news.get("tags")), **parameters
         )
         return response["ARN"], {"arn": response["ARN"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        secret = found(lambda **a: {"it": [self.manager.describe_secret(**a)]}, "it", SecretId=id_)
+        secret = first_or_none(lambda **a: {"it": [self.manager.describe_secret(**a)]}, "it", SecretId=id_)
         if secret is None or secret.get("DeletedDate"):
             return None
         return {
@@ -125,10 +133,10 @@ class SecretResource(AwsResource):
             before, after = state.get("tags") or {}, news.get("tags") or {}
             self.manager.untag_resource(SecretId=id_, TagKeys=[key for key in before if key not in after])
             self.manager.tag_resource(SecretId=id_, Tags=tag_list(after))
-        rest = changed - {"description", "tags", "recoveryWindowInDays"}
-        return super().update(id_, state, news, rest) if rest else {}
+        other_changes = changed - {"description", "tags", "recoveryWindowInDays"}
+        return super().update(id_, state, news, other_changes) if other_changes else {}
 
     def delete(self, id_: str, state: Bag) -> None:
         window = state.get("recoveryWindowInDays", 30)
-        how = {"RecoveryWindowInDays": window} if window else {"ForceDeleteWithoutRecovery": True}
-        gone(self.manager.delete_secret, SecretId=id_, **how)
+        options = {"RecoveryWindowInDays": window} if window else {"ForceDeleteWithoutRecovery": True}
+        ignore_missing(self.manager.delete_secret, SecretId=id_, **options)

@@ -28,8 +28,8 @@ class SsmActivationResource(AwsResource):
             "expirationDate": "ExpirationDate",
             "registrationLimit": "RegistrationLimit",
         }
-        asked = {names[key]: news[key] for key in names if news.get(key) is not None}
-        response = self.ssm.create_activation(IamRole=news["iamRole"], Tags=tag_list(news.get("tags")), **asked)
+        request = {names[key]: news[key] for key in names if news.get(key) is not None}
+        response = self.ssm.create_activation(IamRole=news["iamRole"], Tags=tag_list(news.get("tags")), **request)
         id_ = self.exists(response["ActivationId"])
         return id_, {**(self.read(id_, news) or {}), "activationCode": response["ActivationCode"]}
 

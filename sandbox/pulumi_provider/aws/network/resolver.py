@@ -8,8 +8,8 @@ from sandbox.pulumi_provider.aws.base import (
     Bag,
     CloudFormationType,
     ProviderError,
-    found,
-    gone,
+    first_or_none,
+    ignore_missing,
     tag_list,
     tag_map,
 )
@@ -38,9 +38,9 @@ class _ResolverResource(AwsResource):
         if after != before and after:
             self.resolver.tag_resource(ResourceArn=self.arn_of(id_), Tags=tag_list(after))
 
-    def one(self, call: Any, key: str, **named: str) -> Any | None:
+    def first_by_id(self, call: Any, key: str, **id_parameter: str) -> Any | None:
         """Return a resource by its id, or None."""
-        return found(lambda **asked: {"it": [call(**asked)[key]]}, "it", **named)
+        return first_or_none(lambda **a: {"it": [call(**a)[key]]}, "it", **id_parameter)
 
 
 class ResolverEndpointResource(_ResolverResource):
@@ -57,7 +57,7 @@ class ResolverEndpointResource(_ResolverResource):
             Name=news.get("name", ""),
             SecurityGroupIds=news["securityGroupIds"],
             Direction=news["direction"],
-            IpAddresses=[_address(ip_address) for ip_address in news["ipAddresses"]],
+            IpAddresses=[_address(ip_address) for ip_address in _set_of(news["ipAddresses"])],
             Tags=tag_list(news.get("tags")),
         )["ResolverEndpoint"]
         id_ = str(resolver_endpoint["Id"])
@@ -65,7 +65,7 @@ class ResolverEndpointResource(_ResolverResource):
         return id_, {"arn": self.arn_of(id_), "hostVpcId": resolver_endpoint["HostVPCId"], "ipAddresses": seen}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = self.one(self.resolver.get_resolver_endpoint, "ResolverEndpoint", ResolverEndpointId=id_)
+        item = self.first_by_id(self.resolver.get_resolver_endpoint, "ResolverEndpoint", ResolverEndpointId=id_)
         if item is None:
             return None
         seen = {
@@ -74,15 +74,15 @@ class ResolverEndpointResource(_ResolverResource):
             "securityGroupIds": item["SecurityGroupIds"],
             "tags": self.tags_of(id_),
         }
-        # Pulumi was given subnets and no addresses: those that AWS chose are no drift, other ones than before are.
+        # The inputs have subnets without addresses: addresses that AWS chose are not drift, a change of them is.
         ip_addresses = state.get("ipAddresses") or []
         addresses = self._addresses(id_, ip_addresses)
         return seen if addresses == ip_addresses else {**seen, "ipAddresses": addresses}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        rest = changed - {"tags", "name", "ipAddresses"}
-        if rest:
-            super().update(id_, state, news, rest)
+        other_changes = changed - {"tags", "name", "ipAddresses"}
+        if other_changes:
+            super().update(id_, state, news, other_changes)
         if "name" in changed:
             self.resolver.update_resolver_endpoint(ResolverEndpointId=id_, Name=news["name"])
         if "ipAddresses" in changed:
@@ -92,35 +92,41 @@ class ResolverEndpointResource(_ResolverResource):
         return {"arn": state["arn"], "hostVpcId": state["hostVpcId"], "ipAddresses": addresses}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.resolver.delete_resolver_endpoint, ResolverEndpointId=id_)
+        ignore_missing(self.resolver.delete_resolver_endpoint, ResolverEndpointId=id_)
 
     def _listed(self, id_: str) -> list[Bag]:
-        found_: list[Bag] = self.resolver.list_resolver_endpoint_ip_addresses(ResolverEndpointId=id_)["IpAddresses"]
-        return found_
+        addresses: list[Bag] = self.resolver.list_resolver_endpoint_ip_addresses(ResolverEndpointId=id_)["IpAddresses"]
+        return addresses
 
-    def _addresses(self, id_: str, asked: list[Bag]) -> list[Bag]:
-        """Return the addresses in the order of the inputs: AWS has a set."""
-        left = [{"subnetId": one["SubnetId"], "ip": one["Ip"], "ipId": one["IpId"]} for one in self._listed(id_)]
+    def _addresses(self, id_: str, inputs: list[Bag]) -> list[Bag]:
+        """Return the addresses in the order of the inputs; AWS's list has no order."""
+        remaining: list[Bag] = [
+            {"subnetId": row["SubnetId"], "ip": row["Ip"], "ipId": row["IpId"]} for row in self._listed(id_)
+        ]
         ordered = []
-        for one in asked:
-            same = [own for own in left if own["subnetId"] == one["subnetId"] and one.get("ip") in (None, own["ip"])]
-            ordered += same[:1]
-            left = [own for own in left if own not in same[:1]]
-        return [*ordered, *left]
+        for item in _set_of(inputs):
+            matches = [
+                address
+                for address in remaining
+                if address["subnetId"] == item["subnetId"] and item.get("ip") in (None, address["ip"])
+            ]
+            ordered += matches[:1]
+            remaining = [address for address in remaining if address not in matches[:1]]
+        return [*ordered, *remaining]
 
-    def _move(self, id_: str, wanted: list[Bag]) -> None:
+    def _move(self, id_: str, inputs: list[Bag]) -> None:
         """Add new addresses before removing old ones: an endpoint never has fewer than two addresses."""
-        kept = [one["ipId"] for one in self._addresses(id_, wanted)[: len(wanted)]]
-        there = self._listed(id_)
-        have = [one["SubnetId"] for one in there]
-        for one in wanted:
-            if one["subnetId"] in have:
-                have.remove(one["subnetId"])
+        existing = self._listed(id_)
+        retained = {address["ipId"] for address in self._addresses(id_, inputs) if _wanted(address, inputs)}
+        present = [address for address in existing if address["IpId"] in retained]
+        for item in _set_of(inputs):
+            match = next((address for address in present if _is_same(address, item)), None)
+            if match is not None:
+                present.remove(match)
                 continue
-            self.resolver.associate_resolver_endpoint_ip_address(ResolverEndpointId=id_, IpAddress=_address(one))
-        subnets = {one["subnetId"] for one in wanted}
-        for old in there:
-            if old["IpId"] not in kept or old["SubnetId"] not in subnets:
+            self.resolver.associate_resolver_endpoint_ip_address(ResolverEndpointId=id_, IpAddress=_address(item))
+        for old in existing:
+            if old["IpId"] not in retained:
                 address = {"SubnetId": old["SubnetId"], "Ip": old["Ip"]}
                 self.resolver.disassociate_resolver_endpoint_ip_address(ResolverEndpointId=id_, IpAddress=address)
 
@@ -149,7 +155,7 @@ class ResolverRuleResource(_ResolverResource):
         }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = self.one(self.resolver.get_resolver_rule, "ResolverRule", ResolverRuleId=id_)
+        item = self.first_by_id(self.resolver.get_resolver_rule, "ResolverRule", ResolverRuleId=id_)
         if item is None:
             return None
         return {
@@ -157,14 +163,14 @@ class ResolverRuleResource(_ResolverResource):
             "domainName": item["DomainName"].rstrip("."),
             "ruleType": item["RuleType"],
             "resolverEndpointId": item["ResolverEndpointId"],
-            "targetIps": [{"ip": one["Ip"], "port": one["Port"]} for one in item["TargetIps"]],
+            "targetIps": [{"ip": target["Ip"], "port": target["Port"]} for target in item["TargetIps"]],
             "tags": self.tags_of(id_),
         }
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        rest = changed - {"tags", "name", "targetIps", "resolverEndpointId"}
-        if rest:
-            super().update(id_, state, news, rest)
+        other_changes = changed - {"tags", "name", "targetIps", "resolverEndpointId"}
+        if other_changes:
+            super().update(id_, state, news, other_changes)
         if changed - {"tags"}:
             config = {
                 "Name": news["name"],
@@ -176,7 +182,7 @@ class ResolverRuleResource(_ResolverResource):
         return {key: state[key] for key in ("arn", "ownerId", "shareStatus")}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.resolver.delete_resolver_rule, ResolverRuleId=id_)
+        ignore_missing(self.resolver.delete_resolver_rule, ResolverRuleId=id_)
 
 
 class ResolverRuleAssociationResource(_ResolverResource):
@@ -192,11 +198,13 @@ class ResolverRuleAssociationResource(_ResolverResource):
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         call = self.resolver.get_resolver_rule_association
-        item = self.one(call, "ResolverRuleAssociation", ResolverRuleAssociationId=id_)
+        item = self.first_by_id(call, "ResolverRuleAssociation", ResolverRuleAssociationId=id_)
         return item and {"name": item["Name"], "resolverRuleId": item["ResolverRuleId"], "vpcId": item["VPCId"]}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.resolver.disassociate_resolver_rule, VPCId=state["vpcId"], ResolverRuleId=state["resolverRuleId"])
+        ignore_missing(
+            self.resolver.disassociate_resolver_rule, VPCId=state["vpcId"], ResolverRuleId=state["resolverRuleId"]
+        )
 
 
 class ResolverQueryLogConfigResource(_ResolverResource):
@@ -221,7 +229,7 @@ class ResolverQueryLogConfigResource(_ResolverResource):
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         call = self.resolver.get_resolver_query_log_config
-        item = self.one(call, "ResolverQueryLogConfig", ResolverQueryLogConfigId=id_)
+        item = self.first_by_id(call, "ResolverQueryLogConfig", ResolverQueryLogConfigId=id_)
         if item is None:
             return None
         return {"name": item["Name"], "destinationArn": item["DestinationArn"], "tags": self.tags_of(id_)}
@@ -233,7 +241,7 @@ class ResolverQueryLogConfigResource(_ResolverResource):
         return {key: state[key] for key in ("arn", "ownerId", "shareStatus")}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.resolver.delete_resolver_query_log_config, ResolverQueryLogConfigId=id_)
+        ignore_missing(self.resolver.delete_resolver_query_log_config, ResolverQueryLogConfigId=id_)
 
 
 class ResolverQueryLogConfigAssociationResource(_ResolverResource):
@@ -242,31 +250,45 @@ class ResolverQueryLogConfigAssociationResource(_ResolverResource):
     replaces = frozenset({"resolverQueryLogConfigId", "resourceId"})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.resolver.associate_resolver_query_log_config(
+        association = self.resolver.associate_resolver_query_log_config(
             ResolverQueryLogConfigId=news["resolverQueryLogConfigId"], ResourceId=news["resourceId"]
         )["ResolverQueryLogConfigAssociation"]
-        return str(made["Id"]), {}
+        return str(association["Id"]), {}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         call = self.resolver.get_resolver_query_log_config_association
         key = "ResolverQueryLogConfigAssociation"
-        item = self.one(call, key, ResolverQueryLogConfigAssociationId=id_)
+        item = self.first_by_id(call, key, ResolverQueryLogConfigAssociationId=id_)
         return item and {
             "resolverQueryLogConfigId": item["ResolverQueryLogConfigId"],
             "resourceId": item["ResourceId"],
         }
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(
+        ignore_missing(
             self.resolver.disassociate_resolver_query_log_config,
             ResolverQueryLogConfigId=state["resolverQueryLogConfigId"],
             ResourceId=state["resourceId"],
         )
 
 
-def _address(one: Bag) -> dict[str, str]:
-    return {"SubnetId": one["subnetId"], **({"Ip": one["ip"]} if one.get("ip") else {})}
+def _set_of(addresses: list[Bag]) -> list[Bag]:
+    """Return the entries that the real provider's set retains: one for each subnet and address."""
+    return list({(item["subnetId"], item.get("ip")): item for item in addresses}.values())
+
+
+def _wanted(address: Bag, inputs: list[Bag]) -> bool:
+    """Return true if an address of the endpoint matches an entry of the inputs."""
+    return any(item["subnetId"] == address["subnetId"] and item.get("ip") in (None, address["ip"]) for item in inputs)
+
+
+def _is_same(listed: Bag, item: Bag) -> bool:
+    return bool(listed["SubnetId"] == item["subnetId"] and item.get("ip") in (None, listed["Ip"]))
+
+
+def _address(item: Bag) -> dict[str, str]:
+    return {"SubnetId": item["subnetId"], **({"Ip": item["ip"]} if item.get("ip") else {})}
 
 
 def _targets(news: Bag) -> list[dict[str, Any]]:
-    return [{"Ip": one["ip"], "Port": int(one.get("port", 53))} for one in news.get("targetIps") or []]
+    return [{"Ip": target["ip"], "Port": int(target.get("port", 53))} for target in news.get("targetIps") or []]

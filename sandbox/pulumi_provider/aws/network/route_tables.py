@@ -3,10 +3,10 @@
 import hashlib
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, first_or_none, ignore_missing
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 
-#: Pulumi's name of a route's target, EC2's parameter, and EC2's name in a description (where it differs).
+#: Target of a route: Pulumi's name and EC2's parameter, which is also EC2's name in a description.
 TARGETS = {
     "gatewayId": "GatewayId",
     "natGatewayId": "NatGatewayId",
@@ -38,16 +38,16 @@ class RouteTableAssociationResource(AwsResource):
     replaces = frozenset({"subnetId", "routeTableId", "gatewayId"})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.associate_route_table(RouteTableId=news["routeTableId"], SubnetId=news["subnetId"])
-        return made["AssociationId"], {}
+        response = self.ec2.associate_route_table(RouteTableId=news["routeTableId"], SubnetId=news["subnetId"])
+        return response["AssociationId"], {}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        table = found(self.ec2.describe_route_tables, "RouteTables", RouteTableIds=[state["routeTableId"]])
+        table = first_or_none(self.ec2.describe_route_tables, "RouteTables", RouteTableIds=[state["routeTableId"]])
         known = {a["RouteTableAssociationId"]: a for a in (table or {}).get("Associations", [])}
         return {"subnetId": known[id_].get("SubnetId")} if id_ in known else None
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.disassociate_route_table, AssociationId=id_)
+        ignore_missing(self.ec2.disassociate_route_table, AssociationId=id_)
 
 
 class RouteResource(AwsResource):
@@ -63,15 +63,18 @@ class RouteResource(AwsResource):
         return f"r-{news['routeTableId']}{short}", {"state": "active", "origin": "CreateRoute"}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        table = found(self.ec2.describe_route_tables, "RouteTables", RouteTableIds=[state["routeTableId"]])
+        table = first_or_none(self.ec2.describe_route_tables, "RouteTables", RouteTableIds=[state["routeTableId"]])
         for route in (table or {}).get("Routes", []):
             if route.get("DestinationCidrBlock") == state["destinationCidrBlock"]:
-                told = {"state": route.get("State", "active"), "origin": route.get("Origin", "CreateRoute")}
-                return {**told, **{key: route[name] for key, name in TARGETS.items() if name in route and key in state}}
+                outputs = {"state": route.get("State", "active"), "origin": route.get("Origin", "CreateRoute")}
+                return {
+                    **outputs,
+                    **{key: route[name] for key, name in TARGETS.items() if name in route and key in state},
+                }
         return None
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(
+        ignore_missing(
             self.ec2.delete_route,
             RouteTableId=state["routeTableId"],
             DestinationCidrBlock=state["destinationCidrBlock"],

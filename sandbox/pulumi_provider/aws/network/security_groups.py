@@ -7,8 +7,8 @@ from sandbox.pulumi_provider.aws.base import (
     Bag,
     CloudFormationType,
     ProviderError,
-    found,
-    gone,
+    first_or_none,
+    ignore_missing,
     tag_list,
     tag_map,
 )
@@ -29,7 +29,7 @@ class SecurityGroupResource(Ec2Resource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         if news.get("ingress") or news.get("egress"):
-            raise ProviderError("the sandbox takes a security group's rules as resources of their own, not inline")
+            raise ProviderError("the sandbox takes a security group's rules as separate resources, not inline")
         id_ = self.ec2.create_security_group(
             GroupName=news["name"],
             Description=news.get("description", "Managed by Pulumi"),
@@ -40,7 +40,7 @@ class SecurityGroupResource(Ec2Resource):
         return id_, {"arn": self.arn_of(id_), "ownerId": self.cloud.account}
 
     def finish(self, id_: str, news: Bag) -> None:
-        """As the real provider does: EC2 gives a new group a rule that lets everything out."""
+        """Delete the rule that permits all egress, which EC2 adds to a new group; the real provider does the same."""
         empty(self.ec2, id_)
 
     def observed(self, item: Any) -> Bag:
@@ -48,7 +48,7 @@ class SecurityGroupResource(Ec2Resource):
 
 
 class DefaultSecurityGroupResource(Ec2Resource):
-    """Every VPC has one: it is adopted, emptied, and left where it is."""
+    """Default security group of a VPC: its rules are deleted at creation; the group is never created or deleted."""
 
     token = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
     cloudformation = CloudFormationType(
@@ -61,7 +61,7 @@ class DefaultSecurityGroupResource(Ec2Resource):
     def create(self, news: Bag) -> tuple[str, Bag]:
         if news.get("ingress") or news.get("egress"):
             raise ProviderError("the sandbox only empties a default security group")
-        group = found(
+        group = first_or_none(
             self.ec2.describe_security_groups,
             "SecurityGroups",
             Filters=[{"Name": "vpc-id", "Values": [news["vpcId"]]}, {"Name": "group-name", "Values": ["default"]}],
@@ -80,8 +80,8 @@ class DefaultSecurityGroupResource(Ec2Resource):
 
 
 def empty(ec2: Any, group: str) -> None:
-    """Take every rule out of a group."""
-    item = found(ec2.describe_security_groups, "SecurityGroups", GroupIds=[group]) or {}
+    """Delete every rule of a security group."""
+    item = first_or_none(ec2.describe_security_groups, "SecurityGroups", GroupIds=[group]) or {}
     if item.get("IpPermissions"):
         ec2.revoke_security_group_ingress(GroupId=group, IpPermissions=item["IpPermissions"])
     if item.get("IpPermissionsEgress"):
@@ -98,23 +98,23 @@ class _Rule(AwsResource):
         permission: Bag = {"IpProtocol": news["ipProtocol"]}
         if news["ipProtocol"] != "-1":
             permission |= {"FromPort": news["fromPort"], "ToPort": news["toPort"]}
-        why = {"Description": news["description"]} if "description" in news else {}
+        description = {"Description": news["description"]} if "description" in news else {}
         if "cidrIpv4" in news:
-            permission["IpRanges"] = [{"CidrIp": news["cidrIpv4"], **why}]
+            permission["IpRanges"] = [{"CidrIp": news["cidrIpv4"], **description}]
         else:
-            permission["UserIdGroupPairs"] = [{"GroupId": news["referencedSecurityGroupId"], **why}]
+            permission["UserIdGroupPairs"] = [{"GroupId": news["referencedSecurityGroupId"], **description}]
         tags = [{"ResourceType": "security-group-rule", "Tags": tag_list(news["tags"])}] if news.get("tags") else []
-        made = getattr(self.ec2, f"authorize_security_group_{self.direction}")(
+        response = getattr(self.ec2, f"authorize_security_group_{self.direction}")(
             GroupId=news["securityGroupId"], IpPermissions=[permission], TagSpecifications=tags
         )
-        id_ = made["SecurityGroupRules"][0]["SecurityGroupRuleId"]
+        id_ = response["SecurityGroupRules"][0]["SecurityGroupRuleId"]
         return id_, self._computed(id_)
 
     def _computed(self, id_: str) -> Bag:
         return {"arn": self.cloud.arn("ec2", f"security-group-rule/{id_}"), "securityGroupRuleId": id_}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        rule = found(
+        rule = first_or_none(
             self.ec2.describe_security_group_rules,
             "SecurityGroupRules",
             Filters=[{"Name": "group-id", "Values": [state["securityGroupId"]]}],
@@ -137,7 +137,7 @@ class _Rule(AwsResource):
 
     def delete(self, id_: str, state: Bag) -> None:
         revoke = getattr(self.ec2, f"revoke_security_group_{self.direction}")
-        gone(revoke, GroupId=state["securityGroupId"], SecurityGroupRuleIds=[id_])
+        ignore_missing(revoke, GroupId=state["securityGroupId"], SecurityGroupRuleIds=[id_])
 
 
 class SecurityGroupIngressRuleResource(_Rule):

@@ -19,14 +19,17 @@ class SubnetCidrReservationResource(AwsResource):
         )["SubnetCidrReservation"]
         return subnet_cidr_reservation["SubnetCidrReservationId"], {"ownerId": self.cloud.account}
 
-    def _kept(self, id_: str, subnet: str) -> Any | None:
-        every = self.ec2.get_subnet_cidr_reservations(SubnetId=subnet)["SubnetIpv4CidrReservations"]
-        return next((one for one in every if one["SubnetCidrReservationId"] == id_), None)
+    def _reservation(self, id_: str, subnet: str) -> Any | None:
+        reservations = self.ec2.get_subnet_cidr_reservations(SubnetId=subnet)["SubnetIpv4CidrReservations"]
+        return next((row for row in reservations if row["SubnetCidrReservationId"] == id_), None)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        kept = self._kept(id_, state["subnetId"])
-        return None if kept is None else {"cidrBlock": kept["Cidr"], "reservationType": kept["ReservationType"]}
+        item = self._reservation(id_, state["subnetId"])
+        if item is None:
+            return None
+        owner = self.cloud.account
+        return {"cidrBlock": item["Cidr"], "reservationType": item["ReservationType"], "ownerId": owner}
 
     def delete(self, id_: str, state: Bag) -> None:
-        if self._kept(id_, state["subnetId"]) is not None:
+        if self._reservation(id_, state["subnetId"]) is not None:
             self.ec2.delete_subnet_cidr_reservation(SubnetCidrReservationId=id_)

@@ -5,7 +5,7 @@ import string
 from ipaddress import IPv4Network, ip_address
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import Bag, CloudFormationType, ProviderError, found
+from sandbox.pulumi_provider.aws.base import Bag, CloudFormationType, ProviderError, first_or_none
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 from sandbox.pulumi_provider.aws.facts import facts
 
@@ -15,7 +15,7 @@ KEY_LENGTH = 32
 _LARGEST_ASN = 2_147_483_647
 
 
-#: Switches that can be turned later, by Pulumi's name and by EC2's.
+#: Options that can be changed later: Pulumi's name and EC2's.
 _OPTIONS = {
     "defaultRouteTableAssociation": "DefaultRouteTableAssociation",
     "defaultRouteTablePropagation": "DefaultRouteTablePropagation",
@@ -58,7 +58,7 @@ class TransitGatewayResource(Ec2Resource):
 
     def observed(self, item: Any) -> Bag:
         options = item.get("Options", {})
-        return {ours: options[theirs] for ours, theirs in _OPTIONS.items() if theirs in options}
+        return {key: options[option] for key, option in _OPTIONS.items() if option in options}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         settings: Bag = {_OPTIONS[key]: news.get(key) or "enable" for key in changed if key in _OPTIONS}
@@ -86,13 +86,15 @@ class TransitGatewayVpcAttachmentResource(Ec2Resource):
     owner = "vpcOwnerId"
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.create_transit_gateway_vpc_attachment(
+        attachment = self.ec2.create_transit_gateway_vpc_attachment(
             TransitGatewayId=news["transitGatewayId"],
             VpcId=news["vpcId"],
             SubnetIds=news["subnetIds"],
             **self.tagging(news),
         )["TransitGatewayVpcAttachment"]
-        return made["TransitGatewayAttachmentId"], self.computed(made["TransitGatewayAttachmentId"], made)
+        return attachment["TransitGatewayAttachmentId"], self.computed(
+            attachment["TransitGatewayAttachmentId"], attachment
+        )
 
     def observed(self, item: Any) -> Bag:
         return {"subnetIds": item["SubnetIds"], "vpcId": item["VpcId"], "transitGatewayId": item["TransitGatewayId"]}
@@ -117,7 +119,7 @@ class CustomerGatewayResource(Ec2Resource):
     remove = ("delete_customer_gateway", "CustomerGatewayId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        # Two parameters for two ranges of numbers; the emulated EC2 has the first alone.
+        # Two parameters for two ranges of ASNs; the emulated EC2 has only the first.
         asn, extended = int(news.get("bgpAsn") or 0), int(news.get("bgpAsnExtended") or 0)
         if bool(asn) == bool(extended) or asn > _LARGEST_ASN or 0 < extended <= _LARGEST_ASN:
             raise ProviderError(f"bgpAsn is up to {_LARGEST_ASN}, bgpAsnExtended above it, and one of the two is given")
@@ -132,7 +134,10 @@ class CustomerGatewayResource(Ec2Resource):
 
 
 class VpnConnectionResource(Ec2Resource):
-    """The emulator makes the connection; addresses and keys, which it has as constants, are AWS-shaped values of ours."""
+    """Site-to-Site VPN connection.
+
+    The emulator has constant addresses and keys; this class generates values in AWS's form.
+    """
 
     token = "aws:ec2/vpnConnection:VpnConnection"
     cloudformation = CloudFormationType("AWS::EC2::VPNConnection")
@@ -152,8 +157,10 @@ class VpnConnectionResource(Ec2Resource):
     remove = ("delete_vpn_connection", "VpnConnectionId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        hub = self._hub(news)
-        outside = self._private(news, hub) if news.get("outsideIpAddressType") == "PrivateIpv4" else None
+        transit_gateway = self._transit_gateway(news)
+        outside = (
+            self._private_address(news, transit_gateway) if news.get("outsideIpAddressType") == "PrivateIpv4" else None
+        )
         vpn_connection = self.ec2.create_vpn_connection(
             Type=news["type"],
             CustomerGatewayId=news["customerGatewayId"],
@@ -161,43 +168,53 @@ class VpnConnectionResource(Ec2Resource):
             Options={"StaticRoutesOnly": news.get("staticRoutesOnly", False)},
             **self.tagging(news),
         )["VpnConnection"]
-        return vpn_connection["VpnConnectionId"], self._outputs(vpn_connection["VpnConnectionId"], news, hub, outside)
+        return vpn_connection["VpnConnectionId"], self._outputs(
+            vpn_connection["VpnConnectionId"], news, transit_gateway, outside
+        )
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = super().read(id_, state)
         if seen is None or "tunnel1Address" in state:
             return seen
-        # Import by id only: the tunnels have their values from the creation.
-        hub = self._hub(state)
-        outside = self._private(state, hub) if state.get("outsideIpAddressType") == "PrivateIpv4" else None
-        return {**seen, **self._outputs(id_, state, hub, outside)}
+        # Import by id: the tunnels get the same values as at the creation.
+        transit_gateway = self._transit_gateway(state)
+        outside = (
+            self._private_address(state, transit_gateway)
+            if state.get("outsideIpAddressType") == "PrivateIpv4"
+            else None
+        )
+        return {**seen, **self._outputs(id_, state, transit_gateway, outside)}
 
-    def _hub(self, bag: Bag) -> Any:
+    def _transit_gateway(self, bag: Bag) -> Any:
         return self.ec2.describe_transit_gateways(TransitGatewayIds=[bag["transitGatewayId"]])["TransitGateways"][0]
 
-    def _outputs(self, id_: str, news: Bag, hub: Any, outside: str | None) -> Bag:
-        gateway = self.ec2.describe_customer_gateways(CustomerGatewayIds=[news["customerGatewayId"]])[
+    def _outputs(self, id_: str, news: Bag, transit_gateway: Any, outside: str | None) -> Bag:
+        customer_gateway = self.ec2.describe_customer_gateways(CustomerGatewayIds=[news["customerGatewayId"]])[
             "CustomerGateways"
         ][0]
-        asn = str(hub.get("Options", {}).get("AmazonSideAsn", 64512))
+        asn = str(transit_gateway.get("Options", {}).get("AmazonSideAsn", 64512))
         outputs: Bag = {"arn": self.arn_of(id_), "vgwTelemetries": [], "routes": []}
-        attached = found(
+        attachment = first_or_none(
             self.ec2.describe_transit_gateway_attachments,
             "TransitGatewayAttachments",
             Filters=[{"Name": "resource-id", "Values": [id_]}],
         )
-        outputs["transitGatewayAttachmentId"] = attached["TransitGatewayAttachmentId"] if attached else None
+        outputs["transitGatewayAttachmentId"] = attachment["TransitGatewayAttachmentId"] if attachment else None
         for number in (1, 2):
-            outputs |= _tunnel(number, id_, news, outside or gateway["IpAddress"], asn)
+            outputs |= _tunnel(number, id_, news, outside or customer_gateway["IpAddress"], asn)
         return outputs
 
-    def _private(self, news: Bag, hub: Any) -> str:
-        """Return AWS's addresses of a private VPN: in the transit gateway's own range."""
-        ranges = hub.get("Options", {}).get("TransitGatewayCidrBlocks") or []
+    def _private_address(self, news: Bag, transit_gateway: Any) -> str:
+        """Return AWS's address of a private VPN, from the CIDR block of the transit gateway."""
+        ranges = transit_gateway.get("Options", {}).get("TransitGatewayCidrBlocks") or []
         transport = news.get("transportTransitGatewayAttachmentId")
-        lines = self.ec2.describe_transit_gateway_attachments(TransitGatewayAttachmentIds=[transport or ""])
-        known = [one for one in lines["TransitGatewayAttachments"] if one["ResourceType"] == "direct-connect-gateway"]
-        if not ranges or not known:
+        attachments = self.ec2.describe_transit_gateway_attachments(TransitGatewayAttachmentIds=[transport or ""])
+        direct_connect = [
+            attachment
+            for attachment in attachments["TransitGatewayAttachments"]
+            if attachment["ResourceType"] == "direct-connect-gateway"
+        ]
+        if not ranges or not direct_connect:
             raise ProviderError(
                 "a private VPN needs an attachment of a Direct Connect gateway and a range of the transit gateway"
             )
@@ -207,7 +224,8 @@ class VpnConnectionResource(Ec2Resource):
         return {"customerGatewayId": item["CustomerGatewayId"]}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        # Tunnel options are AWS's to carry out; both sides read them from the plan, all but the addresses inside.
+        # The emulator does not use tunnel options, and both sites read them from the plan; only inside addresses change
+        # here.
         super().update(id_, state, news, frozenset(key for key in changed if not key.startswith("tunnel")))
         outputs: Bag = {}
         for number in (1, 2):
@@ -239,13 +257,16 @@ def _ends(prefix: str, inside: IPv4Network) -> Bag:
 
 
 def _inside(seed: str) -> str:
-    """A range that AWS chooses: another one for each tunnel, and never one of those that it keeps."""
-    chosen = int(hashlib.sha256(seed.encode()).hexdigest(), 16)
-    return f"169.254.{16 + chosen % 150}.{4 * (chosen // 150 % 64)}/30"
+    """Return the inside CIDR of a tunnel: different for each tunnel, and outside the ranges that AWS reserves."""
+    number = int(hashlib.sha256(seed.encode()).hexdigest(), 16)
+    return f"169.254.{16 + number % 150}.{4 * (number // 150 % 64)}/30"
 
 
 def _pre_shared_key(seed: str) -> str:
-    """Return the pre-shared key of a tunnel, always the same: AWS returns it to every caller that may describe the connection."""
-    drawn = hashlib.sha512(seed.encode()).digest()
-    letters = [KEY_LETTERS[one % len(KEY_LETTERS)] for one in drawn[:KEY_LENGTH]]
-    return "".join((string.ascii_letters[drawn[-1] % len(string.ascii_letters)], *letters[1:]))
+    """Return the pre-shared key of a tunnel.
+
+    It is constant: AWS returns it to every caller that may describe the connection.
+    """
+    digest = hashlib.sha512(seed.encode()).digest()
+    letters = [KEY_LETTERS[byte % len(KEY_LETTERS)] for byte in digest[:KEY_LENGTH]]
+    return "".join((string.ascii_letters[digest[-1] % len(string.ascii_letters)], *letters[1:]))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, first_or_none, ignore_missing
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 
 
@@ -19,29 +19,34 @@ class TransitGatewayPeeringResource(Ec2Resource):
     remove = ("delete_transit_gateway_peering_attachment", "TransitGatewayAttachmentId")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.create_transit_gateway_peering_attachment(
+        attachment = self.ec2.create_transit_gateway_peering_attachment(
             TransitGatewayId=news["transitGatewayId"],
             PeerTransitGatewayId=news["peerTransitGatewayId"],
             PeerRegion=news["peerRegion"],
             PeerAccountId=news.get("peerAccountId") or self.cloud.account,
             **self.tagging(news),
         )["TransitGatewayPeeringAttachment"]
-        return made["TransitGatewayAttachmentId"], self.computed(made["TransitGatewayAttachmentId"], made)
+        return attachment["TransitGatewayAttachmentId"], self.computed(
+            attachment["TransitGatewayAttachmentId"], attachment
+        )
 
     def computed(self, id_: str, item: Any) -> Bag:
         return {**super().computed(id_, item), "state": item["State"]}
 
     def observed(self, item: Any) -> Bag:
-        ours, theirs = item["RequesterTgwInfo"], item["AccepterTgwInfo"]
+        requester, accepter = item["RequesterTgwInfo"], item["AccepterTgwInfo"]
         return {
-            "transitGatewayId": ours["TransitGatewayId"],
-            "peerTransitGatewayId": theirs["TransitGatewayId"],
-            "peerRegion": theirs["Region"],
+            "transitGatewayId": requester["TransitGatewayId"],
+            "peerTransitGatewayId": accepter["TransitGatewayId"],
+            "peerRegion": accepter["Region"],
         }
 
 
 class TransitGatewayPeeringAccepterResource(Ec2Resource):
-    """The other side's consent. Its id is the attachment's; removing it ends the peering, as the real provider does."""
+    """Acceptance of a peering attachment.
+
+    Its id is the attachment's; its deletion deletes the peering, as in the real provider.
+    """
 
     token = "aws:ec2transitgateway/peeringAttachmentAccepter:PeeringAttachmentAccepter"
     cloudformation = None
@@ -57,11 +62,11 @@ class TransitGatewayPeeringAccepterResource(Ec2Resource):
         return id_, self.computed(id_, self.describes(id_))
 
     def computed(self, id_: str, item: Any) -> Bag:
-        ours, theirs = item["AccepterTgwInfo"], item["RequesterTgwInfo"]
+        accepter, requester = item["AccepterTgwInfo"], item["RequesterTgwInfo"]
         return {
-            "peerAccountId": theirs["OwnerId"],
-            "peerTransitGatewayId": theirs["TransitGatewayId"],
-            "transitGatewayId": ours["TransitGatewayId"],
+            "peerAccountId": requester["OwnerId"],
+            "peerTransitGatewayId": requester["TransitGatewayId"],
+            "transitGatewayId": accepter["TransitGatewayId"],
         }
 
     def observed(self, item: Any) -> Bag:
@@ -69,7 +74,7 @@ class TransitGatewayPeeringAccepterResource(Ec2Resource):
 
 
 class TransitGatewayRouteResource(AwsResource):
-    """A static route. Its id is the provider's own: table, underscore, range."""
+    """Static route of a transit gateway. Its id has the provider's form: table id, underscore, CIDR block."""
 
     token = "aws:ec2transitgateway/route:Route"
     cloudformation = CloudFormationType("AWS::EC2::TransitGatewayRoute")
@@ -79,27 +84,27 @@ class TransitGatewayRouteResource(AwsResource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         attachment = news.get("transitGatewayAttachmentId")
-        way = {"TransitGatewayAttachmentId": attachment} if attachment else {"Blackhole": True}
-        self.ec2.create_transit_gateway_route(**self._key(news), **way)
+        target = {"TransitGatewayAttachmentId": attachment} if attachment else {"Blackhole": True}
+        self.ec2.create_transit_gateway_route(**self._key(news), **target)
         return f"{news['transitGatewayRouteTableId']}_{news['destinationCidrBlock']}", {}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         table, _, cidr = id_.partition("_")
         filters = [{"Name": "type", "Values": ["static"]}, {"Name": "route-search.exact-match", "Values": [cidr]}]
         search = self.ec2.search_transit_gateway_routes
-        route = found(search, "Routes", TransitGatewayRouteTableId=table, Filters=filters)
+        route = first_or_none(search, "Routes", TransitGatewayRouteTableId=table, Filters=filters)
         if route is None:
             return None
-        ways = route.get("TransitGatewayAttachments") or [{}]
-        attached = ways[0].get("TransitGatewayAttachmentId")
+        attachments = route.get("TransitGatewayAttachments") or [{}]
+        attachment_id = attachments[0].get("TransitGatewayAttachmentId")
         return {
             "transitGatewayRouteTableId": table,
             "destinationCidrBlock": cidr,
-            **({"transitGatewayAttachmentId": attached} if attached else {"blackhole": True}),
+            **({"transitGatewayAttachmentId": attachment_id} if attachment_id else {"blackhole": True}),
         }
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.delete_transit_gateway_route, **self._key(state))
+        ignore_missing(self.ec2.delete_transit_gateway_route, **self._key(state))
 
     @staticmethod
     def _key(bag: Bag) -> dict[str, str]:

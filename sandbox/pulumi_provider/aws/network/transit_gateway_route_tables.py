@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, first_or_none, ignore_missing
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 
 _PAIR = frozenset({"transitGatewayAttachmentId", "transitGatewayRouteTableId"})
@@ -24,15 +24,18 @@ class TransitGatewayRouteTableResource(Ec2Resource):
         return id_, self.computed(id_, response["TransitGatewayRouteTable"])
 
     def computed(self, id_: str, item: Any) -> Bag:
-        own = {"defaultAssociationRouteTable": False, "defaultPropagationRouteTable": False}
-        return {**super().computed(id_, item), **own}
+        defaults = {"defaultAssociationRouteTable": False, "defaultPropagationRouteTable": False}
+        return {**super().computed(id_, item), **defaults}
 
     def observed(self, item: Any) -> Bag:
         return {"transitGatewayId": item["TransitGatewayId"]}
 
 
 class _Relation(AwsResource):
-    """An attachment and a table. Its id is the provider's own: table, underscore, attachment."""
+    """Relation of an attachment and a route table.
+
+    Its id has the provider's form: table id, underscore, attachment id.
+    """
 
     replaces = _PAIR
 
@@ -42,13 +45,15 @@ class _Relation(AwsResource):
             "TransitGatewayRouteTableId": bag["transitGatewayRouteTableId"],
         }
 
-    def made(self, news: Bag, answer: Any) -> tuple[str, Bag]:
+    def created(self, news: Bag, answer: Any) -> tuple[str, Bag]:
         id_ = f"{news['transitGatewayRouteTableId']}_{news['transitGatewayAttachmentId']}"
         return id_, {"resourceId": answer.get("ResourceId"), "resourceType": answer.get("ResourceType")}
 
     def seen(self, call: Any, key: str, state: Bag) -> Bag | None:
-        wanted = {"Name": "transit-gateway-attachment-id", "Values": [state["transitGatewayAttachmentId"]]}
-        item = found(call, key, TransitGatewayRouteTableId=state["transitGatewayRouteTableId"], Filters=[wanted])
+        attachment_filter = {"Name": "transit-gateway-attachment-id", "Values": [state["transitGatewayAttachmentId"]]}
+        item = first_or_none(
+            call, key, TransitGatewayRouteTableId=state["transitGatewayRouteTableId"], Filters=[attachment_filter]
+        )
         if item is None:
             return None
         attached = {"resourceId": item.get("ResourceId"), "resourceType": item.get("ResourceType")}
@@ -61,13 +66,13 @@ class TransitGatewayRouteTableAssociationResource(_Relation):
     replaces = _PAIR | {"replaceExistingAssociation"}
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        return self.made(news, self.ec2.associate_transit_gateway_route_table(**self.pair(news))["Association"])
+        return self.created(news, self.ec2.associate_transit_gateway_route_table(**self.pair(news))["Association"])
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         return self.seen(self.ec2.get_transit_gateway_route_table_associations, "Associations", state)
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.disassociate_transit_gateway_route_table, **self.pair(state))
+        ignore_missing(self.ec2.disassociate_transit_gateway_route_table, **self.pair(state))
 
 
 class TransitGatewayRouteTablePropagationResource(_Relation):
@@ -75,12 +80,12 @@ class TransitGatewayRouteTablePropagationResource(_Relation):
     cloudformation = CloudFormationType("AWS::EC2::TransitGatewayRouteTablePropagation")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.enable_transit_gateway_route_table_propagation(**self.pair(news))
-        return self.made(news, made["Propagation"])
+        response = self.ec2.enable_transit_gateway_route_table_propagation(**self.pair(news))
+        return self.created(news, response["Propagation"])
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         call = self.ec2.get_transit_gateway_route_table_propagations
         return self.seen(call, "TransitGatewayRouteTablePropagations", state)
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.disable_transit_gateway_route_table_propagation, **self.pair(state))
+        ignore_missing(self.ec2.disable_transit_gateway_route_table_propagation, **self.pair(state))

@@ -1,9 +1,17 @@
-"""VPCs, subnets, VPC endpoints, internet gateways, elastic IPs and NAT gateways."""
+"""VPCs, subnets, VPC endpoints, internet gateways, elastic IP addresses and NAT gateways."""
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, ProviderError, found, gone
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    ProviderError,
+    first_or_none,
+    ignore_missing,
+)
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
+from sandbox.pulumi_provider.aws.identity.iam import same_document
 
 
 class VpcResource(Ec2Resource):
@@ -22,12 +30,12 @@ class VpcResource(Ec2Resource):
         return id_, self.computed(id_, vpc)
 
     def computed(self, id_: str, item: Any) -> Bag:
-        default = found(
+        default = first_or_none(
             self.ec2.describe_security_groups,
             "SecurityGroups",
             Filters=[{"Name": "vpc-id", "Values": [id_]}, {"Name": "group-name", "Values": ["default"]}],
         )
-        main = found(
+        main = first_or_none(
             self.ec2.describe_route_tables,
             "RouteTables",
             Filters=[{"Name": "vpc-id", "Values": [id_]}, {"Name": "association.main", "Values": ["true"]}],
@@ -40,7 +48,7 @@ class VpcResource(Ec2Resource):
         }
 
     def _attributes(self, id_: str, news: Bag) -> None:
-        # EC2 takes one attribute a call.
+        # EC2 accepts one attribute per call.
         for key, parameter in (("enableDnsSupport", "EnableDnsSupport"), ("enableDnsHostnames", "EnableDnsHostnames")):
             if key in news:
                 self.ec2.modify_vpc_attribute(VpcId=id_, **{parameter: {"Value": news[key]}})
@@ -63,18 +71,19 @@ class VpcIpv4CidrBlockAssociationResource(AwsResource):
     replaces = frozenset({"vpcId", "cidrBlock"})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        made = self.ec2.associate_vpc_cidr_block(VpcId=news["vpcId"], CidrBlock=news["cidrBlock"])
-        return made["CidrBlockAssociation"]["AssociationId"], {}
+        response = self.ec2.associate_vpc_cidr_block(VpcId=news["vpcId"], CidrBlock=news["cidrBlock"])
+        return response["CidrBlockAssociation"]["AssociationId"], {}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        vpc = found(self.ec2.describe_vpcs, "Vpcs", VpcIds=[state["vpcId"]])
-        known = {one["AssociationId"]: one for one in (vpc or {}).get("CidrBlockAssociationSet", [])}
-        one = known.get(id_)
-        gone_already = one is None or one["CidrBlockState"]["State"].startswith("disassoc")
-        return None if gone_already else {"vpcId": state["vpcId"], "cidrBlock": one["CidrBlock"]}
+        vpc = first_or_none(self.ec2.describe_vpcs, "Vpcs", VpcIds=[state["vpcId"]])
+        associations = {row["AssociationId"]: row for row in (vpc or {}).get("CidrBlockAssociationSet", [])}
+        association = associations.get(id_)
+        if association is None or association["CidrBlockState"]["State"].startswith("disassoc"):
+            return None
+        return {"vpcId": state["vpcId"], "cidrBlock": association["CidrBlock"]}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.disassociate_vpc_cidr_block, AssociationId=id_)
+        ignore_missing(self.ec2.disassociate_vpc_cidr_block, AssociationId=id_)
 
 
 class SubnetResource(Ec2Resource):
@@ -139,6 +148,7 @@ class VpcEndpointResource(Ec2Resource):
             ServiceName=news["serviceName"],
             VpcEndpointType="Gateway",
             RouteTableIds=news.get("routeTableIds", []),
+            **({"PolicyDocument": news["policy"]} if news.get("policy") else {}),
             **self.tagging(news),
         )["VpcEndpoint"]
         id_ = vpc_endpoint["VpcEndpointId"]
@@ -150,18 +160,28 @@ class VpcEndpointResource(Ec2Resource):
             "serviceName": item["ServiceName"],
             "vpcId": item["VpcId"],
             "routeTableIds": item.get("RouteTableIds", []),
+            "policy": item.get("PolicyDocument"),
         }
 
+    def read(self, id_: str, state: Bag) -> Bag | None:
+        seen = super().read(id_, state)
+        if seen is not None and state.get("policy") and seen["policy"]:
+            seen["policy"] = same_document(state["policy"], seen["policy"])
+        return seen
+
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
+        if "policy" in changed:
+            policy = {"PolicyDocument": news["policy"]} if news.get("policy") else {"ResetPolicy": True}
+            self.ec2.modify_vpc_endpoint(VpcEndpointId=id_, **policy)
         before, after = set(state.get("routeTableIds", [])), set(news.get("routeTableIds", []))
         if before != after:
             self.ec2.modify_vpc_endpoint(
                 VpcEndpointId=id_, AddRouteTableIds=sorted(after - before), RemoveRouteTableIds=sorted(before - after)
             )
-        return super().update(id_, state, news, changed - {"routeTableIds"})
+        return super().update(id_, state, news, changed - {"routeTableIds", "policy"})
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.delete_vpc_endpoints, VpcEndpointIds=[id_])
+        ignore_missing(self.ec2.delete_vpc_endpoints, VpcEndpointIds=[id_])
 
 
 class InternetGatewayResource(Ec2Resource):

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone, tag_list, tag_map
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    first_or_none,
+    ignore_missing,
+    tag_list,
+    tag_map,
+)
 
 
 class EventRuleResource(AwsResource):
@@ -16,15 +24,15 @@ class EventRuleResource(AwsResource):
         return self.cloud.client("events")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {"ScheduleExpression": news["scheduleExpression"]} if "scheduleExpression" in news else {}
-        given |= {"EventPattern": news["eventPattern"]} if "eventPattern" in news else {}
+        parameters = {"ScheduleExpression": news["scheduleExpression"]} if "scheduleExpression" in news else {}
+        parameters |= {"EventPattern": news["eventPattern"]} if "eventPattern" in news else {}
         response = self.events.put_rule(
-            Name=news["name"], Description=news.get("description", ""), Tags=tag_list(news.get("tags")), **given
+            Name=news["name"], Description=news.get("description", ""), Tags=tag_list(news.get("tags")), **parameters
         )
         return news["name"], {"arn": response["RuleArn"]}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        rule = found(lambda **a: {"it": [self.events.describe_rule(**a)]}, "it", Name=id_)
+        rule = first_or_none(lambda **a: {"it": [self.events.describe_rule(**a)]}, "it", Name=id_)
         if rule is None:
             return None
         tags = self.events.list_tags_for_resource(ResourceARN=rule["Arn"])["Tags"]
@@ -40,7 +48,7 @@ class EventRuleResource(AwsResource):
         return self.create({**news, "tags": None})[1]
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.events.delete_rule, Name=id_)
+        ignore_missing(self.events.delete_rule, Name=id_)
 
 
 class EventTargetResource(AwsResource):
@@ -67,4 +75,4 @@ class EventTargetResource(AwsResource):
         return self.create(news)[1]
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.events.remove_targets, Rule=state["rule"], Ids=[state["targetId"]])
+        ignore_missing(self.events.remove_targets, Rule=state["rule"], Ids=[state["targetId"]])

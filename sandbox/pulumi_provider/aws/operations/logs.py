@@ -3,7 +3,15 @@
 from typing import Any
 
 from landbridge.catalog import limits
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, ProviderError, found, gone, tag_map
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    ProviderError,
+    first_or_none,
+    ignore_missing,
+    tag_map,
+)
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 
 
@@ -17,10 +25,10 @@ class LogGroupResource(AwsResource):
     def logs(self) -> Any:
         return self.cloud.client("logs")
 
-    def _keep(self, name: str, news: Bag) -> None:
+    def _set_retention(self, name: str, news: Bag) -> None:
         days = news.get("retentionInDays") or 0
         if not days:
-            gone(self.logs.delete_retention_policy, logGroupName=name)
+            ignore_missing(self.logs.delete_retention_policy, logGroupName=name)
             return
         if days not in limits().log_retention.days:
             raise ProviderError(f"CloudWatch Logs does not keep events for {days} days")
@@ -31,29 +39,29 @@ class LogGroupResource(AwsResource):
         key = {"kmsKeyId": news["kmsKeyId"]} if "kmsKeyId" in news else {}
         self.logs.create_log_group(logGroupName=name, tags=news.get("tags") or {}, **key)
         try:
-            self._keep(name, news)
+            self._set_retention(name, news)
         except ProviderError:
             self.logs.delete_log_group(logGroupName=name)
             raise
         return name, {"arn": self.cloud.arn("logs", f"log-group:{name}")}
 
-    def _there(self, name: str) -> Any | None:
+    def _group(self, name: str) -> Any | None:
         groups = self.logs.describe_log_groups(logGroupNamePrefix=name)["logGroups"]
         return next((group for group in groups if group["logGroupName"] == name), None)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        group = self._there(id_)
+        group = self._group(id_)
         if group is None:
             return None
         tags = self.logs.list_tags_for_resource(resourceArn=self.cloud.arn("logs", f"log-group:{id_}"))["tags"]
-        own = {"arn": self.cloud.arn("logs", f"log-group:{id_}"), "name": id_}
-        return {**own, "retentionInDays": group.get("retentionInDays", 0), "tags": tags or None}
+        outputs = {"arn": self.cloud.arn("logs", f"log-group:{id_}"), "name": id_}
+        return {**outputs, "retentionInDays": group.get("retentionInDays", 0), "tags": tags or None}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if changed - {"tags", "retentionInDays"}:
             return super().update(id_, state, news, changed - {"tags", "retentionInDays"})
         if "retentionInDays" in changed:
-            self._keep(id_, news)
+            self._set_retention(id_, news)
         if "tags" in changed:
             before, after = state.get("tags") or {}, news.get("tags") or {}
             arn = self.cloud.arn("logs", f"log-group:{id_}")
@@ -62,8 +70,8 @@ class LogGroupResource(AwsResource):
         return {"arn": state["arn"]}
 
     def delete(self, id_: str, state: Bag) -> None:
-        if self._there(id_) is not None:
-            gone(self.logs.delete_log_group, logGroupName=id_)
+        if self._group(id_) is not None:
+            ignore_missing(self.logs.delete_log_group, logGroupName=id_)
 
 
 class FlowLogResource(Ec2Resource):
@@ -94,7 +102,7 @@ class FlowLogResource(Ec2Resource):
             ResourceIds=[news["vpcId"]],
             TrafficType=news["trafficType"],
             LogDestinationType="cloud-watch-logs",
-            # The emulated EC2 knows a group by its name alone.
+            # The emulated EC2 identifies a log group only by its name.
             LogGroupName=news["logDestination"].partition(":log-group:")[2].removesuffix(":*"),
             DeliverLogsPermissionArn=news["iamRoleArn"],
             MaxAggregationInterval=news.get("maxAggregationInterval", 600),
@@ -106,11 +114,11 @@ class FlowLogResource(Ec2Resource):
         return id_, {"arn": self.arn_of(id_)}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = found(self.ec2.describe_flow_logs, "FlowLogs", FlowLogIds=[id_])
+        item = first_or_none(self.ec2.describe_flow_logs, "FlowLogs", FlowLogIds=[id_])
         if item is None:
             return None
-        own = {"arn": self.arn_of(id_), "vpcId": item["ResourceId"], "trafficType": item["TrafficType"]}
-        return {**own, "tags": tag_map(item.get("Tags"))}
+        outputs = {"arn": self.arn_of(id_), "vpcId": item["ResourceId"], "trafficType": item["TrafficType"]}
+        return {**outputs, "tags": tag_map(item.get("Tags"))}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.ec2.delete_flow_logs, FlowLogIds=[id_])
+        ignore_missing(self.ec2.delete_flow_logs, FlowLogIds=[id_])

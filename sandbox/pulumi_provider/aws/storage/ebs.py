@@ -4,7 +4,15 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, error_code, found, missing, tag_list
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    error_code,
+    first_or_none,
+    missing,
+    tag_list,
+)
 from sandbox.pulumi_provider.aws.compute.instances import InstanceResource
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 
@@ -28,8 +36,8 @@ class VolumeResource(Ec2Resource):
     describe = ("describe_volumes", "Volumes", "VolumeIds")
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {word: news[key] for key, word in _WORDS.items() if key in news}
-        id_ = self.ec2.create_volume(**given, **self.tagging(news))["VolumeId"]
+        parameters = {word: news[key] for key, word in _WORDS.items() if key in news}
+        id_ = self.ec2.create_volume(**parameters, **self.tagging(news))["VolumeId"]
         return id_, {"arn": self.arn_of(id_)}
 
     def observed(self, item: Any) -> Bag:
@@ -45,11 +53,11 @@ class VolumeResource(Ec2Resource):
         return seen
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        grows = {key: _WORDS[key] for key in ("size", "type", "iops", "throughput") if key in changed}
-        if grows:
-            self.ec2.modify_volume(VolumeId=id_, **{word: news[key] for key, word in grows.items() if key in news})
-        rest = changed - set(grows) - {"finalSnapshot"}
-        super().update(id_, state, news, rest)
+        modified = {key: _WORDS[key] for key in ("size", "type", "iops", "throughput") if key in changed}
+        if modified:
+            self.ec2.modify_volume(VolumeId=id_, **{word: news[key] for key, word in modified.items() if key in news})
+        other_changes = changed - set(modified) - {"finalSnapshot"}
+        super().update(id_, state, news, other_changes)
         return {"arn": state["arn"]} if "arn" in state else {}
 
     def delete(self, id_: str, state: Bag) -> None:
@@ -62,7 +70,7 @@ class VolumeResource(Ec2Resource):
 
 
 class VolumeAttachmentResource(AwsResource):
-    """A volume in a machine; taken out before either of them goes."""
+    """Attachment of an EBS volume to an instance; it is detached before the volume or the instance is deleted."""
 
     token = "aws:ec2/volumeAttachment:VolumeAttachment"
     cloudformation = CloudFormationType("AWS::EC2::VolumeAttachment", names={"deviceName": "Device"})
@@ -73,29 +81,29 @@ class VolumeAttachmentResource(AwsResource):
         self.ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device=device)
         return f"vai-{volume.removeprefix('vol-')}-{instance.removeprefix('i-')}", {}
 
-    def _attached(self, state: Bag) -> Any | None:
-        volume = found(self.ec2.describe_volumes, "Volumes", VolumeIds=[state["volumeId"]])
-        every = volume["Attachments"] if volume else []
-        return next((one for one in every if one["InstanceId"] == state["instanceId"]), None)
+    def _attachment(self, state: Bag) -> Any | None:
+        volume = first_or_none(self.ec2.describe_volumes, "Volumes", VolumeIds=[state["volumeId"]])
+        attachments = volume["Attachments"] if volume else []
+        return next((row for row in attachments if row["InstanceId"] == state["instanceId"]), None)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        one = self._attached(state)
-        return None if one is None else {"deviceName": one["Device"]}
+        attachment = self._attachment(state)
+        return None if attachment is None else {"deviceName": attachment["Device"]}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        rest = changed - {"stopInstanceBeforeDetaching", "forceDetach", "skipDestroy"}
-        return super().update(id_, state, news, rest) if rest else {}
+        other_changes = changed - {"stopInstanceBeforeDetaching", "forceDetach", "skipDestroy"}
+        return super().update(id_, state, news, other_changes) if other_changes else {}
 
     def delete(self, id_: str, state: Bag) -> None:
-        if self._attached(state) is None:
+        if self._attachment(state) is None:
             return
-        instance = state["instanceId"]
-        machine = InstanceResource(self.cloud)
-        if state.get("stopInstanceBeforeDetaching") and machine.describes(instance) is not None:
-            self.ec2.stop_instances(InstanceIds=[instance])
-            machine.until(instance, "stopped")
+        instance_id = state["instanceId"]
+        instance_resource = InstanceResource(self.cloud)
+        if state.get("stopInstanceBeforeDetaching") and instance_resource.describes(instance_id) is not None:
+            self.ec2.stop_instances(InstanceIds=[instance_id])
+            instance_resource.until(instance_id, "stopped")
         try:
-            self.ec2.detach_volume(VolumeId=state["volumeId"], InstanceId=instance, Device=state["deviceName"])
+            self.ec2.detach_volume(VolumeId=state["volumeId"], InstanceId=instance_id, Device=state["deviceName"])
         except ClientError as error:
             if not missing(error) and error_code(error) != "IncorrectState":
                 raise

@@ -7,8 +7,8 @@ from sandbox.pulumi_provider.aws.base import (
     Bag,
     CloudFormationType,
     ProviderError,
-    found,
-    gone,
+    first_or_none,
+    ignore_missing,
     tag_list,
     tag_map,
 )
@@ -21,9 +21,9 @@ class _EfsResource(AwsResource):
     def efs(self) -> Any:
         return self.cloud.client("efs")
 
-    def system(self, one: str) -> Any | None:
-        """EFS's description of a file system, or None."""
-        return found(self.efs.describe_file_systems, "FileSystems", FileSystemId=one)
+    def system(self, file_system_id: str) -> Any | None:
+        """Return EFS's description of a file system, or None."""
+        return first_or_none(self.efs.describe_file_systems, "FileSystems", FileSystemId=file_system_id)
 
 
 class EfsFileSystemResource(_EfsResource):
@@ -35,7 +35,7 @@ class EfsFileSystemResource(_EfsResource):
     def create(self, news: Bag) -> tuple[str, Bag]:
         if news.get("lifecyclePolicies") or news.get("protection"):
             raise ProviderError("the sandbox has no lifecycle policies and no protection of EFS")
-        given = {
+        parameters = {
             parameter: news[key]
             for key, parameter in (
                 ("performanceMode", "PerformanceMode"),
@@ -46,7 +46,7 @@ class EfsFileSystemResource(_EfsResource):
             if key in news
         }
         response = self.efs.create_file_system(
-            CreationToken=news["creationToken"], Tags=tag_list(news.get("tags")), **given
+            CreationToken=news["creationToken"], Tags=tag_list(news.get("tags")), **parameters
         )
         return response["FileSystemId"], self._computed(response["FileSystemId"], response)
 
@@ -75,8 +75,8 @@ class EfsFileSystemResource(_EfsResource):
         if changed - _MODES - {"tags"}:
             return super().update(id_, state, news, changed - _MODES - {"tags"})
         if changed & _MODES:
-            given = {parameter: news[key] for key, parameter in self._throughput() if key in news}
-            self.efs.update_file_system(FileSystemId=id_, **given)
+            parameters = {parameter: news[key] for key, parameter in self._throughput() if key in news}
+            self.efs.update_file_system(FileSystemId=id_, **parameters)
         if "tags" in changed:
             before, after = state.get("tags") or {}, news.get("tags") or {}
             dropped = [key for key in before if key not in after]
@@ -86,7 +86,7 @@ class EfsFileSystemResource(_EfsResource):
         return {key: state[key] for key in ("arn", "dnsName", "ownerId") if key in state}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.efs.delete_file_system, FileSystemId=id_)
+        ignore_missing(self.efs.delete_file_system, FileSystemId=id_)
 
 
 class EfsMountTargetResource(_EfsResource):
@@ -95,8 +95,10 @@ class EfsMountTargetResource(_EfsResource):
     replaces = frozenset({"fileSystemId", "subnetId", "ipAddress"})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {"SecurityGroups": news["securityGroups"]} if "securityGroups" in news else {}
-        response = self.efs.create_mount_target(FileSystemId=news["fileSystemId"], SubnetId=news["subnetId"], **given)
+        parameters = {"SecurityGroups": news["securityGroups"]} if "securityGroups" in news else {}
+        response = self.efs.create_mount_target(
+            FileSystemId=news["fileSystemId"], SubnetId=news["subnetId"], **parameters
+        )
         return response["MountTargetId"], self._computed(response)
 
     def _computed(self, item: Any) -> Bag:
@@ -109,12 +111,12 @@ class EfsMountTargetResource(_EfsResource):
         }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = found(self.efs.describe_mount_targets, "MountTargets", MountTargetId=id_)
+        item = first_or_none(self.efs.describe_mount_targets, "MountTargets", MountTargetId=id_)
         if item is None:
             return None
         groups = self.efs.describe_mount_target_security_groups(MountTargetId=id_)["SecurityGroups"]
-        own = {**self._computed(item), "fileSystemId": item["FileSystemId"], "subnetId": item["SubnetId"]}
-        return {**own, "securityGroups": groups}
+        outputs = {**self._computed(item), "fileSystemId": item["FileSystemId"], "subnetId": item["SubnetId"]}
+        return {**outputs, "securityGroups": groups}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if changed != {"securityGroups"}:
@@ -123,18 +125,18 @@ class EfsMountTargetResource(_EfsResource):
         return {}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.efs.delete_mount_target, MountTargetId=id_)
+        ignore_missing(self.efs.delete_mount_target, MountTargetId=id_)
 
 
 class EfsBackupPolicyResource(_EfsResource):
-    """A setting of a file system; without one, EFS keeps no backups."""
+    """Backup policy of an EFS file system; without one, EFS creates no backups."""
 
     token = "aws:efs/backupPolicy:BackupPolicy"
     cloudformation = CloudFormationType("AWS::EFS::FileSystem")
     replaces = frozenset({"fileSystemId"})
 
-    def _put(self, one: str, status: str) -> None:
-        self.efs.put_backup_policy(FileSystemId=one, BackupPolicy={"Status": status})
+    def _put(self, file_system_id: str, status: str) -> None:
+        self.efs.put_backup_policy(FileSystemId=file_system_id, BackupPolicy={"Status": status})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         self._put(news["fileSystemId"], news["backupPolicy"]["status"])
@@ -143,7 +145,7 @@ class EfsBackupPolicyResource(_EfsResource):
     def read(self, id_: str, state: Bag) -> Bag | None:
         if self.system(id_) is None:
             return None
-        policy = found(
+        policy = first_or_none(
             lambda **a: {"it": [self.efs.describe_backup_policy(**a)["BackupPolicy"]]}, "it", FileSystemId=id_
         )
         return {"fileSystemId": id_, "backupPolicy": {"status": "DISABLED" if policy is None else policy["Status"]}}

@@ -2,17 +2,28 @@
 
 from typing import Any, ClassVar
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, CloudFormationType, found, gone, tag_list, tag_map
+from sandbox.pulumi_provider.aws.base import (
+    AwsResource,
+    Bag,
+    CloudFormationType,
+    first_or_none,
+    ignore_missing,
+    tag_list,
+    tag_map,
+)
 
-_ONES = frozenset({"nfsExports"})
+_SINGLE_ITEM_LISTS = frozenset({"nfsExports"})
 
 
-def words(value: Any) -> Any:
-    """A bag in AWS's spelling: capitals at the front, all the way down."""
+def aws_spelling(value: Any) -> Any:
+    """Return a value with keys in AWS's spelling at every level: with a capital letter first."""
     if isinstance(value, dict):
-        # Where AWS takes a list of one, the SDK takes the one.
-        return {key[0].upper() + key[1:]: [words(item)] if key in _ONES else words(item) for key, item in value.items()}
-    return [words(item) for item in value] if isinstance(value, list) else value
+        # For a list that can have only one item, the SDK has the item itself.
+        return {
+            key[0].upper() + key[1:]: [aws_spelling(item)] if key in _SINGLE_ITEM_LISTS else aws_spelling(item)
+            for key, item in value.items()
+        }
+    return [aws_spelling(item) for item in value] if isinstance(value, list) else value
 
 
 class _FsxResource(AwsResource):
@@ -21,7 +32,7 @@ class _FsxResource(AwsResource):
         return self.cloud.client("fsx")
 
     def retag(self, arn: str, state: Bag, news: Bag) -> None:
-        """Make the tags those of the new inputs."""
+        """Set the tags of the new inputs, and delete the others."""
         before, after = state.get("tags") or {}, news.get("tags") or {}
         dropped = [key for key in before if key not in after]
         if dropped:
@@ -31,23 +42,23 @@ class _FsxResource(AwsResource):
 
 
 class _FileSystem(_FsxResource):
-    """Base of Lustre and OpenZFS. Maps are from Pulumi's names to FSx's, of inputs that can change and that cannot."""
+    """Base class of Lustre and OpenZFS file systems."""
 
     kind: ClassVar[str]
     configuration: ClassVar[str]
-    #: Inputs that stand inside the configuration.
+    #: Inputs that are members of the configuration.
     inside: ClassVar[frozenset[str]]
-    #: Those of them that UpdateFileSystem accepts.
+    #: Members of the configuration that UpdateFileSystem accepts.
     changes: ClassVar[frozenset[str]]
 
     @classmethod
     def replaced_by(cls, olds: Bag, news: Bag, changed: frozenset[str]) -> frozenset[str]:
-        """A smaller file system is another one, as with the real provider: FSx only lets them grow."""
+        """Return also `storageCapacity` if it shrinks, as the real provider does: FSx can only grow a file system."""
         shrunk = (news.get("storageCapacity") or 0) < (olds.get("storageCapacity") or 0)
         return super().replaced_by(olds, news, changed) | ({"storageCapacity"} if shrunk else frozenset())
 
     def _inside(self, bag: Bag, keys: frozenset[str]) -> Bag:
-        return {key[0].upper() + key[1:]: words(bag[key]) for key in sorted(keys) if key in bag}
+        return {key[0].upper() + key[1:]: aws_spelling(bag[key]) for key in sorted(keys) if key in bag}
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         subnets = news["subnetIds"] if isinstance(news["subnetIds"], list) else [news["subnetIds"]]
@@ -73,7 +84,7 @@ class _FileSystem(_FsxResource):
         return file_system["FileSystemId"], self.outputs(file_system)
 
     def outputs(self, item: Bag) -> Bag:
-        """Return the values that only AWS has."""
+        """Return the outputs that AWS generates."""
         return {
             "arn": item["ResourceARN"],
             "dnsName": item["DNSName"],
@@ -84,11 +95,15 @@ class _FileSystem(_FsxResource):
         }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = found(self.fsx.describe_file_systems, "FileSystems", FileSystemIds=[id_])
+        item = first_or_none(self.fsx.describe_file_systems, "FileSystems", FileSystemIds=[id_])
         if item is None or item["Lifecycle"] == "DELETING":
             return None
-        own = item[self.configuration]
-        seen = {key: own[key[0].upper() + key[1:]] for key in self.changes if key[0].upper() + key[1:] in own}
+        configuration = item[self.configuration]
+        seen = {
+            key: configuration[key[0].upper() + key[1:]]
+            for key in self.changes
+            if key[0].upper() + key[1:] in configuration
+        }
         plain = {key: value for key, value in seen.items() if not isinstance(value, dict)}
         size = {"storageCapacity": item["StorageCapacity"]} if "StorageCapacity" in item else {}
         return {**self.outputs(item), **plain, **size, "tags": tag_map(item.get("Tags"))}
@@ -96,23 +111,23 @@ class _FileSystem(_FsxResource):
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "tags" in changed:
             self.retag(state["arn"], state, news)
-        # Only Pulumi's state has the options of the deletion.
-        rest = changed - {"tags", "skipFinalBackup", "deleteOptions", "finalBackupTags"}
-        inside = rest & self.changes
-        if rest - inside - {"storageCapacity"}:
-            return super().update(id_, state, news, rest - inside - {"storageCapacity"})
-        given = {self.configuration: self._inside(news, inside)} if inside else {}
-        if "storageCapacity" in rest:
-            given["StorageCapacity"] = news["storageCapacity"]
-        if given:
-            self.fsx.update_file_system(FileSystemId=id_, **given)
+        # The options of the deletion are only in Pulumi's state.
+        other_changes = changed - {"tags", "skipFinalBackup", "deleteOptions", "finalBackupTags"}
+        inside = other_changes & self.changes
+        if other_changes - inside - {"storageCapacity"}:
+            return super().update(id_, state, news, other_changes - inside - {"storageCapacity"})
+        parameters = {self.configuration: self._inside(news, inside)} if inside else {}
+        if "storageCapacity" in other_changes:
+            parameters["StorageCapacity"] = news["storageCapacity"]
+        if parameters:
+            self.fsx.update_file_system(FileSystemId=id_, **parameters)
         return {key: state[key] for key in ("arn", "dnsName", "mountName", "networkInterfaceIds") if key in state}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.fsx.delete_file_system, FileSystemId=id_, **{self.configuration: self.deleting(state)})
+        ignore_missing(self.fsx.delete_file_system, FileSystemId=id_, **{self.configuration: self.deleting(state)})
 
     def deleting(self, state: Bag) -> Bag:
-        """Return the arguments of its deletion."""
+        """Return the arguments of the deletion."""
         return {"SkipFinalBackup": bool(state.get("skipFinalBackup", False))}
 
 
@@ -182,7 +197,7 @@ class OpenZfsFileSystemResource(_FileSystem):
         }
     )
     inside = changes | {"deploymentType", "preferredSubnetId", "rootVolumeConfiguration", "routeTableIds"}
-    # The root volume's own settings change in place with the real provider; here that is not emulated, and refused.
+    # The real provider changes settings of the root volume in place; this is not emulated here, and refused.
     replaces = frozenset(
         {"deploymentType", "kmsKeyId", "preferredSubnetId", "securityGroupIds", "storageType", "subnetIds"}
     )
@@ -206,8 +221,8 @@ class DataRepositoryAssociationResource(_FsxResource):
     replaces = frozenset({"fileSystemId", "fileSystemPath", "dataRepositoryPath", "batchImportMetaDataOnCreate"})
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        given = {
-            parameter: words(news[key])
+        parameters = {
+            parameter: aws_spelling(news[key])
             for key, parameter in (
                 ("batchImportMetaDataOnCreate", "BatchImportMetaDataOnCreate"),
                 ("importedFileChunkSize", "ImportedFileChunkSize"),
@@ -220,7 +235,7 @@ class DataRepositoryAssociationResource(_FsxResource):
             FileSystemId=news["fileSystemId"],
             FileSystemPath=news["fileSystemPath"],
             DataRepositoryPath=news["dataRepositoryPath"],
-            **given,
+            **parameters,
             **tags,
         )["Association"]
         return association["AssociationId"], {
@@ -229,7 +244,7 @@ class DataRepositoryAssociationResource(_FsxResource):
         }
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = found(self.fsx.describe_data_repository_associations, "Associations", AssociationIds=[id_])
+        item = first_or_none(self.fsx.describe_data_repository_associations, "Associations", AssociationIds=[id_])
         if item is None or item["Lifecycle"] == "DELETING":
             return None
         return {
@@ -244,16 +259,18 @@ class DataRepositoryAssociationResource(_FsxResource):
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "tags" in changed:
             self.retag(state["arn"], state, news)
-        rest = changed - {"tags", "deleteDataInFilesystem"}
-        if rest - {"s3", "importedFileChunkSize"}:
-            return super().update(id_, state, news, rest)
-        if rest:
-            given = {name: words(news[key]) for key, name in (("s3", "S3"),) if key in rest and key in news}
-            if "importedFileChunkSize" in rest:
-                given["ImportedFileChunkSize"] = news["importedFileChunkSize"]
-            self.fsx.update_data_repository_association(AssociationId=id_, **given)
+        other_changes = changed - {"tags", "deleteDataInFilesystem"}
+        if other_changes - {"s3", "importedFileChunkSize"}:
+            return super().update(id_, state, news, other_changes)
+        if other_changes:
+            parameters = {
+                name: aws_spelling(news[key]) for key, name in (("s3", "S3"),) if key in other_changes and key in news
+            }
+            if "importedFileChunkSize" in other_changes:
+                parameters["ImportedFileChunkSize"] = news["importedFileChunkSize"]
+            self.fsx.update_data_repository_association(AssociationId=id_, **parameters)
         return {"arn": state["arn"], "associationId": id_}
 
     def delete(self, id_: str, state: Bag) -> None:
         data = bool(state.get("deleteDataInFilesystem", False))
-        gone(self.fsx.delete_data_repository_association, AssociationId=id_, DeleteDataInFileSystem=data)
+        ignore_missing(self.fsx.delete_data_repository_association, AssociationId=id_, DeleteDataInFileSystem=data)

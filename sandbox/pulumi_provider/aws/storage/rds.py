@@ -14,7 +14,7 @@ from sandbox.pulumi_provider.aws.base import (
     tag_map,
 )
 
-#: RDS's names of inputs that only a creation has.
+#: RDS's names of inputs that are set only at creation.
 _CREATE_ONLY = {
     "identifier": "DBInstanceIdentifier",
     "engine": "Engine",
@@ -54,8 +54,8 @@ _CHANGING = {
 }
 
 
-#: The provider's own: of the deletion, and of how a change is made.
-_OWN = {
+#: Inputs that RDS does not have: options of the deletion, and of changes.
+_PROVIDER_ONLY = {
     *("skipFinalSnapshot", "finalSnapshotIdentifier", "deleteAutomatedBackups", "applyImmediately", "tags", "region"),
     *("allowMajorVersionUpgrade", "enabledCloudwatchLogsExports"),
 }
@@ -66,10 +66,10 @@ class _RdsResource(AwsResource):
     def rds(self) -> Any:
         return self.cloud.client("rds")
 
-    def one(self, operation: str, key: str, **wanted: str) -> Any | None:
-        """Return the resource of this name, or None. RDS has a separate error code for each missing kind."""
+    def first_by_name(self, operation: str, key: str, **name: str) -> Any | None:
+        """Return the resource of this name, or None. RDS has a separate error code for each resource type."""
         try:
-            answer = getattr(self.rds, operation)(**wanted)[key]
+            answer = getattr(self.rds, operation)(**name)[key]
         except ClientError as error:
             if "NotFound" in error_code(error):
                 return None
@@ -77,11 +77,11 @@ class _RdsResource(AwsResource):
         return answer[0] if answer else None
 
     def tags(self, arn: str) -> dict[str, str] | None:
-        """Its tags."""
+        """Return the tags of a resource."""
         return tag_map(self.rds.list_tags_for_resource(ResourceName=arn)["TagList"])
 
     def retag(self, arn: str, state: Bag, news: Bag) -> None:
-        """Make the tags those of the new inputs."""
+        """Set the tags of the new inputs, and delete the others."""
         before, after = state.get("tags") or {}, news.get("tags") or {}
         dropped = [key for key in before if key not in after]
         if dropped:
@@ -90,12 +90,12 @@ class _RdsResource(AwsResource):
             self.rds.add_tags_to_resource(ResourceName=arn, Tags=tag_list(after))
 
     def arn(self, kind: str, name: str) -> str:
-        """Of one of this account."""
+        """Return the ARN of a resource of this account."""
         return self.cloud.arn("rds", f"{kind}:{name}")
 
 
 class DbInstanceResource(_RdsResource):
-    """A database. With a fixed name, one that is replaced goes before the new one is made."""
+    """RDS DB instance. With a fixed name, a replacement deletes the old instance before it creates the new one."""
 
     token = "aws:rds/instance:Instance"
     cloudformation = CloudFormationType(
@@ -120,20 +120,22 @@ class DbInstanceResource(_RdsResource):
     autoname = "identifier"
 
     def _item(self, name: str) -> Any | None:
-        return self.one("describe_db_instances", "DBInstances", DBInstanceIdentifier=name)
+        return self.first_by_name("describe_db_instances", "DBInstances", DBInstanceIdentifier=name)
 
     def create(self, news: Bag) -> tuple[str, Bag]:
-        unknown = set(news) - set(_CREATE_ONLY) - set(_CHANGING) - _OWN
+        unknown = set(news) - set(_CREATE_ONLY) - set(_CHANGING) - _PROVIDER_ONLY
         if unknown:
             raise ProviderError(f"{self.token}: the sandbox does not know {', '.join(sorted(unknown))}")
-        words = {**_CREATE_ONLY, **_CHANGING}
-        given = {words[key]: value for key, value in news.items() if key in words and key != "allowMajorVersionUpgrade"}
+        names = {**_CREATE_ONLY, **_CHANGING}
+        parameters = {
+            names[key]: value for key, value in news.items() if key in names and key != "allowMajorVersionUpgrade"
+        }
         logs = (
             {"EnableCloudwatchLogsExports": news["enabledCloudwatchLogsExports"]}
             if news.get("enabledCloudwatchLogsExports")
             else {}
         )
-        db_instance = self.rds.create_db_instance(**given, **logs, Tags=tag_list(news.get("tags")))["DBInstance"]
+        db_instance = self.rds.create_db_instance(**parameters, **logs, Tags=tag_list(news.get("tags")))["DBInstance"]
         id_ = self.exists(str(db_instance["DbiResourceId"]))
         return id_, self._outputs(self._item(db_instance["DBInstanceIdentifier"]) or db_instance)
 
@@ -161,33 +163,33 @@ class DbInstanceResource(_RdsResource):
         item = self._item(state["identifier"])
         if item is None:
             return None
-        words = {key: word for key, word in {**_CREATE_ONLY, **_CHANGING}.items() if word in item}
-        seen = {key: item[word] for key, word in words.items() if key in state}
+        names = {key: word for key, word in {**_CREATE_ONLY, **_CHANGING}.items() if word in item}
+        seen = {key: item[word] for key, word in names.items() if key in state}
         if str(item["EngineVersion"]).startswith(str(state.get("engineVersion", ""))):
-            seen.pop("engineVersion", None)  # a series is asked for, and answered with the minor version of the day
+            seen.pop("engineVersion", None)  # the input is a major version, AWS returns the current minor version
         if "dbSubnetGroupName" in state:
             seen["dbSubnetGroupName"] = item["DBSubnetGroup"]["DBSubnetGroupName"]
         if "vpcSecurityGroupIds" in state:
-            now = [group["VpcSecurityGroupId"] for group in item["VpcSecurityGroups"]]
+            groups = [group["VpcSecurityGroupId"] for group in item["VpcSecurityGroups"]]
             seen["vpcSecurityGroupIds"] = (
-                state["vpcSecurityGroupIds"] if set(now) == set(state["vpcSecurityGroupIds"]) else now
+                state["vpcSecurityGroupIds"] if set(groups) == set(state["vpcSecurityGroupIds"]) else groups
             )
         if "parameterGroupName" in state:
             seen["parameterGroupName"] = item["DBParameterGroups"][0]["DBParameterGroupName"]
         return {**seen, **self._outputs(item), "tags": self.tags(self.arn("db", item["DBInstanceIdentifier"]))}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        rest = changed - set(_CHANGING) - _OWN
-        if rest:
-            super().update(id_, state, news, rest)
-        name, change = (
+        other_changes = changed - set(_CHANGING) - _PROVIDER_ONLY
+        if other_changes:
+            super().update(id_, state, news, other_changes)
+        name, changes = (
             state["identifier"],
             {_CHANGING[key]: news[key] for key in changed & set(_CHANGING) if key in news},
         )
-        if change:
-            flag = {"AllowMajorVersionUpgrade": True} if news.get("allowMajorVersionUpgrade") else {}
+        if changes:
+            upgrade = {"AllowMajorVersionUpgrade": True} if news.get("allowMajorVersionUpgrade") else {}
             self.rds.modify_db_instance(
-                DBInstanceIdentifier=name, ApplyImmediately=bool(news.get("applyImmediately")), **change, **flag
+                DBInstanceIdentifier=name, ApplyImmediately=bool(news.get("applyImmediately")), **changes, **upgrade
             )
         if "tags" in changed:
             self.retag(self.arn("db", name), state, news)
@@ -198,9 +200,9 @@ class DbInstanceResource(_RdsResource):
         if self._item(name) is None:
             return
         final = {"FinalDBSnapshotIdentifier": state.get("finalSnapshotIdentifier", "")}
-        how: Bag = {"SkipFinalSnapshot": True} if state.get("skipFinalSnapshot") else final
+        options: Bag = {"SkipFinalSnapshot": True} if state.get("skipFinalSnapshot") else final
         self.rds.delete_db_instance(
-            DBInstanceIdentifier=name, DeleteAutomatedBackups=bool(state.get("deleteAutomatedBackups", True)), **how
+            DBInstanceIdentifier=name, DeleteAutomatedBackups=bool(state.get("deleteAutomatedBackups", True)), **options
         )
 
 
@@ -220,15 +222,16 @@ class DbSubnetGroupResource(_RdsResource):
         return news["name"], {"arn": self.arn("subgrp", news["name"])}
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = self.one("describe_db_subnet_groups", "DBSubnetGroups", DBSubnetGroupName=id_)
+        item = self.first_by_name("describe_db_subnet_groups", "DBSubnetGroups", DBSubnetGroupName=id_)
         if item is None:
             return None
         subnets = [subnet["SubnetIdentifier"] for subnet in item["Subnets"]]
-        same = set(subnets) == set(state.get("subnetIds") or ())
+        unchanged = set(subnets) == set(state.get("subnetIds") or ())
         return {
-            "subnetIds": state["subnetIds"] if same else subnets,
+            "subnetIds": state["subnetIds"] if unchanged else subnets,
             "description": item["DBSubnetGroupDescription"],
             "tags": self.tags(self.arn("subgrp", id_)),
+            "arn": self.arn("subgrp", id_),
         }
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
@@ -243,7 +246,7 @@ class DbSubnetGroupResource(_RdsResource):
         return {"arn": self.arn("subgrp", id_)}
 
     def delete(self, id_: str, state: Bag) -> None:
-        if self.one("describe_db_subnet_groups", "DBSubnetGroups", DBSubnetGroupName=id_) is not None:
+        if self.first_by_name("describe_db_subnet_groups", "DBSubnetGroups", DBSubnetGroupName=id_) is not None:
             self.rds.delete_db_subnet_group(DBSubnetGroupName=id_)
 
 
@@ -264,8 +267,8 @@ class DbParameterGroupResource(_RdsResource):
         return news["name"], {"arn": self.arn("pg", news["name"])}
 
     def finish(self, id_: str, news: Bag) -> None:
-        """Set the parameters: RDS takes them in a second call."""
-        wanted = [
+        """Set the parameters; RDS accepts them only in a second call."""
+        parameters = [
             {
                 "ParameterName": parameter["name"],
                 "ParameterValue": parameter["value"],
@@ -273,20 +276,21 @@ class DbParameterGroupResource(_RdsResource):
             }
             for parameter in news.get("parameters") or []
         ]
-        if wanted:
-            self.rds.modify_db_parameter_group(DBParameterGroupName=id_, Parameters=wanted)
+        if parameters:
+            self.rds.modify_db_parameter_group(DBParameterGroupName=id_, Parameters=parameters)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        item = self.one("describe_db_parameter_groups", "DBParameterGroups", DBParameterGroupName=id_)
+        item = self.first_by_name("describe_db_parameter_groups", "DBParameterGroups", DBParameterGroupName=id_)
         if item is None:
             return None
         parameters = self.rds.describe_db_parameters(DBParameterGroupName=id_)["Parameters"]
-        values = {one["ParameterName"]: one["ParameterValue"] for one in parameters if "ParameterValue" in one}
-        kept = [
+        values = {row["ParameterName"]: row["ParameterValue"] for row in parameters if "ParameterValue" in row}
+        current = [
             {**parameter, "value": values.get(parameter["name"], parameter["value"])}
             for parameter in state.get("parameters") or []
         ]
-        return {"family": item["DBParameterGroupFamily"], "parameters": kept, "tags": self.tags(self.arn("pg", id_))}
+        arn, family = self.arn("pg", id_), item["DBParameterGroupFamily"]
+        return {"family": family, "parameters": current, "tags": self.tags(arn), "arn": arn}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         before = {parameter["name"] for parameter in state.get("parameters") or []}
@@ -299,5 +303,8 @@ class DbParameterGroupResource(_RdsResource):
         return {"arn": self.arn("pg", id_)}
 
     def delete(self, id_: str, state: Bag) -> None:
-        if self.one("describe_db_parameter_groups", "DBParameterGroups", DBParameterGroupName=id_) is not None:
+        if (
+            self.first_by_name("describe_db_parameter_groups", "DBParameterGroups", DBParameterGroupName=id_)
+            is not None
+        ):
             self.rds.delete_db_parameter_group(DBParameterGroupName=id_)

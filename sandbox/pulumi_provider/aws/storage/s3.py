@@ -10,8 +10,8 @@ from sandbox.pulumi_provider.aws.base import (
     Bag,
     CloudFormationType,
     ProviderError,
-    found,
-    gone,
+    first_or_none,
+    ignore_missing,
     missing,
     tag_list,
     tag_map,
@@ -24,12 +24,12 @@ class _S3Resource(AwsResource):
     def s3(self) -> Any:
         return self.cloud.client("s3")
 
-    def _there(self, bucket: str) -> bool:
-        return found(lambda **a: {"it": [self.s3.head_bucket(**a)]}, "it", Bucket=bucket) is not None
+    def _exists(self, bucket: str) -> bool:
+        return first_or_none(lambda **a: {"it": [self.s3.head_bucket(**a)]}, "it", Bucket=bucket) is not None
 
     def _setting(self, call: Any, bucket: str) -> Bag | None:
-        """A setting's whole answer, or None where the bucket or the setting is not there."""
-        return found(lambda **a: {"it": [call(**a)]}, "it", Bucket=bucket)
+        """Return the complete answer of a read operation, or None if the bucket or the setting does not exist."""
+        return first_or_none(lambda **a: {"it": [call(**a)]}, "it", Bucket=bucket)
 
 
 class BucketResource(_S3Resource):
@@ -42,12 +42,12 @@ class BucketResource(_S3Resource):
         unsupported = sorted(set(news) - {"bucket", "forceDestroy", "objectLockEnabled", "tags", "region"})
         if unsupported:
             raise ProviderError(
-                f"the sandbox takes {', '.join(unsupported)} as resources of their own, not inside a bucket"
+                f"the sandbox takes {', '.join(unsupported)} as separate resources, not inside a bucket"
             )
         name = news["bucket"]
-        where = {} if self.cloud.region == "us-east-1" else {"LocationConstraint": self.cloud.region}
+        location = {} if self.cloud.region == "us-east-1" else {"LocationConstraint": self.cloud.region}
         lock = {"ObjectLockEnabledForBucket": True} if news.get("objectLockEnabled") else {}
-        self.s3.create_bucket(Bucket=name, **({"CreateBucketConfiguration": where} if where else {}), **lock)
+        self.s3.create_bucket(Bucket=name, **({"CreateBucketConfiguration": location} if location else {}), **lock)
         self._tag(self.exists(name), news)
         return name, self._computed(name)
 
@@ -64,7 +64,7 @@ class BucketResource(_S3Resource):
             self.s3.delete_bucket_tagging(Bucket=name)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        if not self._there(id_):
+        if not self._exists(id_):
             return None
         tags = self._setting(self.s3.get_bucket_tagging, id_)
         return {**self._computed(id_), "bucket": id_, "tags": tag_map((tags or {}).get("TagSet"))}
@@ -72,11 +72,11 @@ class BucketResource(_S3Resource):
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         if "tags" in changed:
             self._tag(id_, news)
-        rest = changed - {"tags", "forceDestroy"}
-        return super().update(id_, state, news, rest) if rest else {}
+        other_changes = changed - {"tags", "forceDestroy"}
+        return super().update(id_, state, news, other_changes) if other_changes else {}
 
     def delete(self, id_: str, state: Bag) -> None:
-        if not self._there(id_):
+        if not self._exists(id_):
             return
         if state.get("forceDestroy"):
             self._empty(id_)
@@ -95,7 +95,7 @@ class _Setting(_S3Resource):
 
     @abstractmethod
     def put(self, bucket: str, news: Bag) -> None:
-        """Set it on the bucket."""
+        """Set the setting of a bucket."""
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         self.put(news["bucket"], news)
@@ -119,7 +119,7 @@ class BucketVersioningResource(_Setting):
         return None if seen is None else {"versioningConfiguration": {"status": seen.get("Status", "Disabled")}}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.put_bucket_versioning, Bucket=id_, VersioningConfiguration={"Status": "Suspended"})
+        ignore_missing(self.s3.put_bucket_versioning, Bucket=id_, VersioningConfiguration={"Status": "Suspended"})
 
 
 class BucketServerSideEncryptionConfigurationResource(_Setting):
@@ -145,7 +145,7 @@ class BucketServerSideEncryptionConfigurationResource(_Setting):
         return None if seen is None else {}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.delete_bucket_encryption, Bucket=id_)
+        ignore_missing(self.s3.delete_bucket_encryption, Bucket=id_)
 
 
 class BucketPublicAccessBlockResource(_Setting):
@@ -154,8 +154,8 @@ class BucketPublicAccessBlockResource(_Setting):
     _keys = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
 
     def put(self, bucket: str, news: Bag) -> None:
-        wanted = {key[0].upper() + key[1:]: news.get(key, False) for key in self._keys}
-        self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=wanted)
+        configuration = {key[0].upper() + key[1:]: news.get(key, False) for key in self._keys}
+        self.s3.put_public_access_block(Bucket=bucket, PublicAccessBlockConfiguration=configuration)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = self._setting(self.s3.get_public_access_block, id_)
@@ -164,7 +164,7 @@ class BucketPublicAccessBlockResource(_Setting):
         return {key: seen["PublicAccessBlockConfiguration"][key[0].upper() + key[1:]] for key in self._keys}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.delete_public_access_block, Bucket=id_)
+        ignore_missing(self.s3.delete_public_access_block, Bucket=id_)
 
 
 class BucketOwnershipControlsResource(_Setting):
@@ -180,7 +180,7 @@ class BucketOwnershipControlsResource(_Setting):
         return seen and {"rule": {"objectOwnership": seen["OwnershipControls"]["Rules"][0]["ObjectOwnership"]}}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.delete_bucket_ownership_controls, Bucket=id_)
+        ignore_missing(self.s3.delete_bucket_ownership_controls, Bucket=id_)
 
 
 class BucketPolicyResource(_Setting):
@@ -195,7 +195,7 @@ class BucketPolicyResource(_Setting):
         return seen and {"policy": same_document(state["policy"], seen["Policy"])}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.delete_bucket_policy, Bucket=id_)
+        ignore_missing(self.s3.delete_bucket_policy, Bucket=id_)
 
 
 class BucketLifecycleConfigurationResource(_Setting):
@@ -216,7 +216,7 @@ class BucketLifecycleConfigurationResource(_Setting):
         return {}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.delete_bucket_lifecycle, Bucket=id_)
+        ignore_missing(self.s3.delete_bucket_lifecycle, Bucket=id_)
 
 
 class BucketObjectLockConfigurationResource(_Setting):
@@ -226,8 +226,8 @@ class BucketObjectLockConfigurationResource(_Setting):
 
     def put(self, bucket: str, news: Bag) -> None:
         default = _words(news["rule"]["defaultRetention"])
-        wanted = {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": default}}
-        self.s3.put_object_lock_configuration(Bucket=bucket, ObjectLockConfiguration=wanted)
+        configuration = {"ObjectLockEnabled": "Enabled", "Rule": {"DefaultRetention": default}}
+        self.s3.put_object_lock_configuration(Bucket=bucket, ObjectLockConfiguration=configuration)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = self._setting(self.s3.get_object_lock_configuration, id_)
@@ -235,7 +235,7 @@ class BucketObjectLockConfigurationResource(_Setting):
         return default and {"rule": {"defaultRetention": {"mode": default["Mode"], "days": default["Days"]}}}
 
     def delete(self, id_: str, state: Bag) -> None:
-        """As the real provider: the default goes, the lock itself cannot be taken off a bucket."""
+        """Do nothing: object lock cannot be removed from a bucket."""
 
 
 class BucketReplicationConfigResource(_Setting):
@@ -243,24 +243,43 @@ class BucketReplicationConfigResource(_Setting):
     cloudformation = CloudFormationType("AWS::S3::Bucket", at=("ReplicationConfiguration",))
 
     def put(self, bucket: str, news: Bag) -> None:
-        # Source: S3 API Reference, PutBucketReplication (both buckets keep versions, and the other one is there).
+        # Source: S3 API Reference, PutBucketReplication (both buckets must exist and have versioning).
         for name in (bucket, *(rule["destination"]["bucket"].rpartition(":::")[2] for rule in news["rules"])):
-            if not self._there(name):
+            if not self._exists(name):
                 raise ProviderError(f"InvalidRequest: the bucket {name} must exist")
             if self.s3.get_bucket_versioning(Bucket=name).get("Status") != "Enabled":
                 raise ProviderError(
                     f"InvalidRequest: versioning must be enabled on {name} to apply a replication configuration"
                 )
+        self._check_locks(bucket, news)
         rules = [_rule(rule) for rule in news["rules"]]
-        wanted = {"Role": news["role"], "Rules": rules}
-        self.s3.put_bucket_replication(Bucket=bucket, ReplicationConfiguration=wanted)
+        configuration = {"Role": news["role"], "Rules": rules}
+        self.s3.put_bucket_replication(Bucket=bucket, ReplicationConfiguration=configuration)
+
+    def _check_locks(self, bucket: str, news: Bag) -> None:
+        """Refuse a destination without Object Lock for a source with it. S3 itself fails the replication of each object with this
+        reason.
+
+        Source: Amazon S3 User Guide, "Amazon S3 replication failure reasons"; read 2026-11-25.
+        """
+        if not self._is_locked(bucket):
+            return
+        for name in (rule["destination"]["bucket"].rpartition(":::")[2] for rule in news["rules"]):
+            if not self._is_locked(name):
+                raise ProviderError(
+                    f"DstBucketObjectLockConfigMissing: {bucket} has Object Lock, so that {name} must have it too"
+                )
+
+    def _is_locked(self, bucket: str) -> bool:
+        seen = self._setting(self.s3.get_object_lock_configuration, bucket)
+        return seen is not None and seen["ObjectLockConfiguration"].get("ObjectLockEnabled") == "Enabled"
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = self._setting(self.s3.get_bucket_replication, id_)
         return None if seen is None else {"role": seen["ReplicationConfiguration"]["Role"]}
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.delete_bucket_replication, Bucket=id_)
+        ignore_missing(self.s3.delete_bucket_replication, Bucket=id_)
 
 
 def _words(value: Any) -> Any:
@@ -273,5 +292,5 @@ _ACRONYMS = {"id": "ID", "replicaKmsKeyId": "ReplicaKmsKeyID"}
 
 
 def _rule(rule: Bag) -> Bag:
-    """A rule of a bucket in S3's words: capitals, except that an id is an acronym."""
+    """Return a bucket rule with keys in S3's spelling: with a capital letter first, ID in capitals."""
     return dict(_words(rule))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from sandbox.pulumi_provider.aws.base import AwsResource, Bag, ProviderError, found, gone
+from sandbox.pulumi_provider.aws.base import AwsResource, Bag, ProviderError, first_or_none, ignore_missing
 
 
 class BucketObjectResource(AwsResource):
@@ -32,11 +32,11 @@ class BucketObjectResource(AwsResource):
         return news["key"], self._put(news)
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        own = {"Bucket": state["bucket"], "Key": id_}
-        seen = found(lambda **a: {"it": [self.s3.head_object(**a)]}, "it", **own)
+        key = {"Bucket": state["bucket"], "Key": id_}
+        seen = first_or_none(lambda **a: {"it": [self.s3.head_object(**a)]}, "it", **key)
         if seen is None:
             return None
-        tags = self.s3.get_object_tagging(**own)["TagSet"]
+        tags = self.s3.get_object_tagging(**key)["TagSet"]
         return {
             "key": id_,
             "etag": seen["ETag"].strip('"'),
@@ -47,4 +47,4 @@ class BucketObjectResource(AwsResource):
         return self._put(news)
 
     def delete(self, id_: str, state: Bag) -> None:
-        gone(self.s3.delete_object, Bucket=state["bucket"], Key=id_)
+        ignore_missing(self.s3.delete_object, Bucket=state["bucket"], Key=id_)

@@ -1,4 +1,4 @@
-"""The shell towards EC2, against the emulated AWS: what it launches, finds, ends, and how it fails."""
+"""The EC2 client of burst against the emulated AWS: launch, description, termination and errors."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ from tests.unit.burst.launches import TAGS, attempt
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return the waits between the shell's retries."""
+    """Return the waits between the client's retries."""
     waits: list[float] = []
     monkeypatch.setattr("landbridge.burst.aws.ec2.time.sleep", waits.append)
     return waits
@@ -33,32 +33,43 @@ def failing(call: Callable[[], Any]) -> AwsError:
     return caught.value
 
 
-def test_nodes_are_named_by_the_launch_alone(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
+def test_node_names_come_from_the_tags_of_the_launch(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
     before = time.time()
-    # Given as Slurm gave them; the tag's order is the one that counts.
+    # In Slurm's order; the order in the tag decides.
     outcome = shell.run(attempt("p5-10", "p5-2", "p5-3"), offering, TAGS, True)
     assert set(outcome.instances) == {"p5-2", "p5-3", "p5-10"} and not outcome.code
     assert cloud.control()["calls"]["RunInstances"] == 1 and "CreateTags" not in cloud.control()["calls"]
     view = shell.view()
-    assert {one.node: one.id for one in view.instances} == outcome.instances
-    assert {one.node: one.address for one in view.instances} == outcome.addresses
-    one = view.instances[0]
-    assert (one.pool, one.token, one.jobs, one.account, one.lease) == ("p5", "lb-1", (7, 8), "vision", 1_800_000_000.0)
-    assert (one.state, one.subnet, one.type, one.market) == ("running", offering.subnet, "p5.48xlarge", "on-demand")
-    assert before <= view.at <= time.time() and abs(one.launched - before) < 30
+    assert {instance.node: instance.id for instance in view.instances} == outcome.instances
+    assert {instance.node: instance.address for instance in view.instances} == outcome.addresses
+    instance = view.instances[0]
+    assert (instance.pool, instance.token, instance.jobs, instance.account, instance.lease) == (
+        "p5",
+        "lb-1",
+        (7, 8),
+        "vision",
+        1_800_000_000.0,
+    )
+    assert (instance.state, instance.subnet, instance.type, instance.market) == (
+        "running",
+        offering.subnet,
+        "p5.48xlarge",
+        "on-demand",
+    )
+    assert before <= view.at <= time.time() and before - 1 <= instance.launched <= time.time()
     tags = cloud.control()["instances"][0]["tags"]
     assert tags["landbridge:nodes"] == "p5-[02-03,10]" or tags["landbridge:nodes"] == compress(
         ["p5-2", "p5-3", "p5-10"]
     )
 
 
-def test_the_same_attempt_again_starts_nothing_more(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
+def test_a_repeated_attempt_starts_no_further_instance(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
     first = shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True)
     assert shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True) == first
     assert len(cloud.control()["instances"]) == 2
 
 
-def test_where_the_place_has_changed_meanwhile_the_first_calls_instances_are_the_answer(
+def test_a_repeated_attempt_with_a_changed_offering_returns_the_instances_of_the_first_call(
     cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
@@ -70,24 +81,26 @@ def test_where_the_place_has_changed_meanwhile_the_first_calls_instances_are_the
     assert len(cloud.control()["instances"]) == 1
 
 
-def test_a_whole_is_all_or_nothing_and_is_not_tried_again(
+def test_a_launch_of_all_or_nothing_without_capacity_starts_nothing_and_is_not_retried(
     cloud: EmulatorProcess, shell: Ec2, offering: Offering
 ) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 2})
     problem = failing(lambda: shell.run(attempt("p5-1", "p5-2", "p5-3"), offering, TAGS, True))
     assert (problem.code, problem.kind) == ("InsufficientInstanceCapacity", ErrorKind.CAPACITY)
-    # HTTP 500, which botocore by itself would ask again.
+    # HTTP 500, which botocore would retry by default.
     assert cloud.control()["calls"]["RunInstances"] == 1 and cloud.control()["instances"] == []
 
 
-def test_singles_get_what_there_is(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
+def test_a_launch_of_single_nodes_starts_as_many_as_have_capacity(
+    cloud: EmulatorProcess, shell: Ec2, offering: Offering
+) -> None:
     cloud.control(pool={"p5.48xlarge/use1-az4": 2})
     outcome = shell.run(attempt("p5-1", "p5-2", "p5-3"), offering, TAGS, False)
     assert set(outcome.instances) == {"p5-1", "p5-2"}
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_call_whose_answer_is_lost_is_made_again_and_launches_once(
+def test_a_call_with_a_lost_response_is_repeated_and_launches_once(
     cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
@@ -96,11 +109,11 @@ def test_a_call_whose_answer_is_lost_is_made_again_and_launches_once(
 ) -> None:
     cloud.control(faults={"RunInstances": {"cut": True, "after": after}})
     outcome = shell.run(attempt("p5-1"), offering, TAGS, True)
-    assert [one["id"] for one in cloud.control()["instances"]] == list(outcome.instances.values())
+    assert [instance["id"] for instance in cloud.control()["instances"]] == list(outcome.instances.values())
     assert len(slept) == 1
 
 
-def test_a_busy_ec2_is_asked_again_a_few_times(
+def test_a_throttled_call_is_retried_a_few_times(
     cloud: EmulatorProcess, shell: Ec2, offering: Offering, slept: list[float]
 ) -> None:
     cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 2}})
@@ -130,27 +143,29 @@ def test_no_network_is_an_error_with_a_kind(cloud: EmulatorProcess, offering: Of
     assert failing(lambda: nowhere.run(attempt("p5-1"), offering, TAGS, True)).kind is ErrorKind.NETWORK
 
 
-def test_a_file_without_keys_is_configuration(
+def test_a_file_without_keys_is_a_failure_of_credentials(
     cloud: EmulatorProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     empty = tmp_path / "empty"
     empty.write_text("[default]\n")
     none = Ec2(BurstConfig(BurstPolicy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(empty)))
-    assert failing(none.view).kind is ErrorKind.CONFIGURATION
+    assert failing(none.view).kind is ErrorKind.CREDENTIALS
 
 
-def test_two_profiles_launch_and_end(cloud: EmulatorProcess, offering: Offering, tmp_path: Path) -> None:
+def test_launch_and_termination_use_separate_profiles(
+    cloud: EmulatorProcess, offering: Offering, tmp_path: Path
+) -> None:
     keys = cloud.launch_credentials.read_text()
     both = tmp_path / "both"
     both.write_text(keys + "\n[terminate]\naws_access_key_id = AKIANOBODY0000000000\naws_secret_access_key = x\n")
     shell = Ec2(BurstConfig(BurstPolicy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(both)))
     outcome = shell.run(attempt("p5-1"), offering, TAGS, True)
-    assert failing(lambda: shell.terminate(outcome.instances.values())).kind is ErrorKind.CONFIGURATION
+    assert failing(lambda: shell.terminate(outcome.instances.values())).kind is ErrorKind.CREDENTIALS
     shell.renew(outcome.instances.values(), 1_800_003_600.0)
 
 
-def test_the_view_has_all_pages_and_nothing_of_others(
+def test_the_view_has_all_pages_and_only_nodes_of_the_cluster(
     cloud: EmulatorProcess,
     shell: Ec2,
     offering: Offering,
@@ -163,7 +178,7 @@ def test_the_view_has_all_pages_and_nothing_of_others(
     names = [f"p5-{number}" for number in range(1, 13)]
     shell.run(attempt(*names), offering, TAGS, True)
     shell.run(attempt("p5-1", token="lb-9"), offering, {"landbridge:cluster": "another"}, True)
-    # Of the cluster, and no node: a login host.
+    # An instance of the cluster that is not a node: a login host.
     nics = [{"DeviceIndex": 0, "SubnetId": offering.subnet}]
     tags = [{"ResourceType": "instance", "Tags": [{"Key": "landbridge:cluster", "Value": "sandbox"}]}]
     ec2.run_instances(
@@ -173,7 +188,7 @@ def test_the_view_has_all_pages_and_nothing_of_others(
         NetworkInterfaces=nics,
         TagSpecifications=tags,
     )
-    assert sorted(one.node for one in shell.view().instances) == sorted(names)
+    assert sorted(instance.node for instance in shell.view().instances) == sorted(names)
     assert cloud.control()["calls"]["DescribeInstances"] == 3
 
 
@@ -185,11 +200,11 @@ def test_terminated_and_unknown_instances_do_not_stop_a_call_for_others(
     outcome = shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True)
     ids = [*outcome.instances.values(), "i-0123456789abcdef0"]
     shell.renew(ids, 1_800_003_600.0)
-    assert {one.lease for one in shell.view().instances} == {1_800_003_600.0}
+    assert {instance.lease for instance in shell.view().instances} == {1_800_003_600.0}
     shell.terminate(ids)
     shell.terminate(ids)
     assert shell.view().instances == ()
-    assert {one["state"] for one in cloud.control()["instances"]} == {"terminated"}
+    assert {instance["state"] for instance in cloud.control()["instances"]} == {"terminated"}
 
 
 def test_two_clients_need_little_memory(cloud: EmulatorProcess) -> None:

@@ -1,4 +1,4 @@
-"""Codes of AWS by what they ask for."""
+"""Classification of AWS error codes by the required reaction."""
 
 import json
 from pathlib import Path
@@ -36,15 +36,20 @@ FACTS = Path(errors.__file__).parents[1] / "facts.json"
         ("InvalidLaunchTemplateId.NotFound", ErrorKind.CONFIGURATION),
         ("InvalidParameterCombination", ErrorKind.CONFIGURATION),
         ("OptInRequired", ErrorKind.CONFIGURATION),
-        ("PendingVerification", ErrorKind.CONFIGURATION),
-        ("AuthFailure", ErrorKind.CONFIGURATION),
-        ("ExpiredToken", ErrorKind.CONFIGURATION),
-        ("IdempotentParameterMismatch", ErrorKind.CONFIGURATION),
-        ("NoCredentialsError", ErrorKind.CONFIGURATION),
+        ("PendingVerification", ErrorKind.CAPACITY),
+        ("AuthFailure", ErrorKind.CREDENTIALS),
+        ("ExpiredToken", ErrorKind.CREDENTIALS),
+        ("IdempotentParameterMismatch", ErrorKind.TOKEN),
+        ("IdempotentInstanceTerminated", ErrorKind.TOKEN),
+        ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", ErrorKind.CONFIGURATION),
+        ("NoCredentialsError", ErrorKind.CREDENTIALS),
+        ("CredentialRetrievalError", ErrorKind.CREDENTIALS),
+        ("UnauthorizedSSOTokenError", ErrorKind.CREDENTIALS),
+        ("RequestExpired", ErrorKind.CREDENTIALS),
         ("UnsupportedOperation", ErrorKind.CONFIGURATION),
     ],
 )
-def test_kind_of(code: str, kind: ErrorKind) -> None:
+def test_an_error_code_is_classified_by_kind(code: str, kind: ErrorKind) -> None:
     assert classify(code) is kind and AwsError(code, "").kind is kind
 
 
@@ -53,15 +58,17 @@ def test_any_code_has_a_kind(code: str) -> None:
     assert classify(code) in ErrorKind
 
 
-def test_every_failed_connection_of_botocore_may_have_done_its_work() -> None:
-    known = vars(botocore.exceptions).values()
+def test_every_connection_error_of_botocore_is_a_network_error() -> None:
+    exceptions = vars(botocore.exceptions).values()
     kinds = (botocore.exceptions.HTTPClientError, botocore.exceptions.ConnectionError)
-    lost = [one for one in known if isinstance(one, type) and issubclass(one, kinds)]
-    assert len(lost) > 5
-    assert {one.__name__: classify(one.__name__) for one in lost} == {one.__name__: ErrorKind.NETWORK for one in lost}
+    connection_errors = [error for error in exceptions if isinstance(error, type) and issubclass(error, kinds)]
+    assert len(connection_errors) > 5
+    assert {error.__name__: classify(error.__name__) for error in connection_errors} == {
+        error.__name__: ErrorKind.NETWORK for error in connection_errors
+    }
 
 
-def test_no_code_is_of_two_kinds_and_the_facts_have_a_date() -> None:
+def test_each_error_code_has_one_kind_and_the_facts_have_a_date() -> None:
     facts = json.loads(FACTS.read_text())
     codes = [code for kind, group in facts["codes"].items() if kind != "//" for code in group]
     assert len(codes) == len(set(codes)) and facts["as_of"] and facts["codes"]["//"]

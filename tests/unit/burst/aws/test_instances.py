@@ -36,7 +36,9 @@ def test_a_lease_that_cannot_be_read_is_none(text: str) -> None:
     assert parse_iso(text) is None
 
 
-def test_of_an_answer_only_what_is_read_becomes_values(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:
+def test_only_the_needed_fields_of_a_response_are_parsed(
+    cloud: EmulatorProcess, shell: Ec2, offering: Offering
+) -> None:
     shell.run(attempt("p5-1"), offering, TAGS, True)
     (client,) = clients("us-east-1", cloud.endpoint, str(cloud.launch_credentials), ("default",))
     answer: Any = client.describe_instances()
@@ -46,15 +48,17 @@ def test_of_an_answer_only_what_is_read_becomes_values(cloud: EmulatorProcess, s
     }
 
 
-def test_what_is_read_is_what_botocore_reads(cloud: EmulatorProcess, ec2: Any, shell: Ec2, offering: Offering) -> None:
+def test_instances_are_parsed_as_botocore_parses_them(
+    cloud: EmulatorProcess, ec2: Any, shell: Ec2, offering: Offering
+) -> None:
     shell.run(attempt("p5-1", "p5-2"), offering, {**TAGS, "a": "<&> ü 'x'"}, True)
     bodies: list[bytes] = []
     ec2.meta.events.register(
         "before-parse.ec2.DescribeInstances", lambda response_dict, **_: bodies.append(response_dict["body"])
     )
-    whole = [one for group in ec2.describe_instances()["Reservations"] for one in group["Instances"]]
-    mine = read(bodies[-1])["Instances"]
-    assert [one["InstanceId"] for one in mine] == [one["InstanceId"] for one in whole]
-    for one, other in zip(mine, whole, strict=True):
-        known = {**other, "State": {"Name": other["State"]["Name"]}}
-        assert one == {key: known[key] for key in one} and len(one["Tags"]) > 8
+    by_botocore = [item for group in ec2.describe_instances()["Reservations"] for item in group["Instances"]]
+    parsed = read(bodies[-1])["Instances"]
+    assert [item["InstanceId"] for item in parsed] == [item["InstanceId"] for item in by_botocore]
+    for item, expected in zip(parsed, by_botocore, strict=True):
+        known = {**expected, "State": {"Name": expected["State"]["Name"]}}
+        assert item == {key: known[key] for key in item} and len(item["Tags"]) > 8

@@ -1,4 +1,5 @@
-"""Several regions as one: each is asked for what is its own, and one that is silent keeps nobody from the others."""
+"""EC2 of several regions as one client: each region gets its own calls, and a region without a response blocks no
+other."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,83 +28,83 @@ FAR = "r-2"
 NEAR, AWAY = offering("a"), offering("z", region=FAR)
 
 
-class Silent:
-    """A region in a few words: what it shows, what it was asked, and whether it answers."""
+class StubRegion:
+    """Stub of a region: its instances, the recorded calls, and whether it responds."""
 
     def __init__(self, *instances: CloudInstance) -> None:
-        self.instances, self.asked, self.down = instances, list[Any](), False
+        self.instances, self.calls, self.down = instances, list[Any](), False
 
-    def _answer(self, *asked: Any) -> None:
-        self.asked.append(asked)
+    def _record(self, *call: Any) -> None:
+        self.calls.append(call)
         if self.down:
             raise AwsError("EndpointConnectionError", "no route")
 
     def view(self) -> Ec2View:
-        self._answer("view")
+        self._record("view")
         return Ec2View(NOW, self.instances)
 
     def run(self, attempt: Attempt, offering: Offering, tags: Any, all_or_nothing: bool) -> ActionOutcome:
-        self._answer("run", offering.key)
+        self._record("run", offering.key)
         return ActionOutcome(instances={node: f"i-{offering.region or 'home'}-{node}" for node in attempt.nodes})
 
     def terminate(self, ids: Any) -> None:
-        self._answer("terminate", *ids)
+        self._record("terminate", *ids)
 
     def renew(self, ids: Any, until: float) -> None:
-        self._answer("renew", *ids)
+        self._record("renew", *ids)
 
     def unattached(self) -> list[UnattachedResource]:
-        self._answer("unattached")
+        self._record("unattached")
         return [UnattachedResource("volume", f"vol-{len(self.instances)}", "gpu", "lb-1")]
 
     def delete(self, resource: UnattachedResource) -> None:
-        self._answer("delete", resource.id)
+        self._record("delete", resource.id)
 
 
 @pytest.fixture
-def pair() -> tuple[Silent, Silent, Ec2Regions, list[float]]:
-    home = Silent(instance("i-1", "g-1"))
-    away = Silent(replace(instance("i-2", "g-2"), region=FAR), replace(instance("i-3", "g-3"), region=FAR))
+def pair() -> tuple[StubRegion, StubRegion, Ec2Regions, list[float]]:
+    home = StubRegion(instance("i-1", "g-1"))
+    away = StubRegion(replace(instance("i-2", "g-2"), region=FAR), replace(instance("i-3", "g-3"), region=FAR))
     now = [0.0]
     return home, away, Ec2Regions(home, {FAR: away}, lambda: now[0]), now
 
 
 def test_instances_of_all_regions_are_described_and_terminated_in_their_own_region(
-    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
-    assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
+    assert [instance.id for instance in both.view().instances] == ["i-1", "i-2", "i-3"]
     both.terminate(["i-1", "i-3", "i-2"])
     both.renew(["i-2"], NOW)
-    assert home.asked[1:] == [("terminate", "i-1")]
-    assert away.asked[1:] == [("terminate", "i-3", "i-2"), ("renew", "i-2")]
+    assert home.calls[1:] == [("terminate", "i-1")]
+    assert away.calls[1:] == [("terminate", "i-3", "i-2"), ("renew", "i-2")]
 
 
 def test_a_new_instance_is_terminated_in_the_region_of_its_launch(
-    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
 ) -> None:
-    """A gang of several calls is undone before anybody has seen its instances."""
+    """A gang of several calls is terminated before any view shows its instances."""
     home, away, both, _ = pair
     both.run(launches.attempt("g-5"), AWAY, {}, True)
     both.terminate(["i-r-2-g-5"])
-    assert home.asked == [] and away.asked[-1] == ("terminate", "i-r-2-g-5")
-    # Nor need EC2 show it soon.
+    assert home.calls == [] and away.calls[-1] == ("terminate", "i-r-2-g-5")
+    # The region stays known while EC2 does not show the instance yet.
     both.view()
     both.terminate(["i-r-2-g-5"])
-    assert home.asked == [("view",)] and away.asked[-1] == ("terminate", "i-r-2-g-5")
+    assert home.calls == [("view",)] and away.calls[-1] == ("terminate", "i-r-2-g-5")
 
 
 def test_an_instance_of_unknown_region_is_terminated_in_every_region(
-    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, now = pair
     both.run(launches.attempt("g-5"), AWAY, {}, True)
     now[0] = MAX_STALE_SECONDS
     both.view()
     both.terminate(["i-r-2-g-5", "i-1"])
-    assert home.asked[-2:] == [("terminate", "i-1"), ("terminate", "i-r-2-g-5")]
-    assert away.asked[-1] == ("terminate", "i-r-2-g-5")
-    # A region that it is not in may refuse; it is a failure where all do.
+    assert home.calls[-2:] == [("terminate", "i-1"), ("terminate", "i-r-2-g-5")]
+    assert away.calls[-1] == ("terminate", "i-r-2-g-5")
+    # A region without the instance may refuse; it is a failure only if every region refuses.
     home.down = True
     both.terminate(["i-r-2-g-5"])
     away.down = True
@@ -112,31 +113,31 @@ def test_an_instance_of_unknown_region_is_terminated_in_every_region(
 
 
 def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
-    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
     both.view()
     home.down = True
     with pytest.raises(AwsError):
         both.terminate(["i-1", "i-2"])
-    assert away.asked[-1] == ("terminate", "i-2")
+    assert away.calls[-1] == ("terminate", "i-2")
 
 
 def test_a_region_that_does_not_answer_keeps_its_last_view_for_a_while(
-    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
 ) -> None:
     _, away, both, now = pair
     both.view()
     away.down, now[0] = True, MAX_STALE_SECONDS
-    assert [one.id for one in both.view().instances] == ["i-1", "i-2", "i-3"]
+    assert [instance.id for instance in both.view().instances] == ["i-1", "i-2", "i-3"]
     both.terminate(["i-1"])
     now[0] = MAX_STALE_SECONDS + 1
     with pytest.raises(AwsError):
         both.view()
 
 
-def test_nothing_is_known_where_a_region_was_never_seen_or_home_is_silent(
-    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+def test_the_view_fails_if_a_region_was_never_seen_or_the_own_region_does_not_respond(
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
     away.down = True
@@ -150,37 +151,37 @@ def test_nothing_is_known_where_a_region_was_never_seen_or_home_is_silent(
 
 
 def test_unattached_resources_are_deleted_in_their_own_region(
-    pair: tuple[Silent, Silent, Ec2Regions, list[float]],
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
 ) -> None:
     home, away, both, _ = pair
-    here, there = both.unattached()
-    both.delete(there)
-    both.delete(here)
-    assert away.asked[-1] == ("delete", "vol-2") and home.asked[-1] == ("delete", "vol-1")
+    home_volume, away_volume = both.unattached()
+    both.delete(away_volume)
+    both.delete(home_volume)
+    assert away.calls[-1] == ("delete", "vol-2") and home.calls[-1] == ("delete", "vol-1")
     away.down = True
-    assert both.unattached() == [here]
+    assert both.unattached() == [home_volume]
 
 
-# Two regions of an AWS.
+# Two regions of the emulated AWS.
 
 
 @pytest.fixture
 def ohio(cloud: EmulatorProcess) -> Stack:
-    """Create the resources of us-east-2 that Pulumi would have made."""
-    own = client_of(cloud, "ec2", region="us-east-2")
-    vpc = own.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
+    """Create the resources of us-east-2 that Pulumi would create."""
+    client = client_of(cloud, "ec2", region="us-east-2")
+    vpc = client.create_vpc(CidrBlock="10.70.0.0/16")["Vpc"]["VpcId"]
     zones = ("use2-az1", "use2-az2")
     subnets = [
-        own.create_subnet(VpcId=vpc, CidrBlock=f"10.70.{64 * i}.0/18", AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
+        client.create_subnet(VpcId=vpc, CidrBlock=f"10.70.{64 * i}.0/18", AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
         for i, zone in enumerate(zones)
     ]
-    group = own.create_security_group(GroupName="p5", Description="p5", VpcId=vpc)["GroupId"]
+    group = client.create_security_group(GroupName="p5", Description="p5", VpcId=vpc)["GroupId"]
     data = {"ImageId": IMAGE, "InstanceType": "p5.48xlarge"}
-    made = own.create_launch_template(LaunchTemplateName="sandbox-p5", LaunchTemplateData=data)
-    return Stack(vpc, (subnets[0], subnets[1]), group, made["LaunchTemplate"]["LaunchTemplateId"])
+    template = client.create_launch_template(LaunchTemplateName="sandbox-p5", LaunchTemplateData=data)
+    return Stack(vpc, (subnets[0], subnets[1]), group, template["LaunchTemplate"]["LaunchTemplateId"])
 
 
-def test_a_gang_is_launched_seen_renewed_and_ended_in_the_other_region(
+def test_a_gang_is_launched_described_renewed_and_terminated_in_the_other_region(
     cloud: EmulatorProcess, stack: Stack, ohio: Stack
 ) -> None:
     home = launches.offering(stack.subnets[0], stack.template, stack.group)
@@ -192,17 +193,19 @@ def test_a_gang_is_launched_seen_renewed_and_ended_in_the_other_region(
     )
     policy = BurstPolicy("sandbox", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 1000, (home, away))}, {})
     both = ec2_of_regions(BurstConfig(policy, cloud.endpoint, str(cloud.launch_credentials)))
-    here = both.run(launches.attempt("p5-1", token="lb-1"), home, launches.TAGS, True)
-    there = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
-    again = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
-    assert again.instances == there.instances and len(there.instances) == 2
-    seen = {one.id: (one.node, one.region) for one in both.view().instances}
+    home_outcome = both.run(launches.attempt("p5-1", token="lb-1"), home, launches.TAGS, True)
+    away_outcome = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
+    repeated = both.run(launches.attempt("p5-2", "p5-3", token="lb-2"), away, launches.TAGS, True)
+    assert repeated.instances == away_outcome.instances and len(away_outcome.instances) == 2
+    seen = {instance.id: (instance.node, instance.region) for instance in both.view().instances}
     assert seen == {
-        here.instances["p5-1"]: ("p5-1", ""),
-        there.instances["p5-2"]: ("p5-2", "us-east-2"),
-        there.instances["p5-3"]: ("p5-3", "us-east-2"),
+        home_outcome.instances["p5-1"]: ("p5-1", ""),
+        away_outcome.instances["p5-2"]: ("p5-2", "us-east-2"),
+        away_outcome.instances["p5-3"]: ("p5-3", "us-east-2"),
     }
     both.renew(seen, NOW)
-    assert {one.lease for one in both.view().instances} == {NOW}
-    both.terminate(there.instances.values())
-    assert [one.id for one in both.view().instances if one.state == "running"] == [here.instances["p5-1"]]
+    assert {instance.lease for instance in both.view().instances} == {NOW}
+    both.terminate(away_outcome.instances.values())
+    assert [instance.id for instance in both.view().instances if instance.state == "running"] == [
+        home_outcome.instances["p5-1"]
+    ]

@@ -1,4 +1,4 @@
-"""Volumes and interfaces that outlived their instance: what is looked at, for how long, and what is deleted."""
+"""Unattached volumes and network interfaces: which are checked, for how long, and which are deleted."""
 
 from typing import Any
 
@@ -24,17 +24,17 @@ LAUNCHED = {**TAGS, "landbridge:pool": "p5", "landbridge:launch": "lb-1"}
 
 
 @given(st.lists(st.tuples(st.sets(st.sampled_from("abc")), st.floats(-900, 900)), max_size=12))
-def test_only_a_resource_seen_by_every_check_of_the_period_is_collected(looks: list[tuple[set[str], float]]) -> None:
+def test_only_a_resource_seen_by_every_check_of_the_period_is_collected(checks: list[tuple[set[str], float]]) -> None:
     sweep, now, since = UnattachedCollector(), 1_000_000.0, dict[str, float]()
-    for names, later in looks:
+    for names, later in checks:
         now += later
         since = {name: min(now, since.get(name, now)) for name in names}
-        found = [UnattachedResource("volume", name, "p5", "lb-1") for name in sorted(names)]
-        ripe = {one.id for one in sweep.ripe(found, BOUND, now)}
+        resources = [UnattachedResource("volume", name, "p5", "lb-1") for name in sorted(names)]
+        ripe = {resource.id for resource in sweep.ripe(resources, BOUND, now)}
         assert ripe == {name for name in names if now - since[name] >= BOUND}
 
 
-def test_it_looks_now_and_then() -> None:
+def test_a_check_is_due_once_per_interval_and_after_a_clock_was_set_back() -> None:
     sweep = UnattachedCollector()
     assert sweep.due(0.0)
     sweep.looked = 1000.0
@@ -48,44 +48,44 @@ def test_it_looks_now_and_then() -> None:
 def volume(ec2: Any, tags: dict[str, str]) -> str:
     pairs = [{"Key": key, "Value": value} for key, value in tags.items()]
     specification = [{"ResourceType": "volume", "Tags": pairs}] if pairs else []
-    made = ec2.create_volume(AvailabilityZone="us-east-1a", Size=8, TagSpecifications=specification)
-    return str(made["VolumeId"])
+    response = ec2.create_volume(AvailabilityZone="us-east-1a", Size=8, TagSpecifications=specification)
+    return str(response["VolumeId"])
 
 
 def interface(ec2: Any, subnet: str, tags: dict[str, str]) -> str:
     pairs = [{"Key": key, "Value": value} for key, value in tags.items()]
     specification = [{"ResourceType": "network-interface", "Tags": pairs}]
-    made = ec2.create_network_interface(SubnetId=subnet, TagSpecifications=specification)
-    return str(made["NetworkInterface"]["NetworkInterfaceId"])
+    response = ec2.create_network_interface(SubnetId=subnet, TagSpecifications=specification)
+    return str(response["NetworkInterface"]["NetworkInterfaceId"])
 
 
-def there(ec2: Any) -> set[str]:
-    volumes = {one["VolumeId"] for one in ec2.describe_volumes()["Volumes"]}
-    return volumes | {one["NetworkInterfaceId"] for one in ec2.describe_network_interfaces()["NetworkInterfaces"]}
+def resource_ids(ec2: Any) -> set[str]:
+    volumes = {item["VolumeId"] for item in ec2.describe_volumes()["Volumes"]}
+    return volumes | {item["NetworkInterfaceId"] for item in ec2.describe_network_interfaces()["NetworkInterfaces"]}
 
 
 def test_only_unattached_resources_of_launches_are_deleted_after_their_period(
     ec2: Any, stack: Stack, shell: Ec2, offering: Offering
 ) -> None:
     shell.run(attempt("p5-1"), offering, TAGS, True)
-    kept = {
+    retained = {
         volume(ec2, {}),
         volume(ec2, {"landbridge:cluster": "sandbox", "Name": "slurm's state"}),
         volume(ec2, {**LAUNCHED, "landbridge:cluster": "another"}),
     }
-    left = {volume(ec2, LAUNCHED), interface(ec2, stack.subnets[0], LAUNCHED)}
-    before, sweep = there(ec2), UnattachedCollector()
-    assert {one.id for one in shell.unattached()} == left
+    unattached = {volume(ec2, LAUNCHED), interface(ec2, stack.subnets[0], LAUNCHED)}
+    before, sweep = resource_ids(ec2), UnattachedCollector()
+    assert {resource.id for resource in shell.unattached()} == unattached
     assert sweep.sweep(shell, POLICY, 1000.0) == ([], [])
     records, failures = sweep.sweep(shell, POLICY, 1000.0 + BOUND)
-    assert failures == [] and {record.details["id"] for record in records} == left
+    assert failures == [] and {record.details["id"] for record in records} == unattached
     assert {(record.event, record.pool, record.code) for record in records} == {("sweep", "p5", "ORPHANED")}
-    assert there(ec2) == before - left and kept <= there(ec2)
+    assert resource_ids(ec2) == before - unattached and retained <= resource_ids(ec2)
     assert sweep.sweep(shell, POLICY, 9000.0) == ([], [])
 
 
 class _Seen:
-    """The real shell after a look that still showed something."""
+    """The real EC2 client, with a check that still shows one resource."""
 
     def __init__(self, shell: Ec2, shown: UnattachedResource) -> None:
         self._shown, self.delete = shown, shell.delete
@@ -95,25 +95,25 @@ class _Seen:
 
 
 @pytest.mark.parametrize(("kind", "prefix"), [("volume", "vol"), ("network-interface", "eni")])
-def test_a_resource_that_is_gone_already_is_no_failure(shell: Ec2, kind: UnattachedKind, prefix: str) -> None:
+def test_an_already_deleted_resource_is_no_failure(shell: Ec2, kind: UnattachedKind, prefix: str) -> None:
     """A resource that another process has deleted is not a failure."""
-    gone = UnattachedResource(kind, f"{prefix}-0123456789abcdef0", "p5", "lb-1")
-    sweep, source = UnattachedCollector(), _Seen(shell, gone)
+    deleted = UnattachedResource(kind, f"{prefix}-0123456789abcdef0", "p5", "lb-1")
+    sweep, source = UnattachedCollector(), _Seen(shell, deleted)
     sweep.sweep(source, POLICY, 0.0)
     records, failures = sweep.sweep(source, POLICY, BOUND)
-    assert failures == [] and [record.details["id"] for record in records] == [gone.id]
+    assert failures == [] and [record.details["id"] for record in records] == [deleted.id]
 
 
 def test_an_attached_volume_is_not_deleted(ec2: Any, shell: Ec2, offering: Offering) -> None:
     shell.run(attempt("p5-1"), offering, TAGS, True)
-    (used,) = [one["VolumeId"] for one in ec2.describe_volumes()["Volumes"] if one["Attachments"]]
+    (attached,) = [item["VolumeId"] for item in ec2.describe_volumes()["Volumes"] if item["Attachments"]]
     with pytest.raises(AwsError):
-        shell.delete(UnattachedResource("volume", used, "p5", "lb-1"))
-    assert used in there(ec2)
+        shell.delete(UnattachedResource("volume", attached, "p5", "lb-1"))
+    assert attached in resource_ids(ec2)
 
 
 class Refusing:
-    """EC2 that refuses one of two."""
+    """EC2 that refuses the deletion of one of two volumes."""
 
     def unattached(self) -> list[UnattachedResource]:
         return [UnattachedResource("volume", name, "p5", "lb-1") for name in ("vol-1", "vol-2")]
@@ -123,7 +123,7 @@ class Refusing:
             raise AwsError("UnauthorizedOperation", "no")
 
 
-def test_one_that_is_refused_keeps_no_other() -> None:
+def test_a_refused_deletion_does_not_prevent_another() -> None:
     sweep = UnattachedCollector()
     sweep.sweep(Refusing(), POLICY, 0.0)
     records, failures = sweep.sweep(Refusing(), POLICY, BOUND)

@@ -1,4 +1,4 @@
-"""The programs on a cloud node, as modules, and an instance for them."""
+"""The programs of a cloud node as modules, and a spot instance for them."""
 
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ LIMITS = agent.Limits(alone=1800, requeue=30, warning=120, on_rebalance=True)
 
 
 def spot_instance(ec2: Any, stack: Stack) -> dict[str, Any]:
-    """The second of a spot launch of p5-7 and p5-8."""
+    """Launch p5-7 and p5-8 as spot instances; return the second."""
     tags = {"landbridge:nodes": "p5-[7-8]", "landbridge:lease-expires": "2027-01-15T08:00:00Z"}
-    given = [{"ResourceType": "instance", "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}]
+    specification = [
+        {"ResourceType": "instance", "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
+    ]
     options = {"InstanceMarketOptions": {"MarketType": "spot"}}
-    return dict(run(ec2, stack, 2, 2, TagSpecifications=given, **options)["Instances"][1])
+    return dict(run(ec2, stack, 2, 2, TagSpecifications=specification, **options)["Instances"][1])

@@ -1,5 +1,6 @@
-"""The agent on a cloud node: what it decides, and what it reads."""
+"""Decisions of the cloud agent, and its reading of jobs, node lists and settings."""
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -18,25 +19,25 @@ JOBS = frozenset({7, 8})
 
 
 def acts(seen: Any, done: set[str] | None = None, limits: Any = LIMITS) -> list[tuple[str, tuple[int, ...]]]:
-    return [(act.what, act.jobs) for act in agent.decide(seen, done or set(), limits)]
+    return [(act.kind, act.jobs) for act in agent.decide(seen, done or set(), limits)]
 
 
-def test_nothing_is_done_while_all_is_well() -> None:
+def test_nothing_is_done_without_a_notice() -> None:
     assert acts(agent.Seen(NOW, jobs=JOBS, lease=NOW - 5)) == []
 
 
-def test_a_notice_saves_drains_and_requeues_before_the_end() -> None:
+def test_an_interruption_notice_checkpoints_drains_and_requeues() -> None:
     early = agent.Seen(NOW, ends=NOW + 120, jobs=JOBS, known=JOBS)
     assert acts(early) == [("checkpoint", (7, 8)), ("drain", ())]
     assert acts(early, {"checkpoint:end", "drain:end"}) == []
     late = agent.Seen(NOW + 90, ends=NOW + 120, jobs=frozenset(), known=JOBS)
-    # One has ended by the signal already: it is requeued all the same.
+    # A job that the signal has already ended is requeued too.
     assert acts(late, {"checkpoint:end", "drain:end"}) == [("requeue", (7,)), ("requeue", (8,))]
     assert acts(late, {"checkpoint:end", "drain:end", "requeue:7"}) == [("requeue", (8,))]
 
 
-def test_a_notice_that_is_seen_late_is_followed_at_once() -> None:
-    assert [what for what, _ in acts(agent.Seen(NOW, ends=NOW + 10, known=JOBS))] == [
+def test_a_late_interruption_notice_causes_all_actions_at_once() -> None:
+    assert [action for action, _ in acts(agent.Seen(NOW, ends=NOW + 10, known=JOBS))] == [
         "checkpoint",
         "drain",
         "requeue",
@@ -44,11 +45,11 @@ def test_a_notice_that_is_seen_late_is_followed_at_once() -> None:
     ]
 
 
-def test_a_recommendation_requeues_nothing_and_may_be_ignored() -> None:
+def test_a_rebalance_recommendation_requeues_nothing_and_may_be_ignored() -> None:
     seen = agent.Seen(NOW, rebalance=True, known=JOBS)
     assert acts(seen) == [("checkpoint", (7, 8)), ("drain", ())]
     assert acts(seen, limits=agent.Limits(1800, 30, 120, False)) == []
-    reasons = [act.text for act in agent.decide(seen, set(), LIMITS) if act.what == "drain"]
+    reasons = [act.text for act in agent.decide(seen, set(), LIMITS) if act.kind == "drain"]
     assert reasons[0].startswith("landbridge: SPOT ")
 
 
@@ -64,8 +65,8 @@ def test_a_recommendation_requeues_nothing_and_may_be_ignored() -> None:
         (agent.Seen(NOW, alone=0.0, jobs=JOBS, lease=NOW - 9999), False),
     ],
 )
-def test_who_goes(seen: Any, off: bool) -> None:
-    assert ("off" in [what for what, _ in acts(seen)]) is off
+def test_a_node_powers_off_only_without_contact_and_without_leased_jobs(seen: Any, off: bool) -> None:
+    assert ("off" in [action for action, _ in acts(seen)]) is off
 
 
 def test_jobs_are_asked_to_checkpoint_before_their_lease_ends() -> None:
@@ -79,24 +80,70 @@ def test_jobs_are_asked_to_checkpoint_before_their_lease_ends() -> None:
     st.frozensets(st.integers(1, 9)),
     st.booleans(),
 )
-def test_a_job_is_never_switched_off_before_its_lease_and_all_is_done_once(
+def test_a_node_never_powers_off_before_its_lease_ends_and_each_action_is_decided_once(
     alone: float, ends: float | None, lease: float | None, jobs: frozenset[int], rebalance: bool
 ) -> None:
     seen = agent.Seen(NOW, ends, rebalance, jobs, jobs, alone, lease)
-    wanted = agent.decide(seen, set(), LIMITS)
-    if any(act.what == "off" for act in wanted) and jobs:
+    decided = agent.decide(seen, set(), LIMITS)
+    if any(act.kind == "off" for act in decided) and jobs:
         assert lease is not None and lease <= NOW and alone > 0
-    assert len({act.key for act in wanted}) == len(wanted)
-    assert agent.decide(seen, {act.key for act in wanted}, LIMITS) == []
+    assert len({act.key for act in decided}) == len(decided)
+    assert agent.decide(seen, {act.key for act in decided}, LIMITS) == []
 
 
-def test_jobs_are_those_of_slurmstepd(tmp_path: Path) -> None:
+def test_jobs_of_a_node_are_those_of_its_slurmstepd_processes(tmp_path: Path) -> None:
     lines = [b"slurmstepd: [12.batch]\0", b"slurmstepd: [12.0]\0", b"slurmstepd: [9.extern]\0"]
     lines += [b"/usr/sbin/slurmstepd\0infinity\0", b"", b"bash\0-c\0slurmstepd: [99.0]\0"]
     for pid, line in enumerate(lines, 1):
-        (tmp_path / str(pid)).mkdir()
-        (tmp_path / str(pid) / "cmdline").write_bytes(line)
-    assert agent.jobs_here(tmp_path) == {9, 12}
+        process(tmp_path, pid, line)
+    process(tmp_path, 20, b"slurmstepd: [20.0]\0", program="/usr/sbin/slurmstepd (deleted)")
+    # Debian's package slurm-wlm gives the program this name.
+    process(tmp_path, 21, b"slurmstepd: [21.0]\0", program="/usr/sbin/slurmstepd-wlm")
+    assert agent.jobs_here(tmp_path) == {9, 12, 20, 21}
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [
+        {"uid": os.getuid() + 65534},
+        {"uid": os.getuid() + 65534, "effective": os.getuid()},  # a set-user-id program
+        {"program": "/usr/bin/python3"},
+        {"program": "/home/alice/slurmstepd-1"},
+    ],
+)
+def test_another_process_with_the_title_of_a_step_is_no_job(tmp_path: Path, differences: dict[str, Any]) -> None:
+    process(tmp_path, 1, b"slurmstepd: [4242.0]\0", **differences)
+    process(tmp_path, 2, b"python3\0", parent=1)
+    assert agent.jobs_here(tmp_path) == frozenset()
+    assert not agent.handles(4242, 10, tmp_path)
+
+
+def test_a_step_whose_daemon_acts_as_its_user_for_a_time_is_a_job(tmp_path: Path) -> None:
+    process(tmp_path, 1, b"slurmstepd: [7.0]\0", effective=os.getuid() + 1000)
+    process(tmp_path, 2, b"python3\0", uid=os.getuid() + 1000, parent=1)
+    assert agent.jobs_here(tmp_path) == {7} and agent.handles(7, 10, tmp_path)
+
+
+def process(
+    proc: Path,
+    pid: int,
+    title: bytes,
+    *,
+    program: str = "/usr/sbin/slurmstepd",
+    uid: int | None = None,
+    effective: int | None = None,
+    parent: int = 0,
+) -> None:
+    """Create a process's files below a folder in the form of /proc; without `uid` it has this process's user."""
+    folder = proc / str(pid)
+    folder.mkdir()
+    (folder / "cmdline").write_bytes(title)
+    (folder / "exe").symlink_to(program)
+    real = os.getuid() if uid is None else uid
+    users = f"{real}\t{real if effective is None else effective}\t{real}\t{real}"
+    (folder / "status").write_text(
+        f"Name:\tx\nPPid:\t{parent}\nUid:\t{users}\nSigIgn:\t{1 << 9:016x}\nSigCgt:\t{0:016x}\n"
+    )
 
 
 @given(st.lists(st.integers(1, 1200), unique=True, min_size=1, max_size=30), st.booleans())
@@ -115,7 +162,7 @@ def test_the_agent_reads_every_setting_that_the_role_writes() -> None:
     assert set(defaults) == set(specified)
 
 
-def test_the_agent_needs_nothing_but_python() -> None:
+def test_the_agent_imports_only_the_standard_library() -> None:
     module: ModuleType = agent
-    own = {name for name, value in vars(module).items() if isinstance(value, ModuleType)}
-    assert own <= sys.stdlib_module_names
+    modules = {name for name, value in vars(module).items() if isinstance(value, ModuleType)}
+    assert modules <= sys.stdlib_module_names

@@ -1,4 +1,4 @@
-"""The name that a cloud node takes, from a real metadata service."""
+"""Name of a cloud node, read from a real metadata service."""
 
 import functools
 import http.client
@@ -11,7 +11,7 @@ from tests.unit.aws_emulator.conftest import Stack
 from tests.unit.burst.cloud_agent.cloud_node import identity, spot_instance
 
 
-def test_a_node_takes_its_place_in_the_list_of_its_launch(
+def test_a_node_takes_the_name_at_its_launch_index_or_of_its_own_tag(
     cloud: EmulatorProcess,
     ec2: Any,
     stack: Stack,
@@ -24,8 +24,8 @@ def test_a_node_takes_its_place_in_the_list_of_its_launch(
         import urllib.request
 
         class From(urllib.request.HTTPHandler):
-            def http_open(self, asked: Any) -> Any:
-                return self.do_open(functools.partial(http.client.HTTPConnection, source_address=source), asked)
+            def http_open(self, request: Any) -> Any:
+                return self.do_open(functools.partial(http.client.HTTPConnection, source_address=source), request)
 
         return urllib.request.build_opener(From).open(request, timeout=timeout)
 

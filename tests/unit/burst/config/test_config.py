@@ -1,4 +1,4 @@
-"""burst.json: read whole, and every fault told at once."""
+"""burst.json: complete parsing, and a report of every fault at once."""
 
 import json
 from pathlib import Path
@@ -38,23 +38,23 @@ def test_the_sample_is_read_whole() -> None:
     ]
 
 
-def test_little_is_required() -> None:
+def test_only_cluster_region_pools_and_accounts_are_required() -> None:
     config = parse({"cluster": "c", "region": "us-east-1", "pools": {}, "accounts": {}})
     assert config == BurstConfig(config.policy)
     assert (config.policy.lease_minutes, config.policy.launch_batch, config.policy.operators) == (30.0, 500, {"root"})
 
 
 def _set(path: str, value: object) -> dict[str, Any]:
-    found = raw()
-    at: Any = found
-    *way, last = path.split("/")
-    for word in way:
+    settings = raw()
+    at: Any = settings
+    *parents, last = path.split("/")
+    for word in parents:
         at = at[int(word)] if isinstance(at, list) else at[word]
     if value is None:
         del at[last]
     else:
         at[last] = value
-    return found
+    return settings
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def _set(path: str, value: object) -> dict[str, Any]:
         ("pools/p5/offerings/1/subnet", None, "pools.p5.offerings[1].subnet: text is expected"),
     ],
 )  # fmt: skip
-def test_every_fault_is_named_by_its_place(path: str, value: object, fault: str) -> None:
+def test_a_fault_is_reported_with_its_path(path: str, value: object, fault: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(_set(path, value))
     assert fault in str(caught.value)

@@ -1,4 +1,4 @@
-"""Doing actions: a gang of several calls against the emulated AWS, and what the node's reason in Slurm is."""
+"""Execution of actions: a gang of several calls against the emulated AWS, and the reason of a node in Slurm."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def shell(config: BurstConfig, monkeypatch: pytest.MonkeyPatch) -> Ec2:
 
 
 def launch(offering: Offering, all_or_nothing: bool = True, name: str = "a") -> Launch:
-    """A gang of four in two calls."""
+    """Return the launch of a gang of four nodes in two calls."""
     nodes = ("p5-1", "p5-2", "p5-3", "p5-4")
     gang = Gang("g", "7", "p5", nodes, (7,), all_or_nothing, "vision")
     attempts = tuple(
@@ -66,7 +66,7 @@ def first(config: BurstConfig) -> Offering:
 
 
 def alive(cloud: EmulatorProcess) -> int:
-    return sum(one["state"] in ("pending", "running") for one in cloud.control()["instances"])
+    return sum(instance["state"] in ("pending", "running") for instance in cloud.control()["instances"])
 
 
 @pytest.mark.parametrize("workers", [1, 4])
@@ -82,7 +82,7 @@ def test_all_calls_of_a_gang_are_one_outcome(
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_where_one_call_is_refused_nothing_of_the_gang_stays(
+def test_a_refused_call_terminates_the_whole_gang(
     cloud: EmulatorProcess, config: BurstConfig, shell: Ec2, workers: int
 ) -> None:
     cloud.control(pool={TYPE: 3})
@@ -102,20 +102,20 @@ def test_an_instance_that_could_not_be_terminated_is_in_the_outcome(
     assert alive(cloud) == 2
 
 
-def test_a_throttled_part_is_waited_for_and_completed_by_the_same_calls(
+def test_a_throttled_call_is_completed_by_a_repeated_launch(
     cloud: EmulatorProcess, config: BurstConfig, shell: Ec2
 ) -> None:
     assert perform(launch(first(config), name="b"), shell, slurm, 1).code == ""
-    before = {one["id"] for one in cloud.control()["instances"]}
+    before = {instance["id"] for instance in cloud.control()["instances"]}
     cloud.control(faults={"RunInstances": {"code": "RequestLimitExceeded", "status": 503, "times": 4}})
-    partly = perform(launch(first(config), name="b"), shell, slurm, 1)
-    assert (partly.code, set(partly.instances)) == ("RequestLimitExceeded", {"p5-3", "p5-4"})
-    assert alive(cloud) == 4  # nothing was ended for it
+    partial = perform(launch(first(config), name="b"), shell, slurm, 1)
+    assert (partial.code, set(partial.instances)) == ("RequestLimitExceeded", {"p5-3", "p5-4"})
+    assert alive(cloud) == 4  # no instance was terminated for it
     assert perform(launch(first(config), name="b"), shell, slurm, 1).code == ""
-    assert {one["id"] for one in cloud.control()["instances"]} == before
+    assert {instance["id"] for instance in cloud.control()["instances"]} == before
 
 
-def test_a_refusal_counts_more_than_a_call_of_unknown_result(
+def test_a_refusal_takes_precedence_over_a_call_of_unknown_result(
     cloud: EmulatorProcess, config: BurstConfig, shell: Ec2
 ) -> None:
     cloud.control(
@@ -129,14 +129,14 @@ def test_a_refusal_counts_more_than_a_call_of_unknown_result(
     assert perform(launch(first(config)), shell, slurm, 1).code == "VcpuLimitExceeded"
 
 
-def test_a_batch_keeps_what_it_got(cloud: EmulatorProcess, config: BurstConfig, shell: Ec2) -> None:
+def test_a_batch_keeps_the_instances_that_had_capacity(cloud: EmulatorProcess, config: BurstConfig, shell: Ec2) -> None:
     cloud.control(pool={TYPE: 3})
     outcome = perform(launch(first(config), all_or_nothing=False), shell, slurm, 1)
     assert len(outcome.instances) == 3 == alive(cloud)
     cloud.control(wipe=True)
 
 
-def test_a_failed_action_is_an_outcome(
+def test_a_failed_action_has_an_outcome_with_an_error_code(
     cloud: EmulatorProcess, config: BurstConfig, shell: Ec2, monkeypatch: Any
 ) -> None:
     cloud.control(

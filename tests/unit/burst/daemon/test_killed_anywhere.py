@@ -1,7 +1,7 @@
 """kill -9 at every call to EC2 and every write of the journal while a gang is launched, against the emulated AWS.
 
-A child process makes one pass and kills itself at a counted point. Then the controller starts again, with the journal as
-the child left it or with none, and must end up with exactly the instances that the gang needs.
+A child process makes one pass and kills itself at a counted point. Then the controller starts again, with the journal
+of the child or with none, and must end up with exactly the instances that the gang needs.
 """
 
 import os
@@ -41,8 +41,9 @@ SHAPES = ("one call", "two calls", "rolled back")
 
 
 @dataclass
-class Still:
-    """A Slurm that stands still: a job has been given nodes that have no instance yet. `refused`: they were set down."""
+class FixedSlurm:
+    """A Slurm with a fixed state: a job has nodes that have no instance yet. `refused`: the reason with which they were
+    set down."""
 
     job: int
     started: float
@@ -68,7 +69,7 @@ class Still:
     def set_addresses(self, addresses: Any) -> None:
         self.addresses.update(addresses)
 
-    def tell(self, job: int, text: str, until: float | None) -> None:
+    def comment(self, job: int, text: str, until: float | None) -> None:
         assert self.refused
 
     def promote(self, job: int, partitions: Any) -> None:
@@ -76,7 +77,7 @@ class Still:
 
 
 class Points:
-    """Counts the points at which a process can die; at the chosen one it does."""
+    """Counter of the points at which a process can be killed; it kills the process at the chosen one."""
 
     def __init__(self, deadly: int | None) -> None:
         self.deadly, self.passed = deadly, 0
@@ -88,7 +89,7 @@ class Points:
 
 
 class Counted:
-    """A Store whose writes are such points, before and after."""
+    """A Store with such a point before and after each write."""
 
     def __init__(self, store: Store, point: Callable[[], None]) -> None:
         self.store, self.point = store, point
@@ -107,16 +108,16 @@ class Counted:
 
 @dataclass(frozen=True)
 class Site:
-    """The emulated AWS with a network, and two controllers' hands: one for the child, one for who comes after."""
+    """The emulated AWS with a network, and an EC2 client each for the child and for the controller after it."""
 
     cloud: EmulatorProcess
     stack: Stack
     config: BurstConfig
     child: Ec2
-    heir: Ec2
+    successor: Ec2
 
     def alive(self) -> list[dict[str, Any]]:
-        return [one for one in self.cloud.control()["instances"] if one["state"] in ("pending", "running")]
+        return [item for item in self.cloud.control()["instances"] if item["state"] in ("pending", "running")]
 
 
 @pytest.fixture(scope="module")
@@ -153,15 +154,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(cloud, stack, config, Ec2(config), Ec2(config))
 
 
-def launch(site: Site, policy: BurstPolicy, slurm: Still, path: Path, deadly: int | None) -> int:
-    """One pass in a child that dies at point `deadly`; how many points it passed, 0 where it died."""
+def launch(site: Site, policy: BurstPolicy, slurm: FixedSlurm, path: Path, deadly: int | None) -> int:
+    """Make one pass in a child that is killed at point `deadly`; return the number of points passed, 0 if it was
+    killed."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         code = 1
         try:
             point = Points(deadly)
-            for client in {id(c): c for c in (site.child._client, site.child._ending)}.values():
+            for client in {id(c): c for c in site.child._clients._present()}.values():
                 client.meta.events.register("before-send.ec2", point)
                 client.meta.events.register("response-received.ec2", point)
             one_pass(Counted(Store(path), point), site.child, slurm, policy, slurm.started + 1)
@@ -188,43 +190,43 @@ def launch(site: Site, policy: BurstPolicy, slurm: Still, path: Path, deadly: in
             shape,
             lost,
             id=f"{shape}, journal {'lost' if lost else 'kept'}",
-            # The same again with the other journal: the longest of them are make test-long's.
+            # The longest of the combinations run in make test-long only.
             marks=[pytest.mark.long] if (number, lost) in ((1, True), (2, False)) else [],
         )
         for number, shape in enumerate(SHAPES)
         for lost in (False, True)
     ],
 )
-def test_a_gang_is_whole_and_nothing_is_left_wherever_the_controller_dies(
+def test_a_gang_is_complete_and_no_instance_is_left_wherever_the_controller_is_killed(
     site: Site, tmp_path: Path, shape: str, lost: bool
 ) -> None:
     policy = replace(site.config.policy, launch_batch=500 if shape == "one call" else 2)
     deadly = 0
     while True:
         deadly += 1
-        left = {f"{TYPE}/use1-az4": 2 if shape == SHAPES[2] else 1000}
-        site.cloud.control(pool=left)
-        slurm = Still(next(JOBS), time.time())
+        capacity = {f"{TYPE}/use1-az4": 2 if shape == SHAPES[2] else 1000}
+        site.cloud.control(pool=capacity)
+        slurm = FixedSlurm(next(JOBS), time.time())
         path = tmp_path / f"{deadly}.db"
         died = launch(site, policy, slurm, path, deadly) == 0
         if lost:
             path = tmp_path / f"{deadly}-new.db"
         store = Store(path)
         for seconds in (2, 60, 200):
-            one_pass(store, site.heir, slurm, policy, slurm.started + seconds)
-        found = site.alive()
+            one_pass(store, site.successor, slurm, policy, slurm.started + seconds)
+        alive = site.alive()
         if slurm.refused:
-            # Half of the launch was seen to end, or was ended by the one who died: the whole job begins anew, and is told why.
+            # Half of the launch has ended, or the killed child terminated it: the whole job is requeued with a comment.
             assert died and shape == SHAPES[2], (deadly, slurm.refused)
             assert slurm.refused.startswith(("landbridge: CAPACITY ", "landbridge: GONE ")), (deadly, slurm.refused)
-        view = site.heir.view()
-        names = sorted(one.node for one in view.instances if one.state in ("pending", "running"))
+        view = site.successor.view()
+        names = sorted(instance.node for instance in view.instances if instance.state in ("pending", "running"))
         assert names == ([] if slurm.refused else list(slurm.nodes)), deadly
-        assert len(found) == len(names), (deadly, found)
-        assert len({one["zone"] for one in found}) <= 1, (deadly, found)
+        assert len(alive) == len(names), (deadly, alive)
+        assert len({item["zone"] for item in alive}) <= 1, (deadly, alive)
         assert all(attempt.ended is not None for attempt in store.load().attempts.values()), deadly
         store.close()
-        site.heir.terminate(one["id"] for one in found)
+        site.successor.terminate(item["id"] for item in alive)
         if not died:
             break
     assert deadly > 6

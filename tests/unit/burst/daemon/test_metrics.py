@@ -1,4 +1,4 @@
-"""Prometheus metrics, and the decision log's lines."""
+"""Prometheus metrics, and the lines of the decision log."""
 
 import json
 import re
@@ -36,14 +36,14 @@ LINE = re.compile(r'^[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+$'
 
 def slurm(at: float, **states: set[str]) -> SlurmView:
     names = {
-        name.replace("_", "-"): SlurmNode(name.replace("_", "-"), frozenset(found)) for name, found in states.items()
+        name.replace("_", "-"): SlurmNode(name.replace("_", "-"), frozenset(words)) for name, words in states.items()
     }
     return SlurmView(at, {}, names)
 
 
 def ec2(at: float, *nodes: str) -> Ec2View:
-    found = (CloudInstance(f"i-{n}", n, "running", "", "s", "t", "on-demand", 1.0, "p5") for n in nodes)
-    return Ec2View(at, tuple(found))
+    instances = (CloudInstance(f"i-{n}", n, "running", "", "s", "t", "on-demand", 1.0, "p5") for n in nodes)
+    return Ec2View(at, tuple(instances))
 
 
 def samples(metrics: Metrics) -> dict[str, float]:
@@ -57,25 +57,25 @@ def samples(metrics: Metrics) -> dict[str, float]:
     }
 
 
-def test_launches_waits_and_refusals() -> None:
+def test_launches_refusals_and_registration_times_are_counted() -> None:
     metrics = Metrics()
     metrics.performed(LAUNCH, ActionOutcome("InsufficientInstanceCapacity", "x"), 1000.0)
     metrics.performed(LAUNCH, ActionOutcome(instances={"p5-1": "i-1", "p5-2": "i-2"}), 1000.0)
-    coming = {"ALLOCATED", "POWERING_UP"}
-    metrics.seen(slurm(1030.0, p5_1=coming, p5_2=coming), None, State())
-    metrics.seen(slurm(1045.0, p5_1={"ALLOCATED"}, p5_2=coming), None, State())
+    powering_up = {"ALLOCATED", "POWERING_UP"}
+    metrics.seen(slurm(1030.0, p5_1=powering_up, p5_2=powering_up), None, State())
+    metrics.seen(slurm(1045.0, p5_1={"ALLOCATED"}, p5_2=powering_up), None, State())
     metrics.seen(slurm(1100.0, p5_1={"ALLOCATED"}, p5_2={"ALLOCATED"}), None, State())
     metrics.seen(slurm(1200.0, p5_1={"ALLOCATED"}, p5_2={"ALLOCATED"}), None, State())
     metrics.passed(0.2, 1200.0, True)
-    found = samples(metrics)
-    where = 'offering="p5/a/on-demand",pool="p5"'
-    assert found[f"launched_instances_total{{{where}}}"] == 2
-    assert found[f'refused_launches_total{{code="InsufficientInstanceCapacity",{where}}}'] == 1
-    assert found['ready_seconds_count{pool="p5"}'] == 2
-    assert found['ready_seconds_sum{pool="p5"}'] == 45 + 100
-    assert found['ready_seconds_bucket{pool="p5",le="60.0"}'] == 1
-    assert found['ready_seconds_bucket{pool="p5",le="+Inf"}'] == 2
-    assert found['pass_seconds_bucket{le="0.25"}'] == found["active"] == 1
+    values = samples(metrics)
+    labels = 'offering="p5/a/on-demand",pool="p5"'
+    assert values[f"launched_instances_total{{{labels}}}"] == 2
+    assert values[f'refused_launches_total{{code="InsufficientInstanceCapacity",{labels}}}'] == 1
+    assert values['ready_seconds_count{pool="p5"}'] == 2
+    assert values['ready_seconds_sum{pool="p5"}'] == 45 + 100
+    assert values['ready_seconds_bucket{pool="p5",le="60.0"}'] == 1
+    assert values['ready_seconds_bucket{pool="p5",le="+Inf"}'] == 2
+    assert values['pass_seconds_bucket{le="0.25"}'] == values["active"] == 1
 
 
 def test_an_instance_without_a_powered_up_node_is_counted_in_seconds() -> None:
@@ -83,13 +83,13 @@ def test_an_instance_without_a_powered_up_node_is_counted_in_seconds() -> None:
     for at in (100.0, 115.0, 130.0):
         metrics.seen(slurm(at, p5_1={"IDLE"}, p5_2={"IDLE", "POWERED_DOWN"}), ec2(at, "p5-1", "p5-2", ""), State())
     metrics.passed(0.1, 130.0, True)
-    found = samples(metrics)
-    assert found["unowned_instances"] == 2
-    assert found["unowned_instance_seconds_total"] == 2 * 30
-    assert found['instances{pool="p5",state="running"}'] == 3
+    values = samples(metrics)
+    assert values["unowned_instances"] == 2
+    assert values["unowned_instance_seconds_total"] == 2 * 30
+    assert values['instances{pool="p5",state="running"}'] == 3
 
 
-def test_what_the_journal_knows() -> None:
+def test_holds_spending_and_open_breakers_of_the_journal_are_exported() -> None:
     metrics = Metrics()
     state = State(
         insufficient_capacity={OFFERING.key: InsufficientCapacity(500.0, 1, "x")},
@@ -100,24 +100,24 @@ def test_what_the_journal_knows() -> None:
     metrics.seen(slurm(1.0), None, state)
     metrics.failed("ec2", "RequestLimitExceeded")
     metrics.passed(0.1, 1.0, False)
-    found = samples(metrics)
-    assert found['held_usd{account="vision",month="2026-11",pool="p5"}'] == 10
-    assert found['spent_usd{account="vision",month="2026-11",pool="p5"}'] == 1234.5
-    assert found['insufficient_capacity_until_seconds{offering="p5/a/on-demand"}'] == 500
-    assert found['failures_total{code="RequestLimitExceeded",side="ec2"}'] == 1
-    assert found["active"] == 0
-    assert any(name.startswith("breaker_open") for name in found)
+    values = samples(metrics)
+    assert values['held_usd{account="vision",month="2026-11",pool="p5"}'] == 10
+    assert values['spent_usd{account="vision",month="2026-11",pool="p5"}'] == 1234.5
+    assert values['insufficient_capacity_until_seconds{offering="p5/a/on-demand"}'] == 500
+    assert values['failures_total{code="RequestLimitExceeded",side="ec2"}'] == 1
+    assert values["active"] == 0
+    assert any(name.startswith("breaker_open") for name in values)
 
 
-def test_it_is_served_on_the_loopback() -> None:
+def test_metrics_are_served_on_the_loopback() -> None:
     metrics = Metrics()
     metrics.passed(0.1, 1.0, True)
     server = serve(metrics, "127.0.0.1:0")
     address = f"http://127.0.0.1:{server.server_address[1]}"
-    with urllib.request.urlopen(f"{address}/metrics", timeout=10) as answer:
+    with urllib.request.urlopen(f"{address}/metrics", timeout=60) as answer:
         assert answer.read().decode() == metrics.text
     with pytest.raises(urllib.error.HTTPError):
-        urllib.request.urlopen(f"{address}/other", timeout=10)
+        urllib.request.urlopen(f"{address}/other", timeout=60)
     server.shutdown()
     server.server_close()
 
@@ -133,12 +133,12 @@ def test_decisions_are_lines_of_json_and_old_ones_are_dropped(tmp_path: Path) ->
     assert {key: lines[0][key] for key in ("event", "jobs", "nodes", "usd")} == {
         "event": "launch", "jobs": [7], "nodes": ["p5-1"], "usd": 1.5,
     }  # fmt: skip
-    kept = [
+    numbers = [
         json.loads(line)["details"]["n"]
         for name in reversed(names)
         for line in (tmp_path / name).read_text().splitlines()
     ]
-    assert kept == sorted(kept)
+    assert numbers == sorted(numbers)
 
 
 def test_a_log_that_cannot_be_written_stops_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

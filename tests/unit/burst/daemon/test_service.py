@@ -1,4 +1,4 @@
-"""The daemon as a service: one on a host, signals, settings, two controllers, what it holds and tells."""
+"""The daemon as a service: one per host, signals, settings, two controllers, memory and metrics."""
 # ruff: noqa: F811 - fixtures are imported
 
 import json
@@ -19,7 +19,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.embedded.slurm import SimulatedSlurm
 from sandbox.ports import free_port
 from tests.unit.aws_emulator.conftest import client_of
-from tests.unit.burst.service import emulator, instances, log, offering, start, submit  # noqa: F401
+from tests.unit.burst.service import emulator, instances, log, slurm_folder, start, submit  # noqa: F401
 
 
 def program(slurm: SimulatedSlurm, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -29,7 +29,7 @@ def program(slurm: SimulatedSlurm, *words: str) -> "subprocess.CompletedProcess[
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
-def test_one_daemon_on_a_host_and_it_ends_when_asked(
+def test_a_second_daemon_on_a_host_fails_and_a_signal_stops_the_first(
     cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start()
@@ -42,7 +42,7 @@ def test_one_daemon_on_a_host_and_it_ends_when_asked(
     assert program(slurm, "--once").returncode == 0
 
 
-def test_settings_are_read_again_and_bad_ones_refused(
+def test_settings_are_read_again_and_invalid_ones_are_rejected(
     cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start()
@@ -51,31 +51,34 @@ def test_settings_are_read_again_and_bad_ones_refused(
     good = json.loads(path.read_text())
     path.write_text(json.dumps({**good, "cluster": 7}))
     slurm.daemon.send_signal(signal.SIGHUP)
-    slurm.wait_for(lambda: "the settings stay as they are" in log(slurm), "bad settings were taken")
+    slurm.wait_for(lambda: "the settings stay as they are" in log(slurm), "invalid settings were accepted")
     path.write_text(json.dumps({**good, "accounts": {"speech": {"data_class": "internal", "aws": True}}}))
     slurm.daemon.send_signal(signal.SIGHUP)
     slurm.wait_for(lambda: "settings read again" in log(slurm), "not read")
     assert slurm.wait(submit(slurm, account="speech")).state == "COMPLETED"
 
 
-def test_settings_that_cannot_be_used_end_it(tmp_path: Path) -> None:
+def test_a_daemon_with_invalid_settings_fails_with_an_error(tmp_path: Path) -> None:
     (tmp_path / "burst.json").write_text("{}")
     command = [sys.executable, "-m", "landbridge.burst.daemon.daemon", "--config", str(tmp_path / "burst.json")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1 and "cluster: text is expected" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_without_slurm_it_stands_by_and_launches_nothing(
+def test_a_daemon_without_slurm_launches_nothing_and_keeps_its_orders(
     cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "burst.json"
-    path.write_text(json.dumps({**burst, "state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None}))
+    settings = {"state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None}
+    path.write_text(json.dumps({**burst, **settings, "heartbeat_namespace": "Landbridge"}))
     Store(tmp_path / "burst.db").append("resume", ["p5-1"], {1: ("p5-1",)}, time.time())
     environment = {**os.environ, "PATH": "/nonexistent"}
     command = [sys.executable, "-m", "landbridge.burst.daemon.daemon", "--config", str(path), "--once"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and "scontrol" in done.stderr
     assert instances(cloud) == {} and len(Store(tmp_path / "burst.db").load().orders) == 1
+    # It cannot start jobs, so it sends no heartbeat, and the alarm goes off.
+    assert client_of(cloud, "cloudwatch").list_metrics()["Metrics"] == []
 
 
 SLURM = """#!/bin/sh
@@ -87,7 +90,7 @@ esac
 """
 
 
-def test_of_two_controllers_the_one_acts_whose_slurmctld_does(
+def test_of_two_controllers_the_one_with_the_active_slurmctld_acts(
     cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path
 ) -> None:
     for name in ("scontrol", "sinfo", "squeue"):
@@ -95,9 +98,9 @@ def test_of_two_controllers_the_one_acts_whose_slurmctld_does(
         (tmp_path / name).chmod(0o755)
     shared = tmp_path / "shared"
     shared.mkdir()
-    own = {"state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None, "snapshot_dir": str(shared)}
-    (tmp_path / "burst.json").write_text(json.dumps({**burst, **own}))
-    # What the other controller left: it has drained a pool, and its lease was over long ago.
+    settings = {"state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None, "snapshot_dir": str(shared)}
+    (tmp_path / "burst.json").write_text(json.dumps({**burst, **settings}))
+    # The other controller has drained a pool, and its lease has expired.
     other = Store(tmp_path / "other.db")
     other.take_lease("ctl02", time.time() - 600, 60)
     other.save(State(), State(drained={"p5": "by the other"}))
@@ -122,8 +125,8 @@ def test_of_two_controllers_the_one_acts_whose_slurmctld_does(
     assert "acting" not in once() and Store(tmp_path / "burst.db").load() == State()
     assert (shared / "burst-journal.json").read_text() == before
     (tmp_path / "active").write_text(socket.gethostname())
-    said = once()
-    assert "went on from the other controller's journal" in said and "acting" in said
+    messages = once()
+    assert "continues from the other controller's journal" in messages and "acting" in messages
     assert Store(tmp_path / "burst.db").load().drained == {"p5": "by the other"}
     assert json.loads((shared / "burst-journal.json").read_text())["lease"][0][0] == socket.gethostname()
 
@@ -133,7 +136,7 @@ def memory(pid: int) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
-def test_it_stays_small_and_tells_prometheus(
+def test_the_daemon_uses_little_memory_and_serves_metrics(
     cloud: EmulatorProcess, burst: dict[str, Any], start: Callable[..., SimulatedSlurm]
 ) -> None:
     slurm = start()
@@ -141,20 +144,33 @@ def test_it_stays_small_and_tells_prometheus(
     slurm.daemon.wait()
     port = free_port()
     path = slurm.directory / "burst.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "metrics": f"127.0.0.1:{port}"}))
+    path.write_text(
+        json.dumps(
+            {**json.loads(path.read_text()), "metrics": f"127.0.0.1:{port}", "heartbeat_namespace": "Landbridge"}
+        )
+    )
     daemon = slurm.programs.daemon()
     job = submit(slurm, 2)
     assert slurm.wait(job).state == "COMPLETED"
-    time.sleep(1)
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
-        kind, text = answer.headers["Content-Type"], answer.read().decode()
+    launched = 'landbridge_burst_launched_instances_total{offering="p5.48xlarge/use1-az4/on-demand",pool="p5"} 2'
+    kind, text = "", ""
+    deadline = time.monotonic() + 300
+    while launched not in text and time.monotonic() < deadline:  # the text is of the last pass
+        time.sleep(0.1)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=300) as answer:
+            kind, text = answer.headers["Content-Type"], answer.read().decode()
+    assert launched in text
     assert kind.startswith("application/openmetrics-text") and text.endswith("# EOF\n")
-    assert 'landbridge_burst_launched_instances_total{offering="p5.48xlarge/use1-az4/on-demand",pool="p5"} 2' in text
     assert "landbridge_burst_active 1" in text
+    assert [metric["MetricName"] for metric in client_of(cloud, "cloudwatch").list_metrics()["Metrics"]] == [
+        "BurstHeartbeat"
+    ]
     assert memory(daemon.pid) < 60
 
 
-def test_key_is_published_once(cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path) -> None:
+def test_a_slurm_key_is_published_only_if_it_changed(
+    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path
+) -> None:
     (tmp_path / "burst.json").write_text(json.dumps(burst))
     client_of(cloud, "secretsmanager").create_secret(Name="sandbox/slurm-key")
 
@@ -165,8 +181,8 @@ def test_key_is_published_once(cloud: EmulatorProcess, burst: dict[str, Any], tm
         return (done.stdout or done.stderr).decode().strip()
 
     text, binary = b"k" * 64 + b"\n", b"\xff" * 64
-    said = [publish(key) for key in (text, text, binary, binary)]
-    assert said == ["changed", "unchanged", "changed", "unchanged"]
+    results = [publish(key) for key in (text, text, binary, binary)]
+    assert results == ["changed", "unchanged", "changed", "unchanged"]
     stored = client_of(cloud, "secretsmanager").get_secret_value(SecretId="sandbox/slurm-key")
     assert stored["SecretBinary"] == binary
     assert "32 bytes" in publish(b"short")

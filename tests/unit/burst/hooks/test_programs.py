@@ -1,4 +1,5 @@
-"""The programs Slurm runs: an order is on disk when they end, and they end soon, whatever is or is not there."""
+"""The programs that Slurm calls: when they return, the order is on disk; they return soon, also without journal or
+daemon."""
 
 import contextlib
 import json
@@ -31,7 +32,7 @@ JOBS = {
 
 
 class Host:
-    """A controller's files in a folder."""
+    """A controller's files in a directory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.socket = folder, folder / "burst.sock"
@@ -41,7 +42,7 @@ class Host:
         )
 
     def start(self, kind: str, *words: str, resume: str | None = None) -> "subprocess.Popen[str]":
-        """As slurmctld starts a program: a bare environment, and the interpreter as the role's programs start it."""
+        """Start a program as slurmctld does: minimal environment, and the interpreter options of the role's programs."""
         environment = {"LANDBRIDGE_BURST_CONFIG": str(self.folder / "burst.json")}
         if resume is not None:
             environment["SLURM_RESUME_FILE"] = resume
@@ -61,7 +62,7 @@ def host(tmp_path: Path) -> Host:
     return Host(tmp_path)
 
 
-def test_an_order_is_on_disk_with_all_it_came_with(host: Host) -> None:
+def test_an_order_is_on_disk_with_its_nodes_jobs_and_time(host: Host) -> None:
     file = host.folder / "resume.json"
     file.write_text(json.dumps(JOBS))
     assert host.run("resume", "--some-action", "p5-[1-1000]", resume=str(file)) == (0, "")
@@ -72,7 +73,7 @@ def test_an_order_is_on_disk_with_all_it_came_with(host: Host) -> None:
     assert abs(order.at - time.time()) < 60
 
 
-def test_the_three_programs(host: Host) -> None:
+def test_each_of_the_three_programs_writes_its_kind_of_order(host: Host) -> None:
     for kind in ("resume", "suspend", "resume_fail"):
         assert host.run(kind, "p5-[1-2],g6-7")[0] == 0
     assert [(order.kind, order.nodes) for order in host.store.load().orders] == [
@@ -80,11 +81,11 @@ def test_the_three_programs(host: Host) -> None:
     ]
 
 
-def test_it_costs_little_at_a_thousand_nodes(host: Host) -> None:
-    """Processor time, the interpreter's start included: what else this machine does takes no part in it."""
+def test_an_order_of_a_thousand_nodes_takes_little_processor_time(host: Host) -> None:
+    """Measure processor time including the start of the interpreter: other load of the machine does not count."""
     file = host.folder / "resume.json"
     file.write_text(json.dumps(JOBS))
-    host.run("resume", "p5-1")  # the journal is made once
+    host.run("resume", "p5-1")  # creates the journal
     spent = []
     for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -94,7 +95,7 @@ def test_it_costs_little_at_a_thousand_nodes(host: Host) -> None:
     assert min(spent) < 0.1, spent
 
 
-def test_the_daemon_is_woken_after_the_order_is_there(host: Host) -> None:
+def test_the_daemon_is_woken_after_the_order_is_written(host: Host) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
         daemon.bind(str(host.socket))
         daemon.settimeout(20)
@@ -113,18 +114,18 @@ def test_orders_are_written_while_the_daemon_does_not_read_its_socket(host: Host
                 for _ in range(100_000):
                     flood.sendto(b"1", str(host.socket))
         assert host.run("resume", "p5-1")[0] == 0
-    assert host.run("resume", "p5-2")[0] == 0  # the socket's file is there, and nobody behind it
+    assert host.run("resume", "p5-2")[0] == 0  # the socket file exists, and no daemon reads it
     assert len(host.store.load().orders) == 2
 
 
-def test_many_at_once_lose_nothing(host: Host) -> None:
-    """On a host where nothing was written yet: they make the journal between them."""
+def test_concurrent_programs_lose_no_order(host: Host) -> None:
+    """Start the programs on a host without a journal: one of them creates it."""
     running = [host.start("resume", f"p5-{number}") for number in range(1, 13)]
     assert [process.wait(timeout=300) for process in running] == [0] * 12
     assert sorted(node for order in host.store.load().orders for node in order.nodes) == sorted(NODES[:12])
 
 
-def test_a_journal_that_stays_busy_ends_it_with_an_error(host: Host) -> None:
+def test_a_program_fails_with_an_error_if_the_journal_stays_locked(host: Host) -> None:
     host.store.load()
     other = sqlite3.connect(host.store.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -135,24 +136,24 @@ def test_a_journal_that_stays_busy_ends_it_with_an_error(host: Host) -> None:
 
 
 @pytest.mark.parametrize("kind", ["resume", "suspend", "resume_fail"])
-def test_without_a_place_for_the_journal_it_says_so(host: Host, kind: str) -> None:
+def test_a_program_without_a_state_directory_reports_it(host: Host, kind: str) -> None:
     (host.folder / "burst.json").write_text(json.dumps({"state_dir": "/proc/nowhere"}))
     code, errors = host.run(kind, "p5-1")
     assert code == 1 and "/proc/nowhere/burst.db" in errors and len(errors.splitlines()) == 1
 
 
-def test_without_nodes_it_says_so(host: Host) -> None:
+def test_a_program_without_nodes_reports_it(host: Host) -> None:
     assert host.run("resume") == (2, "landbridge-resume: the node list is missing\n")
 
 
-def test_a_resume_file_that_is_gone_leaves_the_node_list(host: Host) -> None:
+def test_an_order_without_its_resume_file_has_the_node_list(host: Host) -> None:
     code, errors = host.run("resume", "p5-[1-2]", resume=str(host.folder / "gone"))
-    assert code == 0 and "going by the node list alone" in errors
+    assert code == 0 and "only the node list is used" in errors
     (order,) = host.store.load().orders
     assert (order.nodes, order.jobs) == (("p5-1", "p5-2"), {})
 
 
-def test_settings_that_cannot_be_read_leave_the_usual_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_settings_leave_the_default_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("{", "[]", "{}"):
         (tmp_path / "burst.json").write_text(text)
         monkeypatch.setenv("LANDBRIDGE_BURST_CONFIG", str(tmp_path / "burst.json"))

@@ -1,4 +1,4 @@
-"""The journal: what is saved is there, whatever happens in between, and one controller acts on it."""
+"""The journal: durable saves, concurrent writers, and the lease of the one active controller."""
 
 import sqlite3
 import tempfile
@@ -27,11 +27,11 @@ from landbridge.burst.model import (
 from tests.unit.burst.journal.journals import FULL, NODES, attempt
 
 
-def test_an_empty_journal_is_a_state(store: Store) -> None:
+def test_an_empty_journal_is_loaded_as_an_empty_state(store: Store) -> None:
     assert store.load() == State()
 
 
-def test_everything_comes_back(store: Store) -> None:
+def test_every_field_of_a_saved_state_is_loaded(store: Store) -> None:
     store.save(State(), FULL)
     assert store.load() == FULL
     assert Store(store.path).load() == FULL
@@ -80,7 +80,7 @@ def test_the_last_of_several_saves_is_read_back(steps: list[State]) -> None:
         store.close()
 
 
-def test_orders_are_read_in_their_order_and_gone_when_dealt_with(store: Store) -> None:
+def test_orders_are_loaded_in_sequence_and_removed_once_done(store: Store) -> None:
     store.append("resume", ["p5-1", "p5-2"], {7: ("p5-1", "p5-2")}, 1.0)
     store.append("suspend", ["p5-3"], {}, 2.0)
     first, second = store.load().orders
@@ -100,7 +100,7 @@ def test_a_number_of_an_order_is_not_used_again(store: Store) -> None:
     assert store.load().orders[0].seq > before.orders[0].seq
 
 
-def test_a_resume_file_that_says_nothing_leaves_the_nodes(store: Store) -> None:
+def test_an_order_with_an_unreadable_resume_file_keeps_the_node_list(store: Store) -> None:
     store.load()
     for text in ("not json", "[]", '{"jobs":[{"job_id":1,"nodes_resume":"p5-["}]}', '{"jobs":[{"job_id":"x"}]}', "{}"):
         connection = connect(str(store.path), 1)
@@ -134,14 +134,14 @@ def test_rows_that_cannot_be_read_are_left_out(kind: str, key: str, value: str) 
 
 
 def test_two_writers_keep_each_others_rows(store: Store) -> None:
-    """A person drains a pool while the daemon has a pass under way."""
+    """An operator drains a pool during a pass of the daemon."""
     other = Store(store.path)
     before = store.load()
-    there = other.load()
-    other.save(there, replace(there, drained={"p5": "a person"}))
+    concurrent = other.load()
+    other.save(concurrent, replace(concurrent, drained={"p5": "an operator"}))
     store.save(before, replace(before, attempts={"lb-1": attempt()}))
-    found = store.load()
-    assert dict(found.drained) == {"p5": "a person"} and set(found.attempts) == {"lb-1"}
+    loaded = store.load()
+    assert dict(loaded.drained) == {"p5": "an operator"} and set(loaded.attempts) == {"lb-1"}
 
 
 def test_an_unchanged_state_writes_nothing(store: Store) -> None:
@@ -160,7 +160,7 @@ def test_a_busy_journal_is_waited_for(store: Store) -> None:
     assert store.load() == FULL
 
 
-def test_one_holds_the_lease(store: Store) -> None:
+def test_only_one_controller_holds_the_lease(store: Store) -> None:
     other = Store(store.path)
     assert store.take_lease("ctl01", 1000.0, 60.0)
     assert not other.take_lease("ctl02", 1059.0, 60.0)
@@ -170,12 +170,12 @@ def test_one_holds_the_lease(store: Store) -> None:
     assert not store.take_lease("ctl01", 1100.0, 60.0)
 
 
-def test_a_lease_from_the_future_is_a_clock_that_went_back(store: Store) -> None:
+def test_a_lease_from_the_future_may_be_taken_after_a_clock_was_set_back(store: Store) -> None:
     assert store.take_lease("ctl01", 90_000.0, 60.0)
     assert store.take_lease("ctl02", 1000.0, 60.0)
 
 
-def test_records_by_job(store: Store) -> None:
+def test_records_are_filtered_by_job_and_limit(store: Store) -> None:
     records = [
         DecisionRecord(float(n), "launch", (n % 3, 100), NODES, "p5", "OK", "x", 1.5, {"rejected": {"a": "b"}})
         for n in range(9)
@@ -188,7 +188,7 @@ def test_records_by_job(store: Store) -> None:
     assert store.records(job=5) == ()
 
 
-def test_the_other_controller_goes_on_from_the_snapshot(tmp_path: Path) -> None:
+def test_the_other_controller_continues_from_the_snapshot(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     first, second = Store(tmp_path / "one.db"), Store(tmp_path / "two.db")
     second.take_lease("ctl02", 500.0, 60.0)
@@ -199,12 +199,12 @@ def test_the_other_controller_goes_on_from_the_snapshot(tmp_path: Path) -> None:
     first.snapshot(shared)
     second.append("suspend", ["p5-2"], {}, 2.0)
     assert second.restore(shared)
-    found = second.load()
-    assert replace(found, orders=()) == FULL
-    assert sorted(order.nodes for order in found.orders) == [("p5-1",), ("p5-2",)]
-    assert not second.take_lease("ctl02", 1010.0, 60.0)  # the other may still be at it
+    restored = second.load()
+    assert replace(restored, orders=()) == FULL
+    assert sorted(order.nodes for order in restored.orders) == [("p5-1",), ("p5-2",)]
+    assert not second.take_lease("ctl02", 1010.0, 60.0)  # the other controller may still act
     assert second.take_lease("ctl02", 1061.0, 60.0)
-    assert not second.restore(shared)  # by now it knows more than the copy
+    assert not second.restore(shared)  # its own journal is newer than the copy
     assert not second.restore(tmp_path / "nowhere")
     (shared / "burst-journal.json").write_text("{")
     assert not Store(tmp_path / "three.db").restore(shared)

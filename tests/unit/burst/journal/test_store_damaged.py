@@ -1,4 +1,4 @@
-"""A journal that was cut off, damaged, taken away or of another version: it starts empty, and what was there is kept."""
+"""A journal that was cut off, damaged, removed or of another version: it starts empty, and the old file is kept."""
 
 import os
 import random
@@ -37,7 +37,7 @@ for number in range(int(sys.argv[2]), 10**9):
 """
 
 
-def test_killed_at_any_moment_all_of_a_save_or_nothing_is_there(tmp_path: Path) -> None:
+def test_a_save_killed_at_any_time_is_complete_or_absent(tmp_path: Path) -> None:
     path, rng = tmp_path / "burst.db", random.Random(7)
     for turn in range(6):
         command = [sys.executable, "-c", WRITER, str(path), str(turn * 1_000_000)]
@@ -45,14 +45,14 @@ def test_killed_at_any_moment_all_of_a_save_or_nothing_is_there(tmp_path: Path) 
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         time.sleep(rng.uniform(0.0, 0.1))
         process.send_signal(signal.SIGKILL)
-        said = process.stdout.read().split()
+        saved_tokens = process.stdout.read().split()
         process.wait()
         process.stdout.close()
         store = Store(path)
         state = store.load()
         assert set(state.attempts) == set(state.holds)
-        if said:  # what a save returned from is on disk
-            assert said[-1] in state.attempts or len(said) < 2
+        if saved_tokens:  # a save that has returned is on disk
+            assert saved_tokens[-1] in state.attempts or len(saved_tokens) < 2
         store.close()
     assert not list(tmp_path.glob("*.damaged-*"))
 
@@ -67,11 +67,11 @@ def test_a_damaged_journal_starts_empty_and_is_kept(tmp_path: Path, content: byt
     assert store.load() == State()
     store.save(State(), FULL)
     assert Store(path).load() == FULL
-    (kept,) = tmp_path.glob("burst.db.damaged-*[0-9]")
-    assert kept.read_bytes() == content
+    (backup,) = tmp_path.glob("burst.db.damaged-*[0-9]")
+    assert backup.read_bytes() == content
 
 
-def test_a_page_that_went_bad_is_found_and_the_journal_goes_on(tmp_path: Path) -> None:
+def test_a_journal_with_damaged_pages_starts_empty_and_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "burst.db"
     store = Store(path)
     store.save(State(), replace(FULL, terminated_at={f"i-{n:017x}": float(n) for n in range(3000)}))
@@ -106,7 +106,7 @@ def test_a_row_of_another_version_is_left_out(store: Store) -> None:
     assert store.load() == replace(FULL, attempts={"lb-2": FULL.attempts["lb-2"]})
 
 
-def test_a_journal_that_was_taken_away_is_made_again(store: Store) -> None:
+def test_a_deleted_journal_is_created_again(store: Store) -> None:
     store.save(State(), FULL)
     for path in store.path.parent.glob("burst.db*"):
         path.unlink()

@@ -27,14 +27,29 @@ from landbridge.burst.operator.explain import ADVICE, explain_job
 from landbridge.burst.operator.status import account_spending, node_statuses, pool_statuses
 from landbridge.cli.main import build
 from landbridge.timestamps import month_of
-from tests.unit.burst.situations import BUSY, NOW, OFF, OFFERINGS, RISING, site
+from tests.unit.burst.situations import (
+    BUSY,
+    NOW,
+    OFF,
+    OFFERINGS,
+    RISING,
+    decide,
+    ec2,
+    end,
+    job,
+    launched,
+    only_launch,
+    site,
+    slurm,
+    success,
+)
 
 MONTH = month_of(NOW)
 PENDING = SlurmJob(7, "PENDING", partition="gpu", account="lab", submitted=NOW - 60)
 
 
-def instance(id: str, node: str, **more: object) -> CloudInstance:
-    return CloudInstance(id, node, "running", "10.0.0.1", "subnet-a", "p5", "on-demand", NOW, pool="gpu", **more)  # type: ignore[arg-type]
+def instance(id: str, node: str, **fields: object) -> CloudInstance:
+    return CloudInstance(id, node, "running", "10.0.0.1", "subnet-a", "p5", "on-demand", NOW, pool="gpu", **fields)  # type: ignore[arg-type]
 
 
 def nodes(**states: tuple[str, ...]) -> dict[str, SlurmNode]:
@@ -43,9 +58,9 @@ def nodes(**states: tuple[str, ...]) -> dict[str, SlurmNode]:
     }
 
 
-def test_the_two_sides_are_joined() -> None:
-    found = (instance("i-1", "g-1"), instance("i-2", "g-2"), instance("i-3", "g-2"), instance("i-4", ""))
-    rows = node_statuses(found, nodes(g_1=BUSY, g_2=BUSY, g_3=OFF, g_4=BUSY, g_5=RISING))
+def test_nodes_of_slurm_and_instances_of_ec2_are_joined_by_name() -> None:
+    instances = (instance("i-1", "g-1"), instance("i-2", "g-2"), instance("i-3", "g-2"), instance("i-4", ""))
+    rows = node_statuses(instances, nodes(g_1=BUSY, g_2=BUSY, g_3=OFF, g_4=BUSY, g_5=RISING), State())
     assert {(row.node, row.instance): row.remark for row in rows} == {
         ("", "i-4"): "instance without name",
         ("g-1", "i-1"): "",
@@ -57,16 +72,28 @@ def test_the_two_sides_are_joined() -> None:
 
 
 def test_an_instance_whose_node_is_off_or_down_or_unknown_is_reported() -> None:
-    found = tuple(instance(f"i-{number}", f"g-{number}") for number in (1, 2, 3))
-    rows = node_statuses(found, nodes(g_1=OFF, g_2=("DOWN", "CLOUD")))
+    instances = tuple(instance(f"i-{number}", f"g-{number}") for number in (1, 2, 3))
+    down = SlurmNode("g-2", frozenset({"DOWN", "CLOUD"}), "Not responding")
+    rows = node_statuses(instances, nodes(g_1=OFF) | {"g-2": down}, State())
     assert [row.remark for row in rows] == [
         "instance of a node that is powered down",
-        "node is down",
+        "node is down: Not responding",
         "no such node in Slurm",
     ]
 
 
-def test_pools_tell_what_stops_them_and_what_they_cost() -> None:
+@pytest.mark.parametrize("words", [("IDLE", "CLOUD", "DRAIN"), ("DOWN", "CLOUD")])
+def test_a_node_that_an_operator_keeps_is_reported_with_its_price(words: tuple[str, ...]) -> None:
+    decision = decide(slurm(job(1, "g-1")), ec2())
+    launch = only_launch(decision)
+    state = end(decision, launch, success(launch))
+    (machine,) = launched(launch, success(launch))
+    node = SlurmNode("g-1", frozenset(words), "ann looks at the GPU")
+    (row,) = node_statuses((machine,), {"g-1": node}, state)
+    assert row.remark == "an operator keeps it for 10.00 USD an hour: ann looks at the GPU"
+
+
+def test_pool_statuses_show_what_stops_a_pool_and_what_it_costs() -> None:
     state = State(
         insufficient_capacity={
             OFFERINGS[0].key: InsufficientCapacity(NOW + 60, 1, "ICE"),
@@ -84,14 +111,14 @@ def test_pools_tell_what_stops_them_and_what_they_cost() -> None:
     assert account_spending(state, NOW) == {"": (5.0, 0.0), "lab": (2.0, 40.0)}
 
 
-def test_a_restricted_job_is_told_so_and_nothing_else() -> None:
+def test_the_explanation_of_a_restricted_job_is_residency_alone() -> None:
     answer = explain_job(7, SlurmJob(7, "PENDING", partition="gpu", account="ward"), State(), site(), (), NOW)
     assert [(point.about, point.code) for point in answer.now] == [("job", ""), ("policy", "RESIDENCY")]
     assert "patients" in answer.now[1].text
     assert answer.do == (ADVICE["RESIDENCY"],)
 
 
-def test_a_job_without_room_learns_places_prices_and_when_it_is_tried_again() -> None:
+def test_the_explanation_of_a_job_without_capacity_has_offerings_prices_and_the_next_attempt() -> None:
     rejected = [{"offering": OFFERINGS[0].key, "code": "CAPACITY", "why": "none left", "usd": 10.0}]
     records = [
         DecisionRecord(
@@ -108,7 +135,7 @@ def test_a_job_without_room_learns_places_prices_and_when_it_is_tried_again() ->
     assert answer.do == (ADVICE["CAPACITY"],)
 
 
-def test_a_running_job_shows_its_launch_and_what_is_held_and_needs_nothing() -> None:
+def test_the_explanation_of_a_running_job_has_its_launch_and_hold_and_no_advice() -> None:
     attempt = Attempt(
         "t", "g", "gpu", OFFERINGS[0].key, ("g-1",), (7,), "lab", True, NOW, NOW, 40.0, 10.0, ended=NOW,
         instances={"g-1": "i-1"},
@@ -125,11 +152,11 @@ def test_a_running_job_shows_its_launch_and_what_is_held_and_needs_nothing() -> 
     assert answer.do == ()
 
 
-def test_a_job_that_waits_at_home_learns_when_it_may_burst() -> None:
+def test_the_explanation_of_a_job_waiting_on_prem_says_when_it_may_burst() -> None:
     policy = site(promotions=(PromotionPolicy("onprem", ("gpu",), 600.0),))
     job = SlurmJob(7, "PENDING", partition="onprem", account="lab", submitted=NOW, expected_start=NOW + 60)
-    (said,) = (point.text for point in explain_job(7, job, State(), policy, (), NOW).now if point.about == "promotion")
-    assert said == "may use gpu once it would wait more than 600 s; it does not, as far as Slurm can tell"
+    (text,) = (point.text for point in explain_job(7, job, State(), policy, (), NOW).now if point.about == "promotion")
+    assert text == "may use gpu once it would wait more than 600 s; it does not, as far as Slurm can tell"
 
 
 def test_an_unknown_job_is_reported_as_unknown() -> None:
@@ -138,7 +165,8 @@ def test_an_unknown_job_is_reported_as_unknown() -> None:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A controller's settings, and a journal in which the pool p5 is stopped."""
+    """Write a controller's settings, and a journal in which the circuit breaker of pool p5 is open; return the settings
+    file."""
     raw = json.loads((Path(__file__).parents[1] / "data" / "burst.json").read_text())
     state = tmp_path / "state"
     state.mkdir()
@@ -184,8 +212,8 @@ def test_drain_and_undrain_are_rows_a_record_and_an_order(file: Path) -> None:
     assert [(record.event, record.pool, record.text) for record in records] == [("drain", pool, "new image")]
     assert command(file, "undrain", pool)[0] == 0
     assert journal(file)[0].drained == {}
-    code, said = command(file, "undrain", pool)
-    assert code == 2 and "not drained" in said
+    code, output = command(file, "undrain", pool)
+    assert code == 2 and "not drained" in output
 
 
 def test_a_breaker_is_reset_with_its_pools_insufficient_capacity(file: Path) -> None:
@@ -196,18 +224,18 @@ def test_a_breaker_is_reset_with_its_pools_insufficient_capacity(file: Path) -> 
     assert command(file, "reset-breaker", pool)[0] == 2
 
 
-def test_a_pool_that_is_not_there_is_named_with_those_that_are(file: Path) -> None:
-    code, said = command(file, "drain", "p6")
-    assert code == 2 and pool_of(file) in said
+def test_an_unknown_pool_is_an_error_that_lists_the_existing_pools(file: Path) -> None:
+    code, output = command(file, "drain", "p6")
+    assert code == 2 and pool_of(file) in output
     assert journal(file)[0].drained == {}
 
 
-def test_an_edit_leaves_alone_what_the_daemon_writes_meanwhile(file: Path) -> None:
+def test_an_edit_keeps_a_concurrent_write_of_the_daemon(file: Path) -> None:
     with closing(Store(file.parent / "state" / "burst.db")) as store:
         before = store.load()
 
         def change(state: State) -> State:
-            # Between the reading and the writing of the edit the daemon has finished a pass.
+            # The daemon finishes a pass between the read and the write of the edit.
             with closing(Store(store.path)) as other:
                 other.save(
                     before, State(breakers={}, insufficient_capacity=before.insufficient_capacity, throttled_until=5.0)
@@ -215,11 +243,11 @@ def test_an_edit_leaves_alone_what_the_daemon_writes_meanwhile(file: Path) -> No
             return edits.drain(site(), "gpu", "why")(state)
 
         edits.edit(store, file.parent / "nobody", change, DecisionRecord(NOW, "drain", pool="gpu"))
-        found = store.load()
-    assert (dict(found.drained), found.breakers, found.throttled_until) == ({"gpu": "why"}, {}, 5.0)
+        edited = store.load()
+    assert (dict(edited.drained), edited.breakers, edited.throttled_until) == ({"gpu": "why"}, {}, 5.0)
 
 
-def test_history_is_filtered(file: Path) -> None:
+def test_history_is_filtered_by_job_pool_time_and_number(file: Path) -> None:
     with closing(Store(file.parent / "state" / "burst.db")) as store:
         store.record(
             [
@@ -239,9 +267,9 @@ def test_history_is_filtered(file: Path) -> None:
 
 
 def test_missing_settings_or_a_missing_journal_is_reported(tmp_path: Path, file: Path) -> None:
-    code, said = command(tmp_path / "none.json", "history")
-    assert code == 2 and "none.json" in said
+    code, output = command(tmp_path / "none.json", "history")
+    assert code == 2 and "none.json" in output
     (file.parent / "state" / "burst.db").unlink()
-    code, said = command(file, "drain", pool_of(file))
-    assert code == 2 and "no journal" in said
+    code, output = command(file, "drain", pool_of(file))
+    assert code == 2 and "the journal does not exist" in output
     assert not (file.parent / "state" / "burst.db").exists()

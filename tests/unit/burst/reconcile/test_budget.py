@@ -1,4 +1,4 @@
-"""Money: held before it is spent, spent when it is known, refused where a hard cap would break."""
+"""Budget: holds before spending, spending once it is known, and refusal of launches above a hard cap."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -47,14 +47,14 @@ def test_a_refused_launch_holds_nothing():
     assert not state.holds and not state.spent
 
 
-def test_a_partly_served_batch_holds_for_what_it_got():
+def test_a_partly_launched_batch_holds_money_for_its_instances_only():
     decision = decide(slurm(job(1, "g-1"), job(2, "g-2")), ec2())
     state = end(decision, only_launch(decision), ActionOutcome(instances={"g-1": "i-1"}))
     (hold,) = state.holds.values()
     assert hold.usd == pytest.approx(10 * 71 / 60)
 
 
-def test_a_terminated_instance_is_spent_and_not_held():
+def test_a_terminated_item_is_spent_and_not_held():
     decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
     launch = only_launch(decision)
     state = end(decision, launch, success(launch))
@@ -68,27 +68,27 @@ def test_a_terminated_instance_is_spent_and_not_held():
 
 
 @pytest.mark.parametrize(("seen", "usd"), [(True, 50.0), (False, 10 * 71 / 60)])
-def test_an_unseen_termination_costs_at_most_its_hold(seen, usd):
+def test_a_termination_that_no_pass_saw_costs_at_most_its_hold(seen, usd):
     decision = decide(slurm(job(1, "g-1")), ec2())
     launch = only_launch(decision)
     state = end(decision, launch, success(launch))
-    shown = [replace(one, state="shutting-down") for one in launched(launch, success(launch))] if seen else []
+    shown = [replace(item, state="shutting-down") for item in launched(launch, success(launch))] if seen else []
     after = decide(slurm(), ec2(*shown), state, now=NOW + 5 * 3600).state
     assert after.spent == {(MONTH, "lab", "gpu"): pytest.approx(usd)}
 
 
-def test_a_new_journal_holds_for_what_it_finds():
-    found = [instance(f"i-{n}", f"g-{n}", token="lb-1", launched=NOW - 3600, lease=NOW + 3600) for n in (1, 2)]
-    state = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(*found)).state
+def test_an_empty_journal_gets_holds_for_running_instances():
+    instances = [instance(f"i-{n}", f"g-{n}", token="lb-1", launched=NOW - 3600, lease=NOW + 3600) for n in (1, 2)]
+    state = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(*instances)).state
     assert state.holds == {"lb-1": BudgetHold("lab", "gpu", MONTH, pytest.approx(40.0), 10.0, NOW - 3600)}
     assert state.attempts["lb-1"].offering == "p5/a/on-demand"
 
 
-def test_a_month_that_ends_keeps_what_was_used_in_it():
+def test_costs_before_the_end_of_a_month_are_spent_in_that_month():
     start = month_start("2027-02")
-    found = instance("i-1", "g-1", launched=start - 3600, lease=start + 7200)
-    before = decide(slurm(states={"g-1": BUSY}), ec2(found), now=start - 60).state
-    state = decide(slurm(states={"g-1": BUSY}), ec2(found), before, now=start + 60).state
+    running = instance("i-1", "g-1", launched=start - 3600, lease=start + 7200)
+    before = decide(slurm(states={"g-1": BUSY}), ec2(running), now=start - 60).state
+    state = decide(slurm(states={"g-1": BUSY}), ec2(running), before, now=start + 60).state
     assert state.spent == {("2027-01", "lab", "gpu"): pytest.approx(10.0)}
     (hold,) = state.holds.values()
     assert hold.month == "2027-02" and hold.created_at == start and hold.usd == pytest.approx(20.0)
@@ -120,7 +120,7 @@ def test_launches_of_one_pass_count_together():
     assert len(of(decision, Launch)) == 2 and [down.code for down in of(decision, Down)] == ["BUDGET"]
 
 
-def test_of_a_batch_as_many_start_as_can_be_paid():
+def test_a_batch_starts_as_many_nodes_as_the_budget_allows():
     jobs = [job(n, f"g-{n}", account="poor", minutes=169) for n in range(1, 6)]  # 30 USD each
     decision = decide(slurm(*jobs), ec2(), policy=site((offering("a"),)))
     assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")
@@ -139,7 +139,7 @@ def test_other_months_do_not_count():
 
 
 @given(st.floats(0, 4e9))
-def test_months_are_of_utc(now):
+def test_months_begin_and_end_in_utc(now):
     month = month_of(now)
     assert month == datetime.fromtimestamp(now, UTC).strftime("%Y-%m") and month_start(month) <= now
 
@@ -154,28 +154,30 @@ def test_a_hard_cap_is_never_broken(steps):
     """Spending and holds stay within the cap after any sequence of requests, launches, refusals and terminations."""
     policy, state, now = site(), State(), NOW
     alive: list = []
-    for number, (what, count, minutes) in enumerate(steps, 1):
+    for number, (step, count, minutes) in enumerate(steps, 1):
         now += 60
-        if what == "wait":
+        if step == "wait":
             now += minutes * 60
-        if what == "end":
+        if step == "end":
             alive = alive[count:]
-        alive = [one for one in alive if one.lease > now]  # who enforces leases is not the controller alone
-        busy = {one.node: BUSY for one in alive}
+        alive = [
+            instance for instance in alive if instance.lease > now
+        ]  # leases are enforced also without the controller
+        busy = {instance.node: BUSY for instance in alive}
         free = [f"g-{n}" for n in range(1, 9) if f"g-{n}" not in busy]
-        wanted = free[:count] if what in ("go", "ice") else []
-        jobs = [job(number, *wanted, account="poor", minutes=minutes, started=now)] if wanted else []
+        requested = free[:count] if step in ("go", "ice") else []
+        jobs = [job(number, *requested, account="poor", minutes=minutes, started=now)] if requested else []
         decision = decide(slurm(*jobs, states=busy, at=now), ec2(*alive, at=now), state, policy, now)
         assert committed(decision.state) <= 100.0 + 1e-6
         state = decision.state
         for launch in of(decision, Launch):
             outcome = (
-                ActionOutcome("InsufficientInstanceCapacity") if what == "ice" else success(launch, 1 + 10 * number)
+                ActionOutcome("InsufficientInstanceCapacity") if step == "ice" else success(launch, 1 + 10 * number)
             )
             state = end(replace(decision, state=state), launch, outcome, policy, now)
             alive += launched(launch, outcome, now)
         assert committed(state) <= 100.0 + 1e-6
 
 
-def test_a_hold_is_never_negative():
+def test_a_hold_for_an_expired_lease_is_zero():
     assert hold_usd(3, 10.0, NOW, NOW - 60) == 0.0

@@ -1,4 +1,4 @@
-"""Whole decisions: a gang from its order to its end, where nobody finds room for it, and where nobody answers."""
+"""Whole decisions: a gang from its order to its end, without capacity, and without a response from EC2."""
 
 from dataclasses import replace
 
@@ -15,6 +15,7 @@ from landbridge.burst.model import (
 )
 from tests.unit.burst.situations import (
     NOW,
+    OFFERINGS,
     at,
     decide,
     ec2,
@@ -33,35 +34,35 @@ ICE = ActionOutcome("InsufficientInstanceCapacity", "none left")
 LOST = ActionOutcome("ReadTimeoutError", "no answer")
 
 
-def test_a_gang_from_order_to_rest():
+def test_a_gang_is_launched_addressed_terminated_and_removed_from_the_journal():
     first = decide(GANG, ec2())
     launch = only_launch(first)
     assert first.state.attempts.keys() == {a.token for a in launch.attempts} == first.state.holds.keys()
     state = end(first, launch, success(launch))
     booting = launched(launch, success(launch))
     second = decide(at(GANG, NOW + 15), ec2(*booting), state, now=NOW + 15)
-    (told,) = second.actions
-    assert isinstance(told, SetAddresses) and told.addresses["g-1"] == "10.1.0.1"
-    state = end(second, told, ActionOutcome(), now=NOW + 15)
+    (addressed,) = second.actions
+    assert isinstance(addressed, SetAddresses) and addressed.addresses["g-1"] == "10.1.0.1"
+    state = end(second, addressed, ActionOutcome(), now=NOW + 15)
     assert not decide(at(GANG, NOW + 30), ec2(*booting), state, now=NOW + 30).actions
     running = slurm(job(1, "g-1", "g-2", "g-3", state="RUNNING", started=NOW + 40))
     assert not decide(running, ec2(*booting), state, now=NOW + 45).actions
-    over = slurm(states=dict.fromkeys(("g-1", "g-2", "g-3"), ("IDLE", "CLOUD", "POWERING_DOWN")))
-    (gone,) = decide(over, ec2(*booting), state, now=NOW + 900).actions
-    assert isinstance(gone, Terminate) and set(gone.instances) == {"i-1", "i-2", "i-3"}
-    rest = decide(slurm(), ec2(), state, now=NOW + 1000).state
-    assert not rest.holds and rest.spent
-    assert decide(slurm(), ec2(), rest, now=NOW + 9999).state == replace(State(), spent=rest.spent)
+    powering_down = slurm(states=dict.fromkeys(("g-1", "g-2", "g-3"), ("IDLE", "CLOUD", "POWERING_DOWN")))
+    (terminated,) = decide(powering_down, ec2(*booting), state, now=NOW + 900).actions
+    assert isinstance(terminated, Terminate) and set(terminated.instances) == {"i-1", "i-2", "i-3"}
+    remaining = decide(slurm(), ec2(), state, now=NOW + 1000).state
+    assert not remaining.holds and remaining.spent
+    assert decide(slurm(), ec2(), remaining, now=NOW + 9999).state == replace(State(), spent=remaining.spent)
 
 
-def test_no_room_fails_over_and_in_the_end_gives_the_gang_up_and_tells_the_job():
-    state, asked = State(), []
+def test_a_gang_without_capacity_tries_every_offering_is_given_up_and_commented():
+    state, offerings = State(), []
     for _ in range(3):
         decision = decide(GANG, ec2(), state)
         launch = only_launch(decision)
-        asked.append(launch.offering.key)
+        offerings.append(launch.offering.key)
         state = end(decision, launch, ICE)
-    assert asked == ["p5/a/on-demand", "p5/b/on-demand", "p5e/b/on-demand"]
+    assert offerings == ["p5/a/on-demand", "p5/b/on-demand", "p5e/b/on-demand"]
     decision = decide(GANG, ec2(), state)
     (down,) = decision.actions
     assert (down.nodes, down.code) == (("g-1", "g-2", "g-3"), "CAPACITY")
@@ -74,9 +75,11 @@ def test_no_room_fails_over_and_in_the_end_gives_the_gang_up_and_tells_the_job()
 
 
 @pytest.mark.parametrize("code", ["InvalidLaunchTemplateId.NotFound", "UnauthorizedOperation"])
-def test_a_fault_of_ours_does_not_fail_over_and_stops_everybody_else(code):
-    decision = decide(GANG, ec2())
-    state = end(decision, only_launch(decision), ActionOutcome(code, "look here"))
+def test_a_configuration_error_at_every_offering_stops_the_pool(code):
+    state = State()
+    for _ in OFFERINGS:
+        decision = decide(GANG, ec2(), state)
+        state = end(decision, only_launch(decision), ActionOutcome(code, "look here"))
     other = job(2, "g-5", "g-6")
     after = decide(slurm(job(1, "g-1", "g-2", "g-3"), other), ec2(), state)
     assert {down.code: down.nodes for down in of(after, Down)} == {
@@ -86,7 +89,7 @@ def test_a_fault_of_ours_does_not_fail_over_and_stops_everybody_else(code):
     assert not of(after, Launch)
 
 
-def test_one_probe_after_the_breaker_s_time():
+def test_one_launch_is_tried_after_the_time_of_an_open_breaker():
     state = State(breakers={"gpu": CircuitBreaker("Broken", "x", NOW - 700, 1, NOW - 1)})
     both = slurm(job(1, "g-1", "g-2"), job(2, "g-3", "g-4"))
     decision = decide(both, ec2(), state)
@@ -99,28 +102,28 @@ def test_a_drained_pool_starts_nothing():
     assert down.code == "DRAINED" and "new image" in down.text
 
 
-# What nobody knows the end of.
+# Calls with an unknown result.
 
 
-def test_a_call_without_an_answer_is_made_again_as_it_was():
+def test_a_call_without_a_response_is_repeated_unchanged():
     first = decide(GANG, ec2())
     launch = only_launch(first)
     state = end(first, launch, LOST)
     waiting = decide(GANG, ec2(), state, now=NOW + 1)
     assert not waiting.actions and waiting.next_pass == state.throttled_until
-    again = only_launch(decide(at(GANG, NOW + 10), ec2(), state, now=NOW + 10))
-    assert again == replace(launch, repeated=True)
+    repeated = only_launch(decide(at(GANG, NOW + 10), ec2(), state, now=NOW + 10))
+    assert repeated == replace(launch, repeated=True)
 
 
-def test_a_crash_between_the_calls_of_a_gang_is_made_good():
+def test_a_launch_interrupted_between_its_calls_is_completed():
     policy = site(launch_batch=2)
     first = decide(GANG, ec2(), policy=policy)
     launch = only_launch(first)
     assert [a.nodes for a in launch.attempts] == [("g-1", "g-2"), ("g-3",)]
     half = ActionOutcome(instances={"g-1": "i-1", "g-2": "i-2"}, addresses={"g-1": "10.1.0.1", "g-2": "10.1.0.2"})
     seen = launched(launch, half)
-    again = only_launch(decide(GANG, ec2(*seen), first.state, policy, NOW + 3))
-    assert again.repeated and again.attempts == launch.attempts[1:]
+    completion = only_launch(decide(GANG, ec2(*seen), first.state, policy, NOW + 3))
+    assert completion.repeated and completion.attempts == launch.attempts[1:]
 
 
 def test_a_launch_that_ec2_shows_needs_no_second_call():
@@ -132,7 +135,7 @@ def test_a_launch_that_ec2_shows_needs_no_second_call():
     assert attempt.ended == NOW + 3 and attempt.instances == success(launch).instances
 
 
-def test_what_ec2_shows_in_part_is_asked_for_once_more():
+def test_a_launch_that_ec2_shows_in_part_is_repeated():
     first = decide(GANG, ec2())
     launch = only_launch(first)
     decision = decide(GANG, ec2(*launched(launch, success(launch))[:2]), first.state, now=NOW + 3)
@@ -142,20 +145,20 @@ def test_what_ec2_shows_in_part_is_asked_for_once_more():
 def test_a_gang_waits_for_the_end_of_another_call_for_one_of_its_nodes():
     first = decide(slurm(job(1, "g-1"), job(2, "g-2")), ec2())
     state = end(first, only_launch(first), LOST)
-    # Job 1 is gone and g-2 with job 2: the call as it was is not wanted any more.
+    # Job 1 and job 2 with g-2 have ended: the earlier call is not needed any more.
     view = slurm(job(3, "g-1", "g-3"))
     assert not of(decide(view, ec2(), state, now=NOW + 20), Launch)
     state = decide(view, ec2(), state, now=NOW + 95).state
     assert only_launch(decide(view, ec2(), state, now=NOW + 100)).gang.nodes == ("g-1", "g-3")
 
 
-def test_with_a_lost_journal_as_well():
+def test_a_launch_that_ec2_shows_needs_no_second_call_without_a_journal():
     launch = only_launch(decide(GANG, ec2()))
     decision = decide(GANG, ec2(*launched(launch, success(launch))), now=NOW + 3)
     assert not of(decision, Launch) and not of(decision, Terminate) and decision.state.holds
 
 
-def test_a_call_for_a_gang_that_is_gone_is_forgotten_and_paid_until_then():
+def test_a_call_for_an_ended_job_is_forgotten_and_its_hold_kept_until_then():
     first = decide(GANG, ec2())
     state = end(first, only_launch(first), LOST)
     soon = decide(at(slurm(), NOW + 30), ec2(), state, now=NOW + 30)
@@ -166,7 +169,7 @@ def test_a_call_for_a_gang_that_is_gone_is_forgotten_and_paid_until_then():
     assert not state.attempts and not state.holds
 
 
-def test_what_a_forgotten_call_started_ends():
+def test_instances_of_a_forgotten_call_are_terminated():
     first = decide(GANG, ec2())
     launch = only_launch(first)
     late = launched(launch, success(launch))
@@ -175,7 +178,7 @@ def test_what_a_forgotten_call_started_ends():
     assert isinstance(action, Terminate) and len(action.instances) == 3 and decision.state.holds
 
 
-def test_no_answer_for_half_of_resume_timeout_gives_up():
+def test_a_gang_is_given_up_after_half_of_resume_timeout_without_a_response():
     first = decide(GANG, ec2())
     state = end(first, only_launch(first), LOST)
     for now, gives_up in ((NOW + 250, False), (NOW + 310, True)):
@@ -185,14 +188,14 @@ def test_no_answer_for_half_of_resume_timeout_gives_up():
 
 
 @pytest.mark.parametrize("single", [True, False])
-def test_in_the_dark_nothing_is_launched_and_late_nodes_are_given_up(single):
+def test_without_a_view_of_ec2_nothing_is_launched_and_late_nodes_are_given_up(single):
     view = slurm(job(1, "g-1")) if single else GANG
     assert not decide(view, None).actions
     (down,) = decide(view, None, now=NOW + 301).actions
     assert down.code == "NETWORK"
 
 
-def test_in_the_dark_what_was_launched_is_believed():
+def test_without_a_view_of_ec2_launched_nodes_are_kept():
     first = decide(GANG, ec2())
     state = end(first, only_launch(first), success(only_launch(first)))
     assert not decide(GANG, None, state, now=NOW + 500).actions
@@ -204,21 +207,21 @@ def test_only_nodes_that_waited_too_long_are_given_up():
     assert down.nodes == ("g-1",)
 
 
-def test_throttled_waits_for_the_same_place():
+def test_a_throttled_launch_is_repeated_with_the_same_offering():
     first = decide(GANG, ec2())
     state = end(first, only_launch(first), ActionOutcome("RequestLimitExceeded", "slow down"))
     other = slurm(job(1, "g-1", "g-2", "g-3"), job(2, "g-5"))
     assert not decide(other, ec2(), state, now=NOW + 2).actions
-    found = of(decide(other, ec2(), state, now=NOW + 6), Launch)
-    assert {launch.repeated for launch in found} == {True, False} and {launch.offering.zone for launch in found} == {
-        "a"
-    }
+    launches = of(decide(other, ec2(), state, now=NOW + 6), Launch)
+    assert {launch.repeated for launch in launches} == {True, False} and {
+        launch.offering.zone for launch in launches
+    } == {"a"}
 
 
-def test_a_batch_without_an_answer_is_repeated_and_others_go_on():
+def test_a_batch_without_a_response_is_repeated_and_other_jobs_are_launched():
     first = decide(slurm(job(1, "g-1"), job(2, "g-2")), ec2())
     launch = only_launch(first)
-    more = slurm(job(1, "g-1"), job(2, "g-2"), job(3, "g-3"))
-    found = {one.repeated: one for one in of(decide(more, ec2(), first.state, now=NOW + 3), Launch)}
-    assert found[True].attempts == launch.attempts and found[True].tags == launch.tags
-    assert found[False].gang.nodes == ("g-3",)
+    with_third = slurm(job(1, "g-1"), job(2, "g-2"), job(3, "g-3"))
+    launches = {action.repeated: action for action in of(decide(with_third, ec2(), first.state, now=NOW + 3), Launch)}
+    assert launches[True].attempts == launch.attempts and launches[True].tags == launch.tags
+    assert launches[False].gang.nodes == ("g-3",)

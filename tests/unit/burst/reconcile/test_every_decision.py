@@ -51,7 +51,7 @@ ICE = ActionOutcome("InsufficientInstanceCapacity", "none left")
 LOST = ActionOutcome("ReadTimeoutError", "no answer")
 
 
-# What holds of every decision.
+# Properties of every decision.
 
 STATES = st.sampled_from(
     [
@@ -79,6 +79,7 @@ CODES = st.sampled_from(
         "InsufficientInstanceCapacity",
         "VcpuLimitExceeded",
         "RequestLimitExceeded",
+        "NoCredentialsError",
         "ReadTimeoutError",
         "Nonsense",
     ]
@@ -106,14 +107,14 @@ def views(draw):
                 het_job=het,
             )
         )
-    return SlurmView(NOW, {one.id: one for one in jobs}, {node.name: node for node in nodes})
+    return SlurmView(NOW, {entry.id: entry for entry in jobs}, {node.name: node for node in nodes})
 
 
 @st.composite
 def clouds(draw):
-    found = []
+    instances = []
     for n in range(draw(st.integers(0, 6))):
-        found.append(
+        instances.append(
             instance(
                 f"i-{n}",
                 draw(st.sampled_from([*NAMES, "", "g-77"])),
@@ -125,7 +126,7 @@ def clouds(draw):
                 account=draw(st.sampled_from(["lab", "poor", ""])),
             )
         )
-    return draw(st.sampled_from([None, Ec2View(NOW, tuple(found)), Ec2View(NOW, tuple(found))]))
+    return draw(st.sampled_from([None, Ec2View(NOW, tuple(instances)), Ec2View(NOW, tuple(instances))]))
 
 
 @st.composite
@@ -153,7 +154,7 @@ def journals(draw):
 
 @settings(max_examples=examples(300, 10_000), deadline=None)
 @given(views(), clouds(), journals(), st.sampled_from([None, 50.0, 5000.0]), st.sampled_from([1, 500]))
-def test_what_holds_of_every_decision(view, cloud, state, cap, batch):
+def test_every_decision_keeps_its_invariants(view, cloud, state, cap, batch):
     policy = site(monthly_usd=cap, hard=cap is not None, launch_batch=batch)
     decision = decide(view, cloud, state, policy)
     assert decision == decide(view, cloud, state, policy)
@@ -171,23 +172,27 @@ def test_what_holds_of_every_decision(view, cloud, state, cap, batch):
             assert decision.state.attempts[attempt.token] == attempt and attempt.ended is None
             assert attempt.token in decision.state.holds
         on_them = [
-            one for one in view.jobs.values() if started & set(one.nodes) and one.state in ("CONFIGURING", "RUNNING")
+            entry
+            for entry in view.jobs.values()
+            if started & set(entry.nodes) and entry.state in ("CONFIGURING", "RUNNING")
         ]
-        assert all(one.account in ("lab", "poor") for one in on_them)
+        assert all(entry.account in ("lab", "poor") for entry in on_them)
         if launch.gang.all_or_nothing and not launch.repeated:
-            alive = {one.node for one in cloud.instances if one.state in ("pending", "running")}
-            alive |= {node for attempt in state.attempts.values() for node in attempt.instances}  # not to be seen yet
-            for one in on_them:
-                waiting = {n for n in one.nodes if "POWERING_UP" in view.nodes[n].states}
-                # The rest of the gang has its instances, or is started by this pass too.
+            alive = {item.node for item in cloud.instances if item.state in ("pending", "running")}
+            alive |= {
+                node for attempt in state.attempts.values() for node in attempt.instances
+            }  # EC2 may not show them yet
+            for entry in on_them:
+                waiting = {n for n in entry.nodes if "POWERING_UP" in view.nodes[n].states}
+                # The other nodes of the gang have their instances, or this pass starts them too.
                 assert waiting <= set(nodes) | alive | set(downs) | set(started)
     if cap is not None and launches and all(not launch.repeated for launch in launches):
         assert sum(h.usd for h in decision.state.holds.values()) + sum(decision.state.spent.values()) <= cap + 1e-6
-    for node, one in view.nodes.items():
-        if one.reason == "ann looks" and one.states & {"DOWN", "DRAIN"}:
-            # What a person looks at is left alone, but its lease is renewed no more than a hard cap lets it.
-            codes = {down.code for down in of(decision, Down) if node in down.nodes}
-            assert codes <= {"BUDGET"} or any(node in j.nodes for j in view.jobs.values())
+    for name, node in view.nodes.items():
+        if node.reason == "ann looks" and node.states & {"DOWN", "DRAIN"}:
+            # A node that an operator holds is not changed, but a hard cap still limits the renewal of its lease.
+            codes = {down.code for down in of(decision, Down) if name in down.nodes}
+            assert codes <= {"BUDGET"} or any(name in j.nodes for j in view.jobs.values())
     for action in of(decision, Terminate):
         assert len(set(action.instances)) == len(action.instances)
     for tell in of(decision, CommentJob):
@@ -198,13 +203,13 @@ def test_what_holds_of_every_decision(view, cloud, state, cap, batch):
 
 @settings(max_examples=examples(150, 5_000), deadline=None)
 @given(views(), clouds(), journals())
-def test_a_crash_before_acting_changes_nothing_of_what_is_launched(view, cloud, state):
-    """The decision was written down and nothing done: the next pass makes the same calls, and no others for these nodes."""
+def test_a_crash_before_the_actions_repeats_the_same_launches(view, cloud, state):
+    """Crash after the save of a decision: the next pass makes the same calls, and no others for these nodes."""
     first = decide(view, cloud, state)
     second = decide(at(view, NOW + 1), cloud and replace(cloud, at=NOW + 1), first.state, now=NOW + 1)
-    wanted = {a.token: a for launch in of(first, Launch) for a in launch.attempts}
-    made = {a.token: a for launch in of(second, Launch) for a in launch.attempts}
-    assert wanted == {token: made.get(token) for token in wanted}
+    decided = {a.token: a for launch in of(first, Launch) for a in launch.attempts}
+    repeated = {a.token: a for launch in of(second, Launch) for a in launch.attempts}
+    assert decided == {token: repeated.get(token) for token in decided}
 
 
 def _calls_of_a_decision(count: int) -> list[int]:
@@ -213,15 +218,15 @@ def _calls_of_a_decision(count: int) -> list[int]:
     policy = BurstPolicy("site", "r", {"gpu": PoolPolicy("gpu", "g-", count, offerings)}, site().accounts)
     names = [f"g-{n}" for n in range(1, count + 1)]
     jobs = {n: job(n, name, state="RUNNING") for n, name in enumerate(names, 1)}
-    up = SlurmView(NOW, jobs, {name: SlurmNode(name, frozenset(BUSY)) for name in names})
+    busy_view = SlurmView(NOW, jobs, {name: SlurmNode(name, frozenset(BUSY)) for name in names})
     cloud = ec2(*(instance(f"i-{n}", name, token=f"t-{n // 500}", lease=NOW + 60) for n, name in enumerate(names, 1)))
-    rising = SlurmView(
+    starting_view = SlurmView(
         NOW,
         {n: job(n, name) for n, name in enumerate(names, 1)},
         {name: SlurmNode(name, frozenset(RISING)) for name in names},
     )
     counts = []
-    for slurm_view, ec2_view in ((up, cloud), (rising, ec2()), (slurm(), cloud)):
+    for slurm_view, ec2_view in ((busy_view, cloud), (starting_view, ec2()), (slurm(), cloud)):
         calls = itertools.count()
         before = sys.getprofile()
         sys.setprofile(lambda frame, event, argument, calls=calls: next(calls) if event.endswith("call") else None)
@@ -234,12 +239,12 @@ def _calls_of_a_decision(count: int) -> list[int]:
     return counts
 
 
-def test_work_grows_with_the_number_of_nodes_and_not_faster():
+def test_the_work_of_a_decision_grows_linearly_with_the_number_of_nodes():
     for small, large in zip(_calls_of_a_decision(500), _calls_of_a_decision(5_000), strict=True):
         assert large < 12 * small, (small, large)
 
 
-def test_records_say_what_was_considered_and_what_it_may_cost():
+def test_a_launch_record_has_the_rejected_offerings_and_the_cost():
     state = State(
         insufficient_capacity={"p5/a/on-demand": InsufficientCapacity(NOW + 60, 1, "InsufficientInstanceCapacity")}
     )

@@ -1,4 +1,5 @@
-"""Instances without a node, nodes without their instance, two for one: what ends, when, and what is left alone."""
+"""Instances without a node, nodes without an instance, two instances of a node: which are terminated, when, and which
+are kept."""
 
 from dataclasses import replace
 
@@ -29,32 +30,33 @@ from tests.unit.burst.situations import (
 
 
 def ended(decision):
-    return {one for action in of(decision, Terminate) for one in action.instances}
+    return {id for action in of(decision, Terminate) for id in action.instances}
 
 
-def looks(view, cloud, times, state=None, policy=None):
-    """The decisions at these moments, nothing of them carried out; between them the daemon looks as often as it does."""
-    found, at = [], times[0]
+def decisions_at(view, cloud, times, state=None, policy=None):
+    """Return the decisions at `times`, without their actions; passes of the daemon happen in between at its usual
+    interval."""
+    decisions, at = [], times[0]
     for now in times:
         while now - at > MAX_SECONDS_BETWEEN_PASSES:
             at += MAX_SECONDS_BETWEEN_PASSES
             state = decide(replace(view, at=at), replace(cloud, at=at), state, policy, at).state
         at = now
-        found.append(decide(replace(view, at=now), replace(cloud, at=now), state, policy, now))
-        state = found[-1].state
-    return found
+        decisions.append(decide(replace(view, at=now), replace(cloud, at=now), state, policy, now))
+        state = decisions[-1].state
+    return decisions
 
 
 @pytest.mark.parametrize("away", [3600.0, 121.0, 45.0])
-def test_time_in_which_nobody_looked_proves_nothing(away):
-    """The controller was off, its machine was asleep, or its clock was set: EC2 may have hidden an instance for a moment."""
+def test_time_without_passes_does_not_count_as_observation(away):
+    """The controller was off, its host asleep, or its clock set: EC2 may have hidden an instance for a moment."""
     busy = slurm(job(1, "g-1", state="RUNNING"))
     first = decide(busy, ec2())
     later = NOW + 20 + away
     decision = decide(replace(busy, at=later), ec2(at=later), first.state, now=later)
     assert not of(decision, Down) and decision.next_pass is not None
-    # From then on it is looked at as ever, and the bound holds.
-    _, after = looks(busy, ec2(), (later, later + 61), decision.state)
+    # From then on passes observe it as usual, and the bound holds.
+    _, after = decisions_at(busy, ec2(), (later, later + 61), decision.state)
     assert [down.nodes for down in of(after, Down)] == [("g-1",)]
 
 
@@ -64,14 +66,14 @@ def test_instances_of_powered_down_nodes_are_terminated_at_once(words):
 
 
 @pytest.mark.parametrize("node", ["", "g-99", "other-1"])
-def test_an_instance_without_a_node_ends_within_the_bound(node):
-    first, before, after = looks(slurm(), ec2(instance("i-1", node)), (NOW, NOW + 110, NOW + 121))
+def test_an_instance_without_a_node_is_terminated_within_the_bound(node):
+    first, before, after = decisions_at(slurm(), ec2(instance("i-1", node)), (NOW, NOW + 110, NOW + 121))
     assert not ended(first) and not ended(before) and ended(after) == {"i-1"}
     assert first.next_pass is not None and first.next_pass <= NOW + 120
 
 
 @pytest.mark.parametrize("state", ["stopping", "stopped"])
-def test_a_stopped_instance_ends(state):
+def test_a_stopped_instance_is_terminated(state):
     assert ended(decide(slurm(states={"g-1": BUSY}), ec2(instance("i-1", "g-1", state=state)))) == {"i-1"}
 
 
@@ -82,38 +84,51 @@ def test_of_two_instances_the_registered_one_stays():
 
 
 @pytest.mark.parametrize(
-    ("known", "kept"),
+    ("known", "retained"),
     [
         ({}, "i-1"),  # the oldest
-        ({"token-i-2": ""}, "i-2"),  # the one whose launch is known to have succeeded
+        ({"token-i-2": ""}, "i-2"),  # the instance whose launch is known to have succeeded
         ({"token-i-1": "", "token-i-2": ""}, "i-2"),  # the latest of those
         ({"token-i-1": "", "token-i-2": "InsufficientInstanceCapacity"}, "i-1"),
     ],
 )
-def test_of_two_instances_that_slurm_does_not_know_one_stays(known, kept):
-    made = {"token-i-1": NOW - 60, "token-i-2": NOW - 30}
+def test_of_two_instances_without_a_registered_one_the_same_one_is_kept(known, retained):
+    launched_at = {"token-i-1": NOW - 60, "token-i-2": NOW - 30}
     attempts = {
         token: Attempt(
-            token, "7.0/gpu", "gpu", "p", ("g-1",), (7,), "lab", False, NOW, made[token], 0, 0, ended=NOW, code=code
+            token,
+            "7.0/gpu",
+            "gpu",
+            "p",
+            ("g-1",),
+            (7,),
+            "lab",
+            False,
+            NOW,
+            launched_at[token],
+            0,
+            0,
+            ended=NOW,
+            code=code,
         )
         for token, code in known.items()
     }
     pair = (instance("i-1", "g-1", launched=NOW - 60), instance("i-2", "g-1", launched=NOW - 30))
-    found = observe(slurm(states={"g-1": BUSY}), ec2(*pair), State(attempts=attempts), site(), NOW)
-    assert instance_to_keep(found, "g-1", pair).id == kept == instance_to_keep(found, "g-1", pair[::-1]).id
+    observed = observe(slurm(states={"g-1": BUSY}), ec2(*pair), State(attempts=attempts), site(), NOW)
+    assert instance_to_keep(observed, "g-1", pair).id == retained == instance_to_keep(observed, "g-1", pair[::-1]).id
 
 
-def test_a_node_without_its_instance_goes_down_after_two_looks():
+def test_a_node_without_its_instance_is_set_down_after_two_passes():
     view = slurm(job(1, "g-1", state="RUNNING"))
-    first, soon, later = looks(view, ec2(), (NOW, NOW + 30, NOW + 61))
+    first, soon, later = decisions_at(view, ec2(), (NOW, NOW + 30, NOW + 61))
     assert not first.actions and not soon.actions
     (down,) = of(later, Down)
     assert (down.nodes, down.code) == (("g-1",), "GONE") and later.state.backoffs[1].code == "GONE"
 
 
-def test_a_reclaimed_instance_takes_its_node_down_at_the_next_look():
+def test_a_node_with_a_reclaimed_instance_is_set_down_at_the_next_pass():
     view = slurm(job(1, "g-1", state="RUNNING"))
-    first, second = looks(view, ec2(instance("i-1", "g-1", state="shutting-down")), (NOW, NOW + 30))
+    first, second = decisions_at(view, ec2(instance("i-1", "g-1", state="shutting-down")), (NOW, NOW + 30))
     assert not of(first, Down) and of(second, Down)
 
 
@@ -129,19 +144,32 @@ def test_a_new_instance_may_be_missing_from_ec2s_view():
 
 
 @pytest.mark.parametrize(
-    ("words", "reason", "goes"),
+    ("words", "reason", "terminated"),
     [
         (("DOWN", "CLOUD"), "Not responding", True),
         (("DOWN", "CLOUD", "NOT_RESPONDING"), "Not responding [slurm@2027-01-15T08:00:00]", True),
         (("DOWN", "CLOUD"), "fan is broken, ann", False),
         (("IDLE", "CLOUD", "DRAIN"), "looking at it, ann", False),
+        (("IDLE", "CLOUD", "DRAIN"), "landbridge:gpu:xid:79; do: replace", True),
+        (("IDLE", "CLOUD", "DRAIN"), "Prolog error", True),
+        (("IDLE", "CLOUD", "FAIL"), "ann replaces it", False),
+        # Slurm powers it down itself, as soon as it has no job.
+        (("IDLE", "CLOUD", "DRAIN", "POWER_DOWN"), "landbridge: SPOT EC2 takes the instance", False),
     ],
 )
-def test_a_node_that_is_down_is_started_afresh_unless_a_person_wants_it_so(words, reason, goes):
+def test_a_node_without_jobs_is_started_again_unless_an_operator_holds_it(words, reason, terminated):
     view = slurm(nodes=[SlurmNode("g-1", frozenset(words), reason)])
-    *_, before, after = looks(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 110, NOW + 125))
+    *_, before, after = decisions_at(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 110, NOW + 125))
     assert not of(before, Down)
-    assert bool(of(after, Down)) == goes and ended(after) == ({"i-1"} if goes else set())
+    assert bool(of(after, Down)) == terminated and ended(after) == ({"i-1"} if terminated else set())
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "COMPLETING"])
+def test_a_node_that_a_program_has_drained_is_kept_until_its_jobs_end(state):
+    drained = SlurmNode("g-1", frozenset({"MIXED", "CLOUD", "DRAIN"}), "landbridge:gpu:xid:79; do: replace")
+    view = slurm(job(1, "g-1", state=state, minutes=None), nodes=[drained])
+    for decision in decisions_at(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 200, NOW + 400)):
+        assert not of(decision, Down) and not ended(decision)
 
 
 @pytest.mark.parametrize(
@@ -151,42 +179,42 @@ def test_a_node_that_is_down_is_started_afresh_unless_a_person_wants_it_so(words
         (("DOWN", "CLOUD", "POWERING_UP"), "landbridge: CAPACITY no room"),
     ],
 )
-def test_a_node_that_failed_to_start_comes_back_soon(words, reason):
+def test_a_node_that_failed_to_start_is_set_down_again_soon(words, reason):
     view = slurm(nodes=[SlurmNode("g-1", frozenset(words), reason)])
-    first, second = looks(view, ec2(), (NOW, NOW + 16))
+    first, second = decisions_at(view, ec2(), (NOW, NOW + 16))
     assert not of(first, Down) and of(second, Down)
 
 
-def test_a_node_that_is_down_waits_for_its_last_job_to_be_taken_away():
+def test_a_node_that_is_down_is_left_until_its_completing_job_ends():
     view = slurm(
         job(1, "g-1", state="COMPLETING"), nodes=[SlurmNode("g-1", frozenset({"DOWN", "CLOUD"}), "Not responding")]
     )
-    for decision in looks(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 400, NOW + 800)):
+    for decision in decisions_at(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 400, NOW + 800)):
         assert not decision.actions
 
 
-def test_a_failed_node_that_slurm_was_to_power_down_and_does_not_is_helped():
+def test_a_failed_node_that_slurm_does_not_power_down_is_set_down_again():
     words = frozenset({"DOWN", "CLOUD", "POWERED_DOWN", "POWER_DOWN"})
     view = slurm(nodes=[SlurmNode("g-1", words, "ResumeTimeout reached")])
-    _, before, after = looks(view, ec2(), (NOW, NOW + 110, NOW + 121))
+    _, before, after = decisions_at(view, ec2(), (NOW, NOW + 110, NOW + 121))
     assert not of(before, Down) and of(after, Down)
 
 
-def test_a_node_that_does_not_answer_keeps_its_job_and_its_instance():
+def test_a_busy_node_that_does_not_respond_keeps_its_job_and_instance():
     silent = (*BUSY, "NOT_RESPONDING")
     view = slurm(job(1, "g-1", state="RUNNING"), states={"g-1": silent})
-    for decision in looks(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 600, NOW + 3600)):
+    for decision in decisions_at(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 600, NOW + 3600)):
         assert not of(decision, Down) and not ended(decision)
 
 
-def test_an_idle_node_that_does_not_answer_ends_with_its_lease():
+def test_an_idle_node_that_does_not_respond_is_terminated_after_its_lease():
     view = slurm(states={"g-1": (*IDLE, "NOT_RESPONDING")})
     cloud = ec2(instance("i-1", "g-1", lease=NOW + 300))
-    *_, before, after = looks(view, cloud, (NOW, NOW + 400, NOW + 421))
+    *_, before, after = decisions_at(view, cloud, (NOW, NOW + 400, NOW + 421))
     assert not ended(before) and ended(after) == {"i-1"}
 
 
-def test_an_instance_of_an_earlier_power_up_is_not_the_node_s():
+def test_an_instance_from_before_a_suspend_order_is_terminated_and_replaced():
     order = SlurmOrder(1, "suspend", ("g-1",), NOW - 60)
     old = instance("i-1", "g-1", launched=NOW - 300, jobs=(1,))
     decision = decide(slurm(job(1, "g-1")), ec2(old), State(orders=(order,)))
@@ -194,47 +222,47 @@ def test_an_instance_of_an_earlier_power_up_is_not_the_node_s():
 
 
 @pytest.mark.parametrize(
-    ("more", "counts"),
+    ("fields", "belongs"),
     [
         ({"launched": NOW - 3}, True),
         ({"launched": NOW - 100}, False),
         ({"launched": NOW - 100, "jobs": (1,)}, True),
     ],
 )
-def test_without_a_journal_the_moment_and_the_tags_tell_whose_an_instance_is(more, counts):
-    first, later = looks(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1", **more)), (NOW, NOW + 60))
-    assert bool(of(first, Launch)) != counts and not ended(first)
-    assert ended(later) == (set() if counts else {"i-1"})
+def test_without_a_journal_launch_time_and_tags_decide_to_which_job_an_instance_belongs(fields, belongs):
+    first, later = decisions_at(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1", **fields)), (NOW, NOW + 60))
+    assert bool(of(first, Launch)) != belongs and not ended(first)
+    assert ended(later) == (set() if belongs else {"i-1"})
 
 
-def test_ec2_is_asked_once_and_again_when_it_does_not_do_it():
+def test_a_termination_is_requested_once_and_repeated_if_it_has_no_effect():
     view, cloud = slurm(states={"g-1": LEAVING}), ec2(instance("i-1", "g-1"))
     first = decide(view, cloud)
     (action,) = of(first, Terminate)
-    state = end(first, action, success_of_nothing())
+    state = end(first, action, empty_outcome())
     quiet = decide(view, cloud, state, now=NOW + 30)
     assert not ended(quiet)
     assert ended(decide(view, cloud, quiet.state, now=NOW + 100)) == {"i-1"}
 
 
-def success_of_nothing():
+def empty_outcome():
     from landbridge.burst.model import ActionOutcome
 
     return ActionOutcome()
 
 
-def test_an_instance_that_was_ended_does_not_serve_its_node_any_more():
+def test_an_instance_with_a_requested_termination_does_not_serve_its_node():
     state = State(terminated_at={"i-1": NOW - 3})
     assert only_launch(decide(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1")), state)).gang.nodes == ("g-1",)
 
 
-def test_nothing_ends_while_ec2_cannot_be_seen():
+def test_nothing_is_terminated_without_a_view_of_ec2():
     decision = decide(slurm(states={"g-1": LEAVING, "g-2": RISING}), None)
     assert not decision.actions
 
 
 @pytest.mark.parametrize("kind", ["suspend", "resume-fail"])
-def test_an_order_from_the_future_speaks_against_nothing(kind):
+def test_an_order_from_the_future_is_ignored(kind):
     state = State(orders=(SlurmOrder(1, kind, ("g-1",), NOW + 3600),))
     decision = decide(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1")), state)
     assert not decision.state.orders and not ended(decision)

@@ -1,4 +1,4 @@
-"""The calls of a launch: which nodes go into one, what they carry, and that they are the same when made again."""
+"""Calls of a launch: their nodes, tags and tokens, and their equality if repeated."""
 
 from datetime import UTC, datetime
 
@@ -23,11 +23,11 @@ def test_every_node_is_in_one_call_and_its_index_in_the_tag_is_its_name(nodes, m
         assert len(part) <= most and len(tag) <= max_tag_value() and tuple(expand(tag)) == part
 
 
-def test_a_thousand_neighbours_are_two_calls():
+def test_a_thousand_consecutive_nodes_are_two_calls():
     assert [len(part) for part in split([f"g-{n}" for n in range(1, 1001)], 500)] == [500, 500]
 
 
-def test_tags_say_whose_it_is_and_until_when():
+def test_tags_of_a_launch_have_owner_job_and_lease():
     policy = site(cost_center="4711")
     (attempt,) = only_launch(decide(slurm(job(7, "g-1", "g-2")), ec2(), policy=policy)).attempts
     assert tags_of(attempt, policy) == {
@@ -42,14 +42,14 @@ def test_tags_say_whose_it_is_and_until_when():
     }
 
 
-def test_a_warm_node_is_called_so():
+def test_a_node_without_a_job_has_warm_in_its_name():
     view = slurm(states={"g-1": ("IDLE", "CLOUD", "POWERING_UP")})
     launch = only_launch(decide(view, ec2()))
     assert launch.tags["Name"] == "site-gpu-warm" and "landbridge:job" not in launch.tags
 
 
 @given(st.lists(st.integers(1, 2**26), max_size=100))
-def test_a_list_of_jobs_is_cut_between_ids(jobs):
+def test_a_long_list_of_jobs_is_cut_between_ids(jobs):
     text = job_list(jobs)
     assert (
         len(text) <= max_tag_value()
@@ -62,7 +62,9 @@ NODES = st.lists(st.sampled_from(["g-1", "g-2", "g-3"]), max_size=3)
 
 
 @given(JOBS, st.text(), NODES, st.text(), st.integers(0, 9), st.randoms())
-def test_a_token_is_of_the_launch_and_not_of_the_order(jobs, occasion, nodes, offering, attempt, random):
+def test_a_token_depends_on_the_launch_and_not_on_the_sequence_of_nodes_and_jobs(
+    jobs, occasion, nodes, offering, attempt, random
+):
     token = client_token("site", jobs, occasion, nodes, offering, attempt)
     assert len(token) <= 64 and token.isascii()
     random.shuffle(jobs)
@@ -73,15 +75,15 @@ def test_a_token_is_of_the_launch_and_not_of_the_order(jobs, occasion, nodes, of
 
 
 def test_another_start_of_the_same_job_has_another_token():
-    def token(**more):
-        (attempt,) = only_launch(decide(slurm(job(7, "g-1", "g-2", **more)), ec2())).attempts
+    def token(**fields):
+        (attempt,) = only_launch(decide(slurm(job(7, "g-1", "g-2", **fields)), ec2())).attempts
         return attempt.token
 
     assert len({token(), token(restarts=1), token(started=NOW - 60)}) == 3
     assert token() == token()
 
 
-def test_a_lost_journal_makes_the_same_call_again():
+def test_an_empty_journal_leads_to_the_same_call_again():
     calls = [only_launch(decide(slurm(job(7, "g-1", "g-2")), ec2(), now=NOW + later)) for later in (0, 20)]
     (first,), (second,) = (call.attempts for call in calls)
     assert calls[0].tags == calls[1].tags and (first.token, first.lease) == (second.token, second.lease)

@@ -1,4 +1,4 @@
-"""Nodes that are kept running: how many, which, and when nobody is asked for them."""
+"""Minimum number of running nodes: how many and which nodes are powered up, and when none is."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -37,23 +37,27 @@ OFFERING = Offering(
 )
 
 
-def policy(kept: int, *offerings: Offering, **more: Any) -> BurstPolicy:
-    pool = PoolPolicy("p5", "p5-", 12, offerings or (OFFERING,), min_nodes=kept)
-    return BurstPolicy(cluster="test", region="us-east-1", pools={"p5": pool}, accounts={}, **more)
+def policy(min_nodes: int, *offerings: Offering, **settings: Any) -> BurstPolicy:
+    pool = PoolPolicy("p5", "p5-", 12, offerings or (OFFERING,), min_nodes=min_nodes)
+    return BurstPolicy(cluster="test", region="us-east-1", pools={"p5": pool}, accounts={}, **settings)
 
 
 def started(
-    states: Iterable[set[str]], rules: BurstPolicy, state: State | None = None, now: float = NOW, blind: bool = False
+    states: Iterable[set[str]],
+    burst_policy: BurstPolicy,
+    state: State | None = None,
+    now: float = NOW,
+    blind: bool = False,
 ) -> tuple[tuple[str, ...], State, float | None]:
-    """The nodes that are powered up, the journal after it, and when the next pass is due."""
-    nodes = {f"p5-{n}": SlurmNode(f"p5-{n}", frozenset(own)) for n, own in enumerate(states, 1)}
+    """Return the nodes that are powered up, the journal state afterwards, and the time of the next pass."""
+    nodes = {f"p5-{n}": SlurmNode(f"p5-{n}", frozenset(words)) for n, words in enumerate(states, 1)}
     view = None if blind else Ec2View(now, ())
-    decision = reconcile(SlurmView(now, {}, nodes), view, state or State(), rules, now)
+    decision = reconcile(SlurmView(now, {}, nodes), view, state or State(), burst_policy, now)
     names = tuple(name for action in decision.actions if isinstance(action, PowerUp) for name in action.nodes)
     return names, decision.state, decision.next_pass
 
 
-def test_as_many_as_are_missing_the_lowest_first() -> None:
+def test_missing_nodes_are_powered_up_lowest_number_first() -> None:
     assert started([UP, OFF, OFF, RISING, *([OFF] * 8)], policy(4))[0] == ("p5-2", "p5-3")
     assert started([OFF] * 12, policy(12))[0] == tuple(f"p5-{n}" for n in range(1, 13))
     assert started([OFF] * 4, policy(0))[0] == ()
@@ -63,27 +67,31 @@ def test_as_many_as_are_missing_the_lowest_first() -> None:
 @given(
     st.lists(st.sampled_from([OFF, UP, RISING, {"DOWN", "CLOUD"}, OFF | {"DRAIN"}]), max_size=12), st.integers(0, 12)
 )
-def test_never_more_than_are_kept_and_never_one_that_is_out_of_service(states: list[set[str]], kept: int) -> None:
-    names, _, _ = started(states, policy(kept))
-    running = sum(own in (UP, RISING) for own in states)
-    assert len(names) == min(max(0, kept - running), sum(own == OFF for own in states))
+def test_no_more_than_min_nodes_and_no_node_out_of_service_are_powered_up(
+    states: list[set[str]], min_nodes: int
+) -> None:
+    names, _, _ = started(states, policy(min_nodes))
+    running = sum(words in (UP, RISING) for words in states)
+    assert len(names) == min(max(0, min_nodes - running), sum(words == OFF for words in states))
     assert all(states[int(name.removeprefix("p5-")) - 1] == OFF for name in names)
 
 
-def test_one_that_is_to_leave_does_not_count() -> None:
+def test_a_node_that_powers_down_does_not_count() -> None:
     assert started([UP | {"POWER_DOWN"}, OFF], policy(1))[0] == ("p5-2",)
-    assert started([OFF | {"POWER_UP"}, OFF], policy(1))[0] == (), "it was asked for and Slurm has not begun"
+    assert started([OFF | {"POWER_UP"}, OFF], policy(1))[0] == (), (
+        "the node was requested and Slurm has not started it yet"
+    )
 
 
-def test_they_are_asked_for_once_in_a_while() -> None:
+def test_missing_nodes_are_requested_once_per_retry_interval() -> None:
     names, after, _ = started([OFF] * 3, policy(2))
     assert len(names) == 2
-    again, kept, due = started([OFF] * 3, policy(2), after, NOW + 30)
-    assert again == () and due == NOW + MIN_NODES_RETRY_SECONDS
-    assert len(started([OFF] * 3, policy(2), kept, NOW + MIN_NODES_RETRY_SECONDS + 1)[0]) == 2
+    repeated, after_retry, due = started([OFF] * 3, policy(2), after, NOW + 30)
+    assert repeated == () and due == NOW + MIN_NODES_RETRY_SECONDS
+    assert len(started([OFF] * 3, policy(2), after_retry, NOW + MIN_NODES_RETRY_SECONDS + 1)[0]) == 2
 
 
-def test_nobody_is_asked_for_what_cannot_be_had() -> None:
+def test_no_node_is_powered_up_that_cannot_be_launched() -> None:
     assert started([OFF] * 3, policy(2), blind=True)[0] == ()
     dry = State(insufficient_capacity={OFFERING.key: InsufficientCapacity(NOW + 60, 1, "InsufficientInstanceCapacity")})
     assert started([OFF] * 3, policy(2), dry)[0] == ()
@@ -93,7 +101,7 @@ def test_nobody_is_asked_for_what_cannot_be_had() -> None:
     assert started([OFF] * 3, policy(2, monthly_usd=1.0, hard=True))[0] == ()
 
 
-def test_a_block_is_filled_when_it_opens_and_as_far_as_it_goes() -> None:
+def test_nodes_of_a_capacity_block_are_powered_up_when_it_opens_up_to_its_size() -> None:
     block = replace(
         OFFERING, kind="capacity_block", market="capacity-block", opens=NOW + 600, closes=NOW + 86_400, size=3
     )

@@ -28,10 +28,10 @@ GANG = job(1, "g-1", "g-2", "g-3", "g-4")
 
 def rejected(decision):
     (record,) = [*events(decision, "launch"), *events(decision, "exhausted")]
-    return [(one["offering"], one["code"]) for one in record.details["rejected"]]
+    return [(entry["offering"], entry["code"]) for entry in record.details["rejected"]]
 
 
-def test_the_first_place_is_taken():
+def test_the_first_offering_is_chosen():
     decision = decide(slurm(GANG), ec2())
     assert only_launch(decision).offering.key == "p5/a/on-demand" and rejected(decision) == []
 
@@ -40,7 +40,7 @@ def test_the_first_place_is_taken():
     ("first", "code"),
     [
         (offering("c", opens=NOW + 60), "WINDOW"),
-        (offering("c", closes=NOW + 3600), "WINDOW"),  # the job alone takes that long
+        (offering("c", closes=NOW + 3600), "WINDOW"),  # the job alone runs until then
         (offering("c", size=3), "SIZE"),
         (offering("c", "p5", "spot", usd=9.0, max_price_usd=8.0), "PRICE"),
     ],
@@ -51,26 +51,26 @@ def test_an_offering_that_does_not_fit_is_rejected_with_a_reason(first, code):
     assert rejected(decision) == [(first.key, code)]
 
 
-def test_a_place_is_left_alone_during_its_drought_and_asked_afterwards():
+def test_an_offering_with_insufficient_capacity_is_skipped_until_its_time_has_passed():
     state = State(insufficient_capacity={"p5/a/on-demand": DRY})
     assert only_launch(decide(slurm(GANG), ec2(), state)).offering.zone == "b"
     assert only_launch(decide(slurm(GANG), ec2(), state, now=NOW + 100)).offering.zone == "a"
 
 
-def test_a_block_takes_what_ends_before_it_closes():
+def test_a_capacity_block_gets_only_jobs_that_end_before_it_closes():
     block = offering("c", market="capacity-block", usd=5.0, size=8, opens=NOW - 60, closes=NOW + 3700)
     assert only_launch(decide(slurm(GANG), ec2(), policy=site((block, offering("a"))))).offering.zone == "c"
     endless = job(1, "g-1", "g-2", minutes=None)
     assert only_launch(decide(slurm(endless), ec2(), policy=site((block, offering("a"))))).offering.zone == "a"
 
 
-def test_short_jobs_do_not_miss_a_block_because_of_long_ones():
+def test_short_jobs_use_a_capacity_block_also_beside_long_ones():
     block = offering("c", market="capacity-block", usd=5.0, size=8, opens=NOW - 60, closes=NOW + 3700)
     decision = decide(slurm(job(1, "g-1"), job(2, "g-2", minutes=600)), ec2(), policy=site((block, offering("a"))))
     assert {launch.gang.jobs: launch.offering.zone for launch in of(decision, Launch)} == {(1,): "c", (2,): "a"}
 
 
-def test_a_reservation_is_not_asked_for_more_than_it_has():
+def test_a_reservation_gets_no_more_nodes_than_its_size():
     small = offering("c", size=3)
     policy = site((small, offering("a")))
     first = decide(slurm(job(1, "g-1", "g-2")), ec2(), policy=policy)
@@ -81,7 +81,7 @@ def test_a_reservation_is_not_asked_for_more_than_it_has():
     assert only_launch(second).offering.zone == "a"
 
 
-def test_a_batch_is_spread_over_places():
+def test_a_batch_is_spread_over_offerings():
     policy = site((offering("c", size=3), offering("a")))
     decision = decide(slurm(*(job(n, f"g-{n}") for n in range(1, 6))), ec2(), policy=policy)
     assert [(launch.offering.zone, launch.gang.nodes) for launch in of(decision, Launch)] == [
@@ -90,7 +90,7 @@ def test_a_batch_is_spread_over_places():
     ]
 
 
-def test_no_place_left_gives_the_gang_up_and_says_all_of_it():
+def test_a_gang_without_an_offering_is_given_up_with_all_rejections():
     insufficient_capacity = {f"p5/{zone}/on-demand": DRY for zone in "ab"} | {
         "p5e/b/on-demand": InsufficientCapacity(NOW + 50, 1, "VcpuLimitExceeded")
     }
@@ -110,27 +110,27 @@ def test_no_place_left_gives_the_gang_up_and_says_all_of_it():
         (site((offering("a", opens=NOW + 9),)), "CAPACITY"),
     ],
 )
-def test_the_code_is_the_reason_that_matters(policy, code):
+def test_the_code_of_a_refused_gang_is_its_most_important_reason(policy, code):
     (down,) = of(decide(slurm(job(1, "g-1", "g-2", account="poor")), ec2(), policy=policy), Down)
     assert down.code == code
 
 
-def test_an_unknown_price_is_no_hindrance_without_a_hard_cap_or_where_that_is_allowed():
+def test_an_offering_without_a_price_is_used_without_a_hard_cap_or_if_permitted():
     offerings = (offering("a", usd=None),)
     assert of(decide(slurm(job(1, "g-1", "g-2")), ec2(), policy=site(offerings)), Launch)
     allowed = site(offerings, unpriced=True)
     assert of(decide(slurm(job(1, "g-1", "g-2", account="poor")), ec2(), policy=allowed), Launch)
 
 
-def test_what_joins_a_launch_of_the_same_job_is_of_its_type():
+def test_a_node_that_joins_a_launch_of_the_same_job_has_its_type():
     view = slurm(job(1, "g-1", "g-2"), states={"g-1": BUSY})
     up = instance("i-1", "g-1", subnet="subnet-b", type="p5e", jobs=(1,))
     assert only_launch(decide(view, ec2(up))).offering.key == "p5e/b/on-demand"
-    # One that was launched for somebody else may be of another type: Slurm chose it.
+    # An instance launched for another job may be of another type: Slurm chose it.
     assert only_launch(decide(view, ec2(instance("i-1", "g-1", subnet="subnet-b")))).offering.key == "p5/b/on-demand"
 
 
-def test_a_choice_without_a_place_says_why():
+def test_a_choice_without_an_offering_has_a_reason():
     policy = site(())
     pool = policy.pools["gpu"]
     gang = only_launch(decide(slurm(GANG), ec2())).gang

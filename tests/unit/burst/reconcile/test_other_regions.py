@@ -1,4 +1,5 @@
-"""Another region: tried last, by those alone whose data may be there, and looked after like the policy's own."""
+"""Offerings of another region: tried last, only for jobs whose data may be there, and managed like those of the own
+region."""
 
 from dataclasses import replace
 from typing import Any
@@ -29,9 +30,10 @@ FAR = "r-2"
 NEAR, AWAY = offering("a"), offering("z", region=FAR)
 
 
-def spread(**more: Any) -> BurstPolicy:
-    """Two offerings, the second in another region, where lab's data may be and poor's may not."""
-    policy = site((NEAR, AWAY), **more)
+def spread(**settings: Any) -> BurstPolicy:
+    """Return a policy with two offerings, the second in another region, permitted to the data of account lab and not of
+    poor."""
+    policy = site((NEAR, AWAY), **settings)
     accounts = {**policy.accounts, "lab": replace(policy.accounts["lab"], regions=(FAR,), data_class="open")}
     return replace(policy, accounts=accounts)
 
@@ -39,12 +41,12 @@ def spread(**more: Any) -> BurstPolicy:
 def dry(*offerings: Offering) -> State:
     return State(
         insufficient_capacity={
-            one.key: InsufficientCapacity(NOW + 600, 1, "InsufficientInstanceCapacity") for one in offerings
+            entry.key: InsufficientCapacity(NOW + 600, 1, "InsufficientInstanceCapacity") for entry in offerings
         }
     )
 
 
-# Whose data may be there.
+# Permission of accounts.
 
 
 @pytest.mark.parametrize(
@@ -55,20 +57,20 @@ def dry(*offerings: Offering) -> State:
         ("lab", "", "r-3", False),
         ("poor", "", FAR, False),
         ("poor", "", "r", True),
-        ("lab", "internal", FAR, False),  # the key names a class that is at home alone
+        ("lab", "internal", FAR, False),  # the key names a class that is only in the policy's region
         ("lab", "internal", "r", True),
         ("ward", "", FAR, False),
         ("nobody", "", FAR, False),
         ("root", "", FAR, True),  # the operators' own tests
     ],
 )
-def test_a_class_is_in_the_regions_that_it_lists_and_in_no_other(
+def test_data_is_permitted_only_in_the_regions_of_its_class(
     account: str, wckey: str, region: str, allowed: bool
 ) -> None:
     assert (reject_if_restricted(spread(), account, wckey, region) is None) is allowed
 
 
-def test_nodes_that_no_job_waits_for_start_at_home() -> None:
+def test_nodes_without_a_job_start_in_the_own_region() -> None:
     assert allowed_regions(spread(), []) == frozenset()
     assert allowed_regions(spread(), [job(1, "g-1")]) == {FAR}
     assert allowed_regions(spread(), [job(1, "g-1"), job(2, "g-2", account="poor")]) == frozenset()
@@ -77,49 +79,49 @@ def test_nodes_that_no_job_waits_for_start_at_home() -> None:
 # Launches.
 
 
-def test_it_is_asked_when_nothing_else_has_room() -> None:
+def test_the_other_region_is_used_if_the_own_region_has_no_capacity() -> None:
     view = slurm(job(1, "g-1", "g-2"))
-    assert [one.offering for one in of(decide(view, ec2(), policy=spread()), Launch)] == [NEAR]
+    assert [launch.offering for launch in of(decide(view, ec2(), policy=spread()), Launch)] == [NEAR]
     (launch,) = of(decide(view, ec2(), dry(NEAR), policy=spread()), Launch)
     assert launch.offering == AWAY and launch.gang.nodes == ("g-1", "g-2")
 
 
-def test_a_job_whose_data_is_at_home_alone_waits_for_home() -> None:
+def test_a_job_whose_data_may_not_be_in_the_other_region_waits_for_the_own_region() -> None:
     decision = decide(slurm(job(1, "g-1", "g-2", account="poor")), ec2(), dry(NEAR), policy=spread())
     (down,) = of(decision, Down)
     assert not of(decision, Launch) and down.code == "CAPACITY"
-    (told,) = events(decision, "exhausted")
-    assert [one["code"] for one in told.details["rejected"]] == ["CAPACITY", "REGION"]
-    assert told.details["rejected"][1]["why"] == f"data of account poor may not be in {FAR}"
+    (record,) = events(decision, "exhausted")
+    assert [entry["code"] for entry in record.details["rejected"]] == ["CAPACITY", "REGION"]
+    assert record.details["rejected"][1]["why"] == f"data of account poor may not be in {FAR}"
 
 
 @pytest.mark.parametrize(("account", "code"), [("lab", None), ("poor", "REGION")])
-def test_a_job_on_a_machine_that_was_up_there_is_stopped_where_it_may_not_be(account: str, code: str | None) -> None:
+def test_a_job_on_a_running_instance_in_a_forbidden_region_is_stopped(account: str, code: str | None) -> None:
     view = slurm(job(1, "g-1", account=account, state="RUNNING"), states={"g-1": BUSY})
-    there = replace(instance("i-1", "g-1", subnet=AWAY.subnet), region=FAR)
-    decision = decide(view, ec2(there), policy=spread())
+    running = replace(instance("i-1", "g-1", subnet=AWAY.subnet), region=FAR)
+    decision = decide(view, ec2(running), policy=spread())
     assert [down.code for down in of(decision, Down)] == ([code] if code else [])
     assert bool(of(decision, Terminate)) is (code is not None)
 
 
-def test_a_place_of_the_policys_own_region_may_say_so() -> None:
+def test_an_offering_may_name_the_own_region() -> None:
     home = replace(NEAR, region="r")
     policy = replace(spread(), pools={"gpu": PoolPolicy("gpu", "g-", 8, (home,))})
     assert of(decide(slurm(job(1, "g-1", account="poor")), ec2(), policy=policy), Launch)
     assert policy.regions == ("r",)
 
 
-# The file.
+# burst.json.
 
 
-def test_the_file_says_it(burst: dict[str, Any]) -> None:
+def test_regions_of_offerings_and_accounts_are_read_from_the_file(burst: dict[str, Any]) -> None:
     burst["pools"]["p5"]["offerings"][1]["region"] = "us-east-2"
     burst["accounts"]["vision"]["regions"] = ["us-east-2"]
     config = parse(burst)
     assert config.policy.regions == ("us-east-1", "us-east-2")
     assert config.policy.accounts["vision"] == AccountPolicy("vision", "internal", True, regions=("us-east-2",))
-    found = ec2_of_regions(config)
-    assert isinstance(found, Ec2Regions) and set(found.others) == {"us-east-2"}
+    client = ec2_of_regions(config)
+    assert isinstance(client, Ec2Regions) and set(client.others) == {"us-east-2"}
 
 
 def test_one_region_has_one_client(burst: dict[str, Any]) -> None:
@@ -129,13 +131,13 @@ def test_one_region_has_one_client(burst: dict[str, Any]) -> None:
 # PrologSlurmctld.
 
 
-def test_a_job_is_held_on_a_node_that_was_launched_where_it_may_not_be(burst: dict[str, Any], tmp_path: Any) -> None:
+def test_a_job_is_rejected_on_a_node_launched_in_a_forbidden_region(burst: dict[str, Any], tmp_path: Any) -> None:
     burst["pools"]["p5"]["offerings"][1]["region"] = "us-east-2"
     burst["accounts"]["vision"]["regions"] = ["us-east-2"]
     burst["accounts"]["other"] = {"data_class": "internal-2", "aws": True}
     config = parse({**burst, "state_dir": str(tmp_path)})
     assert reject_nodes_if_restricted(config, "p5-[1-2]", "other") is None
-    store, keys = Store(config.database), [one["key"] for one in burst["pools"]["p5"]["offerings"]]
+    store, keys = Store(config.database), [entry["key"] for entry in burst["pools"]["p5"]["offerings"]]
     old = launches.attempt("p5-1", token="lb-1", offering=keys[1], ended=1.0, instances={"p5-1": "i-1"}, created_at=1.0)
     new = launches.attempt("p5-2", token="lb-2", offering=keys[1], ended=3.0, instances={"p5-2": "i-2"}, created_at=2.0)
     store.save(State(), State(attempts={"lb-1": old, "lb-2": new}))
@@ -148,5 +150,5 @@ def test_a_job_is_held_on_a_node_that_was_launched_where_it_may_not_be(burst: di
     later = replace(old, token="lb-3", offering=keys[0], created_at=9.0)
     before = store.load()
     store.save(before, replace(before, attempts={**before.attempts, "lb-3": later}))
-    assert reject_nodes_if_restricted(config, "p5-1", "other") is None  # it was launched at home since
+    assert reject_nodes_if_restricted(config, "p5-1", "other") is None  # since then it was launched in the own region
     store.close()

@@ -1,4 +1,4 @@
-"""Which waiting jobs are let into the cloud: those that would wait too long, may go there, and can be paid for."""
+"""Promotion of waiting jobs to cloud partitions: jobs that would wait too long, are permitted there, and within budget."""
 
 from dataclasses import replace
 
@@ -10,9 +10,9 @@ from tests.unit.burst.situations import NOW, decide, ec2, job, of, offering, sit
 POLICY = site(promotions=(PromotionPolicy("gpu-home", ("gpu",), 600.0),))
 
 
-def waiting(id=1, **more):
-    more = {"wanted_nodes": 2, "submitted": NOW - 30, "started": None, **more}
-    return replace(job(id, state="PENDING", **more), partition=more.get("partition", "gpu-home"))
+def waiting(id=1, **fields):
+    fields = {"wanted_nodes": 2, "submitted": NOW - 30, "started": None, **fields}
+    return replace(job(id, state="PENDING", **fields), partition=fields.get("partition", "gpu-home"))
 
 
 def promoted(*jobs, state=None, policy=POLICY):
@@ -21,28 +21,28 @@ def promoted(*jobs, state=None, policy=POLICY):
 
 
 @pytest.mark.parametrize(
-    ("more", "yes"),
+    ("fields", "permitted"),
     [
         ({"expected_start": NOW + 601}, True),
         ({"expected_start": NOW + 599}, False),
         ({"submitted": NOW - 601}, True),
         ({"submitted": NOW - 599}, False),
-        ({"submitted": NOW - 3600, "expected_start": NOW + 60}, False),  # it starts at home before a node could boot
-        ({"submitted": NOW - 3600, "expected_start": NOW - 60}, True),  # an estimate that has passed is none
+        ({"submitted": NOW - 3600, "expected_start": NOW + 60}, False),  # it starts on-prem before a node could boot
+        ({"submitted": NOW - 3600, "expected_start": NOW - 60}, True),  # an estimate in the past is ignored
         ({"submitted": None}, False),
         ({"submitted": NOW - 3600, "account": "ward"}, False),
         ({"submitted": NOW - 3600, "account": "nobody"}, False),
         ({"submitted": NOW - 3600, "wckey": "patients"}, False),
         ({"submitted": NOW - 3600, "account": "poor", "minutes": 6000}, False),
         ({"submitted": NOW - 3600, "wanted_nodes": 9}, False),
-        ({"submitted": NOW - 3600, "partition": "gpu-home,gpu"}, False),  # it may already
+        ({"submitted": NOW - 3600, "partition": "gpu-home,gpu"}, False),  # it has the partition already
         ({"submitted": NOW - 3600, "partition": "cpu"}, False),
     ],
 )
-def test_who_is_let_in(more, yes):
-    partition = more.pop("partition", "gpu-home")
-    found = replace(waiting(**more), partition=partition)
-    assert promoted(found) == ([(1, ("gpu",))] if yes else [])
+def test_only_jobs_that_wait_too_long_and_may_burst_are_promoted(fields, permitted):
+    partition = fields.pop("partition", "gpu-home")
+    pending = replace(waiting(**fields), partition=partition)
+    assert promoted(pending) == ([(1, ("gpu",))] if permitted else [])
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_who_is_let_in(more, yes):
         State(backoffs={1: Backoff(NOW + 60, 1, "CAPACITY", "x")}),
     ],
 )
-def test_nobody_is_sent_where_nothing_starts(state):
+def test_no_job_is_promoted_to_a_pool_that_starts_nothing(state):
     assert promoted(waiting(submitted=NOW - 3600), state=state) == []
 
 
-def test_money_is_counted_over_all_who_are_let_in():
+def test_the_budget_counts_all_jobs_promoted_in_one_pass():
     many = [waiting(n, submitted=NOW - 3600 - n, account="poor", minutes=100) for n in (1, 2, 3)]
     assert [id for id, _ in promoted(*many)] == [3, 2]  # 37 USD each of 100, the longest waiting first
 
 
-def test_without_a_price_a_hard_cap_keeps_it_out():
+def test_an_offering_without_a_price_is_no_reason_to_promote_under_a_hard_cap():
     policy = replace(site((offering("a", usd=None),)), promotions=POLICY.promotions)
     assert promoted(waiting(submitted=NOW - 3600, account="poor"), policy=policy) == []
     assert promoted(waiting(submitted=NOW - 3600), policy=policy)

@@ -1,4 +1,4 @@
-"""Gangs that break while they start, and what races and clocks do to a decision."""
+"""Gangs that fail while they start, and the effect of races and clock changes on a decision."""
 
 from dataclasses import replace
 
@@ -45,40 +45,40 @@ ICE = ActionOutcome("InsufficientInstanceCapacity", "none left")
 LOST = ActionOutcome("ReadTimeoutError", "no answer")
 
 
-# Gangs that break.
+# Gangs that fail.
 
 ORPHAN = Observation(ObservationKind.INSTANCE_WITHOUT_NODE, "i-1")
 
 
 @pytest.mark.parametrize("shown", ["shutting-down", None])
-def test_a_gang_that_loses_an_instance_while_it_boots_starts_over(shown):
+def test_a_gang_that_loses_an_instance_while_booting_is_given_up(shown):
     first = decide(GANG, ec2())
     launch = only_launch(first)
     state = end(first, launch, success(launch))
-    one, *rest = launched(launch, success(launch))
-    gone = [replace(one, state=shown)] if shown else []
-    now = NOW + (30 if shown else 100)  # without a word from EC2, it may only not be shown yet
-    decision = decide(at(GANG, now), ec2(*gone, *rest), state, now=now)
+    lost, *others = launched(launch, success(launch))
+    ending = [replace(lost, state=shown)] if shown else []
+    now = NOW + (30 if shown else 100)  # if EC2 does not show it at all, it may only be hidden
+    decision = decide(at(GANG, now), ec2(*ending, *others), state, now=now)
     (down,) = of(decision, Down)
     assert down.nodes == ("g-1", "g-2", "g-3") and down.code == "GONE"
     assert {id for action in of(decision, Terminate) for id in action.instances} == {"i-2", "i-3"}
     assert not of(decision, Launch)
 
 
-def test_a_journal_that_was_lost_after_other_launches_asks_with_the_same_token():
+def test_a_launch_has_the_same_token_after_the_loss_of_the_journal():
     earlier = decide(slurm(job(1, "g-1")), ec2())
     state = end(earlier, only_launch(earlier), success(only_launch(earlier)))
-    there = ec2(*launched(only_launch(earlier), success(only_launch(earlier))))
+    running = ec2(*launched(only_launch(earlier), success(only_launch(earlier))))
     both = at(slurm(job(1, "g-1"), job(2, "g-2", started=NOW + 4)), NOW + 5)
-    known = only_launch(decide(both, there, state, now=NOW + 5))
-    lost = only_launch(decide(both, there, State(), now=NOW + 6))
+    known = only_launch(decide(both, running, state, now=NOW + 5))
+    lost = only_launch(decide(both, running, State(), now=NOW + 6))
     assert known.attempts[0].token == lost.attempts[0].token
 
 
 @pytest.mark.parametrize("state", [State(), State(orders=(SlurmOrder(1, "suspend", ("g-1", "g-2"), NOW - 1),))])
 @pytest.mark.parametrize("nodes", [("g-1",), ("g-1", "g-2")])
-def test_a_job_that_began_between_the_look_at_nodes_and_the_look_at_jobs_has_its_nodes(nodes, state):
-    # The second command of the look shows it running; its start is another moment now, and with that its token would be.
+def test_a_job_that_started_between_the_queries_of_nodes_and_jobs_keeps_its_nodes(nodes, state):
+    # The second query shows the job running, with another start time, which would change its token.
     torn = slurm(job(1, *nodes, state="RUNNING", started=NOW), states=dict.fromkeys(nodes, RISING))
     hidden = decide(torn, ec2(), state)
     assert not of(hidden, Launch) and not of(hidden, Down)
@@ -87,18 +87,18 @@ def test_a_job_that_began_between_the_look_at_nodes_and_the_look_at_jobs_has_its
     assert not [*of(seen, Launch), *of(seen, Terminate), *of(seen, Down), *of(seen, SetAddresses)]
 
 
-def test_what_is_left_of_a_gang_whose_launch_failed_ends():
+def test_instances_of_a_gang_whose_launch_failed_are_terminated():
     first = decide(GANG, ec2())
     launch = only_launch(first)
     state = end(first, launch, ActionOutcome("InsufficientInstanceCapacity", "", {"g-1": "i-1"}))
-    left = launched(launch, ActionOutcome(instances={"g-1": "i-1"}, addresses={"g-1": "10.1.0.1"}))
-    decision = decide(GANG, ec2(*left), state)
+    running = launched(launch, ActionOutcome(instances={"g-1": "i-1"}, addresses={"g-1": "10.1.0.1"}))
+    decision = decide(GANG, ec2(*running), state)
     assert [action.instances for action in of(decision, Terminate)] == [("i-1",)]
-    assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")  # whole, at the next offering
+    assert only_launch(decision).gang.nodes == ("g-1", "g-2", "g-3")  # the whole gang, with the next offering
     assert only_launch(decision).offering.zone == "b"
 
 
-def test_what_an_older_journal_launched_with_the_same_token_is_not_ended():
+def test_instances_launched_by_an_older_journal_with_the_same_token_are_kept():
     first = decide(GANG, ec2())
     launch = only_launch(first)
     state = end(first, launch, ActionOutcome("IdempotentParameterMismatch", "other parameters"))
@@ -108,17 +108,17 @@ def test_what_an_older_journal_launched_with_the_same_token_is_not_ended():
 
 
 @pytest.mark.parametrize("ahead", [-600.0, 600.0])
-def test_a_token_of_an_older_journal_is_not_asked_for_for_ever(ahead):
-    """Also where the clock that dated the job's start was ahead, and has been set right since."""
+def test_a_token_used_by_an_older_journal_is_replaced(ahead):
+    """Cover also a job start that was dated by a wrong clock, which has been corrected since."""
     gang = slurm(job(1, "g-1", "g-2", "g-3", started=NOW + ahead))
     first = decide(gang, ec2())
     state = end(first, only_launch(first), ActionOutcome("IdempotentParameterMismatch", "other parameters"))
-    again = only_launch(decide(gang, ec2(), state))
-    assert again.offering == only_launch(first).offering
-    assert again.attempts[0].token != only_launch(first).attempts[0].token
+    next_launch = only_launch(decide(gang, ec2(), state))
+    assert next_launch.offering == only_launch(first).offering
+    assert next_launch.attempts[0].token != only_launch(first).attempts[0].token
 
 
-def test_a_call_for_a_block_that_a_clock_took_for_open_is_not_repeated():
+def test_a_call_for_a_block_that_is_not_open_after_a_clock_correction_is_not_repeated():
     block = offering("b", market="capacity-block", key="block", opens=NOW + 600, closes=NOW + 9000)
     policy = site(offerings=(block,))
     ahead = NOW + 900
@@ -128,7 +128,7 @@ def test_a_call_for_a_block_that_a_clock_took_for_open_is_not_repeated():
     assert not of(decide(GANG, ec2(), state, policy), Launch)
 
 
-def test_components_in_two_pools_start_together_or_not_at_all():
+def test_components_of_a_het_job_in_two_pools_start_all_or_none():
     het = slurm(job(1, "g-1", "g-2", het_job=1), job(2, "b-1", het_job=1))
     assert len(of(decide(het, ec2()), Launch)) == 2
     dry = State(
@@ -143,7 +143,7 @@ def test_components_in_two_pools_start_together_or_not_at_all():
     assert set(decision.state.backoffs) == {1, 2} and not decision.state.holds
 
 
-def test_a_single_node_whose_instance_vanishes_is_launched_again_but_not_for_ever():
+def test_a_single_node_whose_instance_vanishes_is_launched_three_times():
     state, launches, view = State(), 0, slurm(job(1, "g-1"))
     for n in range(6):
         now = NOW + 100 * n
@@ -158,18 +158,18 @@ def test_a_single_node_whose_instance_vanishes_is_launched_again_but_not_for_eve
     assert len(set(state.attempts)) == 3
 
 
-def test_a_job_whose_nodes_keep_vanishing_waits():
+def test_a_job_in_backoff_is_given_up_until_its_time():
     state = State(backoffs={1: Backoff(NOW + 50, 1, "GONE", "it ended", reported=True)})
     (down,) = decide(GANG, ec2(), state).actions
     assert down.code == "GONE"
     assert of(decide(GANG, ec2(), state, now=NOW + 51), Launch)
 
 
-def test_a_failure_seen_twice_is_one_failure_and_the_next_one_waits_longer():
+def test_a_failure_seen_twice_counts_once_and_the_next_one_has_a_longer_backoff():
     state = decide(GANG, ec2(), State(drained={"gpu": "x"})).state
-    again = decide(GANG, ec2(), state, now=NOW + 30).state
-    assert again.backoffs[1].until == NOW + 60 and again.backoffs[1].tries == 1
-    third = decide(GANG, ec2(), again, now=NOW + 90).state
+    second = decide(GANG, ec2(), state, now=NOW + 30).state
+    assert second.backoffs[1].until == NOW + 60 and second.backoffs[1].tries == 1
+    third = decide(GANG, ec2(), second, now=NOW + 90).state
     assert third.backoffs[1].until == NOW + 90 + 120 and third.backoffs[1].tries == 2
 
 
@@ -194,7 +194,7 @@ def test_a_job_that_takes_over_a_booting_node_keeps_its_instance():
 
 
 @pytest.mark.parametrize("back", [100.0, 3600.0, 1e6])
-def test_a_clock_that_went_back_makes_nobody_wait(back):
+def test_times_in_the_journal_are_shortened_after_a_clock_was_set_back(back):
     state = State(
         attempts={"t": Attempt("t", "9.0/gpu", "gpu", "p", ("g-8",), (9,), "lab", True, NOW, NOW, 5, 1)},
         holds={"t": BudgetHold("lab", "gpu", "2027-01", 5, 1, NOW)},
@@ -215,7 +215,7 @@ def test_a_clock_that_went_back_makes_nobody_wait(back):
     assert after.attempts["t"].created_at == now and not after.orders and after.first_seen[ORPHAN] == now
 
 
-def test_a_clock_that_jumps_ahead_ends_nothing_that_works():
+def test_a_clock_set_forward_terminates_no_running_gang():
     first = decide(GANG, ec2())
     state = end(first, only_launch(first), success(only_launch(first)))
     up = slurm(job(1, "g-1", "g-2", "g-3", state="RUNNING"))
@@ -223,7 +223,7 @@ def test_a_clock_that_jumps_ahead_ends_nothing_that_works():
     assert not of(decision, Terminate) and not of(decision, Down)
 
 
-def test_slurm_is_told_addresses_once_and_when_it_believes_otherwise():
+def test_addresses_are_set_once_and_again_if_slurm_has_another():
     booting = instance("i-1", "g-1", jobs=(1,))
     view = slurm(job(1, "g-1"))
     first = decide(view, ec2(booting))

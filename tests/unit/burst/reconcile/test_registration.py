@@ -1,4 +1,5 @@
-"""Machines that start and never join Slurm: after a few in a row their pool waits for a person, or for a probe that joins."""
+"""Instances that do not register with Slurm: after several in a row the circuit breaker of their pool opens until a
+reset or a successful launch."""
 
 from dataclasses import replace
 
@@ -28,29 +29,29 @@ POLICY = site()
 
 
 def start(state: State, number: int, now: float) -> tuple[State, tuple[CloudInstance, ...]]:
-    """A job's node is launched; the journal and the instances after that."""
-    made = decide(slurm(job(number, f"g-{number}", started=now - 5), at=now), ec2(at=now), state, now=now)
-    launch = only_launch(made)
+    """Launch the node of a job; return the journal state and the instances."""
+    decision = decide(slurm(job(number, f"g-{number}", started=now - 5), at=now), ec2(at=now), state, now=now)
+    launch = only_launch(decision)
     outcome = success(launch, first=10 * number)
-    return end(made, launch, outcome, now=now), launched(launch, outcome, at=now)
+    return end(decision, launch, outcome, now=now), launched(launch, outcome, at=now)
 
 
-def unbooted(state: State, number: int, now: float) -> State:
-    """One more start whose node does not join in time, as one pass sees it."""
+def fail_registration(state: State, number: int, now: float) -> State:
+    """Return the state after one more launch whose node does not register in time."""
     state, instances = start(state, number, now)
     down = SlurmNode(f"g-{number}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
     return decide(slurm(nodes=[down], at=now + 600), ec2(*instances, at=now + 600), state, now=now + 600).state
 
 
 def failed(count: int, state: State | None = None, since: float = NOW) -> tuple[State, float]:
-    found = state or State()
+    current = state or State()
     for number in range(1, count + 1):
-        found = unbooted(found, number, since)
+        current = fail_registration(current, number, since)
         since += 700
-    return found, since
+    return current, since
 
 
-def test_a_few_in_a_row_open_the_breaker_and_say_where_to_look() -> None:
+def test_several_registration_failures_in_a_row_open_the_breaker_with_the_node_name() -> None:
     state, now = failed(FAILURES_TO_OPEN_BREAKER - 1)
     assert not state.breakers
     state, now = failed(1, state, now)
@@ -64,31 +65,44 @@ def test_a_few_in_a_row_open_the_breaker_and_say_where_to_look() -> None:
     assert down.code == "BREAKER" and "did not register" in down.text
 
 
+def test_a_node_that_refuses_itself_counts_and_its_reason_is_in_the_breaker() -> None:
+    reason = "landbridge: image: gpus: 7 of 8 GPUs answer"
+    state, now = State(), NOW
+    for number in range(1, FAILURES_TO_OPEN_BREAKER + 1):
+        state, instances = start(state, number, now)
+        down = SlurmNode(f"g-{number}", frozenset({"DOWN", "CLOUD"}), reason)
+        ending = tuple(replace(instance, state="shutting-down") for instance in instances)
+        pending = slurm(job(number, state="PENDING", started=None), nodes=[down], at=now + 60)
+        decision = decide(pending, ec2(*ending, at=now + 60), state, now=now + 60)
+        state, now = decision.state, now + 700
+    assert state.breakers["gpu"].message.endswith("its check before slurmd failed: gpus: 7 of 8 GPUs answer")
+
+
 @pytest.mark.parametrize("size", [1, 2])
-def test_a_job_whose_machine_did_not_join_is_told_and_held_back_longer_each_time(size: int) -> None:
+def test_a_job_whose_node_did_not_register_is_commented_and_delayed_longer_each_time(size: int) -> None:
     nodes = ("g-1", "g-2")[:size]
     state, now, waits = State(), NOW, []
     for restarts in range(2):
         order = SlurmOrder(restarts + 1, "resume", nodes, now - 1, {1: nodes})
         starting = slurm(job(1, *nodes, started=now - 5, restarts=restarts), at=now)
-        made = decide(starting, ec2(at=now), replace(state, orders=(order,)), now=now)
-        outcome = success(launch := only_launch(made), first=10 * (restarts + 1))
-        state, now = end(made, launch, outcome, now=now), now + 600
-        gone = SlurmNode("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
-        pending = slurm(job(1, state="PENDING", started=None, restarts=restarts + 1), nodes=[gone], at=now)
+        launching = decide(starting, ec2(at=now), replace(state, orders=(order,)), now=now)
+        outcome = success(launch := only_launch(launching), first=10 * (restarts + 1))
+        state, now = end(launching, launch, outcome, now=now), now + 600
+        failed_node = SlurmNode("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
+        pending = slurm(job(1, state="PENDING", started=None, restarts=restarts + 1), nodes=[failed_node], at=now)
         instances = launched(launch, outcome, at=now - 600)
         decision = decide(pending, ec2(*instances, at=now), state, now=now)
         (tell,) = of(decision, CommentJob)
         assert tell.job == 1 and "BOOT node g-1 did not register with slurmctld in time" in tell.text
         assert tell.until is not None
         waits.append(tell.until - now)
-        again = decide(replace(pending, at=now + 15), ec2(*instances, at=now + 15), decision.state, now=now + 15)
-        assert [tell.until for tell in of(again, CommentJob)] == [tell.until], "one failure, one wait"
-        state, now = again.state, now + 700
+        repeated = decide(replace(pending, at=now + 15), ec2(*instances, at=now + 15), decision.state, now=now + 15)
+        assert [tell.until for tell in of(repeated, CommentJob)] == [tell.until], "one failure, one wait"
+        state, now = repeated.state, now + 700
     assert waits == [60.0, 120.0]
 
 
-def test_the_same_node_is_counted_once_however_often_it_is_seen() -> None:
+def test_a_failed_node_is_counted_once_over_several_passes() -> None:
     state, instances = start(State(), 1, NOW)
     down = SlurmNode("g-1", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE)
     for second in range(600, 700, 20):
@@ -96,7 +110,7 @@ def test_the_same_node_is_counted_once_however_often_it_is_seen() -> None:
     assert not state.breakers
 
 
-def test_a_node_that_joins_forgets_what_was_before() -> None:
+def test_a_registered_node_resets_the_count_of_failures() -> None:
     state, now = failed(FAILURES_TO_OPEN_BREAKER - 1)
     state, instances = start(state, 6, now)
     up = slurm(job(6, "g-6", state="RUNNING", started=now), states={"g-6": BUSY}, at=now + 60)
@@ -105,7 +119,7 @@ def test_a_node_that_joins_forgets_what_was_before() -> None:
     assert not state.breakers
 
 
-def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() -> None:
+def test_after_the_time_of_the_breaker_one_launch_is_made_and_the_others_wait() -> None:
     state, now = failed(FAILURES_TO_OPEN_BREAKER)
     now = state.breakers["gpu"].until + 1
     gang = job(5, "g-4", "g-5", started=now)
@@ -115,7 +129,7 @@ def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() ->
     assert launch.gang.jobs == (5,)
     outcome = success(launch)
     state = end(first, launch, outcome, now=now)
-    assert state.breakers["gpu"].code == BOOT_CODE, "that EC2 starts a machine shows nothing"
+    assert state.breakers["gpu"].code == BOOT_CODE, "a launch by EC2 does not close the breaker"
     instances = launched(launch, outcome, at=now)
     second = decide(slurm(gang, single, at=now + 10), ec2(*instances, at=now + 10), state, now=now + 10)
     assert not of(second, Launch)
@@ -130,31 +144,31 @@ def test_after_its_time_one_start_is_let_through_and_the_others_wait_for_it() ->
     assert not joined.state.breakers
 
 
-def test_of_nodes_of_their_own_one_is_the_probe() -> None:
+def test_after_the_time_of_the_breaker_one_of_several_single_nodes_is_launched() -> None:
     state, _ = failed(FAILURES_TO_OPEN_BREAKER)
     now = state.breakers["gpu"].until + 1
     jobs = [job(number, f"g-{number}", started=now) for number in (4, 5, 6)]
     assert len(only_launch(decide(slurm(*jobs, at=now), ec2(at=now), state, now=now)).gang.nodes) == 1
 
 
-def test_a_probe_that_does_not_join_opens_it_again() -> None:
+def test_a_further_registration_failure_opens_the_breaker_again() -> None:
     state, _ = failed(FAILURES_TO_OPEN_BREAKER)
     before = state.breakers["gpu"]
-    again, _ = failed(1, state, before.until + 1)
-    after = again.breakers["gpu"]
+    reopened, _ = failed(1, state, before.until + 1)
+    after = reopened.breakers["gpu"]
     assert after.until == before.until + 601 + POLICY.breaker_seconds
     assert (after.since, after.count) == (before.since, before.count + 1)
 
 
-def test_a_person_closes_it_for_good() -> None:
+def test_an_operator_resets_the_breaker() -> None:
     state, now = failed(FAILURES_TO_OPEN_BREAKER)
     reset = reset_breaker(POLICY, "gpu")(state)
-    found = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), reset, now=now)
-    assert only_launch(found) and not events(found, "breaker")
+    decision = decide(slurm(job(7, "g-7", started=now), at=now), ec2(at=now), reset, now=now)
+    assert only_launch(decision) and not events(decision, "breaker")
     with pytest.raises(EditError):
         reset_breaker(POLICY, "gpu")(reset)
 
 
-def test_nodes_that_nothing_was_launched_for_say_nothing_about_machines() -> None:
+def test_failed_nodes_without_a_launch_are_not_counted() -> None:
     nodes = [SlurmNode(f"g-{n}", frozenset({"DOWN", "CLOUD", "POWERED_DOWN"}), LATE) for n in range(1, 6)]
     assert not decide(slurm(nodes=nodes), ec2()).state.breakers

@@ -1,4 +1,4 @@
-"""Default deny: whose jobs get instances, whatever Slurm let through, and what happens to those that slipped in."""
+"""Residency, denied by default: which jobs get instances whatever Slurm accepted, and how forbidden jobs are stopped."""
 
 import pytest
 
@@ -14,10 +14,10 @@ from tests.unit.burst.situations import BUSY, decide, ec2, events, instance, job
         ("lab", "*", True),
         ("lab", "*internal", True),
         ("lab", "anything", True),
-        ("lab", "patients", False),  # the key names a class of data that stays
+        ("lab", "patients", False),  # the key names a data class that may not leave the site
         ("lab", "*ward", False),
         ("ward", "", False),
-        ("ward", "internal", False),  # a key cannot lift what the account says
+        ("ward", "internal", False),  # a key cannot override the account
         ("nobody", "", False),
         ("", "", False),
         ("root", "", True),  # the operators' own tests
@@ -29,26 +29,26 @@ def test_the_account_decides_and_a_key_can_only_deny(account, wckey, allowed):
 
 @pytest.mark.parametrize("account", ["ward", "nobody", ""])
 @pytest.mark.parametrize("nodes", [("g-1",), ("g-1", "g-2")])
-def test_a_restricted_job_gets_no_instance_and_is_told(account, nodes):
+def test_a_restricted_job_gets_no_instance_and_a_backoff(account, nodes):
     decision = decide(slurm(job(1, *nodes, account=account)), ec2())
     (down,) = of(decision, Down)
     assert not of(decision, Launch) and down.nodes == nodes and down.code == "RESIDENCY"
     assert decision.state.backoffs[1].code == "RESIDENCY" and not decision.state.holds
 
 
-def test_it_does_not_matter_that_aws_cannot_be_seen():
+def test_a_restricted_job_is_refused_without_a_view_of_ec2():
     assert of(decide(slurm(job(1, "g-1", account="ward")), None), Down)
 
 
 @pytest.mark.parametrize("state", ["CONFIGURING", "RUNNING", "SUSPENDED"])
-def test_a_restricted_job_on_a_machine_that_was_up_is_stopped(state):
+def test_a_restricted_job_on_a_running_instance_is_stopped(state):
     view = slurm(job(1, "g-1", account="ward", state=state), states={"g-1": BUSY})
     decision = decide(view, ec2(instance("i-1", "g-1")))
     assert [down.code for down in of(decision, Down)] == ["RESIDENCY"]
     assert [action.instances for action in of(decision, Terminate)] == [("i-1",)]
 
 
-def test_a_job_that_has_ended_is_left_alone():
+def test_a_restricted_job_that_is_completing_is_not_stopped():
     view = slurm(job(1, "g-1", account="ward", state="COMPLETING"), states={"g-1": BUSY})
     assert not of(decide(view, ec2(instance("i-1", "g-1"))), Down)
 
@@ -61,13 +61,13 @@ def test_one_restricted_component_refuses_the_whole_het_job():
     assert set(decision.state.backoffs) == {1, 2}
 
 
-def test_a_restricted_job_does_not_spoil_the_batch_of_others():
+def test_a_restricted_job_does_not_prevent_the_launch_of_others():
     decision = decide(slurm(job(1, "g-1"), job(2, "g-2", account="ward")), ec2())
     assert [launch.gang.nodes for launch in of(decision, Launch)] == [("g-1",)]
     assert [down.nodes for down in of(decision, Down)] == [("g-2",)]
 
 
-def test_a_person_s_power_up_of_a_restricted_job_s_node_is_refused_too():
+def test_a_manual_power_up_of_a_restricted_jobs_node_is_refused():
     view = slurm(job(1, "g-1", account="ward"), states={"g-1": ("ALLOCATED", "CLOUD", "POWERING_UP", "POWER_UP")})
     decision = decide(view, ec2())
     assert not of(decision, Launch) and of(decision, Down) and events(decision, "down")[0].code == "RESIDENCY"

@@ -1,7 +1,7 @@
-"""The controller in a world that goes wrong: a state machine draws the jobs, the troubles and the moments to die at.
+"""Stateful test of the controller in the simulated world: a state machine draws jobs, faults and the points of a crash.
 
-What holds at every step is in world/watch.py. At the end all troubles stop, and the world must come to rest: every job
-has ended or knows why it cannot run, no instance is left, no money is held.
+The invariants of every step are in world/watch.py. At the end all faults stop, and the world must settle: every job
+has ended or has a comment why it cannot run, no instance is left, no money is held.
 """
 
 import functools
@@ -32,7 +32,8 @@ MINUTES = st.sampled_from([4, 10, None])
 
 
 class Bursting(RuleBasedStateMachine):
-    """Jobs, people and troubles, in few rules, so that each is drawn often; after most of them the controller makes a pass."""
+    """State machine of jobs, operators and faults: few rules, so that each is drawn often; after most of them the
+    controller makes a pass."""
 
     world: World
 
@@ -50,7 +51,7 @@ class Bursting(RuleBasedStateMachine):
         minutes=MINUTES,
     )
     def begin(self, policy, boot, lag, wants, account, minutes):
-        # As in the daemon: a pass whose calls are slow writes down what time it is then.
+        # As in the daemon: a pass reads the clock again after slow calls.
         a_pass = functools.partial(one_pass, workers=1, clock=lambda: self.world.clock.now)
         self.world = World(policy, a_pass, Path(self.folder))
         self.world.ec2.boot, self.world.ec2.lag = boot, lag
@@ -85,37 +86,37 @@ class Bursting(RuleBasedStateMachine):
 
     @rule()
     def at_once(self):
-        """A shim's byte on the socket wakes the daemon."""
+        """Make a pass at once, as after a wake-up of the daemon by ResumeProgram."""
         self.world.advance(10.0)
         self.world.a_pass()
 
-    # People.
+    # Users and operators.
 
     @rule(
-        what=st.sampled_from(["cancel", "cancel", "account", "up", "down", "force", "drain"]),
+        command=st.sampled_from(["cancel", "cancel", "account", "up", "down", "force", "drain"]),
         node=st.sampled_from(["g-1", "g-2", "g-7", "b-1"]),
         account=ACCOUNTS,
         data=st.data(),
     )
-    def people(self, what, node, account, data):
+    def people(self, command, node, account, data):
         slurm = self.world.slurm
-        if what in ("cancel", "account"):
-            # An operator's `scontrol update` goes past every filter at submission.
-            jobs = [j.id for j in slurm.jobs.values() if not j.over and (what == "cancel" or j.state == "PENDING")]
+        if command in ("cancel", "account"):
+            # An operator's `scontrol update` is not checked by any submission filter.
+            jobs = [j.id for j in slurm.jobs.values() if not j.over and (command == "cancel" or j.state == "PENDING")]
             if jobs:
                 number = data.draw(st.sampled_from(jobs))
-                if what == "cancel":
+                if command == "cancel":
                     slurm.cancel(number)
                 else:
                     slurm.jobs[number].account = account
-        elif what == "up":
+        elif command == "up":
             slurm.power_up(node)
-        elif what == "drain":
+        elif command == "drain":
             self.world.drain(slurm.nodes[node].pool)
         else:
-            (slurm.power_down_force if what == "force" else slurm.power_down)(node)
+            (slurm.power_down_force if command == "force" else slurm.power_down)(node)
 
-    # Troubles.
+    # Faults.
 
     @rule(script=st.lists(WORDS, min_size=1, max_size=12), passes=st.integers(1, 3))
     def calls_fail(self, script, passes):
@@ -127,7 +128,7 @@ class Bursting(RuleBasedStateMachine):
 
     @rule(calls=st.integers(0, 14), after=st.booleans(), lost=st.booleans())
     def killed(self, calls, after, lost):
-        """kill -9 at a call of a pass, whichever it is."""
+        """Kill the controller (kill -9) at any call of a pass."""
         self.world.advance(10.0)
         self.world.faults.script.extend(["ok"] * calls + ["crash-after" if after else "crash-before"])
         self.world.a_pass()
@@ -137,18 +138,18 @@ class Bursting(RuleBasedStateMachine):
         self.world.a_pass()
 
     @rule(
-        what=st.sampled_from(["drought", "drought", "rain", "quota", "template", "link", "slow"]),
+        fault=st.sampled_from(["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow"]),
         left=st.integers(0, 3),
         pool=POOLS,
         offerings=st.sets(st.integers(0, 7), min_size=1),
     )
-    def aws(self, what, left, pool, offerings):
+    def aws(self, fault, left, pool, offerings):
         ec2 = self.world.ec2
-        match what:
-            case "drought":
-                keys = [offering.key for one in self.world.policy.pools.values() for offering in one.offerings]
+        match fault:
+            case "no-capacity":
+                keys = [offering.key for entry in self.world.policy.pools.values() for offering in entry.offerings]
                 ec2.room.update({keys[number % len(keys)]: left for number in offerings})
-            case "rain":
+            case "capacity":
                 ec2.room.clear()
                 ec2.quota = None
             case "quota":
@@ -160,28 +161,28 @@ class Bursting(RuleBasedStateMachine):
             case _:
                 self.world.faults.latency = 0.0 if self.world.faults.latency else 1.0 + 3 * left
 
-    @rule(what=st.sampled_from(["restart", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
-    def slurmctld(self, what, seconds):
-        if what == "restart":
+    @rule(fault=st.sampled_from(["restart", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
+    def slurmctld(self, fault, seconds):
+        if fault == "restart":
             self.world.slurm.up = False
             self.world.run(seconds)
             self.world.slurm.up = True
         else:
-            setattr(self.world.slurm, what, True)
+            setattr(self.world.slurm, fault, True)
 
     @rule(
-        what=st.sampled_from([-600.0, -45.0, 45.0, 3600.0, "lost", "away", "away"]),
+        change=st.sampled_from([-600.0, -45.0, 45.0, 3600.0, "lost", "away", "away"]),
         seconds=st.sampled_from([60.0, 300.0]),
     )
-    def controller(self, what, seconds):
-        if what == "lost":
+    def controller(self, change, seconds):
+        if change == "lost":
             self.world.lose_journal()
-        elif what == "away":
+        elif change == "away":
             self.world.advance(seconds)
             self.world.watch.away()
         else:
             skew = self.world.clock.skew
-            self.world.jump(what if abs(skew + what) <= 3600 else -skew)
+            self.world.jump(change if abs(skew + change) <= 3600 else -skew)
 
     @precondition(lambda self: self.world.ec2.alive())
     @rule(number=st.integers(0, 15), reclaimed=st.booleans())

@@ -1,4 +1,4 @@
-"""The shell towards Slurm: what it reads of recorded answers, and what it asks and tells (commands that write down how they were called)."""
+"""The Slurm client of burst: parsing of recorded output, and arguments of its commands (stubs record their calls)."""
 
 import json
 import os
@@ -19,9 +19,9 @@ from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.slurm.slurm_json import (
     JOB_KEYS,
     active_host,
+    hook_that_keeps,
     hosts,
     job_of,
-    keeping,
     node_states_of,
     nodes_of,
     number,
@@ -34,23 +34,24 @@ POLICY = BurstPolicy("probe", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 6, ())
 NEW = "26.05"
 
 
-def said(name: str, version: str = NEW) -> dict[str, Any]:
+def recorded(name: str, version: str = NEW) -> dict[str, Any]:
     return dict(json.loads((DATA / version / f"{name}.json").read_text()))
 
 
 def slim(name: str, version: str = NEW) -> dict[str, Any]:
     text = (DATA / version / f"{name}.json").read_text()
-    return dict(json.loads(text, object_hook=keeping(JOB_KEYS)))
+    return dict(json.loads(text, object_hook=hook_that_keeps(JOB_KEYS)))
 
 
-Told = Callable[[], list[list[str]]]
+Calls = Callable[[], list[list[str]]]
 
 
 @pytest.fixture
-def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Told]:
-    """Put commands on PATH that answer with files by their first fitting word; returns what they were called with."""
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Calls]:
+    """Return a function that puts stub commands on PATH; each prints a text or file chosen by its arguments, and calls
+    are recorded."""
 
-    def install(**answers: Path | str | dict[str, Path | str]) -> Told:
+    def install(**answers: Path | str | dict[str, Path | str]) -> Calls:
         calls = tmp_path / "calls"
         for name, answer in answers.items():
             table = answer if isinstance(answer, dict) else {"": answer}
@@ -73,7 +74,7 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., T
     return install
 
 
-def test_a_gang_that_starts() -> None:
+def test_a_job_whose_nodes_start_is_read_with_all_its_fields() -> None:
     job = job_of(slim("gang-configuring.squeue")["jobs"][0])
     assert (job.id, job.state, job.nodes, job.partition) == (1, "CONFIGURING", ("p5-1", "p5-2"), "p5")
     assert (job.user, job.minutes, job.restarts, job.started, job.submitted) == (
@@ -86,17 +87,17 @@ def test_a_gang_that_starts() -> None:
     assert (job.het_job, job.array_job, job.comment, job.expected_start) == (0, 0, "mine", None)
 
 
-def test_jobs_of_arrays_and_of_several_pools() -> None:
+def test_array_and_heterogeneous_jobs_are_read_with_their_leader() -> None:
     array = {job.id: job for job in map(job_of, slim("array.squeue")["jobs"])}
-    assert {one: array[one].array_job for one in (4, 7, 8, 9)} == {4: 4, 7: 4, 8: 4, 9: 4}
+    assert {job: array[job].array_job for job in (4, 7, 8, 9)} == {4: 4, 7: 4, 8: 4, 9: 4}
     assert (array[5].state, array[5].nodes, array[5].wanted_nodes, array[5].expected_start) == ("PENDING", (), 4, None)
     assert (array[6].expected_start, array[6].started) == (1795337683.0, None)
     het = {job.id: job for job in map(job_of, slim("het.squeue")["jobs"])}
-    assert {one.het_job for one in het.values()} == {10}
+    assert {job.het_job for job in het.values()} == {10}
     assert (het[10].nodes, het[11].nodes) == (("p5-6",), ("p5-1", "p5-3"))
 
 
-def test_a_requeued_job_that_still_ends_holds_its_nodes() -> None:
+def test_a_requeued_job_that_is_completing_still_has_its_nodes() -> None:
     job = job_of(slim("requeued-completing.squeue")["jobs"][0])
     assert (job.state, job.nodes, job.restarts) == ("COMPLETING", ("p5-3",), 1)
 
@@ -105,25 +106,25 @@ def test_a_requeued_job_that_still_ends_holds_its_nodes() -> None:
 @pytest.mark.parametrize("kind", ["sinfo", "squeue"])
 def test_every_record_can_be_read(version: str, kind: str) -> None:
     for path in (DATA / version).glob(f"*.{kind}.json"):
-        raw = json.loads(path.read_text(), object_hook=keeping(JOB_KEYS) if kind == "squeue" else None)
+        raw = json.loads(path.read_text(), object_hook=hook_that_keeps(JOB_KEYS) if kind == "squeue" else None)
         if kind == "squeue":
-            found = [job_of(one) for one in raw["jobs"]]
-            assert all(job.state in {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"} for job in found), path
+            jobs = [job_of(entry) for entry in raw["jobs"]]
+            assert all(job.state in {"PENDING", "CONFIGURING", "RUNNING", "COMPLETING"} for job in jobs), path
             assert [
-                job_of(one) for one in json.loads(path.read_text())["jobs"]
-            ] == found  # nothing that is read is left out
+                job_of(entry) for entry in json.loads(path.read_text())["jobs"]
+            ] == jobs  # the slim parser drops no needed field
         else:
             states = node_states_of(raw)
             assert {f"p5-{number}" for number in range(1, 7)} <= set(states), path
             assert all(states[node] & {"IDLE", "ALLOCATED", "MIXED", "DOWN", "COMPLETING"} for node in states), path
 
 
-def test_states_of_nodes() -> None:
-    states = node_states_of(said("gang-partly-up.sinfo"))
+def test_states_addresses_and_reasons_of_nodes_are_read() -> None:
+    states = node_states_of(recorded("gang-partly-up.sinfo"))
     assert states["p5-1"] == {"ALLOCATED", "CLOUD"}
     assert states["p5-2"] == {"ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"}
     assert states["p5-6"] == {"IDLE", "CLOUD", "POWERED_DOWN"} and states["dgx01"] == {"IDLE"}
-    node = nodes_of(said("gang-partly-up.node"))["p5-1"]
+    node = nodes_of(recorded("gang-partly-up.node"))["p5-1"]
     assert (node.states, node.address, node.reason) == (frozenset({"ALLOCATED", "CLOUD"}), "10.53.1.21", "")
 
 
@@ -139,7 +140,7 @@ def test_states_of_nodes() -> None:
         ("UNLIMITED", None),
     ],
 )
-def test_numbers_of_every_parser(raw: Any, value: int | None) -> None:
+def test_numbers_of_every_json_parser_version_are_read(raw: Any, value: int | None) -> None:
     assert number(raw) == value
 
 
@@ -152,13 +153,15 @@ def test_older_parsers_write_a_state_as_one_word_and_hosts_as_one_text() -> None
 
 
 @given(st.lists(st.integers(1, 400), unique=True, max_size=20))
-def test_hosts_come_out_of_any_writing(numbers: list[int]) -> None:
-    names = [f"n{one}" for one in numbers]
+def test_hosts_are_read_from_a_list_or_a_text(numbers: list[int]) -> None:
+    names = [f"n{number}" for number in numbers]
     assert hosts(names) == names == hosts(",".join(names))
 
 
-def test_the_view_asks_for_the_pools_and_for_jobs_of_nodes_that_are_not_off(commands: Callable[..., Told]) -> None:
-    told = commands(
+def test_the_view_queries_the_nodes_of_pools_and_the_jobs_of_nodes_that_are_not_off(
+    commands: Callable[..., Calls],
+) -> None:
+    calls = commands(
         sinfo=DATA / NEW / "down-with-reasons.sinfo.json",
         squeue=DATA / NEW / "gang-configuring.squeue.json",
         scontrol=DATA / NEW / "gang-partly-up.node.json",
@@ -167,9 +170,9 @@ def test_the_view_asks_for_the_pools_and_for_jobs_of_nodes_that_are_not_off(comm
     view = slurm.view(POLICY, need_pending=False, need_address=["p5-1"])
     assert set(view.nodes) == {f"p5-{number}" for number in range(1, 7)} and set(view.jobs) == {1}
     assert view.nodes["p5-1"].address == "10.53.1.21" and before <= view.at <= time.time()
-    info, node, queue = told()
+    info, node, queue = calls()
     assert info == ["sinfo", "--json", "--all", "--nodes=p5-[1-6]"]
-    # Those that are down and the one in question.
+    # The nodes that are down, and the one whose address is needed.
     assert node == ["scontrol", "show", "node", "p5-[1-2,4-6]", "--json"]
     assert queue == [
         "squeue",
@@ -180,19 +183,19 @@ def test_the_view_asks_for_the_pools_and_for_jobs_of_nodes_that_are_not_off(comm
     ]
 
 
-def test_slurm_is_not_queried_for_jobs_while_all_nodes_are_off(commands: Callable[..., Told], tmp_path: Path) -> None:
+def test_slurm_is_not_queried_for_jobs_while_all_nodes_are_off(commands: Callable[..., Calls], tmp_path: Path) -> None:
     off = tmp_path / "off.json"
     group = {"node": {"state": ["IDLE", "CLOUD", "POWERED_DOWN"]}, "nodes": {"nodes": ["p5-[1-6]"]}}
     off.write_text(json.dumps({"sinfo": [group]}))
-    told = commands(sinfo=off, squeue=DATA / NEW / "array.squeue.json")
+    calls = commands(sinfo=off, squeue=DATA / NEW / "array.squeue.json")
     assert slurm.view(POLICY, need_pending=False).jobs == {}
-    assert [call[0] for call in told()] == ["sinfo"]
+    assert [call[0] for call in calls()] == ["sinfo"]
     assert slurm.view(POLICY, need_pending=True).jobs[5].state == "PENDING"
-    assert told()[-1] == ["squeue", "--json", "--all", "--states=PENDING"]
+    assert calls()[-1] == ["squeue", "--json", "--all", "--states=PENDING"]
 
 
 @pytest.mark.parametrize("answer", ["fail: slurm_load_node error", "not JSON"])
-def test_a_slurm_that_does_not_answer_is_an_error(commands: Callable[..., Told], answer: str) -> None:
+def test_a_slurm_that_does_not_answer_is_an_error(commands: Callable[..., Calls], answer: str) -> None:
     commands(sinfo=answer)
     with pytest.raises(SlurmError, match="sinfo"):
         slurm.view(POLICY)
@@ -214,23 +217,25 @@ def test_a_missing_slurm_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         ([], None),
     ],
 )  # fmt: skip
-def test_who_controls(pings: list[dict[str, Any]], host: str | None) -> None:
+def test_the_active_controller_is_read_from_pings(pings: list[dict[str, Any]], host: str | None) -> None:
     assert active_host({"pings": pings}) == host
 
 
-def test_who_controls_by_a_record() -> None:
-    assert active_host(said("scontrol-ping")) == "ctl01"
+def test_the_active_controller_is_read_from_a_recorded_ping() -> None:
+    assert active_host(recorded("scontrol-ping")) == "ctl01"
 
 
-def test_telling_slurm(commands: Callable[..., Told], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_and_jobs_are_updated_with_scontrol_in_batches(
+    commands: Callable[..., Calls], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(slurm, "MAX_NAMES_PER_COMMAND", 2)
-    told = commands(scontrol="")
+    calls = commands(scontrol="")
     slurm.down(["p5-1", "p5-2", "p5-4"], "landbridge: CAPACITY no room")
     slurm.set_addresses({"p5-2": "10.0.0.2", "p5-10": "10.0.0.10"})
     slurm.set_addresses({})
-    slurm.tell(7, 'no "room"\nuntil', None)
+    slurm.comment(7, 'no "room"\nuntil', None)
     reason = "reason=landbridge: CAPACITY no room"
-    assert [call[2:] for call in told()] == [
+    assert [call[2:] for call in calls()] == [
         ["nodename=p5-[1-2]", "state=down", reason],
         ["nodename=p5-[1-2]", "state=power_down_force", reason],
         ["nodename=p5-4", "state=down", reason],
@@ -240,29 +245,31 @@ def test_telling_slurm(commands: Callable[..., Told], monkeypatch: pytest.Monkey
     ]
 
 
-def test_a_time_is_written_in_slurms_time_zone(commands: Callable[..., Told]) -> None:
-    told = commands(scontrol="")
-    slurm.tell(7, "later", 1795333778.0)
-    text = told()[0][-1].removeprefix("starttime=")
+def test_a_time_is_written_in_slurms_time_zone(commands: Callable[..., Calls]) -> None:
+    calls = commands(scontrol="")
+    slurm.comment(7, "later", 1795333778.0)
+    text = calls()[0][-1].removeprefix("starttime=")
     assert time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S")) == 1795333778.0
 
 
-def test_a_job_keeps_its_own_partitions_and_is_told_once(commands: Callable[..., Told], tmp_path: Path) -> None:
+def test_a_promoted_job_keeps_its_partitions_and_is_updated_once(
+    commands: Callable[..., Calls], tmp_path: Path
+) -> None:
     job = tmp_path / "job.json"
     job.write_text(json.dumps({"jobs": [{"job_id": 7, "job_state": ["PENDING"], "partition": "gpu,p5"}]}))
-    told = commands(scontrol={"show job": job, "update": ""})
+    calls = commands(scontrol={"show job": job, "update": ""})
     slurm.promote(7, ["p5", "g6"])
-    assert told()[-1] == ["scontrol", "update", "jobid=7", "partition=gpu,p5,g6"]
+    assert calls()[-1] == ["scontrol", "update", "jobid=7", "partition=gpu,p5,g6"]
     slurm.promote(7, ["p5"])
-    assert len(told()) == 3
+    assert len(calls()) == 3
     job.write_text(json.dumps({"jobs": [{"job_id": 7, "job_state": ["RUNNING"], "partition": "gpu"}]}))
     slurm.promote(7, ["p5"])
-    assert len(told()) == 4
+    assert len(calls()) == 4
 
 
-def test_a_command_takes_a_thousand_scattered_nodes(commands: Callable[..., Told]) -> None:
-    told = commands(scontrol="")
+def test_commands_accept_a_thousand_scattered_nodes(commands: Callable[..., Calls]) -> None:
+    calls = commands(scontrol="")
     names = [f"a-rather-long-name-of-a-pool-{number}" for number in range(1, 2001, 2)]
     slurm.down(names, "landbridge: QUOTA x")
     slurm.set_addresses(dict.fromkeys(names, "100.100.100.100"))
-    assert sorted(expand(",".join(call[2].removeprefix("nodename=") for call in told()[:4:2]))) == sorted(names)
+    assert sorted(expand(",".join(call[2].removeprefix("nodename=") for call in calls()[:4:2]))) == sorted(names)

@@ -1,4 +1,4 @@
-"""Two clocks: the one the world runs by, and the controller's, which may jump."""
+"""Two clocks: the true time of the world and the clock of the controller host, which may jump."""
 
 START = 1_800_000_000.0  # 2027-01-15: in the middle of a month
 

@@ -1,4 +1,4 @@
-"""EC2 at the level of landbridge.burst.aws.ec2: what it launches, shows, ends, and how it refuses."""
+"""Simulated EC2 with the interface of landbridge.burst.aws.ec2: launch, description, termination and errors."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.faults import Faults
 
-TOKEN_MEMORY = 86_400.0  # how long a ClientToken is known
+TOKEN_MEMORY = 86_400.0  # seconds for which EC2 knows a ClientToken
 SHUTTING_DOWN = 20.0
 GONE_AFTER = 60.0  # a terminated instance may still be shown as shutting down
 REAPER_EVERY = 300.0
@@ -16,7 +16,8 @@ REAPER_EVERY = 300.0
 
 @dataclass
 class Machine:
-    """An instance. `boots`: when its slurmd starts; `died`: its system ended without EC2 having ended it."""
+    """An instance. `boots`: time at which its slurmd starts; `died`: its operating system stopped without a termination
+    by EC2."""
 
     id: str
     node: str
@@ -36,7 +37,7 @@ class Machine:
 
     @property
     def alive(self) -> bool:
-        """It costs money."""
+        """Return whether the instance runs and costs money."""
         return self.ended is None
 
     @property
@@ -44,7 +45,7 @@ class Machine:
         return self.ended is None and not self.died
 
     def cost(self, true: float) -> float:
-        """Dollars until `true`."""
+        """Return the cost in USD until the time `true`."""
         return max(0.0, min(true, self.ended or true) - self.launched) / 3600 * self.usd_hour
 
 
@@ -61,7 +62,7 @@ class Known:
 
 @dataclass
 class Ec2World:
-    """The account. Room is instances that an offering can still give; absent: plenty."""
+    """The AWS account. `room`: number of instances that an offering can still launch; absent: unlimited."""
 
     clock: Clock
     faults: Faults
@@ -76,7 +77,7 @@ class Ec2World:
     tokens: dict[str, Known] = field(default_factory=dict)
     launches: dict[str, int] = field(default_factory=dict)  # token -> times it launched
     mismatches: list[str] = field(default_factory=list)
-    swept: float = 0.0  # the reaper's last round
+    swept: float = 0.0  # time of the reaper's last run
     started: Callable[[Machine], None] = lambda machine: None
     ending: Callable[[Machine, str], None] = lambda machine, why: None
 
@@ -91,10 +92,10 @@ class Ec2World:
     def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
         with self.faults.call("ec2.run", "ec2", _refuse):
             self._reach()
-            made = self._launch(attempt, offering, all_or_nothing)
+            machines = self._launch(attempt, offering, all_or_nothing)
         return ActionOutcome(
-            instances={m.node: m.id for m in made},
-            addresses={m.node: m.address for m in made},
+            instances={m.node: m.id for m in machines},
+            addresses={m.node: m.address for m in machines},
         )
 
     def terminate(self, ids: Iterable[str]) -> None:
@@ -111,7 +112,7 @@ class Ec2World:
                 if id in self.machines:
                     self.machines[id].lease = until
 
-    # What happens without the controller.
+    # Events that do not come from the controller.
 
     def end(self, machine: Machine, why: str) -> None:
         if machine.alive:
@@ -119,7 +120,8 @@ class Ec2World:
             machine.ended, machine.why = self.clock.true, why
 
     def tick(self) -> None:
-        """The Guardrails' reaper: a lease that has run out is the end, whoever is asleep."""
+        """Run the Guardrails' reaper: terminate every instance whose lease has expired, also while the controller is
+        off."""
         if self.clock.true - self.swept < REAPER_EVERY:
             return
         self.swept = self.clock.true
@@ -144,7 +146,7 @@ class Ec2World:
             machines = [self.machines[id] for id in known.ids]
             if not (same and known.offering == offering.key and known.all_or_nothing == all_or_nothing):
                 self.mismatches.append(attempt.token)
-                # The shell asks for what the token has started; a description may not show it yet.
+                # The shell queries the instances of the token; a description may not show them yet.
                 machines = [m for m in machines if self._shows(m)]
                 if not machines:
                     raise AwsError("IdempotentParameterMismatch", attempt.token)
@@ -152,22 +154,24 @@ class Ec2World:
         if attempt.pool in self.broken:
             self.faults.met += 1
             raise AwsError("InvalidLaunchTemplateId.NotFound", "no such template")
-        wanted = len(attempt.nodes)
-        room = self.room.get(offering.key, wanted)
+        requested = len(attempt.nodes)
+        room = self.room.get(offering.key, requested)
         if offering.size is not None:
             room = min(room, offering.size - sum(m.offering.key == offering.key for m in self.alive()))
-        free = wanted if self.quota is None else max(0, self.quota - len(self.alive()))
+        free = requested if self.quota is None else max(0, self.quota - len(self.alive()))
         for limit, code in ((free, "VcpuLimitExceeded"), (room, "InsufficientInstanceCapacity")):
-            if limit < (wanted if all_or_nothing else 1):
+            if limit < (requested if all_or_nothing else 1):
                 self.faults.met += 1
                 raise AwsError(code, f"{limit} left")
-        count = min(wanted, room, free)
+        count = min(requested, room, free)
         if offering.key in self.room:
             self.room[offering.key] -= count
-        made = [self._start(attempt, offering, node) for node in attempt.nodes[:count]]
-        self.tokens[attempt.token] = Known(attempt, offering.key, all_or_nothing, [m.id for m in made], self.clock.true)
+        launched = [self._start(attempt, offering, node) for node in attempt.nodes[:count]]
+        self.tokens[attempt.token] = Known(
+            attempt, offering.key, all_or_nothing, [m.id for m in launched], self.clock.true
+        )
         self.launches[attempt.token] = self.launches.get(attempt.token, 0) + 1
-        return made
+        return launched
 
     def _start(self, attempt: Attempt, offering: Offering, node: str) -> Machine:
         number = len(self.machines) + 1
@@ -195,12 +199,12 @@ class Ec2World:
         return machine.ended is None or machine.ended + max(self.lag, GONE_AFTER) > self.clock.true
 
     def _instance(self, machine: Machine) -> CloudInstance:
-        over = machine.ended is not None and machine.ended + self.lag <= self.clock.true
-        young = machine.launched + self.lag + 5 > self.clock.true
+        ended = machine.ended is not None and machine.ended + self.lag <= self.clock.true
+        pending = machine.launched + self.lag + 5 > self.clock.true
         return CloudInstance(
             id=machine.id,
             node=machine.node,
-            state="shutting-down" if over else "pending" if young else "running",
+            state="shutting-down" if ended else "pending" if pending else "running",
             address=machine.address,
             subnet=machine.offering.subnet,
             type=machine.offering.instance_type,

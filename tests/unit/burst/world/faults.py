@@ -1,4 +1,4 @@
-"""Faults of calls, scripted in advance and met in order. A crash is no Exception, so that no handler catches it."""
+"""Faults of calls, scripted in advance and raised in order. A crash is no Exception, so that no handler catches it."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -6,26 +6,26 @@ from contextlib import contextmanager
 
 
 class Crash(BaseException):
-    """The daemon is gone (kill -9) at this very point."""
+    """Death of the daemon (kill -9) at this point."""
 
 
 class Faults:
-    """A script of troubles. Every call of the store, of EC2 and of Slurm takes one word of it.
+    """Script of faults. Every call of the store, of EC2 and of Slurm takes one word of it.
 
     `ok`; `crash-before` and `crash-after` the effect; `throttle` (EC2); `timeout-before` and `timeout-after` the effect
-    (EC2: the answer is lost; Slurm: the command fails). What does not fit a call is `ok` there.
+    (EC2: the answer is lost; Slurm: the command fails). A word that does not fit a call counts as `ok`.
     """
 
     def __init__(self) -> None:
         self.script: deque[str] = deque()
         self.latency = 0.0
-        self.met = 0  # troubles met so far: a pass that met none is a clean one
+        self.met = 0  # faults raised so far; a pass without one is clean
         self.calls: list[str] = []
         self.passing: Callable[[float], None] = lambda seconds: None
 
     @contextmanager
     def call(self, name: str, kind: str, refuse: Callable[[str], Exception] | None = None) -> Iterator[None]:
-        """Around the effect of a call; `refuse` makes the exception that the caller sees when it fails."""
+        """Surround the effect of a call; `refuse` creates the exception that the caller gets if it fails."""
         self.calls.append(name)
         if self.latency and kind != "store":
             self.passing(self.latency)

@@ -23,7 +23,7 @@ class Keeper(Protocol):
 
 
 class Memory:
-    """A journal without a disk."""
+    """Journal in memory."""
 
     def __init__(self) -> None:
         self.state = State()
@@ -39,8 +39,8 @@ class Memory:
         return self.state
 
     def save(self, before: State, after: State) -> None:
-        kept = {order.seq for order in after.orders}
-        new = tuple(o for o in self.state.orders if o.seq in kept or o not in before.orders)
+        retained = {order.seq for order in after.orders}
+        new = tuple(o for o in self.state.orders if o.seq in retained or o not in before.orders)
         self.state = replace(after, orders=new)
 
     def record(self, records: Iterable[DecisionRecord]) -> None:
@@ -51,7 +51,7 @@ class Memory:
 
 
 class Journal:
-    """The keeper, each call an offering to crash at; `saving` sees what is about to be written."""
+    """Journal whose every call is a possible crash; `saving` is called before each write."""
 
     def __init__(self, folder: Path | None, faults: Faults, saving: Callable[[State, State], None]) -> None:
         self.folder, self.faults, self.saving = folder, faults, saving
@@ -62,13 +62,13 @@ class Journal:
         return Memory() if self.folder is None else Store(self.folder / f"burst{self.number}.db")
 
     def restart(self) -> None:
-        """A new process opens what was committed."""
+        """Open the journal again, as a new process does."""
         if self.folder is not None:
             self.keeper.close()
             self.keeper = self._open()
 
     def lose(self) -> None:
-        """The file is gone."""
+        """Replace the journal by an empty one: its file was lost."""
         self.keeper.close()
         self.number += 1
         self.keeper = self._open()

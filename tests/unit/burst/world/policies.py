@@ -1,4 +1,4 @@
-"""Policies for the world: two pools of a few nodes, several offerings each, times short enough to live through."""
+"""Policies for the world: two pools of a few nodes, several offerings each, times short enough for a test."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tests.unit.burst.world.slurmctld import LOCAL
 
 
 def offering(
-    kind: str, zone: str, market: Market = "on-demand", type: str = "p5.48xlarge", usd: float = 12.0, **more: Any
+    kind: str, zone: str, market: Market = "on-demand", type: str = "p5.48xlarge", usd: float = 12.0, **fields: Any
 ) -> Offering:
     return Offering(
         key=f"{type}/{zone}/{market}/{kind}",
@@ -23,12 +23,12 @@ def offering(
         launch_template_version="1",
         placement_group=f"pg-{zone}",
         usd_hour=usd,
-        **more,
+        **fields,
     )
 
 
 BLOCK = offering("capacity_block", "b", "capacity-block", usd=7.0, opens=START + 600, closes=START + 4200, size=2)
-#: In another region, which poor's data may not be in.
+#: In another region, in which the data of account poor may not be.
 FAR = offering("on_demand", "far-a", usd=13.0, region="eu-north-1")
 GPU = (
     offering("reservation", "a", usd=9.0),
@@ -49,9 +49,9 @@ def policy(
     poor_usd: float = 6.0,
     block: bool = False,
     far: bool = False,
-    **more: Any,
+    **settings: Any,
 ) -> BurstPolicy:
-    """A policy with a rich account, a poor one with a hard cap, and one whose data must stay."""
+    """Return a policy with an account without a cap, one with a hard cap, and one whose data must stay on-prem."""
     offerings = (*((BLOCK,) if block else ()), *GPU, *((FAR,) if far else ()))
     return BurstPolicy(
         cluster="site",
@@ -75,7 +75,7 @@ def policy(
         breaker_seconds=120.0,
         launch_batch=batch,
         promotions=(PromotionPolicy(LOCAL, ("gpu",), 600.0),),
-        **more,
+        **settings,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass
 class SimNode:
-    """A cloud node. `machine` is the instance whose slurmd registered; `asked` the moment of its ResumeProgram."""
+    """A cloud node. `machine`: the instance whose slurmd registered; `resumed_at`: time of its ResumeProgram call."""
 
     name: str
     pool: str
@@ -13,24 +13,25 @@ class SimNode:
     power: str = "POWERED_DOWN"  # POWERED_DOWN, POWERING_UP, UP, POWERING_DOWN
     wake: bool = False
     off: bool = False
-    forced: bool = False  # off at once; else it waits until a starting node is up
+    forced: bool = False  # powered down at once; else only after a starting node is up
     deaf: float | None = None  # not responding since
     reason: str = ""
     address: str = ""
     job: int = 0
     machine: str = ""
-    asked: float = 0.0
+    resumed_at: float = 0.0
     since: float = 0.0
     busy: float = 0.0
 
     @property
     def wanted(self) -> bool:
-        """Slurm wants a machine for it."""
+        """Return whether Slurm needs an instance for the node."""
         return self.power in ("POWERING_UP", "UP") and self.base != "DOWN" and not self.going
 
     @property
     def going(self) -> bool:
-        """It is powered down at the next turn, and not when its job is over or it has come up."""
+        """Return whether Slurm powers the node down at the next tick: it has no job left and does not wait for its
+        registration."""
         return self.off and not self.job and (self.forced or self.power == "UP")
 
     def states(self, completing: bool) -> frozenset[str]:
@@ -55,7 +56,7 @@ class SimJob:
     state: str = "PENDING"
     nodes: tuple[str, ...] = ()
     restarts: int = 0
-    started: float | None = None  # as Slurm tells it: of the allocation, then of the start
+    started: float | None = None  # as Slurm reports it: time of the allocation, then of the start
     allocated: float = 0.0  # true time
     running: float | None = None  # true time
     ended: float | None = None

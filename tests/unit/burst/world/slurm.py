@@ -1,4 +1,4 @@
-"""Slurm as the controller and people meet it: the interface of landbridge.burst.slurm.slurm over the simulated slurmctld."""
+"""Simulated Slurm with the interface of landbridge.burst.slurm.slurm and the commands of users and operators."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -23,7 +23,7 @@ class SlurmWorld(Slurmctld):
             nodes = {n.name: self._node(n, closer) for n in self.nodes.values()}
             up = {name for name, node in nodes.items() if "POWERED_DOWN" not in node.states}
             if self.faults.latency:
-                self.faults.passing(self.faults.latency)  # jobs are asked for in a second command
+                self.faults.passing(self.faults.latency)  # jobs are queried with a second command
             jobs = {j.id: self._job(j) for j in self.jobs.values() if self._tells(j, need_pending, up)}
         return SlurmView(at, jobs, nodes)
 
@@ -45,7 +45,7 @@ class SlurmWorld(Slurmctld):
             for name, address in addresses.items():
                 self.nodes[name].address = address
 
-    def tell(self, job: int, text: str, until: float | None) -> None:
+    def comment(self, job: int, text: str, until: float | None) -> None:
         with self.faults.call("slurm.tell", "slurm", _refuse):
             self._reach()
             if job not in self.jobs or self.jobs[job].over:
@@ -69,7 +69,7 @@ class SlurmWorld(Slurmctld):
             for name in nodes:
                 self.power_up(name)
 
-    # What people do.
+    # Commands of users and operators.
 
     def submit(self, job: SimJob) -> None:
         job.submitted = self.clock.now
@@ -93,7 +93,7 @@ class SlurmWorld(Slurmctld):
         node = self.nodes[name]
         if node.job:
             self.requeue(self.jobs[node.job])
-        if node.power != "POWERING_DOWN":  # else it is ignored, and a node that is down stays so
+        if node.power != "POWERING_DOWN":  # else Slurm ignores it, and a node that is down stays down
             node.base, node.off, node.forced = "IDLE", True, True
 
     # Views.

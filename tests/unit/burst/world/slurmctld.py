@@ -1,4 +1,4 @@
-"""slurmctld: what it does by itself as time passes. Jobs get nodes, nodes get power, programs are called."""
+"""Simulated slurmctld: allocation of jobs, power saving and calls of programs as time passes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,8 @@ Shim = Callable[[OrderKind, tuple[str, ...], Mapping[int, tuple[str, ...]]], Non
 
 @dataclass
 class Slurmctld:
-    """slurmctld, on the controller's clock. `shim` is what ResumeProgram and its like do with their arguments."""
+    """slurmctld, on the controller's clock. `shim` is called with the arguments of ResumeProgram, SuspendProgram and
+    ResumeFailProgram."""
 
     clock: Clock
     faults: Faults
@@ -60,11 +61,11 @@ class Slurmctld:
         self._power()
 
     def _listen(self, node: SimNode) -> None:
-        """Registration, silence, and what follows from it."""
+        """Register nodes, and set nodes down that do not register or do not respond."""
         now = self.clock.now
         if node.power == "POWERING_UP":
             for machine in self.ec2.alive(node.name):
-                if machine.answers and machine.boots <= self.clock.true and machine.launched >= node.asked:
+                if machine.answers and machine.boots <= self.clock.true and machine.launched >= node.resumed_at:
                     self._register(node, machine)
                     return
             if now - node.since > self.policy.pools[node.pool].resume_timeout:
@@ -72,7 +73,8 @@ class Slurmctld:
                 self.set_down(node, "ResumeTimeout reached")
                 self._call("resume-fail", (node.name,))
         elif node.power == "POWERED_DOWN":
-            # A machine of a node that is off is welcome, however old it is; of one that is going off it is not.
+            # The instance of a powered-down node may register, however old it is; that of a node that powers down may
+            # not.
             for machine in self.ec2.alive(node.name):
                 if machine.answers and machine.boots <= self.clock.true:
                     self._register(node, machine)
@@ -129,10 +131,10 @@ class Slurmctld:
             parts = self.together(job)
             if job is not parts[0] or any(p.state != "PENDING" or p.not_before > self.clock.now for p in parts):
                 continue
-            if job.pool == LOCAL and self._at_home(job):
+            if job.pool == LOCAL and self._start_on_prem(job):
                 continue
             chosen: dict[int, list[SimNode]] = {}
-            taken: set[str] = set()
+            assigned: set[str] = set()
             for part in parts:
                 free = [
                     n
@@ -142,16 +144,16 @@ class Slurmctld:
                     and n.power in rank
                     and not n.off
                     and n.deaf is None
-                    and n.name not in taken
+                    and n.name not in assigned
                 ]
                 chosen[part.id] = sorted(free, key=lambda n: rank[n.power])[: part.wants]
-                taken |= {n.name for n in chosen[part.id]}
+                assigned |= {n.name for n in chosen[part.id]}
             if all(len(chosen[p.id]) == p.wants for p in parts):
                 for part in parts:
                     self._allocate(part, chosen[part.id])
 
-    def _at_home(self, job: SimJob) -> bool:
-        """Start on-prem where there is room; whether that is all there is to say about the job."""
+    def _start_on_prem(self, job: SimJob) -> bool:
+        """Start the job on-prem if there is room; return whether scheduling of the job is complete."""
         used = sum(j.wants for j in self.jobs.values() if j.pool == LOCAL and j.state == "RUNNING")
         if used + job.wants <= self.local:
             job.state, job.running, job.started = "RUNNING", self.clock.true, self.clock.now
@@ -168,7 +170,7 @@ class Slurmctld:
             node.wake = node.power == "POWERED_DOWN"
 
     def _power(self) -> None:
-        """The power saving thread: ResumeProgram, SuspendProgram, SuspendTime, SuspendTimeout."""
+        """Run the power saving thread: ResumeProgram, SuspendProgram, SuspendTime, SuspendTimeout."""
         now = self.clock.now
         for kind, names, jobs in self.again:
             self.shim(kind, names, jobs)
@@ -186,7 +188,13 @@ class Slurmctld:
             ):
                 falling.append(node)
         for node in rising:
-            node.power, node.wake, node.since, node.asked, node.address = "POWERING_UP", False, now, self.clock.true, ""
+            node.power, node.wake, node.since, node.resumed_at, node.address = (
+                "POWERING_UP",
+                False,
+                now,
+                self.clock.true,
+                "",
+            )
             node.machine, node.deaf = "", None
             node.reason = ""
         for node in falling:

@@ -1,4 +1,4 @@
-"""Invariants that hold at every moment, whatever fails; each breach is one line."""
+"""Invariants that hold at all times, whatever fails; each breach is one line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,23 +10,24 @@ from tests.unit.burst.world.sims import SimJob, SimNode
 from tests.unit.burst.world.slurm import SlurmWorld
 
 PASS = 30.0
-#: How long a restricted job may sit on a machine that was up before it came: two passes.
+#: Seconds for which a restricted job may run on an instance that was up before the job: two passes.
 NOTICE = 2 * PASS
-#: Slow calls that a pass may make before it comes to what it is measured by.
+#: Slow calls that a pass may make before the action that is measured.
 CALLS = 8
-#: How long the controller must have worked undisturbed before the reaper's knife is its fault.
+#: Seconds of work without a fault after which a termination by the reaper is the controller's error.
 UNDISTURBED = 240.0
-#: AWS refuses what was signed by a clock that is further off (Signature Version 4); here it does not, and leases are as wrong.
+#: AWS refuses requests signed with a larger clock error (Signature Version 4). The simulation does not, so leases are
+#: as wrong.
 SIGNED = 300.0
 
 
 class Breach(AssertionError):
-    """An invariant does not hold."""
+    """Violation of an invariant."""
 
 
 @dataclass
 class Watch:
-    """Counts, in time without troubles, how long anything has been as it must not stay."""
+    """Checker of the invariants; measures, in time without faults, for how long each temporary violation lasts."""
 
     policy: BurstPolicy
     slurm: SlurmWorld
@@ -34,7 +35,7 @@ class Watch:
     clean_for: float = 0.0
     last: float = START
     ages: dict[str, float] = field(default_factory=dict)
-    baseline: float = 0.0  # spending before this moment is not known to the journal any more
+    baseline: float = 0.0  # the journal no longer knows spending before this time
     jumped: bool = False
     drained: set[str] = field(default_factory=set)
 
@@ -45,13 +46,13 @@ class Watch:
         self.ec2.started = self.on_start
         self.ec2.ending = self.on_end
 
-    # At the moment it happens.
+    # At the time of the event.
 
     def on_start(self, machine: Machine) -> None:
-        """An instance was launched."""
+        """Check an instance that was just launched."""
         jobs = set(machine.jobs)
         node = self.slurm.nodes.get(machine.node)
-        # Where calls are slow, Slurm may have given a starting node away since it was asked: that is for the next pass.
+        # If calls are slow, Slurm may have given a starting node to another job since the query: the next pass sees it.
         if node is not None and node.job and not self.slurm.faults.latency:
             jobs.add(node.job)
         for id in jobs:
@@ -66,7 +67,7 @@ class Watch:
         self._block(machine, [self.slurm.jobs[id] for id in jobs if id in self.slurm.jobs])
 
     def _block(self, machine: Machine, jobs: Sequence[SimJob]) -> None:
-        """A capacity block ends on time: nothing is started in it that would still run then."""
+        """Check that no job starts in a capacity block that closes before the job ends."""
         opens, closes, now = machine.offering.opens, machine.offering.closes, self.slurm.clock.now
         if opens is not None and now < opens:
             raise Breach(f"{machine.id} launched before its block opens")
@@ -76,47 +77,50 @@ class Watch:
 
     def on_promote(self, job: SimJob) -> None:
         if not self.allowed(job):
-            raise Breach(f"restricted job {job.id} is let into the cloud")
+            raise Breach(f"restricted job {job.id} is permitted in the cloud")
 
     def on_run(self, parts: Sequence[SimJob]) -> None:
-        """A job has all its nodes and starts."""
+        """Check a job that has all its nodes and starts."""
         for job in parts:
             machines = [self.ec2.machines[self.slurm.nodes[name].machine] for name in job.nodes]
             if not all(m.answers for m in machines):
                 raise Breach(f"half of job {job.id} runs")
-            own = {(m.offering.zone, m.offering.instance_type) for m in machines if job.id in m.jobs}
-            # What was up before may be of an earlier start; where Slurm takes it from two zones, nothing joins both.
-            new = {(m.offering.zone, m.offering.instance_type) for m in machines if m.launched >= job.allocated}
+            of_job = {(m.offering.zone, m.offering.instance_type) for m in machines if job.id in m.jobs}
+            # Instances that were up before may belong to an earlier start; if Slurm chose them in two zones, no launch
+            # joins both.
+            of_allocation = {
+                (m.offering.zone, m.offering.instance_type) for m in machines if m.launched >= job.allocated
+            }
             before = {m.offering.zone for m in machines if m.launched < job.allocated}
-            if len(own & new) > 1 or (len(own) > 1 and len(before) < 2):
-                raise Breach(f"job {job.id} runs in {sorted(own)}")
+            if len(of_job & of_allocation) > 1 or (len(of_job) > 1 and len(before) < 2):
+                raise Breach(f"job {job.id} runs in {sorted(of_job)}")
 
     def on_down(self, node: SimNode, reason: str) -> None:
-        """The controller is about to set a node down."""
+        """Check a node before the controller sets it down."""
         job = self.slurm.jobs.get(node.job)
-        if job is None or not self._in_its_right(job):
+        if job is None or not self._runs_legitimately(job):
             return
         if "BUDGET" in reason and self.caps():
-            return  # a job that came upon a machine that was up: nobody can refuse it earlier
+            return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
         if all(self._serves(name) for name in job.nodes):
-            raise Breach(f"job {job.id} runs well and {node.name} is set down: {reason}")
+            raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
 
     def on_end(self, machine: Machine, why: str) -> None:
-        """An instance is about to be ended."""
+        """Check an instance before it is terminated."""
         node = self.slurm.nodes[machine.node]
         job = self.slurm.jobs.get(node.job)
-        if node.machine != machine.id or job is None or not self._in_its_right(job):
+        if node.machine != machine.id or job is None or not self._runs_legitimately(job):
             return
         if not all(self._serves(name) for name in job.nodes):
             return
         if why == "controller":
-            raise Breach(f"{machine.id} of {node.name} is ended while job {job.id} runs well")
+            raise Breach(f"{machine.id} of {node.name} is terminated while job {job.id} runs without a fault")
         signed = abs(self.slurm.clock.skew) <= SIGNED
         if why == "reaper" and self.clean_for > UNDISTURBED and signed and not self._over_its_limit(job):
             raise Breach(f"the lease of {machine.id} ran out while job {job.id} runs")
 
     def on_save(self, before: State, after: State) -> None:
-        """The journal is about to be written: money is held before it is spent."""
+        """Check the journal before a write: no hold grows above a hard cap."""
         grown = {
             token
             for token, hold in after.holds.items()
@@ -129,10 +133,10 @@ class Watch:
             if not any(match(after.holds[token].account, after.holds[token].pool) for token in grown):
                 continue
             held = sum(h.usd for h in after.holds.values() if match(h.account, h.pool))
-            gone = sum(usd for (_, account, pool), usd in after.spent.items() if match(account, pool))
-            if held + gone > cap + 1e-6:
+            spent = sum(usd for (_, account, pool), usd in after.spent.items() if match(account, pool))
+            if held + spent > cap + 1e-6:
                 raise Breach(
-                    f"{scope}: {gone:.2f} spent and {held:.2f} held of {cap:.2f}, and more for {sorted(grown)}"
+                    f"{scope}: {spent:.2f} spent and {held:.2f} held of {cap:.2f}, and more for {sorted(grown)}"
                 )
 
     # After each pass.
@@ -152,22 +156,27 @@ class Watch:
             if len(self.ec2.alive(name)) > 1:
                 present[f"{name} has two instances"] = slack
         for job in self.slurm.jobs.values():
-            if job.state == "RUNNING" and job.nodes and not all(self.allowed(job, one) for one in self.regions(job)):
-                # Slurm may start it again on the next machine that is up, while others are still to be given up.
+            if (
+                job.state == "RUNNING"
+                and job.nodes
+                and not all(self.allowed(job, region) for region in self.regions(job))
+            ):
+                # Slurm may start it again on the next instance that is up, before the controller has given up the
+                # others.
                 present[f"restricted job {job.id} runs, start {job.restarts}"] = NOTICE + 2 * slow
             if job.state == "CONFIGURING" and 0 < sum(bool(self.ec2.alive(n)) for n in job.nodes) < len(job.nodes):
                 present[f"job {job.id} holds half a gang, start {job.restarts}"] = slack + self.policy.settle_seconds
-        self.ages = {what: self.ages.get(what, 0.0) + passed for what in present}
-        for what, age in self.ages.items():
-            if age > present[what]:
-                raise Breach(f"{what} for {age:.0f} s without any trouble (bound {present[what]:.0f} s)")
+        self.ages = {violation: self.ages.get(violation, 0.0) + passed for violation in present}
+        for violation, age in self.ages.items():
+            if age > present[violation]:
+                raise Breach(f"{violation} for {age:.0f} s without any fault (bound {present[violation]:.0f} s)")
 
     def check(self) -> None:
         for token, times in self.ec2.launches.items():
             if times > 1:
                 raise Breach(f"{token} launched {times} times")
         if self.ec2.mismatches and not self.baseline:
-            raise Breach(f"asked again with other parameters: {self.ec2.mismatches[0]}")
+            raise Breach(f"repeated with other parameters: {self.ec2.mismatches[0]}")
         true = self.slurm.clock.true
         for scope, cap, match in self.caps():
             usd = sum(
@@ -178,57 +187,57 @@ class Watch:
             if usd > cap:
                 raise Breach(f"{scope}: {usd:.2f} spent of {cap:.2f}")
 
-    # Words.
+    # Predicates.
 
     def allowed(self, job: SimJob, region: str = "") -> bool:
         account = self.policy.accounts.get(job.account)
         return account is not None and account.aws and region in ("", *account.regions)
 
     def regions(self, job: SimJob) -> set[str]:
-        """Return the regions of its machines."""
+        """Return the regions of the instances on which the job runs."""
         machines = (self.ec2.machines.get(self.slurm.nodes[name].machine) for name in job.nodes)
         return {machine.offering.region for machine in machines if machine is not None}
 
-    def _in_its_right(self, job: SimJob) -> bool:
-        """It runs, and nothing speaks against that: all components of its het job may, and Slurm has not started it while a slow pass
-        was on its way."""
+    def _runs_legitimately(self, job: SimJob) -> bool:
+        """Return whether the job runs and may run: all components of its het job are permitted, and Slurm did not start it
+        during a slow pass."""
         known = self.slurm.clock.true - 2 * CALLS * self.slurm.faults.latency
         since = job.running if job.running is not None else self.slurm.clock.true
         permitted = all(
-            self.allowed(part, one) for part in self.slurm.together(job) for one in {"", *self.regions(part)}
+            self.allowed(part, region) for part in self.slurm.together(job) for region in {"", *self.regions(part)}
         )
         return job.state == "RUNNING" and permitted and since <= known
 
     def _over_its_limit(self, job: SimJob) -> bool:
-        """Slurm would have ended it by now, but for a clock that went back."""
+        """Return whether the job has exceeded its time limit: the clock was set back, so Slurm has not stopped it."""
         return job.minutes is not None and self.slurm.clock.true - (job.running or 0.0) > 60 * job.minutes
 
     def caps(self) -> "list[tuple[str, float, Match]]":
-        """Every hard cap: its name, its dollars, and which account and pool it counts."""
-        found: list[tuple[str, float, Match]] = []
+        """Return every hard cap: its name, its amount in USD, and a match of the accounts and pools that it counts."""
+        caps: list[tuple[str, float, Match]] = []
         for account in self.policy.accounts.values():
             if account.hard and account.monthly_usd is not None:
-                found.append((f"account {account.name}", account.monthly_usd, Match(account=account.name)))
+                caps.append((f"account {account.name}", account.monthly_usd, Match(account=account.name)))
         if self.policy.hard and self.policy.monthly_usd is not None:
-            found.append(("cluster", self.policy.monthly_usd, Match()))
-        return found
+            caps.append(("cluster", self.policy.monthly_usd, Match()))
+        return caps
 
     def forget(self) -> None:
-        """The journal is lost: what it knew cannot be asked of it."""
+        """Reset the measurements after the loss of the journal."""
         self.baseline = self.slurm.clock.true
         self.ages.clear()
         self.clean_for = 0.0
 
     def away(self) -> None:
-        """Time has passed without the controller."""
+        """Reset the measurements after time without the controller."""
         self.jumped = True
         self.ages.clear()
         self.clean_for = 0.0
 
     def jump(self) -> None:
-        """The controller's clock has moved."""
+        """Reset the measurements after a jump of the controller's clock."""
         self.away()
-        self.baseline = self.slurm.clock.true  # what was counted by the clock before is off now
+        self.baseline = self.slurm.clock.true  # costs counted with the earlier clock are wrong now
 
     def _serves(self, name: str) -> bool:
         machine = self.ec2.machines.get(self.slurm.nodes[name].machine)

@@ -1,4 +1,4 @@
-"""The world put together: time passes, Slurm and EC2 live on, the controller makes its passes and crashes."""
+"""The complete simulated world: time, Slurm, EC2, and a controller that makes passes and crashes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,13 +14,13 @@ from tests.unit.burst.world.slurm import SlurmWorld
 from tests.unit.burst.world.watch import PASS, Watch
 
 TICK = 5.0
-#: Codes that a person has to do something about; a job that is told one of them has ended truthfully.
+#: Codes that need an action of a user or operator: a job with such a comment may stay pending at the end.
 FINAL = ("RESIDENCY", "BUDGET")
 OnePass = Callable[[Journal, Ec2World, SlurmWorld, BurstPolicy, float], float | None]
 
 
 class World:
-    """One cluster under `policy`; `one_pass` is the controller's."""
+    """One cluster under `policy`; `one_pass` is the reconcile pass of the controller."""
 
     def __init__(self, policy: BurstPolicy, one_pass: OnePass, folder: Path | None = None) -> None:
         self.policy, self.one_pass = policy, one_pass
@@ -33,10 +33,10 @@ class World:
         self.faults.passing = self.advance
         self.numbers = 0
         self.passes = 0
-        self.due: float | None = None  # when the controller wants its next pass
+        self.due: float | None = None  # time of the next pass that the controller requested
 
     def advance(self, seconds: float) -> None:
-        """Let the world run for a while without the controller."""
+        """Advance the time by `seconds` without the controller."""
         end = self.clock.true + seconds
         while self.clock.true < end:
             self.clock.true = min(end, self.clock.true + TICK)
@@ -44,7 +44,7 @@ class World:
             self.slurm.tick()
 
     def a_pass(self) -> bool:
-        """One pass of the controller; whether it lived through it."""
+        """Make one pass of the controller; return False if it crashed."""
         met = self.faults.met
         self.passes += 1
         try:
@@ -58,11 +58,11 @@ class World:
         return True
 
     def run(self, seconds: float) -> None:
-        """Let the world run, with a pass as often as the daemon makes one."""
+        """Advance the time by `seconds`, with passes as frequent as those of the daemon."""
         end = self.clock.true + seconds
         while self.clock.true < end:
-            wish = PASS if self.due is None else max(2.0, min(PASS, self.due - self.clock.now))
-            self.advance(min(wish, end - self.clock.true))
+            wait = PASS if self.due is None else max(2.0, min(PASS, self.due - self.clock.now))
+            self.advance(min(wait, end - self.clock.true))
             self.a_pass()
             self.watch.check()
 
@@ -76,7 +76,7 @@ class World:
         self.watch.drained.clear()
 
     def drain(self, pool: str) -> None:
-        """`landbridge burst drain`, or `undrain` where the pool is drained."""
+        """Do `landbridge burst drain`, or `undrain` if the pool is drained."""
         before = self.journal.keeper.load()
         drained = {p: why for p, why in before.drained.items() if p != pool}
         if pool not in before.drained:
@@ -89,7 +89,7 @@ class World:
         self.watch.jump()
 
     def calm(self) -> None:
-        """No more troubles."""
+        """Remove all faults."""
         self.faults.script.clear()
         self.faults.latency = 0.0
         if self.clock.skew:
@@ -103,23 +103,23 @@ class World:
         slurm.up, slurm.twice, slurm.lose, slurm.half = True, False, False, False
 
     def settle(self, limit: float = 4 * 3600) -> None:
-        """Run until nothing is left to do; what is left after `limit` is said."""
+        """Run until no item is open; raise AssertionError with the open items after `limit` seconds."""
         end = self.clock.true + limit
         while self.clock.true < end:
             self.run(PASS)
             for job in list(self.slurm.jobs.values()):
                 if self.refused(job):
                     self.slurm.cancel(job.id)
-            if not (left := self.left()):
+            if not (open_items := self.open_items()):
                 return
-        raise AssertionError(f"not quiet after {limit:.0f} s: {left}")
+        raise AssertionError(f"not quiet after {limit:.0f} s: {open_items}")
 
     def refused(self, job: SimJob) -> bool:
-        """The job waits, and was told a reason that time does not cure."""
+        """Return whether the job waits for a reason that does not pass with time."""
         return job.state == "PENDING" and any(code in job.comment for code in FINAL)
 
-    def left(self) -> list[str]:
-        """Return the open items that keep the world from being quiet."""
+    def open_items(self) -> list[str]:
+        """Return the open items: jobs, instances, nodes, holds, attempts and orders."""
         state: State = self.journal.keeper.load()
         nodes = [n for n in self.slurm.nodes.values() if (n.base, n.power) != ("IDLE", "POWERED_DOWN")]
         return [

@@ -12,18 +12,18 @@ from tests.unit.catalog.peers.compared import COMPLETE, Compared, joined, snake
 
 
 def shape(service: str, name: str) -> Any:
-    """A shape of a service's model."""
+    """Return a shape of a service model."""
     return model(service).shape_for(name)
 
 
 @functools.cache
 def model(service: str) -> Any:
-    """A service's model."""
+    """Return the model of a service."""
     return botocore.session.get_session().get_service_model(service)
 
 
 def botocore_words() -> Iterator[Compared]:
-    """Words that an API takes, as far as the catalogue uses the same."""
+    """Yield enum values of the APIs that the catalogue uses too."""
     known = set(shape("ec2", "InstanceType").enum)
     for name in instances():
         yield Compared("botocore", name, "type", "known", "known" if name in known else None)
@@ -51,10 +51,10 @@ def botocore_words() -> Iterator[Compared]:
 
 
 def botocore_ranges() -> Iterator[Compared]:
-    """Ranges and patterns of parameters."""
-    lustre, zfs, found = storage().fsx_lustre, storage().fsx_openzfs, limits()
+    """Yield ranges and patterns of parameters."""
+    lustre, zfs, all_limits = storage().fsx_lustre, storage().fsx_openzfs, limits()
     throughputs = [value for row in lustre.deployments for value in row.throughput]
-    names, tags = found.names.rules, found.tags
+    names, tags = all_limits.names.rules, all_limits.tags
     rows: list[tuple[str, str, str, object]] = [
         ("fsx", "PerUnitStorageThroughput", "range", (min(throughputs), max(throughputs))),
         ("fsx", "AutomaticBackupRetentionDays", "range", lustre.backups.days),
@@ -78,19 +78,19 @@ def botocore_ranges() -> Iterator[Compared]:
         ("iam", "roleNameType", "range", names["iam_role"].characters),
         ("iam", "roleNameType", "pattern", names["iam_role"].pattern),
     ]
-    for service, name, what, ours in rows:
+    for service, name, constraint, ours in rows:
         metadata = shape(service, name).metadata
-        theirs = (metadata["min"], metadata["max"]) if what == "range" else metadata[what]
-        if what == "pattern":
+        theirs = (metadata["min"], metadata["max"]) if constraint == "range" else metadata[constraint]
+        if constraint == "pattern":
             ours, theirs = re.sub(r"\\(?=[().])", "", str(ours)), re.sub(r"\\(?=[().])", "", str(theirs))
             ours, theirs = joined(sorted(ours)), joined(sorted(theirs))
         elif isinstance(ours, int):
             theirs = int(theirs)
-        yield Compared("botocore", f"{service} {name}", what, str(ours), str(theirs))
+        yield Compared("botocore", f"{service} {name}", constraint, str(ours), str(theirs))
 
 
 def botocore_regions() -> Iterator[Compared]:
-    """Regions by partition, their names, and which have an endpoint of a service."""
+    """Yield regions by partition, their names, and the regions with an endpoint of a service."""
     data = botocore.session.get_session().get_data("endpoints")
     words = {
         "efs": "elasticfilesystem",

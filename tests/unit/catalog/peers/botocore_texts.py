@@ -1,4 +1,4 @@
-"""Values that only the texts of botocore's service models have: each is looked up by the words around it."""
+"""Values that exist only in the documentation of botocore's service models: each is located by the words around it."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ def _member(service: str, structure: str, member: str) -> str:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", text))
+    return tuple(int(digits.replace(",", "")) for digits in re.findall(r"\d[\d,]*", text))
 
 
 def _between(text: str, start: str, end: str) -> tuple[int, ...]:
@@ -25,7 +25,7 @@ def _between(text: str, start: str, end: str) -> tuple[int, ...]:
 
 
 def botocore_texts() -> Iterator[Compared]:
-    """Values that only the texts of the models have."""
+    """Yield values that exist only in the documentation of the models."""
     yield from _fsx_texts()
     yield from _ec2_texts()
     days = _between(_text(shape("logs", "Days").documentation), "Possible values are:", ".")
@@ -86,10 +86,10 @@ def _fsx_texts() -> Iterator[Compared]:
 
 
 def _ec2_texts() -> Iterator[Compared]:
-    found = limits()
+    all_limits = limits()
     for member, part in (("Size", "gib"), ("Iops", "iops"), ("Throughput", "throughput")):
         text = _member("ec2", "CreateVolumeRequest", member)
-        for name, kind in found.volumes.types.items():
+        for name, kind in all_limits.volumes.types.items():
             ours = getattr(kind, part)
             match = re.search(rf"\b{name}\b[^:]*: ([\d,]+)(?: \( default \))? - ([\d,]+)", text)
             if part == "throughput" and name == "gp3":
@@ -97,7 +97,7 @@ def _ec2_texts() -> Iterator[Compared]:
             if ours is not None:
                 theirs = joined(_numbers(f"{match[1]} {match[2]}")) if match else None
                 yield Compared("botocore", f"ebs {name}", part, joined(ours), theirs)
-    blocks = found.capacity_blocks
+    blocks = all_limits.capacity_blocks
     count = _numbers(_member("ec2", "DescribeCapacityBlockOfferingsRequest", "InstanceCount"))
     yield Compared(
         "botocore", "capacity blocks", "instances", joined((blocks.instances, blocks.instances_all)), joined(count)
@@ -106,13 +106,19 @@ def _ec2_texts() -> Iterator[Compared]:
     ours = joined((1, blocks.days, blocks.long_step_days, blocks.long_days))
     yield Compared("botocore", "capacity blocks", "days", ours, joined(hours))
     reserved = _between(_member("ec2", "CreateCapacityReservationRequest", "InstanceCount"), "Valid range:", "$")
-    yield Compared("botocore", "reservations", "instances", joined(found.reservations.instances), joined(reserved))
+    yield Compared("botocore", "reservations", "instances", joined(all_limits.reservations.instances), joined(reserved))
     data = _between(_member("ec2", "RequestLaunchTemplateData", "UserData"), "limited to", "KB")
-    yield Compared("botocore", "launch template", "user data", found.launch_template.user_data_bytes, data[0] * 1024)
+    yield Compared(
+        "botocore", "launch template", "user data", all_limits.launch_template.user_data_bytes, data[0] * 1024
+    )
     hops = _between(_member("ec2", "InstanceMetadataOptionsRequest", "HttpPutResponseHopLimit"), "Integers from", "$")
-    yield Compared("botocore", "launch template", "hop limit", joined(found.launch_template.hop_limit), joined(hops))
+    yield Compared(
+        "botocore", "launch template", "hop limit", joined(all_limits.launch_template.hop_limit), joined(hops)
+    )
     group = _between(_member("ec2", "CreateSecurityGroupRequest", "GroupName"), "Up to", "characters")
-    yield Compared("botocore", "security group", "name", found.names.rules["security_group"].characters[1], group[0])
+    yield Compared(
+        "botocore", "security group", "name", all_limits.names.rules["security_group"].characters[1], group[0]
+    )
     yield from _vpn_texts()
 
 

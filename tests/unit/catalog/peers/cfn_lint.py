@@ -11,7 +11,7 @@ from tests.unit.catalog.peers.compared import Compared, joined, snake
 
 
 def cfn_lint_offerings() -> Iterator[Compared]:
-    """Which types a region's price list has."""
+    """Yield whether the price list of a region has each type."""
     path = ("data", "schemas", "extensions", "aws_ec2_instance", "instancetype_enum.json")
     listed = json.loads(files("cfnlint").joinpath(*path).read_text())
     for region in regions():
@@ -26,15 +26,15 @@ def cfn_lint_offerings() -> Iterator[Compared]:
 def _schema(kind: str) -> Mapping[str, Any]:
     from cfnlint.schema import PROVIDER_SCHEMA_MANAGER
 
-    found: Mapping[str, Any] = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema
-    return found
+    schema: Mapping[str, Any] = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema
+    return schema
 
 
 def cfn_lint_schemas() -> Iterator[Compared]:
-    """Enums, ranges and patterns of CloudFormation's schemas."""
-    found, facts = limits(), storage()
+    """Yield enums, ranges and patterns of CloudFormation's schemas."""
+    all_limits, facts = limits(), storage()
     days = _schema("AWS::Logs::LogGroup")["properties"]["RetentionInDays"]["enum"]
-    yield Compared("cfn-lint", "logs Days", "values", joined(found.log_retention.days), joined(days))
+    yield Compared("cfn-lint", "logs Days", "values", joined(all_limits.log_retention.days), joined(days))
     efs = _schema("AWS::EFS::FileSystem")["properties"]
     for ours, property_ in ((facts.efs.performance, "PerformanceMode"), (facts.efs.throughput, "ThroughputMode")):
         theirs = {snake(word) for word in efs[property_]["enum"]}
@@ -45,48 +45,50 @@ def cfn_lint_schemas() -> Iterator[Compared]:
     ours = sorted({word for kind in instances().values() for word in kind.placement})
     yield Compared("cfn-lint", "placement group", "words", joined(ours), joined(sorted(strategies)))
     tunnel = _schema("AWS::EC2::VPNConnection")["definitions"]["VpnTunnelOptionsSpecification"]["properties"]
-    for phase, seconds in ((1, found.vpn.phase1_seconds), (2, found.vpn.phase2_seconds)):
-        one = tunnel[f"Phase{phase}LifetimeSeconds"]
-        yield Compared("cfn-lint", "vpn", f"phase {phase}", joined(seconds), joined((one["minimum"], one["maximum"])))
-    yield Compared("cfn-lint", "vpn", "dpd", found.vpn.dpd_least_seconds, tunnel["DPDTimeoutSeconds"]["minimum"])
+    for phase, seconds in ((1, all_limits.vpn.phase1_seconds), (2, all_limits.vpn.phase2_seconds)):
+        lifetime = tunnel[f"Phase{phase}LifetimeSeconds"]
+        yield Compared(
+            "cfn-lint", "vpn", f"phase {phase}", joined(seconds), joined((lifetime["minimum"], lifetime["maximum"]))
+        )
+    yield Compared("cfn-lint", "vpn", "dpd", all_limits.vpn.dpd_least_seconds, tunnel["DPDTimeoutSeconds"]["minimum"])
     asn = _schema("AWS::EC2::CustomerGateway")["properties"]["BgpAsnExtended"]["maximum"]
-    yield Compared("cfn-lint", "vpn", "asn", found.vpn.asn[1], asn)
+    yield Compared("cfn-lint", "vpn", "asn", all_limits.vpn.asn[1], asn)
     group, role = _schema("AWS::Logs::LogGroup")["properties"], _schema("AWS::IAM::Role")["properties"]
     for ours_, theirs_ in (
-        (found.names.rules["log_group"], group["LogGroupName"]),
-        (found.names.rules["iam_role"], role["RoleName"]),
+        (all_limits.names.rules["log_group"], group["LogGroupName"]),
+        (all_limits.names.rules["iam_role"], role["RoleName"]),
     ):
         length = joined((theirs_["minLength"], theirs_["maxLength"]))
         yield Compared("cfn-lint", "names", theirs_["pattern"], joined(ours_.characters), length)
     tag = _schema("AWS::IAM::Role")["definitions"]["Tag"]["properties"]
     lengths = (role["Tags"]["maxItems"], tag["Key"]["maxLength"], tag["Value"]["maxLength"])
-    ours_tags = (found.tags.most, found.tags.key_characters, found.tags.value_characters)
+    ours_tags = (all_limits.tags.most, all_limits.tags.key_characters, all_limits.tags.value_characters)
     yield Compared("cfn-lint", "tags", "most", joined(ours_tags), joined(lengths))
     yield from _cfn_lint_extensions()
 
 
 def _cfn_lint_extensions() -> Iterator[Compared]:
-    """Constraints that cfn-lint's authors wrote by hand."""
+    """Yield constraints that cfn-lint's authors wrote by hand."""
     folder = files("cfnlint").joinpath("data", "schemas", "extensions")
     sizes = json.loads(folder.joinpath("aws_fsx_filesystem", "storage_capacity.json").read_text())
     ranges = {
-        one["if"]["properties"]["FileSystemType"]["enum"][0]: one["then"]["properties"]["StorageCapacity"]
-        for one in sizes["allOf"]
+        condition["if"]["properties"]["FileSystemType"]["enum"][0]: condition["then"]["properties"]["StorageCapacity"]
+        for condition in sizes["allOf"]
     }
     least = min(size for row in storage().fsx_lustre.deployments for size in row.sizes)
     yield Compared("cfn-lint", "fsx lustre", "least capacity", least, ranges["LUSTRE"]["minimum"])
     zfs = (ranges["OPENZFS"]["minimum"], ranges["OPENZFS"]["maximum"])
     yield Compared("cfn-lint", "fsx openzfs", "capacity", joined(storage().fsx_openzfs.capacity_gib), joined(zfs))
     volumes = json.loads(folder.joinpath("aws_ec2_instance", "blockdevicemappings.json").read_text())
-    for one in volumes["allOf"]:
-        name, iops = one["if"]["properties"]["VolumeType"]["const"], one["then"]["properties"]["Iops"]
+    for condition in volumes["allOf"]:
+        name, iops = condition["if"]["properties"]["VolumeType"]["const"], condition["then"]["properties"]["Iops"]
         ours = limits().volumes.types[name].iops
         theirs = joined((iops["minimum"], iops["maximum"]))
         yield Compared("cfn-lint", f"ebs {name}", "iops", joined(ours or ()), theirs)
 
 
 def cfn_lint_services() -> Iterator[Compared]:
-    """Which regions have CloudFormation types of a service."""
+    """Yield whether each region has the CloudFormation types of a service."""
     kinds = {"efs": "AWS::EFS::FileSystem", "eks": "AWS::EKS::Cluster", "batch": "AWS::Batch::ComputeEnvironment"}
     kinds |= {"hyperpod": "AWS::SageMaker::Cluster", "pcs": "AWS::PCS::Cluster", "backup": "AWS::Backup::BackupVault"}
     kinds |= {"rolesanywhere": "AWS::RolesAnywhere::Profile", "managed_prometheus": "AWS::APS::Workspace"}

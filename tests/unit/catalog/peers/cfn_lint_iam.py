@@ -1,4 +1,4 @@
-"""cfn-lint's copy of the Service Authorization Reference: services, their actions, and which act on no resource."""
+"""cfn-lint's copy of the Service Authorization Reference: services, their actions, and the actions without a resource."""
 
 import json
 from collections.abc import Iterator
@@ -10,17 +10,17 @@ from tests.unit.catalog.peers.compared import Compared
 
 
 def cfn_lint_iam() -> Iterator[Compared]:
-    """Every service, and every action of the services whose actions the catalogue has."""
+    """Yield every service, and every action of the services whose actions are in the catalogue."""
     listed = json.loads(files("cfnlint").joinpath("data", "AdditionalSpecs", "Policies.json").read_text())
     for service in sorted({*listed, *iam().services}):
         mine, theirs = service in iam().services, service in listed
         yield Compared("cfn-lint", service, "iam service", "known" if mine else None, "known" if theirs else None)
     for service in sorted(names(package(), "iam")):
-        found = iam_actions(service)
-        assert found is not None
+        actions = iam_actions(service)
+        assert actions is not None
         theirs = {action.lower(): described for action, described in listed[service]["Actions"].items()}
-        none = {action.lower() for action in found.none}
-        ours = {action.lower() for action in found.all()}
+        none = {action.lower() for action in actions.none}
+        ours = {action.lower() for action in actions.all()}
         for action in sorted({*ours, *theirs}):
             mine = None if action not in ours else "none" if action in none else "some"
             other = None if action not in theirs else "some" if theirs[action].get("Resources") else "none"

@@ -1,4 +1,4 @@
-"""moto's copies of what AWS answered: DescribeInstanceTypes, offerings by zone, zones, endpoint services."""
+"""moto's copies of AWS responses: DescribeInstanceTypes, offerings by zone, zones, endpoint services."""
 
 import functools
 import gzip
@@ -15,14 +15,14 @@ from tests.unit.catalog.peers.compared import COMPLETE, Compared, joined
 
 @functools.cache
 def descriptions() -> Mapping[str, Any]:
-    """Items of DescribeInstanceTypes by type."""
+    """Return the items of DescribeInstanceTypes by type."""
     path = files("moto").joinpath("ec2", "resources", "instance_types.json.gz")
-    found: Mapping[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
-    return found
+    items: Mapping[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return items
 
 
 def moto_types() -> Iterator[Compared]:
-    """Every fact of every type that both have; types of our families that one side lacks."""
+    """Yield every fact that both sides have of a type, and the types that one side lacks in complete families."""
     described = descriptions()
     for name, kind in instances().items():
         if name not in described:
@@ -38,15 +38,15 @@ def moto_types() -> Iterator[Compared]:
 
 
 def moto_places() -> Iterator[Compared]:
-    """Zones of every region, zones of every type, and whether a region has a type."""
+    """Yield the zones of every region and of every type, and whether a region has a type."""
     folder = files("moto").joinpath("ec2", "resources", "instance_type_offerings", "availability-zone-id")
     offerings: dict[str, set[str]] = {}
     seen: dict[str, set[str]] = {}
     for entry in folder.iterdir():
         region = entry.name.partition(".")[0]
-        for one in json.loads(gzip.decompress(entry.read_bytes())):
-            offerings.setdefault(one["InstanceType"], set()).add(one["Location"])
-            seen.setdefault(region, set()).add(one["Location"])
+        for offering in json.loads(gzip.decompress(entry.read_bytes())):
+            offerings.setdefault(offering["InstanceType"], set()).add(offering["Location"])
+            seen.setdefault(region, set()).add(offering["Location"])
     for region in seen:
         yield Compared("moto", region, "offerings", regions()[region].offerings, "zones")
         known = set(regions()[region].zones)
@@ -57,33 +57,33 @@ def moto_places() -> Iterator[Compared]:
     for region, listed in module.RegionsAndZonesBackend.zones.items():
         theirs = joined(sorted(zone.zone_id for zone in listed))
         yield Compared("moto", region, "zones", joined(sorted(regions()[region].zones)), theirs)
-    asked = {zone for region, found in regions().items() if found.offerings == "zones" for zone in found.zones}
+    covered = {zone for region in regions().values() if region.offerings == "zones" for zone in region.zones}
     for name, kind in instances().items():
-        for zone in sorted(asked & (set(kind.zones) | offerings.get(name, set()))):
+        for zone in sorted(covered & (set(kind.zones) | offerings.get(name, set()))):
             mine, theirs = zone in kind.zones, zone in offerings.get(name, ())
             yield Compared("moto", name, f"zone {zone}", str(mine), str(theirs))
 
 
 def moto_endpoints() -> Iterator[Compared]:
-    """Which services have VPC endpoints, and of which kind, in us-east-1."""
+    """Yield the services with VPC endpoints in us-east-1, with their kind."""
     from moto.ec2.models import ec2_backends
 
     backend = ec2_backends["123456789012"]["us-east-1"]
     answer = backend.describe_vpc_endpoint_services([], [], 10_000, "", "us-east-1")
     kinds: dict[str, set[str]] = {}
-    for one in answer["servicesDetails"]:
-        if one["ServiceName"].startswith("com.amazonaws.us-east-1."):
-            service = one["ServiceName"].removeprefix("com.amazonaws.us-east-1.")
-            kinds.setdefault(service, set()).update(kind["ServiceType"].lower() for kind in one["ServiceType"])
+    for details in answer["servicesDetails"]:
+        if details["ServiceName"].startswith("com.amazonaws.us-east-1."):
+            service = details["ServiceName"].removeprefix("com.amazonaws.us-east-1.")
+            kinds.setdefault(service, set()).update(kind["ServiceType"].lower() for kind in details["ServiceType"])
     for endpoint in endpoints_of(endpoint_features()):
         theirs = endpoint.kind if endpoint.kind in kinds.get(endpoint.service, ()) else None
         yield Compared("moto", endpoint.service, "endpoint", endpoint.kind, theirs)
 
 
 def moto_images() -> Iterator[Compared]:
-    """Names of parameters that hold images, as far as moto has copies of them: Amazon Linux's, in us-east-1."""
+    """Yield the names of SSM parameters of images that moto has copies of: those of Amazon Linux in us-east-1."""
     path = files("moto").joinpath("ssm", "resources", "ami-amazon-linux-latest", "us-east-1.json.gz")
-    known = {one["Name"] for one in json.loads(gzip.decompress(path.read_bytes()))}
+    known = {parameter["Name"] for parameter in json.loads(gzip.decompress(path.read_bytes()))}
     for name, image in images().items():
         if image.parameter.startswith("/aws/service/ami-amazon-linux-latest/"):
             for architecture in image.architectures:

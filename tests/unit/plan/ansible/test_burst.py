@@ -1,4 +1,5 @@
-"""burst.json: what the plan writes for the controller is what the burst programs read, and means what the file says."""
+"""burst.json: the plan writes it for the controller, and the burst programs read it with the values of the environment
+file."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -21,8 +22,8 @@ POOL = ("aws", "pools", 0)
 
 
 def built(site: Environment) -> StackOutputs:
-    """Return the stack outputs of this environment that launching needs."""
-    found = {}
+    """Return the stack outputs of this environment that a launch needs."""
+    planned_pools = {}
     for pool in site.aws.pools:
         args = pool_args(site, pool)
         subnets = [
@@ -33,7 +34,7 @@ def built(site: Environment) -> StackOutputs:
             }
             for zone in args.zones
         ]
-        found[pool.name] = {
+        planned_pools[pool.name] = {
             "launch_template_id": "lt-0123456789abcdef0",
             "launch_template_name": args.name,
             "launch_template_version": "3",
@@ -52,7 +53,7 @@ def built(site: Environment) -> StackOutputs:
         "data_hub": {"buckets": {}},
         "identity": {"node_instance_profile": "n", "node_role_arn": arn},
         "secrets": {"slurm_key": f"{site.name}/slurm-key"},
-        "pools": found,
+        "pools": planned_pools,
     }
     return StackOutputs.model_validate(raw)
 
@@ -64,12 +65,12 @@ def read(changes: dict[Any, Any] | None = None) -> BurstConfig:
     return parse(raw)
 
 
-def offerings(*capacity: dict[str, Any], **more: Any) -> tuple[Offering, ...]:
+def offerings(*capacity: dict[str, Any], **settings: Any) -> tuple[Offering, ...]:
     changes: dict[Any, Any] = {(*POOL, "capacity"): list(capacity)}
-    return read(changes | {(*POOL, key): value for key, value in more.items()}).policy.pools["p5"].offerings
+    return read(changes | {(*POOL, key): value for key, value in settings.items()}).policy.pools["p5"].offerings
 
 
-def test_the_plain_file_becomes_the_policy() -> None:
+def test_the_environment_file_becomes_the_policy() -> None:
     config = read({("cost_center",): "4711", ("budget",): {"monthly_usd": 1000, "hard": True}})
     policy = config.policy
     assert (policy.cluster, policy.region, policy.cost_center) == ("test", "us-east-1", "4711")
@@ -86,40 +87,44 @@ def test_the_plain_file_becomes_the_policy() -> None:
     assert offering.security_groups == ("sg-1",) and not offering.public_ip
 
 
-def test_places_are_the_capacities_in_the_files_order_and_their_zones_in_theirs() -> None:
-    found = offerings(
+def test_offerings_are_in_the_sequence_of_the_capacities_and_their_zones() -> None:
+    planned = offerings(
         {**BLOCK, **WINDOW},
         {"kind": "on_demand", "zones": ["use1-az6", "use1-az4"]},
         {"kind": "on_demand", "zones": ["use1-az6"], "instance": "p5en.48xlarge"},
         {"kind": "spot", "zones": ["use1-az6"], "max_price_usd": 30.0},
     )
-    assert [offering.key for offering in found] == [
+    assert [offering.key for offering in planned] == [
         f"p5.48xlarge/use1-az4/capacity-block/{CR}",
         "p5.48xlarge/use1-az6/on-demand",
         "p5.48xlarge/use1-az4/on-demand",
         "p5en.48xlarge/use1-az6/on-demand",
         "p5.48xlarge/use1-az6/spot",
     ]
-    block, first, second, other, spot = found
+    block, first, second, other, spot = planned
     assert block.placement_group is None and (block.reservation, block.size) == (CR, 2)
     assert block.opens == datetime(2026, 12, 1, 11, 30, tzinfo=UTC).timestamp()
-    assert block.closes == datetime(2026, 12, 8, 11, 0, tzinfo=UTC).timestamp(), "jobs leave before AWS takes it back"
+    assert block.closes == datetime(2026, 12, 8, 11, 0, tzinfo=UTC).timestamp(), (
+        "jobs end before AWS ends the capacity block"
+    )
     assert (first.placement_group, second.placement_group) == ("test-p5-use1-az6", "test-p5-use1-az4")
     assert (len(first.interfaces), len(other.interfaces)) == (33, 17)
     assert (spot.usd_hour, spot.max_price_usd) == (30.0, 30.0)
 
 
-def test_spot_is_held_at_what_it_can_cost_at_most() -> None:
-    on_demand, spot, dear = offerings(
+def test_the_price_of_spot_is_its_maximum() -> None:
+    on_demand, spot, high_bid = offerings(
         {"kind": "on_demand", "zones": ["use1-az4"]},
         {"kind": "spot", "zones": ["use1-az4"]},
         {"kind": "spot", "zones": ["use1-az4"], "max_price_usd": 10_000.0},
     )
-    assert spot.usd_hour == on_demand.usd_hour == dear.usd_hour, "never more than on demand, whatever is bid"
-    assert len({spot.key, dear.key}) == 2
+    assert spot.usd_hour == on_demand.usd_hour == high_bid.usd_hour, (
+        "never more than on demand, whatever the maximum price"
+    )
+    assert len({spot.key, high_bid.key}) == 2
 
 
-def test_each_kind_of_reservation_is_asked_in_its_own_way() -> None:
+def test_each_kind_of_reservation_is_targeted_in_its_own_way() -> None:
     arn = "arn:aws:resource-groups:us-east-1:123456789012:group/gpus"
     targeted, opened, grouped, group = offerings(
         {"kind": "reservation", "reservation": CR, "zone": "use1-az4"},
@@ -134,8 +139,8 @@ def test_each_kind_of_reservation_is_asked_in_its_own_way() -> None:
     assert len({offering.key for offering in (targeted, opened, grouped, group)}) == 4
 
 
-def test_accounts_say_whether_their_data_may_be_in_aws_and_what_they_may_cost() -> None:
-    found = read(
+def test_accounts_have_their_permission_for_aws_and_their_budget() -> None:
+    policy = read(
         {
             ("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"},
             ("scheduler", "accounts", "odd"): {"users": ["bob"], "data_class": "unheard-of"},
@@ -143,39 +148,41 @@ def test_accounts_say_whether_their_data_may_be_in_aws_and_what_they_may_cost() 
             ("budget", "pools"): {"p5": 9000},
         }
     ).policy
-    assert {name: account.aws for name, account in found.accounts.items()} == {
+    assert {name: account.aws for name, account in policy.accounts.items()} == {
         "vision": True,
         "clinic": False,
         "odd": False,
     }
-    vision = found.accounts["vision"]
+    vision = policy.accounts["vision"]
     assert (vision.monthly_usd, vision.hard, vision.data_class) == (500, True, "internal")
-    assert found.accounts["clinic"].monthly_usd is None
-    assert dict(found.pool_monthly_usd) == {"p5": 9000} and "root" in found.operators
+    assert policy.accounts["clinic"].monthly_usd is None
+    assert dict(policy.pool_monthly_usd) == {"p5": 9000} and "root" in policy.operators
 
 
-def test_patience_is_the_files() -> None:
-    own = {"wait_minutes": 20, "grace_minutes": 30, "orphan_minutes": 3, "breaker_minutes": 60, "unpriced": True}
-    config = read({("burst",): {**own, "metrics_port": None}})
-    found = config.policy
-    assert (found.grace_minutes, found.orphan_seconds, found.breaker_seconds) == (30, 180, 3600)
-    assert found.unpriced and config.metrics is None
-    (one,) = found.promotions
-    assert (one.partition, one.partitions, one.wait_seconds) == ("gpu", ("p5",), 1200)
+def test_waiting_times_of_burst_are_read_from_the_file() -> None:
+    settings = {"wait_minutes": 20, "grace_minutes": 30, "orphan_minutes": 3, "breaker_minutes": 60, "unpriced": True}
+    config = read({("burst",): {**settings, "metrics_port": None}})
+    policy = config.policy
+    assert (policy.grace_minutes, policy.orphan_seconds, policy.breaker_seconds) == (30, 180, 3600)
+    assert policy.unpriced and config.metrics is None
+    (promotion,) = policy.promotions
+    assert (promotion.partition, promotion.partitions, promotion.wait_seconds) == ("gpu", ("p5",), 1200)
     assert read().policy.promotions == () and read().metrics == "127.0.0.1:9810"
 
 
-def test_a_pool_that_is_not_built_yet_is_not_written_and_a_zone_neither() -> None:
+def test_pools_and_zones_without_stack_outputs_are_left_out() -> None:
     site = environment({(*POOL, "capacity"): [{"kind": "on_demand", "zones": ["use1-az4", "use1-az6"]}]})
     outputs = built(site)
     pool = outputs.pools["p5"]
-    half = outputs.model_copy(update={"pools": {"p5": pool.model_copy(update={"subnets": pool.subnets[:1]})}})
-    assert [offering["zone"] for offering in burst_config(site, half)["pools"]["p5"]["offerings"]] == ["use1-az4"]
-    gone = outputs.model_copy(update={"pools": {"other": pool}})
-    assert burst_config(site, gone)["pools"] == {}
+    with_one_zone = outputs.model_copy(update={"pools": {"p5": pool.model_copy(update={"subnets": pool.subnets[:1]})}})
+    assert [offering["zone"] for offering in burst_config(site, with_one_zone)["pools"]["p5"]["offerings"]] == [
+        "use1-az4"
+    ]
+    without_pool = outputs.model_copy(update={"pools": {"other": pool}})
+    assert burst_config(site, without_pool)["pools"] == {}
 
 
-def test_a_pair_keeps_a_copy_of_the_journal_where_both_can_read_it() -> None:
+def test_a_controller_pair_has_a_shared_snapshot_of_the_journal() -> None:
     assert read().snapshot_dir is None
     pair = {
         ("onprem", "services", "controller"): ["ctl01", "ctl02"],
@@ -186,12 +193,12 @@ def test_a_pair_keeps_a_copy_of_the_journal_where_both_can_read_it() -> None:
 
 @settings(deadline=None)
 @given(pools())
-def test_whatever_a_pool_is_the_programs_can_read_it(data: dict[str, Any]) -> None:
+def test_the_burst_programs_can_read_any_pool(data: dict[str, Any]) -> None:
     site = environment({POOL: data})
     outputs = built(site)
     pool = parse(burst_config(site, outputs)).policy.pools.get(data["name"])
     if pool is None:
-        assert not outputs.pools[data["name"]].subnets, "only what is offered nowhere is left out"
+        assert not outputs.pools[data["name"]].subnets, "only a pool that no zone offers is left out"
         return
     assert len({offering.key for offering in pool.offerings}) == len(pool.offerings)
     assert all(offering.usd_hour is None or offering.usd_hour > 0 for offering in pool.offerings)

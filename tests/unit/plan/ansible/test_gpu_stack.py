@@ -1,4 +1,4 @@
-"""Which driver a machine gets, and what has to have its version."""
+"""NVIDIA driver of a node, and the packages that must have its version."""
 
 from typing import Any
 
@@ -16,23 +16,23 @@ NODE = ("onprem", "nodes", 0)
 
 @pytest.mark.parametrize("name", sorted(platforms()))
 def test_deepops_fact_2_every_machine_with_nvswitches_has_a_fabric_manager(name: str) -> None:
-    # DGX or not: without it CUDA fails with error 802, and the kits that know DGX alone leave a plain HGX without.
-    found, platform = software(Driver(), platforms()[name]), platforms()[name]
+    # DGX or not: without it CUDA fails with error 802, and tools that know only DGX do not install it on HGX.
+    stack, platform = software(Driver(), platforms()[name]), platforms()[name]
     switches = platform.nvswitch is not None and platform.nvswitch.count > 0
-    assert ("fabric_manager" in found.locked) == ("switch_query" in found.locked) == switches
-    assert ("nvidia-fabricmanager" in found.packages(DEBIAN)) == switches
-    assert ("nvlsm" in found.packages(DEBIAN)) == platform.subnet_manager
-    assert found.modules == generation(platform.gpu).modules[0]
+    assert ("fabric_manager" in stack.locked) == ("switch_query" in stack.locked) == switches
+    assert ("nvidia-fabricmanager" in stack.packages(DEBIAN)) == switches
+    assert ("nvlsm" in stack.packages(DEBIAN)) == platform.subnet_manager
+    assert stack.modules == generation(platform.gpu).modules[0]
 
 
-def test_one_version_for_all_that_must_have_it_and_none_for_what_has_its_own() -> None:
-    found = software(Driver(version="580.95.05"), platforms()["dgx-b200"]).packages(DEBIAN)
-    assert found.pop("nvlsm") == ""
-    assert set(found.values()) == {"580.95.05"}
-    assert {"nvidia-driver-cuda", "nvidia-kernel-open-dkms", "nvidia-fabricmanager", "libnvidia-nscq"} <= set(found)
+def test_packages_that_must_match_the_driver_have_its_version() -> None:
+    packages = software(Driver(version="580.95.05"), platforms()["dgx-b200"]).packages(DEBIAN)
+    assert packages.pop("nvlsm") == ""
+    assert set(packages.values()) == {"580.95.05"}
+    assert {"nvidia-driver-cuda", "nvidia-kernel-open-dkms", "nvidia-fabricmanager", "libnvidia-nscq"} <= set(packages)
 
 
-def test_names_follow_the_branch_and_the_archive() -> None:
+def test_package_names_depend_on_the_branch_and_the_repository() -> None:
     volta, hopper = platforms()["pcie-v100"], platforms()["dgx-h100"]
     assert "nvidia-dkms-580" in software(Driver(), volta).packages(NOBLE["nvidia"])
     assert "nvidia-dkms-580-open" in software(Driver(), hopper).packages(NOBLE["nvidia"])
@@ -41,7 +41,7 @@ def test_names_follow_the_branch_and_the_archive() -> None:
     assert signed["nvidia-fabricmanager-580"] == "" and "linux-modules-nvidia-580-server-open-generic" in signed
 
 
-def test_the_long_term_branch_and_one_release_for_every_node_unless_the_file_says_otherwise() -> None:
+def test_nodes_have_one_release_of_the_long_term_branch_unless_the_file_sets_another() -> None:
     variables = driver_variables(environment(), "dgx01")
     assert (variables["nvidia_driver_branch"], variables["nvidia_driver_version"]) == ("580", "580.159.04")
     assert variables["nvidia_driver_reboot"] == "unloaded" and variables["nvidia_driver_modules"] == "open"
@@ -49,15 +49,15 @@ def test_the_long_term_branch_and_one_release_for_every_node_unless_the_file_say
     assert (named["nvidia_driver_branch"], named["nvidia_driver_version"]) == ("595", "595.71.05")
 
 
-def test_health_expects_the_branch_whoever_installs_it() -> None:
-    own = environment({("onprem", "driver"): {"install": False, "branch": "595"}})
-    assert driver_variables(own, "dgx01") == {"node_health_driver_branch": "595"}
+def test_node_health_expects_the_branch_of_any_installation() -> None:
+    preinstalled = environment({("onprem", "driver"): {"install": False, "branch": "595"}})
+    assert driver_variables(preinstalled, "dgx01") == {"node_health_driver_branch": "595"}
     hosts = inventory(environment())["_meta"]["hostvars"]
     assert hosts["dgx01"]["node_health_driver_branch"] == "580"
     assert not any(name.startswith("nvidia_") for name in hosts["ctl01"])
 
 
-def test_nodes_of_one_nvlink_domain_have_one_list_and_the_next_domain_its_own() -> None:
+def test_nodes_of_one_nvlink_domain_have_the_same_imex_node_list() -> None:
     size = platforms()["gb200-nvl72"].domain.nodes  # type: ignore[union-attr]
     changes: dict[Any, Any] = {(*NODE, "platform"): "gb200-nvl72", (*NODE, "hosts"): f"gb[01-{2 * size}]"}
     both = environment(changes)

@@ -47,8 +47,8 @@ OUTPUTS = StackOutputs.model_validate(
 
 
 def members(group: str, changes: dict[DataPath, Any] | None = None) -> list[str]:
-    found: list[str] = inventory(environment(changes))[group]["hosts"]
-    return found
+    names: list[str] = inventory(environment(changes))[group]["hosts"]
+    return names
 
 
 @pytest.mark.parametrize(
@@ -65,19 +65,19 @@ def members(group: str, changes: dict[DataPath, Any] | None = None) -> list[str]
         ("burst", ["ctl01"]),
     ],
 )
-def test_groups(group: str, expected: list[str]) -> None:
+def test_on_prem_hosts_have_their_groups(group: str, expected: list[str]) -> None:
     assert members(group) == expected
 
 
-def test_every_group_is_there_even_when_it_is_empty() -> None:
-    found = inventory(environment({("aws", "pools"): []}))
-    assert set(GROUPS) <= set(found)
-    assert found["burst"]["hosts"] == []
+def test_every_group_exists_even_if_it_is_empty() -> None:
+    data = inventory(environment({("aws", "pools"): []}))
+    assert set(GROUPS) <= set(data)
+    assert data["burst"]["hosts"] == []
     external = {"kind": "external_nfs", "host": "filer", "export": "/home"}
     assert members("nfs_server", {("storage", "home"): external}) == []
 
 
-def test_one_host_may_do_everything() -> None:
+def test_one_host_may_have_every_service() -> None:
     services = {
         "controller": ["all1"], "database": "all1", "login": ["all1"], "storage": "all1", "gateway": "all1", "mlops": "all1",
     }  # fmt: skip
@@ -91,7 +91,7 @@ def test_one_host_may_do_everything() -> None:
     ("export", "mounts"),
     [("/export/home", [{"export": "/export/home", "mount": "/home"}]), ("/home", [])],
 )
-def test_people_on_the_host_that_exports_the_homes_have_theirs_too(export: str, mounts: list[dict[str, str]]) -> None:
+def test_the_storage_host_as_login_host_mounts_home_directories_too(export: str, mounts: list[dict[str, str]]) -> None:
     changes: dict[DataPath, Any] = {
         ("onprem", "services", "login"): ["nfs01"],
         ("storage", "home"): {"kind": "nfs", "export": export},
@@ -102,14 +102,14 @@ def test_people_on_the_host_that_exports_the_homes_have_theirs_too(export: str, 
     assert "nfs_client_mounts" not in data["_meta"]["hostvars"]["dgx01"]
 
 
-def test_a_node_may_serve() -> None:
+def test_a_node_may_be_a_service_host() -> None:
     changes: dict[DataPath, Any] = {
         ("onprem", "services"): {"gateway": "dgx01"},
         ("onprem", "addresses", "gw01"): REMOVED,
     }
-    found = {host.name: host for host in hosts(environment(changes))}
-    assert found["dgx01"].address == "10.20.1.11"
-    assert {"site_gateway", "slurm_node"} <= set(found["dgx01"].groups)
+    by_name = {host.name: host for host in hosts(environment(changes))}
+    assert by_name["dgx01"].address == "10.20.1.11"
+    assert {"site_gateway", "slurm_node"} <= set(by_name["dgx01"].groups)
 
 
 def test_a_host_without_an_address_is_refused() -> None:
@@ -119,7 +119,7 @@ def test_a_host_without_an_address_is_refused() -> None:
         hosts(broken)
 
 
-def test_outputs_add_what_only_aws_can_say() -> None:
+def test_stack_outputs_add_values_that_only_aws_knows() -> None:
     without, with_outputs = inventory(environment()), inventory(environment(), OUTPUTS)
     assert "site_gateway_tunnels" not in without["site_gateway"]["vars"]
     tunnels = with_outputs["site_gateway"]["vars"]["site_gateway_tunnels"]
@@ -131,56 +131,56 @@ def test_outputs_add_what_only_aws_can_say() -> None:
         "inside_prefix": 30,
         "remote_asn": 64512,
     }
-    assert with_outputs["mlflow"]["vars"]["mlflow_artifacts_destination"].startswith("s3://test-internal-1/")
+    assert "mlflow_servers" not in without["mlflow"]["vars"], "the bucket of the first server is unknown"
+    (server,) = with_outputs["mlflow"]["vars"]["mlflow_servers"]
+    assert server["artifacts_destination"] == "s3://test-internal-1/mlflow"
     assert with_outputs["burst"]["vars"]["burst_config"]["cluster"] == "test"
 
 
-def test_artifacts_of_a_site_that_shares_nothing_stay_there() -> None:
-    classes = {"restricted": {"sites": ["onprem"]}}
-    accounts = {"vision": {"data_class": "restricted"}}
-    found = inventory(environment({("data_classes",): classes, ("scheduler", "accounts"): accounts}))
-    assert found["mlflow"]["vars"]["mlflow_artifacts_destination"].startswith("/")
-
-
 @pytest.mark.parametrize("name", ["sandbox", "example"])
-def test_it_is_json_and_without_secrets(name: str) -> None:
+def test_the_inventory_is_json_without_secrets(name: str) -> None:
     text = json.dumps(inventory(shipped(name), OUTPUTS))
     assert "password" not in text
     assert "pre_shared" not in text
 
 
 @pytest.mark.parametrize("specs", sorted(ROLES.glob("*/meta/argument_specs.yml")), ids=lambda path: path.parts[-3])
-def test_variables_are_ones_that_the_roles_take(specs: Path) -> None:
+def test_every_variable_of_a_role_is_in_its_argument_specs(specs: Path) -> None:
     role = specs.parts[-3]
     others = [path.parts[-3] for path in ROLES.glob(f"{role}_*/meta/argument_specs.yml")]
     listed = yaml_text.load(specs.read_text())["argument_specs"]
     options = {option for entry in listed.values() for option in entry.get("options", {})}
     data = inventory(shipped("sandbox"), OUTPUTS)
-    given = {name for group in data.values() for name in group.get("vars", {})}
-    given |= {name for variables in data["_meta"]["hostvars"].values() for name in variables}
-    own = {name for name in given if name.startswith(f"{role}_") and not any(name.startswith(f"{o}_") for o in others)}
-    assert own <= options
+    assigned = {name for group in data.values() for name in group.get("vars", {})}
+    assigned |= {name for variables in data["_meta"]["hostvars"].values() for name in variables}
+    role_variables = {
+        name for name in assigned if name.startswith(f"{role}_") and not any(name.startswith(f"{o}_") for o in others)
+    }
+    assert role_variables <= options
 
 
-def test_controllers_know_that_no_node_of_aws_has_an_address_yet() -> None:
-    found = environment()
-    data = inventory(found)
+def test_controllers_list_the_cloud_nodes_as_hosts_without_an_address() -> None:
+    site = environment()
+    data = inventory(site)
     absent = data["slurm_controller"]["vars"]["base_hosts_absent"]
-    assert absent == [name for group in cloud_nodes(found) for name in group.names] != []
-    # Elsewhere a node that runs is asked for by whatever names the site gives it.
+    assert absent == [name for group in cloud_nodes(site) for name in group.names] != []
+    # On other hosts the DNS of the site resolves running nodes.
     assert "base_hosts_absent" not in data["all"]["vars"]
 
 
 @pytest.mark.parametrize(
     ("auth", "database", "sackd"), [("slurm", "db01", True), ("slurm", "ctl01", False), ("munge", "db01", False)]
 )
-def test_something_signs_for_a_controller_before_slurmctld_runs(auth: str, database: str, sackd: bool) -> None:
+def test_a_controller_has_sackd_unless_munge_or_slurmdbd_authenticates(auth: str, database: str, sackd: bool) -> None:
     changes: dict[DataPath, Any] = {
         ("scheduler", "auth"): auth,
         ("onprem", "services", "database"): database,
         ("onprem", "services", "login"): ["ctl01"],
     }
     data = inventory(environment(changes))
-    own = data["_meta"]["hostvars"]["ctl01"]
+    controller_variables = data["_meta"]["hostvars"]["ctl01"]
     assert data["slurm_controller"]["vars"]["slurm_controller_sackd"] is sackd
-    assert (own["slurm_login_daemon"], own["slurm_login_keeps_sackd"]) == (False, sackd)
+    assert (controller_variables["slurm_login_daemon"], controller_variables["slurm_login_keeps_sackd"]) == (
+        False,
+        sackd,
+    )

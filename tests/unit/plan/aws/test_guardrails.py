@@ -7,7 +7,7 @@ from tests.unit.core.samples import environment
 
 
 @pytest.mark.parametrize(
-    ("owner", "named", "written_to"),
+    ("owner", "named", "expected"),
     [
         ("ml@example.org", [], ("ml@example.org",)),
         ("ml@example.org", ["ops@example.org"], ("ops@example.org",)),
@@ -17,8 +17,8 @@ from tests.unit.core.samples import environment
         (f"{'x' * 300}@example.org", [], ()),
     ],
 )
-def test_the_owner_is_written_to_where_that_is_an_address(
-    owner: str, named: list[str], written_to: tuple[str, ...]
+def test_the_owner_is_a_subscriber_if_it_is_an_email_address(
+    owner: str, named: list[str], expected: tuple[str, ...]
 ) -> None:
     changes = {("owner",): owner, ("budget",): {"monthly_usd": 1_000_000, "subscribers": named}}
-    assert subscribers(environment(changes)) == written_to
+    assert subscribers(environment(changes)) == expected

@@ -1,4 +1,4 @@
-"""`landbridge cost`, as people and programs start it."""
+"""`landbridge cost`: output for users and for programs."""
 
 import json
 from pathlib import Path
@@ -19,39 +19,39 @@ BLOCK = {
 }
 
 
-def test_people_see_every_line_its_date_and_what_is_not_counted() -> None:
-    found = run("cost", "-s", "example", COLUMNS="150")
-    assert found.returncode == 0, found.stderr
+def test_the_text_output_has_every_line_its_date_and_the_unpriced_items() -> None:
+    completed = run("cost", "-s", "example", COLUMNS="150")
+    assert completed.returncode == 0, completed.stderr
     for line in spend(shipped("example")).lines:
-        assert line.what in found.stdout and f"{line.as_of}" in found.stdout
-    assert "not in the sum:" in found.stdout and "$0.09 a GB" in found.stdout
-    assert "idle: with no node running" in found.stdout
+        assert line.description in completed.stdout and f"{line.as_of}" in completed.stdout
+    assert "not in the sum:" in completed.stdout and "$0.09 a GB" in completed.stdout
+    assert "idle: with no node running" in completed.stdout
 
 
-def test_programs_get_sums_that_add_up() -> None:
-    found = json.loads(run("cost", "-s", "example", "--format", "json").stdout)
-    assert found["environment"] == "example"
-    assert found["usd_month"] == pytest.approx(sum(line["usd_month"] for line in found["lines"]))
-    assert found["usd_month"] == pytest.approx(sum(pool["usd_month"] for pool in found["pools"]))
-    assert found["usd_month"] == pytest.approx(sum(one["usd_month"] for one in found["data_classes"]))
-    assert found["fixed_month"] < found["usd_month"]
-    assert {"as_of", "source", "confidence"} <= set(found["lines"][0])
-    assert all(item["why"] for item in found["unpriced"])
+def test_the_sums_of_the_json_output_add_up() -> None:
+    data = json.loads(run("cost", "-s", "example", "--format", "json").stdout)
+    assert data["environment"] == "example"
+    assert data["usd_month"] == pytest.approx(sum(line["usd_month"] for line in data["lines"]))
+    assert data["usd_month"] == pytest.approx(sum(pool["usd_month"] for pool in data["pools"]))
+    assert data["usd_month"] == pytest.approx(sum(entry["usd_month"] for entry in data["data_classes"]))
+    assert data["fixed_month"] < data["usd_month"]
+    assert {"as_of", "source", "confidence"} <= set(data["lines"][0])
+    assert all(item["why"] for item in data["unpriced"])
 
 
-def test_a_blocks_bill_is_shown_at_once(tmp_path: Path) -> None:
+def test_the_whole_cost_of_a_capacity_block_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.block.yaml"
     file.write_text(changed({("aws", "pools", 0, "capacity"): [BLOCK], ("aws", "pools", 0, "min_nodes"): 4}))
-    found = run("cost", "--file", str(file), COLUMNS="150")
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert f"{4 * 47.76 * 7 * 24:,.0f}" in found.stdout
+    completed = run("cost", "--file", str(file), COLUMNS="150")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert f"{4 * 47.76 * 7 * 24:,.0f}" in completed.stdout
 
 
-def test_a_wrong_environment_has_no_price(tmp_path: Path) -> None:
+def test_an_invalid_environment_has_findings_and_no_cost(tmp_path: Path) -> None:
     file = tmp_path / "Pulumi.wrong.yaml"
     file.write_text(changed({("aws", "pools", 0, "instance"): "p5.48xlage"}))
-    found = run("cost", "--file", str(file))
-    assert found.returncode == 1 and "p5.48xlarge" in found.stderr and found.stdout == ""
+    completed = run("cost", "--file", str(file))
+    assert completed.returncode == 1 and "p5.48xlarge" in completed.stderr and completed.stdout == ""
 
 
 def test_help_has_an_example() -> None:

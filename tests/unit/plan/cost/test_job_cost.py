@@ -1,4 +1,4 @@
-"""Prices: the published example, and that nothing unknown is ever guessed."""
+"""Job cost: the published example, and no cost for an unknown price."""
 
 from typing import Any
 
@@ -10,8 +10,9 @@ from landbridge.plan.cost.job_cost import job_cost, node_hour_usd, onprem_node_h
 from tests.unit.core.samples import environment
 
 
-def test_an_owned_h100_node_costs_what_the_reference_works_out() -> None:
-    # 250,141.80 USD, 15 % for the network, three years, 5 % upkeep, 1,500 USD a month of room, 10.2 kW, a quarter of a person.
+def test_an_on_prem_h100_node_costs_as_in_the_reference() -> None:
+    # 250,141.80 USD, 15 % for the network, three years, 5 % upkeep, 1,500 USD a month of space, 10.2 kW, a quarter of
+    # an operator.
     assert onprem_node_hour(250_141.8, 10.2, prices().onprem) == pytest.approx(21.85, abs=0.005)
 
 
@@ -26,7 +27,7 @@ def test_jobs_are_priced_by_whole_nodes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "node", "says"),
+    ("changes", "node", "basis"),
     [
         ({("onprem", "nodes", 0, "platform"): "dgx-a100"}, "dgx01", "no price known for dgx-a100"),
         ({("aws", "pools", 0, "instance"): "p5e.48xlarge"}, "p5-1", "no on demand price known"),
@@ -35,10 +36,10 @@ def test_jobs_are_priced_by_whole_nodes() -> None:
         ({}, "stranger", "no node of test"),
     ],
 )
-def test_what_is_not_known_has_no_price(changes: dict[DataPath, Any], node: str, says: str) -> None:
+def test_a_node_without_a_known_price_has_no_cost(changes: dict[DataPath, Any], node: str, basis: str) -> None:
     rate = node_hour_usd(environment(changes), node)
     assert rate.usd is None
-    assert says in rate.basis
+    assert basis in rate.basis
     assert job_cost(environment(changes), ["dgx02", node], 60).usd is None
 
 

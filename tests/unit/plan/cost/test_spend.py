@@ -1,4 +1,4 @@
-"""Spend: what is counted, what is billed whatever runs, and that nothing without a price counts as nothing."""
+"""Spend: lines of an environment, fixed costs, and items without a price, which do not count as free."""
 
 from datetime import date
 from typing import Any
@@ -17,29 +17,29 @@ CAPACITY: DataPath = ("aws", "pools", 0, "capacity")
 WEEK = {"starts": "2026-12-01T11:30:00Z", "ends": "2026-12-08T11:30:00Z"}
 
 
-def spent(changes: dict[DataPath, Any], **more: Any) -> Spend:
-    return spend(environment(changes, **more))
+def spent(changes: dict[DataPath, Any], **options: Any) -> Spend:
+    return spend(environment(changes, **options))
 
 
-def nodes(found: Spend) -> list[SpendLine]:
-    return [line for line in found.lines if line.pool and "root volume" not in line.what]
+def nodes(total: Spend) -> list[SpendLine]:
+    return [line for line in total.lines if line.pool and "root volume" not in line.description]
 
 
-def test_on_demand_costs_when_it_runs_and_nothing_when_not() -> None:
+def test_on_demand_has_a_variable_cost_and_no_fixed_cost() -> None:
     (line,) = nodes(spent({}))
-    assert line.what == "4 x p5.48xlarge, on demand"
+    assert line.description == "4 x p5.48xlarge, on demand"
     assert line.usd_hour == pytest.approx(4 * 55.04)
     assert line.usd_month == pytest.approx(4 * 55.04 * HOURS_PER_MONTH)
     assert (line.fixed_hour, line.usd_whole) == (0, None)
     assert (line.as_of, line.confidence, line.data_class) == (date(2026, 11, 9), "primary", "internal")
 
 
-def test_nodes_that_are_kept_running_are_billed_whatever_runs() -> None:
+def test_min_nodes_are_a_fixed_cost() -> None:
     (line,) = nodes(spent({("aws", "pools", 0, "min_nodes"): 1}))
     assert line.fixed_hour == pytest.approx(55.04)
 
 
-def test_a_block_is_billed_whole_for_its_window() -> None:
+def test_a_capacity_block_is_billed_for_its_whole_window() -> None:
     block = {"kind": "capacity_block", "reservation": CR, "zone": "use1-az4", "count": 4, **WEEK}
     (line,) = nodes(spent({CAPACITY: [block]}))
     assert line.usd_whole == pytest.approx(4 * 47.76 * 7 * 24)
@@ -47,7 +47,7 @@ def test_a_block_is_billed_whole_for_its_window() -> None:
     assert "billed whole" in str(line.note)
 
 
-def test_a_block_longer_than_a_month_costs_a_month_in_a_month() -> None:
+def test_a_capacity_block_longer_than_a_month_costs_one_month_per_month() -> None:
     long = {**WEEK, "ends": "2027-03-02T11:30:00Z"}
     block = {"kind": "capacity_block", "reservation": CR, "zone": "use1-az4", "count": 4, **long}
     (line,) = nodes(spent({CAPACITY: [block]}))
@@ -55,35 +55,35 @@ def test_a_block_longer_than_a_month_costs_a_month_in_a_month() -> None:
     assert line.usd_whole is not None and line.usd_whole > line.usd_month
 
 
-def test_a_block_without_a_window_says_so() -> None:
+def test_a_capacity_block_without_a_window_has_a_note() -> None:
     (line,) = nodes(spent({CAPACITY: [{"kind": "capacity_block", "reservation": CR, "zone": "use1-az4"}]}))
     assert line.usd_whole is None and "not in the file" in str(line.note)
 
 
-def test_what_is_paid_for_runs_first_and_the_next_fills_up() -> None:
+def test_prepaid_capacity_is_used_first_and_the_next_one_fills_up() -> None:
     block = {"kind": "capacity_block", "reservation": CR, "zone": "use1-az4", "count": 3, **WEEK}
-    found = nodes(spent({CAPACITY: [block, {"kind": "on_demand"}], ("aws", "pools", 0, "max_nodes"): 8}))
-    assert [line.what for line in found] == ["3 x p5.48xlarge, capacity block", "5 x p5.48xlarge, on demand"]
-    more = {**block, "count": 12}
-    (line,) = nodes(spent({CAPACITY: [more, {"kind": "on_demand"}], ("aws", "pools", 0, "max_nodes"): 8}))
-    assert line.what == "12 x p5.48xlarge, capacity block", "all of it is billed, also beyond max_nodes"
+    lines = nodes(spent({CAPACITY: [block, {"kind": "on_demand"}], ("aws", "pools", 0, "max_nodes"): 8}))
+    assert [line.description for line in lines] == ["3 x p5.48xlarge, capacity block", "5 x p5.48xlarge, on demand"]
+    larger = {**block, "count": 12}
+    (line,) = nodes(spent({CAPACITY: [larger, {"kind": "on_demand"}], ("aws", "pools", 0, "max_nodes"): 8}))
+    assert line.description == "12 x p5.48xlarge, capacity block", "the whole block is billed, also beyond max_nodes"
 
 
-def test_a_reservation_is_billed_used_or_not() -> None:
+def test_a_reservation_is_a_fixed_cost() -> None:
     reserved = {"kind": "reservation", "reservation": CR, "zone": "use1-az4", "count": 2}
     first, second = nodes(spent({CAPACITY: [reserved, {"kind": "spot"}]}))
     assert first.fixed_hour == first.usd_hour == pytest.approx(2 * 55.04)
     assert second.fixed_hour == 0
 
 
-def test_spot_counts_at_the_dearest_that_was_seen_or_that_is_allowed() -> None:
+def test_spot_counts_with_its_highest_seen_or_permitted_price() -> None:
     (line,) = nodes(spent({CAPACITY: [{"kind": "spot"}]}))
     assert line.usd_hour == pytest.approx(4 * 55.04) and "between $16.95 and $55.04" in str(line.note)
     (capped,) = nodes(spent({CAPACITY: [{"kind": "spot", "max_price_usd": 20}]}))
     assert capped.usd_hour == pytest.approx(80)
 
 
-def test_without_a_spot_price_on_demand_bounds_it() -> None:
+def test_spot_without_a_known_price_counts_with_the_on_demand_price() -> None:
     (line,) = nodes(spent({CAPACITY: [{"kind": "spot"}], ("aws", "pools", 0, "instance"): "g6e.12xlarge"}))
     assert line.usd_hour == pytest.approx(4 * 10.49264) and "never above" in str(line.note)
 
@@ -95,18 +95,18 @@ def test_an_ultraserver_is_priced_by_its_instances() -> None:
     assert line.usd_hour == pytest.approx(761.904)
 
 
-def test_what_has_no_price_is_listed_and_not_nothing() -> None:
-    found = spent({("aws", "pools", 0, "instance"): "p5e.48xlarge"})
-    assert [item.why for item in found.unpriced if item.pool and "p5e" in item.what] == [
+def test_an_item_without_a_price_is_listed_as_unpriced() -> None:
+    total = spent({("aws", "pools", 0, "instance"): "p5e.48xlarge"})
+    assert [item.why for item in total.unpriced if item.pool and "p5e" in item.description] == [
         "no on demand price known for p5e.48xlarge in us-east-1"
     ]
-    abroad = spent({CAPACITY: [{"kind": "on_demand", "zones": ["euw2-az1"]}]}, region="eu-west-2")
-    assert [line.usd_hour for line in nodes(abroad)] == [pytest.approx(4 * 71.552)]
-    assert {"VPN connection", "4 x 200 GiB root volume"} <= {item.what for item in abroad.unpriced}
+    in_london = spent({CAPACITY: [{"kind": "on_demand", "zones": ["euw2-az1"]}]}, region="eu-west-2")
+    assert [line.usd_hour for line in nodes(in_london)] == [pytest.approx(4 * 71.552)]
+    assert {"VPN connection", "4 x 200 GiB root volume"} <= {item.description for item in in_london.unpriced}
 
 
-def test_what_stands_is_billed_whatever_runs() -> None:
-    found = spent(
+def test_permanent_resources_are_a_fixed_cost() -> None:
+    total = spent(
         {
             ("aws", "nat"): "per_zone",
             ("aws", "vpc_endpoints"): "derived",
@@ -114,29 +114,29 @@ def test_what_stands_is_billed_whatever_runs() -> None:
             ("storage",): {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 4800}},
         }
     )
-    by_what = {line.what: line for line in found.lines}
+    by_what = {line.description: line for line in total.lines}
     assert by_what["VPN connection"].fixed_hour == 0.05
     assert by_what["1 x NAT gateway"].fixed_month == pytest.approx(0.045 * HOURS_PER_MONTH)
     assert by_what["EKS control plane"].usd_hour == 0.10
     lustre = by_what["cloud_scratch: FSx for Lustre persistent_2, 4,800 GiB"]
     assert lustre.usd_month == lustre.fixed_month == pytest.approx(4800 * 0.210)
-    endpoints = next(line for line in found.lines if "interface endpoints in 1 zone" in line.what)
-    assert endpoints.usd_hour == pytest.approx(0.01 * int(endpoints.what.split()[0]))
+    endpoints = next(line for line in total.lines if "interface endpoints in 1 zone" in line.description)
+    assert endpoints.usd_hour == pytest.approx(0.01 * int(endpoints.description.split()[0]))
 
 
-def test_a_file_system_is_of_the_class_it_shows() -> None:
+def test_a_file_system_has_the_data_class_of_its_repository() -> None:
     scratch = {"kind": "fsx_lustre", "repositories": [{"folder": "/d", "data_class": "public"}]}
     classes = {"internal": {"sites": ["onprem", "aws"]}, "public": {"sites": ["aws"]}}
-    found = spent({("data_classes",): classes, ("storage",): {"cloud_scratch": scratch}})
-    (line,) = [line for line in found.lines if "Lustre" in line.what]
+    total = spent({("data_classes",): classes, ("storage",): {"cloud_scratch": scratch}})
+    (line,) = [line for line in total.lines if "Lustre" in line.description]
     assert line.data_class == "public"
-    assert [line.data_class for line in nodes(found)] == [None], "two classes share the pool"
-    assert {item.data_class for item in found.unpriced if "bucket" in item.what} == {"internal", "public"}
+    assert [line.data_class for line in nodes(total)] == [None], "two classes share the pool"
+    assert {item.data_class for item in total.unpriced if "bucket" in item.description} == {"internal", "public"}
 
 
-def test_traffic_has_a_price_by_volume() -> None:
-    found = shipped_spend("example")
-    assert any("by volume: $0.09 a GB" in item.why for item in found.unpriced)
+def test_traffic_is_unpriced_with_a_price_per_volume() -> None:
+    total = shipped_spend("example")
+    assert any("by volume: $0.09 a GB" in item.why for item in total.unpriced)
 
 
 def shipped_spend(name: str) -> Spend:
@@ -149,31 +149,31 @@ def test_the_shipped_environments_have_no_unknown_price(name: str) -> None:
 
 
 def key(line: SpendLine) -> tuple[Any, ...]:
-    return (line.what, line.pool, line.usd_hour, line.usd_month, line.fixed_month, line.usd_whole)
+    return (line.description, line.pool, line.usd_hour, line.usd_month, line.fixed_month, line.usd_whole)
 
 
 @given(bodies(least=1))
 def test_spend_is_additive_over_pools(body: dict[str, Any]) -> None:
     whole = spend(built(body))
     parts = [spend(with_pools(body, [pool])) for pool in body["aws"]["pools"]]
-    together = [line for line in whole.lines if line.pool]
-    apart = [line for part in parts for line in part.lines if line.pool]
-    assert sorted(map(repr, map(key, together))) == sorted(map(repr, map(key, apart)))
+    pool_lines = [line for line in whole.lines if line.pool]
+    separate_lines = [line for part in parts for line in part.lines if line.pool]
+    assert sorted(map(repr, map(key, pool_lines))) == sorted(map(repr, map(key, separate_lines)))
     assert sum(month for name, (month, _) in whole.by_pool().items() if name) == pytest.approx(
-        sum(line.usd_month for line in together)
+        sum(line.usd_month for line in pool_lines)
     )
 
 
 @given(bodies())
-def test_every_figure_is_dated_and_no_more_is_fixed_than_there_is(body: dict[str, Any]) -> None:
-    found = spend(built(body))
-    for line in found.lines:
+def test_every_line_has_a_source_and_its_fixed_part_is_not_above_the_whole(body: dict[str, Any]) -> None:
+    total = spend(built(body))
+    for line in total.lines:
         assert line.source and line.as_of <= prices().date and line.confidence in ("primary", "secondary", "verify")
         assert line.usd_hour > 0 and 0 <= line.fixed_hour <= line.usd_hour + 1e-9
         assert 0 <= line.fixed_month <= line.usd_month + 1e-6
-    assert all(item.why for item in found.unpriced)
-    by_class = found.by_data_class()
-    assert sum(month for month, _ in by_class.values()) == pytest.approx(found.usd_month)
+    assert all(item.why for item in total.unpriced)
+    by_class = total.by_data_class()
+    assert sum(month for month, _ in by_class.values()) == pytest.approx(total.usd_month)
 
 
 def test_lines_agree_with_the_catalogue() -> None:

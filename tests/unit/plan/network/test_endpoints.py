@@ -1,4 +1,4 @@
-"""Endpoints: derived from what is used, so that a network without a way out still reaches AWS."""
+"""VPC endpoints, derived from the used services, so that a network without egress reaches AWS."""
 
 from typing import Any
 
@@ -35,17 +35,19 @@ def services(changes: dict[DataPath, Any]) -> set[str]:
         ),
     ],
 )
-def test_a_closed_network_gets_what_it_uses(changes: dict[DataPath, Any], more: set[str]) -> None:
+def test_a_network_without_egress_has_endpoints_of_the_used_services(
+    changes: dict[DataPath, Any], more: set[str]
+) -> None:
     assert services(changes) == BURST | more
 
 
-def test_s3_has_a_gateway_everywhere() -> None:
+def test_every_network_has_a_gateway_endpoint_for_s3() -> None:
     for changes in ({}, {("aws", "nat"): "single"}, {("aws", "vpc_endpoints"): "gateway"}, {("aws", "pools"): []}):
         first, *_ = endpoint_services(environment(changes))  # type: ignore[arg-type]
         assert (first.service, first.kind) == ("s3", "gateway")
 
 
-def test_with_nat_or_another_aws_there_are_gateways_only() -> None:
+def test_a_network_with_nat_or_other_aws_endpoints_has_gateway_endpoints_only() -> None:
     assert services({("aws", "nat"): "single"}) == set()
     assert services({("aws", "nat"): "single", ("aws", "vpc_endpoints"): "derived"}) == BURST
     elsewhere = {"cloud": "http://10.60.0.254:4580"}
@@ -54,7 +56,7 @@ def test_with_nat_or_another_aws_there_are_gateways_only() -> None:
     assert network_args(shipped("sandbox")).interface_endpoints == ()
 
 
-def test_what_a_closed_network_cannot_reach_is_known() -> None:
+def test_unreachable_services_of_a_network_without_egress_are_listed() -> None:
     closed = environment({("aws", "vpc_endpoints"): "gateway"})
     assert {endpoint.service for endpoint in unreachable(closed)} == BURST
     assert unreachable(environment()) == ()
@@ -71,15 +73,15 @@ def test_what_a_closed_network_cannot_reach_is_known() -> None:
         ("s3", "gateway", "cn-north-1", "com.amazonaws.cn-north-1.s3"),
     ],
 )
-def test_names_follow_the_partition(service: str, kind: Any, region: str, name: str) -> None:
+def test_endpoint_names_depend_on_the_aws_partition(service: str, kind: Any, region: str, name: str) -> None:
     assert endpoint_name(service, kind, region) == name
 
 
 @given(bodies())
-def test_every_feature_is_recorded_and_every_endpoint_says_why(body: dict[str, Any]) -> None:
-    own = built(body)
-    assert set(features(own)) <= set(endpoint_features())
-    every = needed(own)
+def test_every_feature_is_in_the_catalogue_and_every_endpoint_has_a_reason(body: dict[str, Any]) -> None:
+    site = built(body)
+    assert set(features(site)) <= set(endpoint_features())
+    every = needed(site)
     assert len({(endpoint.service, endpoint.kind) for endpoint in every}) == len(every)
     assert all(endpoint.why for endpoint in every)
-    assert set(endpoint_services(own)) <= set(every)
+    assert set(endpoint_services(site)) <= set(every)

@@ -1,4 +1,4 @@
-"""The port matrix: every service can be reached by whom it serves, and by nobody else; the operator always comes in."""
+"""Port matrix of the firewall: services are open to their clients only, and SSH is open to operators."""
 
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
@@ -21,13 +21,15 @@ from tests.unit.core.samples import REMOVED, environment
 
 def open_at(chosen: Environment, host: str, source: str, port: int, protocol: str = "tcp") -> bool:
     """Return whether the table of this host accepts a connection."""
-    groups = [*next(one.groups for one in hosts(chosen) if one.name == host), host]
+    groups = [*next(entry.groups for entry in hosts(chosen) if entry.name == host), host]
     for group in groups:
         for rule in firewall_rules(chosen).get(group, ()):
-            wanted = not rule.sources or any(IPv4Address(source) in IPv4Network(one) for one in rule.sources)
+            from_source = not rule.sources or any(
+                IPv4Address(source) in IPv4Network(network) for network in rule.sources
+            )
             spans = [(int(span.partition("-")[0]), int(span.rpartition("-")[2])) for span in rule.ports]
-            at = not spans or any(first <= port <= last for first, last in spans)
-            if wanted and rule.protocol in (protocol, "all") and at:
+            at_port = not spans or any(first <= port <= last for first, last in spans)
+            if from_source and rule.protocol in (protocol, "all") and at_port:
                 return True
     return False
 
@@ -35,14 +37,14 @@ def open_at(chosen: Environment, host: str, source: str, port: int, protocol: st
 CTL, DB, LOGIN, NFS, MLOPS, NODE = ("10.20.0.11", "10.20.0.12", "10.20.0.13", "10.20.0.14", "10.20.0.15", "10.20.1.12")
 CLOUD, STRANGER, DESK = "10.60.40.7", "192.0.2.9", "10.20.200.1"
 ROWS = [
-    # What Slurm needs. Source: Slurm's Network Configuration Guide.
+    # Connections of Slurm. Source: Slurm's Network Configuration Guide.
     ("ctl01", NODE, 6817, True), ("ctl01", LOGIN, 6817, True), ("ctl01", DB, 6817, True), ("ctl01", CLOUD, 6817, True),
     ("db01", CTL, 6819, True), ("db01", LOGIN, 6819, True), ("db01", CLOUD, 6819, False), ("db01", NODE, 3306, False),
     ("dgx01", CTL, 6818, True), ("dgx01", LOGIN, 6818, True), ("dgx01", CLOUD, 6818, True), ("dgx01", NODE, 6818, True),
     ("login01", CTL, 6818, True), ("login01", NODE, 61234, True), ("login01", CLOUD, 61234, True),
-    # Jobs between nodes; from elsewhere nobody.
+    # Jobs between nodes only.
     ("dgx01", NODE, 29500, True), ("dgx01", LOGIN, 29500, False), ("dgx01", CLOUD, 29500, False),
-    # slurmctld's metrics ask nobody who he is.
+    # The metrics of slurmctld have no authentication.
     ("ctl01", DESK, 6817, False), ("ctl01", STRANGER, 6817, False),
     ("nfs01", NODE, 2049, True), ("nfs01", CLOUD, 2049, True), ("nfs01", STRANGER, 2049, False), ("nfs01", NODE, 111, False),
     ("mlops01", CLOUD, 5000, True), ("mlops01", DESK, 5000, True), ("mlops01", STRANGER, 5000, False),
@@ -52,25 +54,25 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("host", "source", "port", "opened"), ROWS)
-def test_who_reaches_what(host: str, source: str, port: int, opened: bool) -> None:
+def test_each_port_is_open_to_its_clients_only(host: str, source: str, port: int, opened: bool) -> None:
     assert open_at(environment({}), host, source, port) is opened
 
 
-def test_ike_comes_from_anywhere_and_names_are_asked_from_both_sites() -> None:
+def test_the_gateway_accepts_ike_from_anywhere_and_dns_from_both_sites() -> None:
     chosen = environment({("dns",): {"zone": "aws.gpu.example.org"}})
     assert open_at(chosen, "gw01", STRANGER, 4500, "udp") and open_at(chosen, "gw01", STRANGER, 500, "udp")
     assert open_at(chosen, "gw01", CLOUD, 53, "udp") and open_at(chosen, "gw01", NODE, 53)
     assert not open_at(environment({}), "gw01", NODE, 53)
 
 
-def test_ganesha_serves_version_3_and_its_clients_reach_what_that_asks_for() -> None:
+def test_ports_of_nfs_version_3_are_open_for_ganesha() -> None:
     chosen = environment({("storage",): {"home": {"kind": "nfs", "server": "ganesha"}}})
     template = Path(__file__).parents[4] / "ansible/roles/nfs_server/templates/ganesha.conf.j2"
     assert all(open_at(chosen, "nfs01", NODE, port) for port in (111, 2049, MOUNTD_PORT))
     assert f"MNT_Port = {MOUNTD_PORT};" in template.read_text()
 
 
-def test_without_a_cloud_nothing_is_open_to_it() -> None:
+def test_an_environment_without_aws_has_no_port_open_to_it() -> None:
     chosen = environment(
         {("aws", "pools"): [], ("link",): REMOVED, ("storage",): {"home": {"kind": "nfs", "on_cloud_nodes": False}}}
     )
@@ -78,22 +80,22 @@ def test_without_a_cloud_nothing_is_open_to_it() -> None:
     assert not open_at(chosen, "gw01", STRANGER, 4500, "udp")
 
 
-def test_another_node_of_a_rack_changes_no_table() -> None:
+def test_a_further_node_of_a_range_changes_no_rule() -> None:
     more = environment({("onprem", "nodes", 0, "hosts"): "dgx[01-40]"})
     assert firewall_variables(more) == firewall_variables(environment({}))
     assert firewall_rules(more) == firewall_rules(environment({}))
 
 
-def test_nodes_of_two_networks_and_a_row_over_an_edge() -> None:
+def test_a_node_range_over_a_network_boundary_becomes_two_networks() -> None:
     wide = environment(
         {("onprem", "nodes", 0): {"hosts": "dgx[001-300]", "platform": "dgx-h100", "address": "10.20.4.250"}}
     )
-    assert [str(one) for one in node_ranges(wide)] == ["10.20.4.0/23", "10.20.6.0/24"]
+    assert [str(network) for network in node_ranges(wide)] == ["10.20.4.0/23", "10.20.6.0/24"]
 
 
-def test_slurm_is_open_where_the_site_has_put_it() -> None:
-    own = {"SlurmctldPort": 7000, "slurmdport": 7001}
-    chosen = environment({("scheduler", "overrides"): {"slurm_conf": own}})
+def test_slurms_ports_are_those_of_the_overrides() -> None:
+    ports = {"SlurmctldPort": 7000, "slurmdport": 7001}
+    chosen = environment({("scheduler", "overrides"): {"slurm_conf": ports}})
     assert open_at(chosen, "ctl01", NODE, 7000) and not open_at(chosen, "ctl01", NODE, 6817)
     assert open_at(chosen, "dgx01", CTL, 7001) and not open_at(chosen, "login01", NODE, 40000)
     anywhere = environment({("scheduler", "overrides"): {"slurm_conf": {"SrunPortRange": None}}})
@@ -106,7 +108,7 @@ def test_a_rule_for_a_host_applies_to_that_host_only() -> None:
     assert open_at(chosen, "mlops01", STRANGER, 5000) and not open_at(chosen, "ctl01", STRANGER, 5000)
 
 
-def test_whoever_operators_log_in_as_stays_and_where_they_come_from_is_open() -> None:
+def test_ssh_permits_the_operators_user_port_and_sources() -> None:
     def variables(**changes: Any) -> dict[str, Any]:
         return firewall_variables(
             environment({("onprem", "access"): changes.get("access", {}), ("hosts",): changes.get("hosts", {})})
@@ -116,29 +118,29 @@ def test_whoever_operators_log_in_as_stays_and_where_they_come_from_is_open() ->
     assert variables(access={"user": "root"})["hardening_ssh_root"] == "keys"
     assert variables(access={"port": 2222})["hardening_ssh_ports"] == [22, 2222]
     narrow = variables(hosts={"firewall": {"operators": ["10.9.0.0/24"]}})
-    # Login hosts too: people come to their jobs' nodes from there.
+    # Login hosts too: users log in to the nodes of their jobs from there.
     assert narrow["hardening_ssh_sources"] == ["10.9.0.0/24", f"{LOGIN}/32", f"{CTL}/32"]
 
 
-def test_the_inventory_has_it_for_the_site_and_not_for_images() -> None:
+def test_the_inventory_has_the_firewall_for_on_prem_hosts_and_not_for_images() -> None:
     data = inventory(environment({}))
     assert data["onprem"]["vars"]["hardening_firewall"] == "enforce"
     assert not any(key.startswith("hardening") for key in data["all"]["vars"])
 
 
-def test_the_matrix_is_readable_for_whoever_looks_after_the_network() -> None:
+def test_the_port_matrix_is_printed_as_readable_lines() -> None:
     lines = list(firewall_rule_lines(environment({("hosts",): {"firewall": {"operators": ["10.9.0.0/24"]}}})))
     assert lines[0] == "every host        tcp 22 from 10.9.0.0/24, 10.20.0.13, 10.20.0.11: operators"
     assert (
         "slurm_database    tcp 6819 from 10.20.0.11, 10.20.0.13, 10.20.1.0/24: slurmctld, sacct and sacctmgr reach slurmdbd"
         in lines
     )
-    assert any(line.startswith("slurm_node        everything from 10.20.1.0/24: jobs choose") for line in lines)
+    assert any(line.startswith("slurm_node        everything from 10.20.1.0/24: jobs use any port") for line in lines)
     assert any(line.startswith("site_gateway      esp from anywhere:") for line in lines)
 
 
-def test_no_range_is_inside_another_where_nodes_and_services_share_a_network() -> None:
-    # nft refuses a set whose parts overlap, and nobody would have a firewall.
+def test_no_source_range_of_a_rule_overlaps_another() -> None:
+    # nft refuses a set with overlapping ranges, and then no host has a firewall.
     nodes = {"hosts": "dgx[01-02]", "platform": "dgx-h100", "address": "10.20.0.101"}
     operators = {"firewall": {"operators": ["10.20.0.0/24", "10.20.0.0/16"]}}
     chosen = environment({("onprem", "nodes", 0): nodes, ("hosts",): operators})
@@ -146,6 +148,8 @@ def test_no_range_is_inside_another_where_nodes_and_services_share_a_network() -
         *(rule.sources for rules in firewall_rules(chosen).values() for rule in rules),
         firewall_variables(chosen)["hardening_ssh_sources"],
     ):
-        networks = [IPv4Network(one) for one in sources]
-        assert not [one for one in networks if any(other != one and one.overlaps(other) for other in networks)]
+        networks = [IPv4Network(source) for source in sources]
+        assert not [
+            network for network in networks if any(other != network and network.overlaps(other) for other in networks)
+        ]
     assert open_at(chosen, "ctl01", "10.20.0.102", 6817) and open_at(chosen, "dgx01", CTL, 6818)

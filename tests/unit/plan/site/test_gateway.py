@@ -1,4 +1,5 @@
-"""Files of the gateways: advertised routes, preference of tunnels, and the two ends of a line."""
+"""Files of the gateways: advertised routes, preference of tunnels, and the two peers of a Direct Connect virtual
+interface."""
 
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -9,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.plan.network.direct_connect import around, other_host, peer_prefix
+from landbridge.plan.network.direct_connect import network_of, other_host, peer_prefix
 
 ROLE = Path(__file__).parents[4] / "ansible" / "roles" / "site_gateway"
 TUNNEL = {"remote_address": "198.51.100.20", "inside_local": "169.254.10.2", "inside_remote": "169.254.10.1"}
@@ -26,12 +27,12 @@ BACKUP = {
 }
 
 
-def rendered(template: str, tunnels: list[dict[str, Any]], **more: Any) -> list[str]:
-    """A file of the role, line by line."""
+def rendered(template: str, tunnels: list[dict[str, Any]], **variables: Any) -> list[str]:
+    """Return a file of the role as lines."""
     defaults = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())
     loader = jinja2.FileSystemLoader(ROLE / "templates")
-    place = jinja2.Environment(loader=loader, trim_blocks=True, undefined=jinja2.StrictUndefined)
-    own = {
+    templates = jinja2.Environment(loader=loader, trim_blocks=True, undefined=jinja2.StrictUndefined)
+    settings = {
         "site_gateway_local_address": "10.20.0.1",
         "site_gateway_local_asn": 65010,
         "site_gateway_router_id": "10.20.0.1",
@@ -40,18 +41,18 @@ def rendered(template: str, tunnels: list[dict[str, Any]], **more: Any) -> list[
         "site_gateway_pre_shared_keys": ["one", "two"],
         "site_gateway_active_tunnels": tunnels,
     }
-    values = {**defaults, **own, "ansible_managed": "", "inventory_hostname": "gw01", **more}
-    return [line.strip() for line in place.get_template(template).render(values).splitlines()]
+    values = {**defaults, **settings, "ansible_managed": "", "inventory_hostname": "gw01", **variables}
+    return [line.strip() for line in templates.get_template(template).render(values).splitlines()]
 
 
 def route_map(lines: list[str], name: str) -> list[str]:
-    """Return a route-map's statements, line by line."""
+    """Return the statements of a route map as lines."""
     start = lines.index(f"route-map {name} permit 10") + 1
     end = next(index for index in range(start, len(lines)) if lines[index].startswith(("route-map", "!")))
     return lines[start:end]
 
 
-def test_a_backup_is_heard_with_less_preference_and_tells_a_longer_way() -> None:
+def test_a_backup_tunnel_has_less_preference_and_a_longer_as_path() -> None:
     lines = rendered("frr.conf.j2", [FIRST, BACKUP])
     assert route_map(lines, "RECEIVE-aws1") == ["match ip address prefix-list THEIRS", "set local-preference 100"]
     assert route_map(lines, "SEND-aws1") == ["match ip address prefix-list OURS"]
@@ -63,17 +64,19 @@ def test_a_backup_is_heard_with_less_preference_and_tells_a_longer_way() -> None
         assert f"{neighbor} route-map RECEIVE-{tunnel['name']} in" in lines
 
 
-def test_a_router_inside_is_told_what_the_tunnels_reach_and_nothing_else() -> None:
+def test_an_internal_router_gets_only_the_routes_of_the_tunnels() -> None:
     without = rendered("frr.conf.j2", [FIRST])
     assert not [line for line in without if "INSIDE" in line]
     lines = rendered("frr.conf.j2", [FIRST], site_gateway_inside_neighbors=["10.20.0.2"])
     assert route_map(lines, "INSIDE") == ["match ip address prefix-list THEIRS"]
-    told = [line for line in lines if line.startswith("neighbor 10.20.0.2")]
-    assert "neighbor 10.20.0.2 remote-as 65010" in told and "neighbor 10.20.0.2 next-hop-self" in told
-    assert {"neighbor 10.20.0.2 route-map INSIDE in", "neighbor 10.20.0.2 route-map INSIDE out"} <= set(told)
+    neighbor_lines = [line for line in lines if line.startswith("neighbor 10.20.0.2")]
+    assert (
+        "neighbor 10.20.0.2 remote-as 65010" in neighbor_lines and "neighbor 10.20.0.2 next-hop-self" in neighbor_lines
+    )
+    assert {"neighbor 10.20.0.2 route-map INSIDE in", "neighbor 10.20.0.2 route-map INSIDE out"} <= set(neighbor_lines)
 
 
-def test_a_tunnel_may_have_an_address_of_its_own() -> None:
+def test_a_tunnel_may_have_its_own_local_address() -> None:
     lines = rendered("connections.conf.j2", [FIRST, BACKUP])
     assert [line for line in lines if line.startswith("local_addrs")] == [
         "local_addrs = 10.20.0.1",
@@ -83,9 +86,9 @@ def test_a_tunnel_may_have_an_address_of_its_own() -> None:
 
 
 @given(st.integers(min_value=2**24, max_value=2**32 - 2**24).map(IPv4Address))
-def test_two_peers_of_a_line_are_in_one_network_and_neither_is_the_network(ours: IPv4Address) -> None:
+def test_two_peers_are_hosts_of_one_network(ours: IPv4Address) -> None:
     theirs = other_host(ours)
     length = peer_prefix(ours, theirs)
-    assert theirs != ours and theirs in around(ours, length)
+    assert theirs != ours and theirs in network_of(ours, length)
     assert length == 31 or other_host(theirs) == ours
-    assert length in (30, 31) and (length == 31 or ours in list(around(ours, 30).hosts()))
+    assert length in (30, 31) and (length == 31 or ours in list(network_of(ours, 30).hosts()))

@@ -21,14 +21,14 @@ def planned(**storage: Any) -> dict[str, Any]:
     return inventory(environment({("storage", key): value for key, value in storage.items()}))
 
 
-def test_nodes_and_login_hosts_mount_what_the_site_has() -> None:
+def test_nodes_and_login_hosts_mount_the_site_shares() -> None:
     client = {"mirror": "https://mirror.example.org/lustre/"}
     data = planned(site_shares={"sets": FILER, "fast": FAST, "slow": SLOW}, lustre_client=client)
     mounts = data["all"]["vars"]["nfs_client_mounts"]
     assert mounts[1:] == [
         {"server": "filer", "export": "/vol/sets", "mount": "/sets", "options": "vers=4.2,hard,nosuid,nodev,nconnect=4"}
     ]
-    # What is the site's is not in the image of a node in AWS.
+    # Site shares are not in the image of cloud nodes.
     assert data["all"]["vars"]["landbridge_cloud_mounts"] == mounts[:1]
     group = data["lustre_client"]
     assert {"dgx01", "login01"} <= set(group["hosts"]) and not {"nfs01", "ctl01"} & set(group["hosts"])
@@ -45,7 +45,7 @@ def test_nodes_and_login_hosts_mount_what_the_site_has() -> None:
     assert expected == ["/home", "/sets", "/fast", "/slow"]
 
 
-def test_lustres_servers_may_call_their_clients_over_tcp() -> None:
+def test_lustre_servers_may_connect_to_their_clients_over_tcp() -> None:
     source = "10.20.9.1@tcp:172.16.0.9@tcp1,10.20.9.3@o2ib:/fast"
     shares = {"fast": {**FAST, "source": source}, "slow": {**FAST, "source": "10.9.9.9@o2ib:/slow", "mount": "/slow"}}
     (rule,) = firewall_rules(environment({("storage", "site_shares"): shares}))["lustre_client"]
@@ -53,33 +53,33 @@ def test_lustres_servers_may_call_their_clients_over_tcp() -> None:
     assert "lustre_client" not in firewall_rules(environment({("storage", "site_shares"): {"fast": FAST}}))
 
 
-def test_a_site_without_lustre_has_nothing_of_it() -> None:
-    """No Lustre client is installed and no role waits for one where no file system needs it (A#723)."""
+def test_a_site_without_lustre_has_no_lustre_client() -> None:
+    """Check that no Lustre client is installed or expected if no file system needs it (A#723)."""
     group = planned(site_shares={"sets": FILER})["lustre_client"]
     assert group == {"hosts": [], "vars": {}}
 
 
-def test_an_image_gets_lustres_client_where_nodes_mount_lustre_and_somebody_has_it() -> None:
+def test_an_image_has_the_lustre_client_if_nodes_mount_lustre_and_a_source_is_set() -> None:
     scratch, client = {"kind": "fsx_lustre"}, {"packages": ["lustre-client"], "mirror": "https://mirror.example.org/l/"}
-    told = planned(cloud_scratch=scratch, lustre_client=client)["all"]["vars"]["landbridge_cloud_lustre"]
-    assert told["lustre_client_packages"] == ["lustre-client"]
-    assert told["lustre_client_repository"]["uris"] == "https://mirror.example.org/l/"
+    lustre = planned(cloud_scratch=scratch, lustre_client=client)["all"]["vars"]["landbridge_cloud_lustre"]
+    assert lustre["lustre_client_packages"] == ["lustre-client"]
+    assert lustre["lustre_client_repository"]["uris"] == "https://mirror.example.org/l/"
     for storage in ({"cloud_scratch": scratch}, {"lustre_client": client}):
         assert "landbridge_cloud_lustre" not in planned(**storage)["all"]["vars"]
 
 
-@pytest.mark.parametrize("on", [True, False])
-def test_cloud_nodes_mount_what_is_in_aws_and_homes_where_they_may(on: bool) -> None:
+@pytest.mark.parametrize("home_permitted", [True, False])
+def test_cloud_nodes_mount_the_file_systems_in_aws_and_home_if_permitted(home_permitted: bool) -> None:
     storage = {
-        "home": {"kind": "efs", "on_cloud_nodes": on},
+        "home": {"kind": "efs", "on_cloud_nodes": home_permitted},
         "cloud_scratch": {"kind": "fsx_lustre"},
         "cloud_shares": {"files": {"kind": "efs", "mount": "/files"}},
     }
     site = environment({**CLOUD, ("storage",): storage})
-    assert cloud_mounts(site) == (*(["home"] if on else []), "cloud_scratch", "files")
+    assert cloud_mounts(site) == (*(["home"] if home_permitted else []), "cloud_scratch", "files")
 
 
-def test_login_hosts_in_aws_mount_what_jobs_see_but_for_lustre() -> None:
+def test_login_hosts_in_aws_mount_the_file_systems_of_jobs_except_lustre() -> None:
     home = BUILT.file_systems["home"]
     others = {
         "files": home.model_copy(update={"source": "fs-2.efs.us-east-1.amazonaws.com:/", "mount": "/files"}),
@@ -87,13 +87,13 @@ def test_login_hosts_in_aws_mount_what_jobs_see_but_for_lustre() -> None:
     }
     built = BUILT.model_copy(update={"file_systems": {"home": home, **others}})
     mounts = inventory(environment(CLOUD), built)["all"]["vars"]["nfs_client_mounts"]
-    assert [one["mount"] for one in mounts] == ["/home", "/files"]
+    assert [mount["mount"] for mount in mounts] == ["/home", "/files"]
     assert mounts[1] == {
         "server": "fs-2.efs.us-east-1.amazonaws.com",
         "export": "/",
         "mount": "/files",
         "options": "nfsvers=4.1,hard,nosuid,nodev",
     }
-    # A site mounts nothing of it through the link.
+    # On-prem hosts do not mount them through the link.
     on_site = inventory(environment(), built.model_copy(update={"services": None, "link": OUTPUTS.link}))
-    assert [one["mount"] for one in on_site["all"]["vars"]["nfs_client_mounts"]] == ["/home"]
+    assert [mount["mount"] for mount in on_site["all"]["vars"]["nfs_client_mounts"]] == ["/home"]

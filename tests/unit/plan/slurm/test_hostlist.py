@@ -1,4 +1,4 @@
-"""Host lists: Slurm's syntax, both ways."""
+"""Host lists in Slurm's syntax: expansion and compression."""
 
 import pytest
 from hypothesis import given
@@ -23,7 +23,7 @@ NAMES = st.from_regex(r"[a-z][a-z-]{0,5}[0-9]{0,4}", fullmatch=True)
         ("10.20.1.[11-12]", ["10.20.1.11", "10.20.1.12"]),
     ],
 )
-def test_expands(text: str, hosts: list[str]) -> None:
+def test_a_host_list_is_expanded(text: str, hosts: list[str]) -> None:
     assert expand(text) == hosts
 
 
@@ -49,7 +49,7 @@ def test_expands(text: str, hosts: list[str]) -> None:
         ("a[1-40000],b[1-40000]", 11, "more than"),
     ],
 )
-def test_says_where_reading_stopped(text: str, offset: int, reason: str) -> None:
+def test_an_invalid_host_list_is_refused_with_its_position(text: str, offset: int, reason: str) -> None:
     with pytest.raises(HostlistError, match="character") as caught:
         expand(text)
     assert (caught.value.offset, reason in caught.value.reason) == (offset, True), caught.value
@@ -66,17 +66,17 @@ def test_says_where_reading_stopped(text: str, offset: int, reason: str) -> None
         (["n1", "n3", "n4", "n7"], "n[1,3-4,7]"),
     ],
 )
-def test_compresses(hosts: list[str], text: str) -> None:
+def test_hosts_are_compressed_to_a_host_list(hosts: list[str], text: str) -> None:
     assert compress(hosts) == text
 
 
 @given(st.sets(NAMES, min_size=1, max_size=40))
-def test_what_is_compressed_expands_to_the_same(hosts: set[str]) -> None:
+def test_a_compressed_host_list_expands_to_the_same_hosts(hosts: set[str]) -> None:
     assert set(expand(compress(hosts))) == hosts
 
 
 @given(st.text(alphabet="dgx0123456789[]-, .é", max_size=20))
-def test_reads_or_refuses_but_never_breaks(text: str) -> None:
+def test_any_text_is_expanded_or_refused(text: str) -> None:
     hosts, refusal = _read(text)
     assert refusal is None or 0 <= refusal.offset <= len(text)
     assert set(hosts) == (set(expand(compress(hosts))) if hosts else set())

@@ -1,4 +1,4 @@
-"""job_submit.lua under a real Lua interpreter: jobs and changes of jobs, and what becomes of them."""
+"""job_submit.lua in a real Lua interpreter: accepted and refused jobs and changes of jobs."""
 
 import json
 import subprocess
@@ -14,21 +14,22 @@ from landbridge.findings import DataPath
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
 
-#: Debian's Slurm loads 5.1; others 5.3 or 5.4.
+#: Debian's Slurm uses Lua 5.1; other builds 5.3 or 5.4.
 LUAS = ("lua51", "lua53", "lua54")
-#: Runs a file as the `lua` program does, in the interpreter that is named.
+#: Program that runs a file as `lua` does, in the given interpreter.
 RUN = """
 import importlib, sys
 lua = importlib.import_module("lupa." + sys.argv[1]).LuaRuntime()
 lua.globals().arg = lua.table_from({1: sys.argv[3]})
 lua.globals().dofile(sys.argv[2])
 """
-#: What slurmctld gives a script: a table `slurm` with these names, and jobs of which only these fields are asked for.
+#: The environment of slurmctld for a script: a table `slurm` with these names, and jobs of which only these fields are
+#: read.
 HOST = """
-local said = {}
+local messages = {}
 slurm = setmetatable({SUCCESS = 0, ERROR = -1, ESLURM_ACCESS_DENIED = 2002,
   log_info = function(...) string.format(...) end,
-  log_user = function(...) said[#said + 1] = string.format(...) end}, {__index = function(_, name) error("slurm." .. name) end})
+  log_user = function(...) messages[#messages + 1] = string.format(...) end}, {__index = function(_, name) error("slurm." .. name) end})
 local KNOWN = {account = true, default_account = true, partition = true, reservation = true}
 local function job(fields)
   return setmetatable(fields, {__index = function(_, name) assert(KNOWN[name], name) end,
@@ -50,22 +51,24 @@ def script(changes: Mapping[DataPath, Any] | None = None) -> str:
 
 
 def lua(value: Mapping[str, str]) -> str:
-    return "job{" + ", ".join(f"{key} = {json.dumps(one)}" for key, one in value.items()) + "}"
+    return "job{" + ", ".join(f"{key} = {json.dumps(text)}" for key, text in value.items()) + "}"
 
 
-def ask(folder: Path, text: str, *calls: str, program: str = LUAS[0]) -> list[tuple[int, str]]:
-    """The answer to each call and what its user is told."""
+def run_script(folder: Path, text: str, *calls: str, program: str = LUAS[0]) -> list[tuple[int, str]]:
+    """Run `calls` in the script; return the code of each call and its message for the user."""
     (folder / "job_submit.lua").write_text(text)
-    body = "".join(f'said = {{}}\nprint({call}, table.concat(said, " / "))\n' for call in calls)
+    body = "".join(f'messages = {{}}\nprint({call}, table.concat(messages, " / "))\n' for call in calls)
     (folder / "host.lua").write_text(HOST + body)
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", RUN, program, str(folder / "host.lua"), str(folder / "job_submit.lua")],
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr
-    return [(int(code), told) for code, _, told in (line.partition("\t") for line in done.stdout.splitlines())]
+    assert completed.returncode == 0, completed.stderr
+    return [
+        (int(code), message) for code, _, message in (line.partition("\t") for line in completed.stdout.splitlines())
+    ]
 
 
 def submit(job: Mapping[str, str]) -> str:
@@ -99,7 +102,7 @@ REFUSED = [
     (submit({**CLINIC, "partition": "p5"}), "class 'restricted', which may be on-prem only"),
     (submit({**CLINIC, "partition": "onprem,p5"}), "Use: --partition=onprem"),
     (submit({"account": "Clinic", "partition": "p5"}), "account 'clinic'"),
-    (submit({**CLINIC, "partition": "byhand"}), "nobody knows whether"),
+    (submit({**CLINIC, "partition": "byhand"}), "it is unknown whether"),
     (submit({"account": "unknown", "partition": "p5"}), "account 'unknown' is not in the cluster's environment"),
     (submit({"partition": "gpu"}), "is not in the cluster's environment"),
     (submit({"account": "unknown", "partition": "byhand"}), "is not in the cluster's environment"),
@@ -114,50 +117,50 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("program", LUAS)
-def test_jobs_reach_only_where_their_data_may_be(tmp_path: Path, program: str) -> None:
+def test_jobs_are_accepted_only_in_partitions_that_their_data_may_use(tmp_path: Path, program: str) -> None:
     text = script()
-    assert ask(tmp_path, text, *ALLOWED, program=program) == [(0, "")] * len(ALLOWED)
-    for (call, why), (code, told) in zip(
-        REFUSED, ask(tmp_path, text, *(call for call, _ in REFUSED), program=program), strict=True
+    assert run_script(tmp_path, text, *ALLOWED, program=program) == [(0, "")] * len(ALLOWED)
+    for (call, expected), (code, message) in zip(
+        REFUSED, run_script(tmp_path, text, *(call for call, _ in REFUSED), program=program), strict=True
     ):
-        assert code == 2002 and why in told, f"{call}: {code} {told}"
+        assert code == 2002 and expected in message, f"{call}: {code} {message}"
 
 
-def test_no_account_of_a_confined_class_gets_into_any_queue_with_cloud_nodes(tmp_path: Path) -> None:
-    own = {"mixed": {"nodes": ["dgx01", "p5"]}, "quiet": {"nodes": ["dgx02"]}, "onward": {"nodes": ["dgx02"], "settings": {"Alternate": "p5"}}}  # fmt: skip
-    text = script({("scheduler", "partitions"): own})
-    queues = ("gpu", "onprem", "p5", "mixed", "quiet", "onward")
-    answers = ask(tmp_path, text, *(submit({"account": "clinic", "partition": queue}) for queue in queues))
-    assert [queue for queue, (code, _) in zip(queues, answers, strict=True) if code == 0] == ["onprem", "quiet"]
+def test_restricted_accounts_are_refused_in_every_partition_with_cloud_nodes(tmp_path: Path) -> None:
+    partitions = {"mixed": {"nodes": ["dgx01", "p5"]}, "quiet": {"nodes": ["dgx02"]}, "onward": {"nodes": ["dgx02"], "settings": {"Alternate": "p5"}}}  # fmt: skip
+    text = script({("scheduler", "partitions"): partitions})
+    names = ("gpu", "onprem", "p5", "mixed", "quiet", "onward")
+    answers = run_script(tmp_path, text, *(submit({"account": "clinic", "partition": name}) for name in names))
+    assert [name for name, (code, _) in zip(names, answers, strict=True) if code == 0] == ["onprem", "quiet"]
     assert "Use: --partition=onprem, --partition=quiet" in answers[0][1]
 
 
-def test_the_default_queue_of_a_site_is_the_one_that_counts(tmp_path: Path) -> None:
+def test_a_job_without_a_partition_is_checked_in_the_default_partition(tmp_path: Path) -> None:
     text = script({("scheduler", "partitions"): {"onprem": {"default": True}}})
-    assert ask(tmp_path, text, submit({**CLINIC}), submit({**VISION})) == [(0, ""), (0, "")]
-    # A reservation's queue becomes the job's where it names none.
-    ((code, told),) = ask(tmp_path, text, submit({**CLINIC, "reservation": "course"}))
-    assert code == 2002 and "Use: --partition=onprem" in told
+    assert run_script(tmp_path, text, submit({**CLINIC}), submit({**VISION})) == [(0, ""), (0, "")]
+    # Without a partition, a job gets the partition of its reservation.
+    ((code, message),) = run_script(tmp_path, text, submit({**CLINIC, "reservation": "course"}))
+    assert code == 2002 and "Use: --partition=onprem" in message
 
 
-def test_a_queue_that_waits_on_site_takes_restricted_jobs_and_lets_none_of_them_on(tmp_path: Path) -> None:
+def test_an_on_prem_partition_accepts_restricted_jobs_and_does_not_promote_them(tmp_path: Path) -> None:
     text = script({("burst",): {"wait_minutes": 10}})
-    let_on = {"partition": "gpu,p5"}
-    calls = [submit({**CLINIC}), modify(let_on, {"account": "vision", "partition": "gpu"})]
-    assert ask(tmp_path, text, *calls) == [(0, ""), (0, "")]
-    ((code, told),) = ask(tmp_path, text, modify(let_on, {"account": "clinic", "partition": "gpu"}))
-    assert code == 2002 and "partition 'p5'" in told
+    promotion = {"partition": "gpu,p5"}
+    calls = [submit({**CLINIC}), modify(promotion, {"account": "vision", "partition": "gpu"})]
+    assert run_script(tmp_path, text, *calls) == [(0, ""), (0, "")]
+    ((code, message),) = run_script(tmp_path, text, modify(promotion, {"account": "clinic", "partition": "gpu"}))
+    assert code == 2002 and "partition 'p5'" in message
 
 
-def test_words_with_percent_signs_are_only_words(tmp_path: Path) -> None:
-    ((code, told),) = ask(tmp_path, script(), submit({"account": "%s%d", "partition": "p5"}))
-    assert code == 2002 and "account '%s%d'" in told
+def test_percent_signs_in_an_account_name_are_literal(tmp_path: Path) -> None:
+    ((code, message),) = run_script(tmp_path, script(), submit({"account": "%s%d", "partition": "p5"}))
+    assert code == 2002 and "account '%s%d'" in message
 
 
-def test_it_is_there_when_it_can_hold_and_only_then() -> None:
-    def files(found: Environment) -> tuple[bool, bool]:
-        given = slurm_files(found)
-        return "job_submit.lua" in given, "JobSubmitPlugins=lua\n" in given["slurm.conf"]
+def test_the_script_exists_only_with_accounts_and_cloud_nodes() -> None:
+    def files(chosen: Environment) -> tuple[bool, bool]:
+        rendered = slurm_files(chosen)
+        return "job_submit.lua" in rendered, "JobSubmitPlugins=lua\n" in rendered["slurm.conf"]
 
     assert files(environment()) == (True, True)
     assert files(environment({("scheduler", "accounts"): {}})) == (False, False)

@@ -17,31 +17,31 @@ def settings(release: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("release", sorted(slurm_releases()))
-def test_configless_brings_the_program_and_every_node_finds_it(release: str) -> None:
-    found = settings(release)
-    # Only plain names are sent along; what is sent lies in slurmd's folder, which has a fixed name.
-    assert found["Prolog"] == found["Epilog"] == PROGRAM
-    assert found["TaskProlog"] == f"/run/slurm/conf/{PROGRAM}"
-    assert "Contain" in found["PrologFlags"].split(",")
+def test_slurm_conf_has_the_prolog_by_a_name_that_configless_distributes(release: str) -> None:
+    conf = settings(release)
+    # Configless distributes only plain names; slurmd stores them in a directory with a fixed name.
+    assert conf["Prolog"] == conf["Epilog"] == PROGRAM
+    assert conf["TaskProlog"] == f"/run/slurm/conf/{PROGRAM}"
+    assert "Contain" in conf["PrologFlags"].split(",")
     # Without these two, one broken node holds a job, or starts it before its other nodes are ready.
-    assert {"DeferBatch", "ForceRequeueOnFail"} <= set(found["PrologFlags"].split(","))
-    assert "nohold_on_prolog_fail" in found["SchedulerParameters"]
+    assert {"DeferBatch", "ForceRequeueOnFail"} <= set(conf["PrologFlags"].split(","))
+    assert "nohold_on_prolog_fail" in conf["SchedulerParameters"]
 
 
-def test_the_controller_lays_down_what_slurm_conf_names() -> None:
+def test_the_controller_installs_the_program_of_slurm_conf() -> None:
     scripts = inventory(environment())["slurm_controller"]["vars"]["slurm_controller_scripts"]
     assert scripts == [PROGRAM]
     assert (ROLES / "slurm_controller/files" / PROGRAM).stat().st_mode & 0o111
 
 
-def test_nodes_with_scratch_make_jobs_folders_there_and_want_it_mounted() -> None:
+def test_nodes_with_local_scratch_have_the_job_directories_there_and_require_the_mount() -> None:
     group = {**GOOD["onprem"]["nodes"][0], "local_scratch": "/scratch"}
     other = {**GOOD["onprem"]["nodes"][0], "hosts": "smc01", "address": "10.20.1.31"}
     hosts = inventory(environment({("onprem", "nodes"): [group, other]}))["_meta"]["hostvars"]
-    wanted = {
+    expected = {
         "scratch_mount": "/scratch",
         "slurm_job_environment_root": "/scratch/jobs",
         "slurm_job_environment_mount": "/scratch",
     }
-    assert wanted.items() <= hosts["dgx02"].items()
-    assert not wanted.keys() & {*hosts["smc01"], *hosts["ctl01"]}
+    assert expected.items() <= hosts["dgx02"].items()
+    assert not expected.keys() & {*hosts["smc01"], *hosts["ctl01"]}

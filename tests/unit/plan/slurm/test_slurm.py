@@ -1,4 +1,4 @@
-"""Slurm's files: what they must hold, what overrides do, and what no change of the environment may break."""
+"""Slurm's configuration files: required content, overrides, and properties of any environment."""
 
 import re
 from typing import Any
@@ -20,13 +20,13 @@ def conf(changes: dict[DataPath, Any] | None = None) -> dict[str, str]:
 
 
 def settings(text: str) -> dict[str, str]:
-    """The settings of slurm.conf; node and partition lines by their name."""
-    found = {}
+    """Return the settings of slurm.conf; node and partition lines by their name."""
+    values = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
             key, _, value = line.partition("=")
-            found[f"{key}={value.split()[0]}" if key in ("NodeName", "PartitionName") else key] = value
-    return found
+            values[f"{key}={value.split()[0]}" if key in ("NodeName", "PartitionName") else key] = value
+    return values
 
 
 def fields(line: str) -> dict[str, str]:
@@ -34,8 +34,8 @@ def fields(line: str) -> dict[str, str]:
 
 
 def test_nodes_come_from_platform_and_instance_facts() -> None:
-    found = conf()
-    assert fields(found["NodeName=dgx[01-02]"]) == {
+    values = conf()
+    assert fields(values["NodeName=dgx[01-02]"]) == {
         "NodeAddr": "10.20.1.[11-12]",
         "Sockets": "2",
         "CoresPerSocket": "56",
@@ -49,27 +49,27 @@ def test_nodes_come_from_platform_and_instance_facts() -> None:
         "Weight": "1",
         "State": "UNKNOWN",
     }
-    cloud = fields(found["NodeName=p5-[1-4]"])
+    cloud = fields(values["NodeName=p5-[1-4]"])
     assert (cloud["State"], cloud["Weight"], cloud["Gres"]) == ("CLOUD", "1000", "gpu:h100:8")
     assert "NodeAddr" not in cloud
 
 
-def test_what_a_site_keeps_for_the_system_is_its_own_to_say() -> None:
+def test_a_site_sets_the_cores_and_memory_reserved_for_the_system() -> None:
     hardware: DataPath = ("onprem", "nodes", 0, "hardware")
     none = {"reserved_cores": 0, "reserved_memory_mib": 0, "gpu_cores": 0}
     node = fields(conf({hardware: none})["NodeName=dgx[01-02]"])
     assert not {"CoreSpecCount", "MemSpecLimit", "RestrictedCoresPerGPU"} & set(node)
-    found = conf({hardware: {"reserved_cores": 4, "reserved_memory_mib": 65536, "gpu_cores": 6}, ("aws", "pools"): []})
-    node = fields(found["NodeName=dgx[01-02]"])
+    values = conf({hardware: {"reserved_cores": 4, "reserved_memory_mib": 65536, "gpu_cores": 6}, ("aws", "pools"): []})
+    node = fields(values["NodeName=dgx[01-02]"])
     assert (node["CoreSpecCount"], node["MemSpecLimit"], node["RestrictedCoresPerGPU"]) == ("4", "65536", "6")
-    share = fields(found["PartitionName=onprem"])
+    share = fields(values["PartitionName=onprem"])
     assert (share["DefCpuPerGPU"], share["DefMemPerGPU"]) == ("26", str((1992294 - 65536) // 8))
-    # Never more than there is: Slurm would drain the node.
+    # Never more than the node has: Slurm would drain it.
     most = fields(conf({(*hardware, "gpu_cores"): 100})["NodeName=dgx[01-02]"])
     assert most["RestrictedCoresPerGPU"] == "13"
 
 
-def test_cores_are_kept_for_gpus_only_where_it_is_known_beside_which_they_are() -> None:
+def test_cores_are_reserved_for_gpus_only_if_their_sockets_are_known() -> None:
     for change in ({"platform": "hgx-h100"}, {"hardware": {"sockets": 1}}):
         changes: dict[DataPath, Any] = {("onprem", "nodes", 0, key): value for key, value in change.items()}
         files = slurm_files(environment(changes))
@@ -78,9 +78,9 @@ def test_cores_are_kept_for_gpus_only_where_it_is_known_beside_which_they_are() 
     assert "RestrictedCoresPerGPU" not in old["slurm.conf"] and "Cores=0-55" in old["gres.conf"]
 
 
-def test_a_sites_own_hardware_replaces_the_platforms() -> None:
-    own = {"cores_per_socket": 4, "sockets": 1, "threads_per_core": 1, "memory_mib": 10_000}
-    node = fields(conf({("onprem", "nodes", 0, "hardware"): own})["NodeName=dgx[01-02]"])
+def test_hardware_in_the_file_replaces_that_of_the_platform() -> None:
+    hardware = {"cores_per_socket": 4, "sockets": 1, "threads_per_core": 1, "memory_mib": 10_000}
+    node = fields(conf({("onprem", "nodes", 0, "hardware"): hardware})["NodeName=dgx[01-02]"])
     assert (node["Sockets"], node["CoresPerSocket"], node["ThreadsPerCore"], node["RealMemory"]) == (
         "1",
         "4",
@@ -89,40 +89,40 @@ def test_a_sites_own_hardware_replaces_the_platforms() -> None:
     )
 
 
-def test_the_default_queue_is_over_both_sites() -> None:
-    found = conf()
-    main = fields(found["PartitionName=gpu"])
+def test_the_default_partition_has_nodes_of_both_sites() -> None:
+    values = conf()
+    main = fields(values["PartitionName=gpu"])
     assert (main["Nodes"], main["Default"]) == ("dgx[01-02],p5-[1-4]", "YES")
-    assert fields(found["PartitionName=onprem"])["Nodes"] == "dgx[01-02]"
-    assert fields(found["PartitionName=p5"])["Nodes"] == "p5-[1-4]"
-    assert [key for key in found if key.startswith("Part")] == [f"PartitionName={n}" for n in ("gpu", "onprem", "p5")]
+    assert fields(values["PartitionName=onprem"])["Nodes"] == "dgx[01-02]"
+    assert fields(values["PartitionName=p5"])["Nodes"] == "p5-[1-4]"
+    assert [key for key in values if key.startswith("Part")] == [f"PartitionName={n}" for n in ("gpu", "onprem", "p5")]
 
 
-def test_a_gpu_brings_what_the_smallest_node_can_give() -> None:
+def test_the_default_cores_and_memory_per_gpu_fit_the_smallest_node() -> None:
     main = fields(conf()["PartitionName=gpu"])
     assert (main["DefCpuPerGPU"], main["DefMemPerGPU"]) == ("24", str((1992294 - 16384) // 8))
 
 
-def test_accounts_start_jobs_only_where_their_data_may_be() -> None:
-    found = conf({("scheduler", "accounts", "clinic"): {"data_class": "restricted"}})
-    assert fields(found["PartitionName=gpu"])["AllowAccounts"] == "root,vision"
-    assert fields(found["PartitionName=p5"])["AllowAccounts"] == "root,vision"
-    assert fields(found["PartitionName=onprem"])["AllowAccounts"] == "root,vision,clinic"
+def test_partitions_permit_only_accounts_whose_data_may_be_there() -> None:
+    values = conf({("scheduler", "accounts", "clinic"): {"data_class": "restricted"}})
+    assert fields(values["PartitionName=gpu"])["AllowAccounts"] == "root,vision"
+    assert fields(values["PartitionName=p5"])["AllowAccounts"] == "root,vision"
+    assert fields(values["PartitionName=onprem"])["AllowAccounts"] == "root,vision,clinic"
 
 
-def test_without_accounts_nobody_is_kept_out() -> None:
-    found = conf({("scheduler", "accounts"): {}})
-    assert "AllowAccounts" not in found["PartitionName=gpu"]
-    assert "AccountingStorageEnforce" not in found
+def test_partitions_without_accounts_permit_every_account() -> None:
+    values = conf({("scheduler", "accounts"): {}})
+    assert "AllowAccounts" not in values["PartitionName=gpu"]
+    assert "AccountingStorageEnforce" not in values
 
 
-def test_queues_of_a_sites_own() -> None:
-    own = {
+def test_a_site_adds_and_changes_partitions() -> None:
+    partitions = {
         "debug": {"nodes": ["dgx02", "p5"], "max_time": "30:00", "default": True, "settings": {"PriorityTier": 5, "OverSubscribe": None}},
         "gpu": {"max_time": "1-0"},
     }  # fmt: skip
-    found = conf({("scheduler", "partitions"): own})
-    debug = fields(found["PartitionName=debug"])
+    values = conf({("scheduler", "partitions"): partitions})
+    debug = fields(values["PartitionName=debug"])
     assert (debug["Nodes"], debug["Default"], debug["DefaultTime"], debug["PriorityTier"]) == (
         "dgx02,p5-[1-4]",
         "YES",
@@ -130,40 +130,41 @@ def test_queues_of_a_sites_own() -> None:
         "5",
     )
     assert "OverSubscribe" not in debug
-    assert (fields(found["PartitionName=gpu"])["Default"], fields(found["PartitionName=gpu"])["MaxTime"]) == (
+    assert (fields(values["PartitionName=gpu"])["Default"], fields(values["PartitionName=gpu"])["MaxTime"]) == (
         "NO",
         "1-0",
     )
 
 
-def test_overrides_replace_delete_and_add_whatever_the_case() -> None:
-    found = conf({CONF: {"slurmdtimeout": 60, "PreemptType": None, "DebugFlags": "Power", "ReturnToService": 2}})
-    assert found["SlurmdTimeout"] == "60"
-    assert "PreemptType" not in found
-    assert (found["DebugFlags"], found["ReturnToService"]) == ("Power", "2")
+def test_overrides_replace_delete_and_add_settings_in_any_case() -> None:
+    values = conf({CONF: {"slurmdtimeout": 60, "PreemptType": None, "DebugFlags": "Power", "ReturnToService": 2}})
+    assert values["SlurmdTimeout"] == "60"
+    assert "PreemptType" not in values
+    assert (values["DebugFlags"], values["ReturnToService"]) == ("Power", "2")
     cgroup = slurm_files(environment({("scheduler", "overrides", "cgroup_conf"): {"ConstrainCores": False}}))[
         "cgroup.conf"
     ]
     assert "ConstrainCores=no\n" in cgroup
 
 
-def test_power_saving_leaves_the_sites_own_nodes_alone() -> None:
-    found = conf({("aws", "pools", 0, "suspend_after"): 77, ("aws", "pools", 0, "resume_timeout"): 333})
-    assert found["SuspendExcNodes"] == "dgx[01-02]"
-    assert (found["SuspendTime"], found["ResumeTimeout"]) == ("77", "333")
-    assert found["ResumeProgram"] == "/opt/landbridge/bin/landbridge-resume"
-    assert found["PrologSlurmctld"] == "/opt/landbridge/bin/landbridge-prolog-wait"
-    assert "power_save_interval=1" in found["SlurmctldParameters"]
-    assert fields(found["NodeName=p5-[1-4]"])["SuspendTime"] == "77"
+def test_power_saving_excludes_on_prem_nodes() -> None:
+    values = conf({("aws", "pools", 0, "suspend_after"): 77, ("aws", "pools", 0, "resume_timeout"): 333})
+    assert values["SuspendExcNodes"] == "dgx[01-02]"
+    assert values["SuspendExcStates"] == "DOWN,DRAIN,FAIL"
+    assert (values["SuspendTime"], values["ResumeTimeout"]) == ("77", "333")
+    assert values["ResumeProgram"] == "/opt/landbridge/bin/landbridge-resume"
+    assert values["PrologSlurmctld"] == "/opt/landbridge/bin/landbridge-prolog-wait"
+    assert "power_save_interval=1" in values["SlurmctldParameters"]
+    assert fields(values["NodeName=p5-[1-4]"])["SuspendTime"] == "77"
 
 
 def test_without_pools_there_is_no_power_saving() -> None:
-    found = conf({("aws", "pools"): []})
-    assert not {"ResumeProgram", "SuspendTime", "PrologSlurmctld"} & set(found)
-    assert found["SlurmctldParameters"].startswith("enable_configless")
+    values = conf({("aws", "pools"): []})
+    assert not {"ResumeProgram", "SuspendTime", "PrologSlurmctld"} & set(values)
+    assert values["SlurmctldParameters"].startswith("enable_configless")
 
 
-def test_versions_get_only_what_they_know() -> None:
+def test_a_slurm_version_gets_only_settings_that_it_knows() -> None:
     files = slurm_files(environment({("scheduler", "slurm"): {"version": "24.11"}}))
     old = settings(files["slurm.conf"])
     assert old["TopologyPlugin"] == "topology/tree"
@@ -178,7 +179,7 @@ def test_versions_get_only_what_they_know() -> None:
 
 
 @pytest.mark.parametrize("version", ["24.11", "26.05"])
-def test_no_switch_joins_the_sites(version: str) -> None:
+def test_no_topology_switch_connects_the_sites(version: str) -> None:
     racks = [
         {"hosts": f"{rack}[1-2]", "platform": "dgx-h100", "address": f"10.20.{number}.1", "rack": rack}
         for number, rack in enumerate(("a", "b", "c"), start=1)
@@ -197,7 +198,7 @@ def test_no_switch_joins_the_sites(version: str) -> None:
     assert roots == {"onprem", "aws-p5"}
 
 
-def test_gres_names_every_device() -> None:
+def test_gres_conf_lists_every_device() -> None:
     lines = slurm_files(environment({("aws", "pools", 0, "instance"): "p5.4xlarge"}))["gres.conf"].splitlines()[1:]
     assert lines == [
         "AutoDetect=off",
@@ -217,9 +218,9 @@ def test_authentication_and_cgroup_versions() -> None:
 
 
 @pytest.mark.parametrize("name", ["sandbox", "example"])
-def test_shipped_environments_render_whole_files(name: str) -> None:
-    found: Environment = shipped(name)
-    files = slurm_files(found)
+def test_shipped_environments_render_complete_files(name: str) -> None:
+    chosen: Environment = shipped(name)
+    files = slurm_files(chosen)
     assert set(files) == {"slurm.conf", "gres.conf", "cgroup.conf", "topology.yaml", "job_submit.lua"}
     for text in files.values():
         assert (
@@ -236,7 +237,7 @@ def test_shipped_environments_render_whole_files(name: str) -> None:
     assert re.search(rf"^ClusterName={name}$", files["slurm.conf"], re.MULTILINE)
 
 
-def test_removed_nodes_leave_no_empty_line() -> None:
+def test_an_environment_without_on_prem_nodes_has_no_lines_for_them() -> None:
     files = slurm_files(environment({("onprem", "nodes"): REMOVED}))
     assert "SuspendExcNodes" not in files["slurm.conf"]
     assert "PartitionName=onprem" not in files["slurm.conf"]
@@ -246,6 +247,6 @@ def test_removed_nodes_leave_no_empty_line() -> None:
     ("limit", "expected"),
     [("90", 5400), ("30:00", 1800), ("4:00:00", 14400), ("1-0", 86400), ("1-2:30", 95400), ("7-00:00:00", 604800)],
 )
-def test_time_limits(limit: str, expected: int) -> None:
+def test_a_time_limit_is_converted_to_seconds(limit: str, expected: int) -> None:
     assert seconds(limit) == expected
     assert seconds("INFINITE") > 10**12

@@ -1,4 +1,4 @@
-"""Accounts and qualities of service, as Slurm's database is to have them."""
+"""Accounts and qualities of service for Slurm's database."""
 
 import pytest
 from hypothesis import given
@@ -24,26 +24,26 @@ def test_a_time_limit_is_written_as_sacctmgr_prints_it(limit: str, shown: str) -
 
 
 @given(st.integers(1, 400), st.integers(0, 23), st.integers(0, 59))
-def test_what_is_printed_means_the_same(days: int, hours: int, minutes: int) -> None:
+def test_a_printed_time_limit_has_the_same_duration(days: int, hours: int, minutes: int) -> None:
     limit = f"{days}-{hours:02}:{minutes:02}:00"
     assert duration(limit) == limit
     assert seconds(duration(str(days * 1440 + hours * 60 + minutes))) == seconds(limit)
 
 
-def test_an_account_without_qualities_has_slurms_own_and_no_default() -> None:
-    found = accounts(environment({}))["vision"]
-    assert (found["qos"], found["default_qos"]) == (["normal"], "")
+def test_an_account_without_qualities_has_normal_and_no_default() -> None:
+    account = accounts(environment({}))["vision"]
+    assert (account["qos"], account["default_qos"]) == (["normal"], "")
 
 
-def test_the_first_quality_is_what_a_job_gets_unasked() -> None:
+def test_the_first_quality_of_an_account_is_its_default() -> None:
     described = environment(
         {
             ("scheduler", "qos"): {"urgent": {"priority": 7, "preempts": ["normal"], "max_gpus_per_user": 8}},
             ("scheduler", "accounts", "vision", "qos"): ["normal", "urgent"],
         }
     )
-    found = accounts(described)["vision"]
-    assert (found["qos"], found["default_qos"]) == (["normal", "urgent"], "normal")
+    account = accounts(described)["vision"]
+    assert (account["qos"], account["default_qos"]) == (["normal", "urgent"], "normal")
     urgent = qualities(described)["urgent"]
     assert (urgent["priority"], urgent["preempt"], urgent["maxtrespu"], urgent["grptres"]) == (
         "7",

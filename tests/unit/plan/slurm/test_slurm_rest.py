@@ -1,4 +1,4 @@
-"""Slurm over HTTP: on one host, for callers with a token, and nothing of it where nobody wants it."""
+"""Slurm over HTTP (slurmrestd): on one host, for callers with a token, and only if the file enables it."""
 
 from typing import Any
 
@@ -14,25 +14,25 @@ REST: dict[DataPath, Any] = {
 }
 
 
-def test_it_listens_on_the_first_login_host_and_there_alone() -> None:
-    found = inventory(environment(REST))
-    assert found["slurm_rest"]["hosts"] == ["login01"]
-    assert found["slurm_rest"]["vars"] == {"slurm_rest_listen": ["127.0.0.1:6825"], "slurm_rest_memory_mib": 512}
+def test_slurmrestd_runs_on_the_first_login_host_only() -> None:
+    data = inventory(environment(REST))
+    assert data["slurm_rest"]["hosts"] == ["login01"]
+    assert data["slurm_rest"]["vars"] == {"slurm_rest_listen": ["127.0.0.1:6825"], "slurm_rest_memory_mib": 512}
 
 
 def test_only_the_hosts_of_slurmctld_and_slurmdbd_have_the_key() -> None:
-    found = inventory(environment(REST))
-    told = [group for group in GROUPS[1:] if found[group]["vars"].get("slurm_common_jwt")]
-    assert told == ["slurm_controller", "slurm_database"]
-    assert "slurm_common_jwt" not in found["all"]["vars"]
+    data = inventory(environment(REST))
+    groups_with_key = [group for group in GROUPS[1:] if data[group]["vars"].get("slurm_common_jwt")]
+    assert groups_with_key == ["slurm_controller", "slurm_database"]
+    assert "slurm_common_jwt" not in data["all"]["vars"]
     conf = slurm_files(environment(REST))["slurm.conf"]
     assert "AuthAltTypes=auth/jwt\nAuthAltParameters=jwt_key=/etc/slurm/jwt_hs256.key\n" in conf
-    restarts = found["slurm_controller"]["vars"]["slurm_controller_start_settings"]
-    assert restarts["AuthAltTypes"] == "auth/jwt", "slurmctld reads it at its start alone"
+    restarts = data["slurm_controller"]["vars"]["slurm_controller_start_settings"]
+    assert restarts["AuthAltTypes"] == "auth/jwt", "slurmctld reads it only at its start"
 
 
-def test_nobody_asks_over_http_unless_the_file_says_so() -> None:
-    found = inventory(environment())
-    assert found["slurm_rest"] == {"hosts": [], "vars": {}}
+def test_slurmrestd_is_off_by_default() -> None:
+    data = inventory(environment())
+    assert data["slurm_rest"] == {"hosts": [], "vars": {}}
     assert "AuthAlt" not in slurm_files(environment())["slurm.conf"]
-    assert "slurm_common_jwt" not in found["slurm_controller"]["vars"]
+    assert "slurm_common_jwt" not in data["slurm_controller"]["vars"]

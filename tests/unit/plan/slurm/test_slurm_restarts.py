@@ -1,4 +1,4 @@
-"""Which settings of slurm.conf a daemon reads at its start alone, and that a role hears of those and of no other."""
+"""Settings of slurm.conf that a daemon reads only at its start, as the variables of the roles that restart it."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ from tests.unit.core.samples import environment
 CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
 
 
-def told(found: Environment) -> tuple[Any, Any]:
+def start_settings(chosen: Environment) -> tuple[Any, Any]:
     """Return the restart variables of the roles of controllers and of nodes."""
-    data = inventory(found)
+    data = inventory(chosen)
     controller, node = data["slurm_controller"]["vars"], data["slurm_node"]["vars"]
     return controller["slurm_controller_start_settings"], node["slurm_node_start_settings"]
 
@@ -26,14 +26,14 @@ def test_every_parameter_is_one_of_slurm_conf() -> None:
     assert set(slurm_restarts()) <= set(slurm_keys().slurm_conf)
 
 
-def test_daemons_are_told_apart_and_keys_are_found_in_any_case() -> None:
-    found = environment({CONF: {"slurmdPORT": 7000, "SlurmctldAddr": "10.20.0.9", "authinfo": "cred_expire=240"}})
-    assert restart_settings(found, "slurmctld") == {
+def test_restart_settings_are_per_daemon_and_keys_match_in_any_case() -> None:
+    chosen = environment({CONF: {"slurmdPORT": 7000, "SlurmctldAddr": "10.20.0.9", "authinfo": "cred_expire=240"}})
+    assert restart_settings(chosen, "slurmctld") == {
         "AuthType": "auth/munge",
         "AuthInfo": "cred_expire=240",
         "SlurmctldAddr": "10.20.0.9",
     }
-    assert restart_settings(found, "slurmd") == {
+    assert restart_settings(chosen, "slurmd") == {
         "AuthType": "auth/munge",
         "AuthInfo": "cred_expire=240",
         "SlurmdPort": "7000",
@@ -52,6 +52,8 @@ def test_daemons_are_told_apart_and_keys_are_found_in_any_case() -> None:
         ({(*CONF, "SlurmdPort"): 7000}, (False, True)),
     ],
 )
-def test_a_change_is_heard_of_by_whom_it_restarts(change: dict[DataPath, Any], restarts: tuple[bool, bool]) -> None:
-    before, after = told(environment()), told(environment(change))
-    assert tuple(one != other for one, other in zip(before, after, strict=True)) == restarts
+def test_a_change_restarts_only_the_daemons_that_read_the_setting(
+    change: dict[DataPath, Any], restarts: tuple[bool, bool]
+) -> None:
+    before, after = start_settings(environment()), start_settings(environment(change))
+    assert tuple(old != new for old, new in zip(before, after, strict=True)) == restarts

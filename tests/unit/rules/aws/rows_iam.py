@@ -1,9 +1,10 @@
-"""Mistakes with what nodes may do."""
+"""Mistakes with the nodes' IAM permissions."""
 
 from datetime import date
 from typing import Any
 
 from landbridge.findings import DataPath
+from tests.unit.core.samples import REMOVED
 from tests.unit.rules.row import Row
 
 IAM: DataPath = ("aws", "iam")
@@ -12,17 +13,43 @@ FIRST: DataPath = (*STATEMENTS, 0)
 DATA = "arn:aws:s3:::data"
 CUT = "-----BEGIN CERTIFICATE-----\nMIIB!\n-----END CERTIFICATE-----"
 KEY = CUT.replace("CERTIFICATE", "PRIVATE " + "KEY")
+#: CA certificate from January 2017, valid for 3650 days: until 2026-12-30.
+AUTHORITY = (
+    "-----BEGIN CERTIFICATE-----\n"
+    "MIIBZDCCAQugAwIBAgIUc/38VfEjAOIB3wrgjCLFcP4HtAcwCgYIKoZIzj0EAwIw\n"
+    "DzENMAsGA1UEAwwEc2l0ZTAeFw0xNjEyMzEyMzU1MDBaFw0yNjEyMzAwMDAwMDBa\n"
+    "MA8xDTALBgNVBAMMBHNpdGUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAATcbokk\n"
+    "0/WZdZ7noxFLTadNCuPNHp8Dvf64qZLnMIGp0fgfbStBNaNQWBxTa8Uw4Txz0ptM\n"
+    "xoYKkJ9pfF5XdLBqo0UwQzASBgNVHRMBAf8ECDAGAQH/AgEAMA4GA1UdDwEB/wQE\n"
+    "AwIBBjAdBgNVHQ4EFgQUwoep9LtafGGY69KL2P9F0dOlgnMwCgYIKoZIzj0EAwID\n"
+    "RwAwRAIgBurtWOR54IWUHFpoHXXv+CG/gxnczGciaIvnHlFx5QQCIAEJMC/X6zup\n"
+    "7kodZ4MiKzD4/Zd5dx7PtawwxsmeUPaV\n"
+    "-----END CERTIFICATE-----\n"
+)
+#: Certificate without CA:TRUE, valid from 2026 until 2036.
+NO_AUTHORITY = (
+    "-----BEGIN CERTIFICATE-----\n"
+    "MIIBHDCBw6ADAgECAgEBMAoGCCqGSM49BAMCMA8xDTALBgNVBAMMBHNpdGUwHhcN\n"
+    "MjYwMTAxMDAwMDAwWhcNMzYwMTAxMDAwMDAwWjAPMQ0wCwYDVQQDDARzaXRlMFkw\n"
+    "EwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEk5FL2L693VRxLsjdsbOXwZDegB4qnSqt\n"
+    "HflAeH5HWFGKhhXNe310nLsPoRc7APq23Cj0EriN/pGHbI9nuBkTvqMQMA4wDAYD\n"
+    "VR0TAQH/BAIwADAKBggqhkjOPQQDAgNIADBFAiAkyo3hkHaLOPKRdtkbNU6OJyxF\n"
+    "rCyFdBBRrKO97tAYIgIhAIiYFBDU6RziqKO8m9B+gVE18+TyeLKWizrAM3tyHVfe\n"
+    "-----END CERTIFICATE-----\n"
+)
 
 
 def allow(actions: str | list[str], resources: str | list[str] = f"{DATA}/*", **more: Any) -> dict[DataPath, Any]:
-    """One statement."""
-    listed = [one if isinstance(one, list) else [one] for one in (actions, resources)]
+    """Return the changes for one statement."""
+    listed = [argument if isinstance(argument, list) else [argument] for argument in (actions, resources)]
     return {STATEMENTS: [{"actions": listed[0], "resources": listed[1], **more}]}
 
 
 def when(operator: str, **keys: Any) -> dict[DataPath, Any]:
-    """One condition; in keys a double underscore stands for the colon."""
-    return allow("s3:GetObject", conditions={operator: {key.replace("__", ":", 1): one for key, one in keys.items()}})
+    """Return the changes for one condition; in keys a double underscore stands for the colon."""
+    return allow(
+        "s3:GetObject", conditions={operator: {key.replace("__", ":", 1): value for key, value in keys.items()}}
+    )
 
 
 ROWS = [
@@ -34,11 +61,11 @@ ROWS = [
     Row("iam-unknown-action", "misspelt action", allow("s3:GetObjects"), (*FIRST, "actions", 0), '"s3:GetObject"'),
     Row("iam-unknown-action", "an API's name that is no action", allow("s3:ListObjectsV2", DATA), (*FIRST, "actions", 0), "no action"),
     Row("iam-unknown-action", "a pattern that matches nothing", allow("ec2:Descrbe*", "*", why="x"), (*FIRST, "actions", 0), "no action"),
-    Row("iam-all-permissions", "Allow *", allow("*", "*", why="it is easier"), (*FIRST, "actions", 0), "the statement allows nodes, and so every"),
-    Row("iam-all-permissions", "Allow iam:*", allow("iam:*", "*", why="x"), (*FIRST, "actions", 0), "iam:* allows a node to give itself"),
-    Row("iam-all-permissions", "a node may attach policies to roles", allow("iam:AttachRolePolicy", "*", why="x"), (*FIRST, "actions", 0), "iam:AttachRolePolicy allows a node to extend its"),
-    Row("iam-all-permissions", "a node may pass any role", allow("iam:PassRole", "*", why="x"), (*FIRST, "actions", 0), "iam:PassRole allows a node to extend its"),
-    Row("iam-all-permissions", "a pattern that holds CreateAccessKey", allow("iam:Create*", "*", why="x"), (*FIRST, "actions", 0), "iam:Create* allows a node to extend its"),
+    Row("iam-all-permissions", "Allow *", allow("*", "*", why="it is easier"), (*FIRST, "actions", 0), "the statement allows every job"),
+    Row("iam-all-permissions", "Allow iam:*", allow("iam:*", "*", why="x"), (*FIRST, "actions", 0), "iam:* allows a job to give itself"),
+    Row("iam-all-permissions", "a job may attach policies to roles", allow("iam:AttachRolePolicy", "*", why="x"), (*FIRST, "actions", 0), "iam:AttachRolePolicy allows a job to extend its"),
+    Row("iam-all-permissions", "a job may pass any role", allow("iam:PassRole", "*", why="x"), (*FIRST, "actions", 0), "iam:PassRole allows a job to extend its"),
+    Row("iam-all-permissions", "a pattern that matches CreateAccessKey", allow("iam:Create*", "*", why="x"), (*FIRST, "actions", 0), "iam:Create* allows a job to extend its"),
     Row("iam-wildcard", "every action of a service, and no reason", allow("s3:*"), (*FIRST, "actions", 0), "why"),
     Row("iam-wildcard", "every resource, and no reason", allow("s3:GetObject", "*"), (*FIRST, "resources", 0), "why"),
     Row("iam-needs-wildcard", "describing instances by ARN", allow("ec2:DescribeInstances", "arn:aws:ec2:us-east-1:123456789012:instance/*"), (*FIRST, "actions", 0), "with resources"),
@@ -61,22 +88,22 @@ ROWS = [
     Row("iam-unknown-region", "a key in another region", allow("kms:Decrypt", "arn:aws:kms:us-west-2:123456789012:key/x"), (*FIRST, "resources", 0), "us-west-2"),
     Row("iam-other-service", "decrypting a bucket", allow(["s3:GetObject", "kms:Decrypt"]), (*FIRST, "actions", 1), "kms"),
     Row("iam-far-reaching", "every role of the account", allow("sts:AssumeRole", "*", why="x"), (*FIRST, "actions", 0), "sts:AssumeRole is"),
-    Row("iam-far-reaching", "every bucket, the closed ones too", allow("s3:GetObject", "arn:aws:s3:::*/*"), (*FIRST, "actions", 0), "s3:GetObject is"),
-    Row("iam-all-permissions", "any role to pass on, by an ARN", allow("iam:PassRole", "arn:aws:iam::123456789012:role/*", why="x"), (*FIRST, "actions", 0), "iam:PassRole allows a node to extend its"),
-    Row("iam-far-reaching", "a node that makes users", allow("iam:CreateUser", "arn:aws:iam::123456789012:user/*"), (*FIRST, "actions", 0), "iam:CreateUser"),
+    Row("iam-far-reaching", "every bucket, also those of other environments", allow("s3:GetObject", "arn:aws:s3:::*/*"), (*FIRST, "actions", 0), "s3:GetObject is"),
+    Row("iam-all-permissions", "any role to pass on, by an ARN", allow("iam:PassRole", "arn:aws:iam::123456789012:role/*", why="x"), (*FIRST, "actions", 0), "iam:PassRole allows a job to extend its"),
+    Row("iam-far-reaching", "a node that may create users", allow("iam:CreateUser", "arn:aws:iam::123456789012:user/*"), (*FIRST, "actions", 0), "iam:CreateUser"),
     Row("iam-far-reaching", "every secret of the account", allow("secretsmanager:Get*", "*", why="x"), (*FIRST, "actions", 0), "GetSecretValue"),
-    Row("iam-denies-required-action", "denying everything to oneself", allow("*", "*", effect="Deny"), (*FIRST, "actions", 0), "need to"),
+    Row("iam-denies-required-action", "a statement that denies the nodes everything", allow("*", "*", effect="Deny"), (*FIRST, "actions", 0), "need to"),
     Row("iam-repeated", "an action twice", allow(["s3:GetObject", "s3:getobject"]), (*FIRST, "actions", 1), "s3:getobject is repeated"),
     Row("iam-repeated", "a statement twice", {STATEMENTS: [{"actions": ["s3:GetObject"], "resources": [f"{DATA}/*"], "why": why} for why in ("a", "b")]}, (*STATEMENTS, 1), "this statement is a repetition of an"),
     Row("iam-condition-operator", "misspelt operator", when("StringEqual", aws__SourceVpc="vpc-1"), (*FIRST, "conditions", "StringEqual"), '"StringEquals"'),
-    Row("iam-condition-operator", "an operator that compares nothing", when("StringEquals"), (*FIRST, "conditions", "StringEquals"), "the condition StringEquals has no key"),
+    Row("iam-condition-operator", "a condition operator without a key", when("StringEquals"), (*FIRST, "conditions", "StringEquals"), "the condition StringEquals has no key"),
     Row("iam-condition-key", "misspelt condition key", when("StringEquals", aws__SourceVcp="vpc-1"), (*FIRST, "conditions", "StringEquals", "aws:SourceVcp"), '"aws:SourceVpc"'),
     Row("iam-condition-key", "a condition key without a service", when("StringEquals", SourceVpc="vpc-1"), (*FIRST, "conditions", "StringEquals", "SourceVpc"), "no service"),
     Row("iam-condition-key", "a tag's condition without the tag", when("StringEquals", aws__ResourceTag="x"), (*FIRST, "conditions", "StringEquals", "aws:ResourceTag"), "aws:ResourceTag has no tag key"),
-    Row("iam-condition-value", "a range of addresses that is none", when("IpAddress", aws__SourceIp="10.0.0.0/33"), (*FIRST, "conditions", "IpAddress", "aws:SourceIp"), "not a CIDR range"),
+    Row("iam-condition-value", "an invalid range of addresses", when("IpAddress", aws__SourceIp="10.0.0.0/33"), (*FIRST, "conditions", "IpAddress", "aws:SourceIp"), "not a CIDR range"),
     Row("iam-condition-value", "yes for true", when("Bool", aws__SecureTransport="yes"), (*FIRST, "conditions", "Bool", "aws:SecureTransport"), "neither true nor false"),
     Row("iam-condition-value", "a date in words", when("DateLessThan", aws__CurrentTime="tomorrow"), (*FIRST, "conditions", "DateLessThan", "aws:CurrentTime"), "not a date"),
-    Row("iam-condition-never-true", "a star that is a letter", when("StringEquals", aws__PrincipalArn="arn:aws:iam::*:role/x"), (*FIRST, "conditions", "StringEquals", "aws:PrincipalArn"), "StringLike"),
+    Row("iam-condition-never-true", "a star that is a plain character", when("StringEquals", aws__PrincipalArn="arn:aws:iam::*:role/x"), (*FIRST, "conditions", "StringEquals", "aws:PrincipalArn"), "StringLike"),
     Row("iam-condition-never-true", "private addresses as aws:SourceIp", when("IpAddress", aws__SourceIp="10.0.0.0/8"), (*FIRST, "conditions", "IpAddress", "aws:SourceIp"), "aws:VpcSourceIp"),
     Row("iam-condition-never-true", "ForAllValues without the key", when("ForAllValues:StringEquals", aws__TagKeys=["a"]), (*FIRST, "conditions", "ForAllValues:StringEquals", "aws:TagKeys"), "Null"),
     Row("too-wide-policy", "AdministratorAccess on nodes", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AdministratorAccess"]}, (*IAM, "node_policies", 0), "everything"),
@@ -88,13 +115,20 @@ ROWS = [
     Row("repeated-policy", "a managed policy twice", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"] * 2}, (*IAM, "node_policies", 1), "the policy arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore is repeated"),
     Row("repeated-policy", "more managed policies than a role may have", {(*IAM, "node_policies"): [f"arn:aws:iam::123456789012:policy/p{n}" for n in range(11)]}, (*IAM, "node_policies"), "11 managed"),
     Row("boundary-as-policy", "the boundary as a policy", {(*IAM, "node_policies"): ["arn:aws:iam::123456789012:policy/edge"], (*IAM, "permissions_boundary"): "arn:aws:iam::123456789012:policy/edge"}, (*IAM, "node_policies", 0), "boundary"),
-    Row("role-path", "a path that is AWS's own", {(*IAM, "path"): "/aws-service-role/x/"}, (*IAM, "path"), "AWS's own"),
+    Row("role-path", "a path that AWS reserves", {(*IAM, "path"): "/aws-service-role/x/"}, (*IAM, "path"), "AWS's own"),
     Row("role-path", "a path too long", {(*IAM, "path"): f"/{'x' * 520}/"}, (*IAM, "path"), "512"),
     Row("policy-size", "more statements than a role's policy holds", {STATEMENTS: [{"actions": ["s3:GetObject"], "resources": [f"arn:aws:s3:::bucket-{n}/*"]} for n in range(120)]}, STATEMENTS, "10240"),
-    Row("roles-anywhere-certificate", "a CA that is a file's name", {(*IAM, "anywhere"): {"certificate": "ca.pem"}}, (*IAM, "anywhere", "certificate"), "no PEM certificate"),
-    Row("roles-anywhere-certificate", "a certificate cut off", {(*IAM, "anywhere"): {"certificate": CUT}}, (*IAM, "anywhere", "certificate"), "the PEM certificate is damaged: its body"),
+    Row("launch-policy-size", "more reservations than the launch role's policy holds", {("aws", "pools", 0, "capacity"): [{"kind": "reservation", "reservation": f"cr-{n:017x}", "zone": "use1-az4"} for n in range(120)]}, ("aws", "pools"), "10240"),
+    Row("roles-anywhere-certificate", "a file name instead of a CA's certificate", {(*IAM, "anywhere"): {"certificate": "ca.pem"}}, (*IAM, "anywhere", "certificate"), "no PEM certificate"),
+    Row("roles-anywhere-certificate", "a damaged certificate", {(*IAM, "anywhere"): {"certificate": CUT}}, (*IAM, "anywhere", "certificate"), "the PEM certificate is damaged: its body"),
+    Row("roles-anywhere-authority", "a host's certificate instead of the CA's", {(*IAM, "anywhere"): {"certificate": NO_AUTHORITY}}, (*IAM, "anywhere", "certificate"), "this is no CA certificate", today=date(2026, 11, 25)),
+    Row("roles-anywhere-authority", "a CA certificate that ends in a month", {(*IAM, "anywhere"): {"certificate": AUTHORITY}}, (*IAM, "anywhere", "certificate"), "expires on 2026-12-30", today=date(2026, 11, 25)),
+    Row("roles-anywhere-authority", "an expired CA certificate", {(*IAM, "anywhere"): {"certificate": AUTHORITY}}, (*IAM, "anywhere", "certificate"), "expired on 2026-12-30", today=date(2027, 1, 1)),
+    Row("site-credentials", "no source of AWS credentials for the site", {("onprem", "aws_credentials"): REMOVED}, ("onprem",), "landbridge credentials init"),
+    Row("certificate-times", "a renewal in every run", {(*IAM, "anywhere"): {"certificate": AUTHORITY, "renew_days": 90}}, (*IAM, "anywhere", "renew_days"), "every run"),
+    Row("certificate-times", "an alarm before the renewal", {(*IAM, "anywhere"): {"certificate": AUTHORITY, "alarm_days": 60}}, (*IAM, "anywhere", "alarm_days"), "before it is due"),
     Row("roles-anywhere-key", "the CA's private key", {(*IAM, "anywhere"): {"certificate": KEY}}, (*IAM, "anywhere", "certificate"), "private key"),
-    Row("ssm-activation-expiry", "an activation that is over", {(*IAM, "ssm_activation"): {"registrations": 2, "expires": "2026-11-01T00:00:00Z"}}, (*IAM, "ssm_activation", "expires"), "the activation expired on 2026-11-01", today=date(2026, 11, 20)),
+    Row("ssm-activation-expiry", "an expired activation", {(*IAM, "ssm_activation"): {"registrations": 2, "expires": "2026-11-01T00:00:00Z"}}, (*IAM, "ssm_activation", "expires"), "the activation expired on 2026-11-01", today=date(2026, 11, 20)),
     Row("ssm-activation-expiry", "an activation for a year", {(*IAM, "ssm_activation"): {"registrations": 2, "expires": "2027-11-01T00:00:00Z"}}, (*IAM, "ssm_activation", "expires"), "30 days", today=date(2026, 11, 20)),
     Row("ssm-activation-offset", "an activation's end without an offset", {(*IAM, "ssm_activation"): {"registrations": 2, "expires": "2026-12-01T00:00:00"}}, (*IAM, "ssm_activation", "expires"), "offset"),
 ]  # fmt: skip

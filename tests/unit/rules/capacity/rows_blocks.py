@@ -12,14 +12,14 @@ MANY = {
 }  # fmt: skip
 
 ROWS = [
-    Row("block-count", "a block of more instances than there are", {(*POOL, "max_nodes"): 100, CAPACITY: {**BLOCK, "count": 100}}, (*CAPACITY, "count"), "at most 64"),
+    Row("block-count", "a block of more instances than AWS sells", {(*POOL, "max_nodes"): 100, CAPACITY: {**BLOCK, "count": 100}}, (*CAPACITY, "count"), "at most 64"),
     Row("block-count", "more instances in blocks than an account may have", MANY, ("aws", "pools", 4, "capacity", 0, "count"), "at most 256"),
     Row("block-size", "a block whose nodes are switched off", {CAPACITY: BLOCK}, CAPACITY, "min_nodes: 4"),
     Row("block-size", "a block that scales from none", {CAPACITY: BLOCK, MIN: 0}, MIN, "min_nodes: 4"),
-    Row("block-size", "a block of which half is kept", {CAPACITY: BLOCK, MIN: 2}, MIN, "min_nodes: 4"),
-    Row("min-nodes-after-block", "nodes kept on demand when the block is over", {CAPACITY: BLOCK, FALLBACK: ON_DEMAND, MIN: 4}, MIN, "220.16 USD an hour"),
+    Row("block-size", "a block with half its nodes in min_nodes", {CAPACITY: BLOCK, MIN: 2}, MIN, "min_nodes: 4"),
+    Row("min-nodes-after-block", "on-demand nodes kept after the block's end", {CAPACITY: BLOCK, FALLBACK: ON_DEMAND, MIN: 4}, MIN, "220.16 USD an hour"),
     Row("blocks-in-different-zones", "blocks of one pool in two zones", {CAPACITY: BLOCK, FALLBACK: {**OTHER_BLOCK, "zone": "use1-az6"}}, (*FALLBACK, "zone"), "use1-az6"),
-    Row("no-blocks-in-region", "blocks where none are sold", {CAPACITY: {**BLOCK, "zone": "euc1-az1"}}, (*CAPACITY, "kind"), "us-east-1", region="eu-central-1"),
+    Row("no-blocks-in-region", "blocks in a region that sells none", {CAPACITY: {**BLOCK, "zone": "euc1-az1"}}, (*CAPACITY, "kind"), "us-east-1", region="eu-central-1"),
     Row("whole-ultraservers", "half an UltraServer", {(*POOL, "instance"): "p6e-gb200.36xlarge", CAPACITY: {**BLOCK, "count": 4}}, (*CAPACITY, "count"), "u-p6e-gb200x36 has 9"),
     Row("duplicate-reservation", "one block for two pools", {CAPACITY: BLOCK, SECOND: pool(capacity=[BLOCK])}, (*SECOND, "capacity", 0), "cr-0123456789abcdef0 is shared with the pool p5"),
 ]  # fmt: skip

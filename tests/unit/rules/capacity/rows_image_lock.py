@@ -21,7 +21,7 @@ def locked(**keys: Any) -> ImageLock:
 
 
 ROWS = [
-    Row("image-not-locked", "an image that changes by itself", CHANGES, (*IMAGES, "base"), "landbridge lock -s test"),
+    Row("image-not-locked", "an image that is not in the lock", CHANGES, (*IMAGES, "base"), "landbridge lock -s test"),
     Row("image-not-locked", "a lock of another parameter", CHANGES, (*IMAGES, "base", "parameter"), "/images/old", lock=locked(parameter="/images/old")),
     Row("image-not-locked", "a lock of another region", CHANGES, (*IMAGES, "base"), "regional", lock=locked(region="us-west-2")),
     Row("image-lock-mismatch", "a root volume smaller than its image", {**CHANGES, (*POOL, "root_volume_gib"): 80}, (*POOL, "root_volume_gib"), "at least 100", lock=locked()),

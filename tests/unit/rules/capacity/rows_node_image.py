@@ -1,4 +1,4 @@
-"""Mistakes with images that are built here."""
+"""Mistakes with node images that Landbridge builds."""
 
 from datetime import date
 
@@ -11,18 +11,19 @@ IMAGES = ("aws", "images")
 NODE = (*IMAGES, "node")
 BUILD = (*NODE, "build")
 DLAMI = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
+AMAZON_LINUX = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-amazon-linux-2023/latest/ami-id"
 NAT = {("aws", "nat"): "single"}
 
 
 def built(parent: str | None = None, **build: object) -> dict[tuple[str | int, ...], object]:
-    """The pool boots an image that is built so; `parent` is the parameter of one named base."""
+    """Return the changes for a pool that boots a built image; `parent` is the parameter of an image named base."""
     start = {"parent": "base"} if parent else {}
     base = {"base": {"parameter": parent}} if parent else {}
     return {IMAGE: "node", IMAGES: {**base, "node": {"build": {**start, **build}}}, **NAT}
 
 
 def locked(**images: LockedImage) -> ImageLock:
-    return ImageLock({name.replace("debian", "debian-13-x86_64"): image for name, image in images.items()})
+    return ImageLock({name.replace("base", PARENT): image for name, image in images.items()})
 
 
 def image(parameter: str | None, root_gib: int = 8) -> LockedImage:
@@ -37,22 +38,27 @@ def image(parameter: str | None, root_gib: int = 8) -> LockedImage:
     )
 
 
+AMAZON = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+PARENT = "dlami-base-ubuntu-24.04-x86_64"
 DEBIAN = "/aws/service/debian/release/13/latest/amd64"
 
 ROWS = [
-    Row("image-source", "an image from nowhere", {IMAGE: "node", IMAGES: {"node": {}}}, NODE, "the image node has neither a parameter"),
-    Row("image-source", "an image from two places", {IMAGE: "node", IMAGES: {"node": {"parameter": DLAMI, "build": {}}}}, NODE, "a parameter and a build"),
-    Row("node-image-parent", "a build on an image that nobody named", {**built(), IMAGES: {"node": {"build": {"parent": "bse"}}}}, (*BUILD, "parent"), '"bse"'),
-    Row("node-image-parent", "a build on what is built here", {**built(), IMAGES: {"node": {"build": {"parent": "other"}}, "other": {"build": {}}}}, (*BUILD, "parent"), "is itself"),
-    Row("node-image-parent", "a build on Ubuntu", built(DLAMI), (*BUILD, "parent"), "the roles support debian-13"),
-    Row("parent-not-locked", "a build on whatever Debian is that day", built(), BUILD, "not locked"),
-    Row("parent-not-locked", "a disk smaller than its parent's", built(disk_gib=10), (*BUILD, "disk_gib"), "needs 20 GiB", lock=locked(debian=image(DEBIAN, 20))),
-    Row("node-image-driver", "nodes with GPUs from an image without a driver", built(), IMAGE, "no driver"),
+    Row("image-source", "an image without a source", {IMAGE: "node", IMAGES: {"node": {}}}, NODE, "the image node has neither a parameter"),
+    Row("image-source", "an image with two sources", {IMAGE: "node", IMAGES: {"node": {"parameter": DLAMI, "build": {}}}}, NODE, "a parameter and a build"),
+    Row("node-image-parent", "a build on an unknown parent image", {**built(), IMAGES: {"node": {"build": {"parent": "bse"}}}}, (*BUILD, "parent"), '"bse"'),
+    Row("node-image-parent", "a build on an image that is built itself", {**built(), IMAGES: {"node": {"build": {"parent": "other"}}, "other": {"build": {}}}}, (*BUILD, "parent"), "is itself"),
+    Row("node-image-parent", "a build on Amazon Linux", built(AMAZON), (*BUILD, "parent"), "the roles support ubuntu-24.04, debian-13"),
+    Row("node-image-slurm", "a build on Ubuntu without packages of this Slurm", built(), (*BUILD, "parent"), "which has no packages of Slurm 26.05"),
+    Row("parent-not-locked", "a build on a parent that is not locked", built(), BUILD, "not locked"),
+    Row("parent-not-locked", "a disk smaller than its parent's", built(disk_gib=10), (*BUILD, "disk_gib"), "needs 20 GiB", lock=locked(base=image(DLAMI, 20))),
+    Row("node-image-driver", "nodes with GPUs from an image without a driver", built(DEBIAN), IMAGE, "a Deep Learning AMI), or with ubuntu-24.04 or debian-12"),
     Row("node-image-instance", "a misspelt builder", built(instance="m7i.xlrge"), (*BUILD, "instance"), "m7i.xlarge"),
     Row("node-image-instance", "an arm64 builder for an x86_64 parent", built(DEBIAN, instance="m7g.xlarge"), (*BUILD, "instance"), "m7g.xlarge is arm64"),
     Row("node-image-instance", "an x86_64 image on Graviton by a build", {**built(), TYPE: "m7g.large", CAPACITY: ON_DEMAND}, IMAGE, "built for x86_64"),
     Row("node-image-zone", "a build in a zone without nodes", built(zone="use1-az2"), (*BUILD, "zone"), "no subnet"),
-    Row("node-image-sources", "a build without a way to its packages", {**built(), ("aws", "nat"): "none"}, BUILD, "the build of node has no NAT"),
-    Row("image-not-locked", "a pool that boots what has not been built", built(), NODE, "has not been built"),
-    Row("image-not-locked", "an image that used to be a parameter's", built(), BUILD, "built here", lock=locked(node=image(DEBIAN))),
+    Row("node-image-sources", "a build that cannot reach its packages", {**built(), ("aws", "nat"): "none"}, BUILD, "the build of node has no NAT"),
+    Row("node-image-sharing", "an image for another account with the default key", built(share_with=["111122223333"]), (*BUILD, "share_with"), "has no key in us-east-1"),
+    Row("node-image-sharing", "a key of another region", built(kms_keys={"us-east-1": "arn:aws:kms:us-east-2:123456789012:key/a"}), (*BUILD, "kms_keys", "us-east-1"), "no key for us-east-1"),
+    Row("image-not-locked", "a pool that boots an image before its build", built(), NODE, "has not been built"),
+    Row("image-not-locked", "a built image whose lock has a parameter", built(), BUILD, "built here", lock=locked(node=image(DEBIAN))),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ WIDE = {("aws", "cidr"): "10.60.0.0/16"}
 MANY = [pool(name=f"g{number}", instance="g6e.12xlarge", max_nodes=1, capacity=[ON_DEMAND]) for number in range(130)]
 
 ROWS = [
-    Row("unknown-quota", "a quota that nothing counts against", {QUOTAS: {"L-417A185C": 100}}, (*QUOTAS, "L-417A185C"), P),
+    Row("unknown-quota", "an unknown quota", {QUOTAS: {"L-417A185C": 100}}, (*QUOTAS, "L-417A185C"), P),
     Row("fleet-quota", "a quota for half the pool", {QUOTAS: {P: 384}}, (*POOL, "max_nodes"), "2 of 4 nodes"),
     Row("fleet-quota", "a quota below one node", {QUOTAS: {P: 64}}, (*POOL, "max_nodes"), "not enough for one node"),
     Row("fleet-quota", "a quota for each pool, not for all", {QUOTAS: {P: 1000}, SECOND: pool()}, (*QUOTAS, P), "1536"),

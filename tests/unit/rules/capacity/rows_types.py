@@ -6,7 +6,7 @@ from tests.unit.rules.row import Row
 DRIVER = (*POOL, "driver")
 TYPE = (*POOL, "instance")
 OTHER = (*FALLBACK, "instance")
-QUEUE = ("scheduler", "partitions")
+PARTITIONS = ("scheduler", "partitions")
 ANYWHERE = {CAPACITY: ON_DEMAND}
 
 ROWS = [
@@ -27,7 +27,7 @@ ROWS = [
     Row("driver-flavour", "NVIDIA's driver for Trainium", {**ANYWHERE, TYPE: "trn1.32xlarge", DRIVER: "open"}, DRIVER, "NVIDIA"),
     Row("driver-flavour", "a GPU driver for a type without GPUs", {**ANYWHERE, TYPE: "m7i.large", DRIVER: "open"}, DRIVER, "no accelerator"),
     Row("ultraserver-without-block", "one instance of an UltraServer on demand", {TYPE: "p6e-gb200.36xlarge"}, (*CAPACITY, "kind"), "u-p6e-gb200"),
-    Row("pool-without-accelerator", "processors alone in the queue of GPUs", {**ANYWHERE, TYPE: "m7i.large"}, TYPE, "m7i.large has no accelerator, and its nodes"),
-    Row("mixed-partition", "two models of GPUs in one queue", {SECOND: pool(instance="p4d.24xlarge"), QUEUE: {"both": {"nodes": ["p5", "other"]}}}, (*QUEUE, "both", "nodes", 1), "A100"),
-    Row("mixed-partition", "pools with and without GPUs in one queue", {SECOND: pool(instance="m7i.large"), QUEUE: {"both": {"nodes": ["p5", "other"]}}}, (*QUEUE, "both", "nodes", 1), "no accelerator"),
+    Row("pool-without-accelerator", "nodes without GPUs in the partition of GPUs", {**ANYWHERE, TYPE: "m7i.large"}, TYPE, "m7i.large has no accelerator, and its nodes"),
+    Row("mixed-partition", "two models of GPUs in one partition", {SECOND: pool(instance="p4d.24xlarge"), PARTITIONS: {"both": {"nodes": ["p5", "other"]}}}, (*PARTITIONS, "both", "nodes", 1), "A100"),
+    Row("mixed-partition", "pools with and without GPUs in one partition", {SECOND: pool(instance="m7i.large"), PARTITIONS: {"both": {"nodes": ["p5", "other"]}}}, (*PARTITIONS, "both", "nodes", 1), "no accelerator"),
 ]  # fmt: skip

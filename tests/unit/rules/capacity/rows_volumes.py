@@ -1,4 +1,4 @@
-"""Mistakes with a node's own disks and the rest of its launch template."""
+"""Mistakes with a node's disks and with other settings of its launch template."""
 
 from tests.unit.rules.parts import CAPACITY, ON_DEMAND, POOL
 from tests.unit.rules.row import Row
@@ -16,7 +16,7 @@ ROWS = [
     Row("root-volume-past-instance", "more throughput than the instance carries", {CAPACITY: ON_DEMAND, TYPE: "g6e.xlarge", RATE: 750}, RATE, "596"),
     Row("root-volume-small", "a root volume without room for CUDA", {SIZE: 30}, SIZE, "root_volume_gib: 200"),
     Row("local-scratch-without-disk", "local scratch without a local disk", {CAPACITY: ON_DEMAND, TYPE: "m7i.large", LOCAL: "/local"}, LOCAL, "no NVMe disk"),
-    Row("metadata-hop-limit", "credentials for everything behind the node", {HOPS: 4}, HOPS, "4 hops"),
+    Row("metadata-hop-limit", "credentials four hops behind the node", {HOPS: 4}, HOPS, "4 hops"),
     Row("metadata-hop-limit", "credentials for containers", {HOPS: 2}, HOPS, "containers"),
     Row("detailed-monitoring-cost", "metrics every minute", {(*POOL, "detailed_monitoring"): True}, (*POOL, "detailed_monitoring"), "detailed monitoring of 4 nodes is billed"),
 ]  # fmt: skip

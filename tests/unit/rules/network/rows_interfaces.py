@@ -24,7 +24,7 @@ B300 = {**ANYWHERE, TYPE: "p6-b300.48xlarge"}
 ROWS = [
     Row("interface-layout", "no primary interface", {NICS: [nic(1, 0)]}, NICS, "card: 0, device: 0"),
     Row("interface-layout", "a primary interface without an address", {NICS: [nic(0, 0)]}, (*NICS, 0), "primary"),
-    Row("interface-layout", "two interfaces at one place", {NICS: [PRIMARY, nic(1, 0), nic(1, 0, "interface")]}, (*NICS, 2), "twice"),
+    Row("interface-layout", "two interfaces with one card and device", {NICS: [PRIMARY, nic(1, 0), nic(1, 0, "interface")]}, (*NICS, 2), "twice"),
     Row("interface-layout", "a device that the card does not have", {NICS: [PRIMARY, nic(1, 2)]}, (*NICS, 1), "devices 0 to 1"),
     Row("interface-layout", "a card that the type does not have", {**ANYWHERE, TYPE: "p4d.24xlarge", NICS: [PRIMARY, nic(4, 0)]}, (*NICS, 1), "0 to 3"),
     Row("interface-layout", "two EFA interfaces on a card", {NICS: [PRIMARY, nic(1, 0), nic(1, 1, "efa")]}, (*NICS, 2), "more than one EFA"),
@@ -37,7 +37,7 @@ ROWS = [
     Row("efa-unused", "EFA switched off where nodes work together", {EFA: False}, EFA, "32 cards"),
     Row("efa-unused", "EFA on a few of the cards", {NICS: [PRIMARY, nic(0, 1), nic(1, 0)]}, NICS, "30 of the 32"),
     Row("legacy-interfaces", "an address for each of 32 cards", {(*POOL, "nics"): "legacy"}, (*POOL, "nics"), "128 in total"),
-    Row("nics-bandwidth-without-effect", "bandwidth where there is one card", {**ANYWHERE, TYPE: "g6e.12xlarge", (*POOL, "nics"): "bandwidth"}, (*POOL, "nics"), "nics: bandwidth has no effect on g6e.12xlarge"),
+    Row("nics-bandwidth-without-effect", "bandwidth on a type with one card", {**ANYWHERE, TYPE: "g6e.12xlarge", (*POOL, "nics"): "bandwidth"}, (*POOL, "nics"), "nics: bandwidth has no effect on g6e.12xlarge"),
     Row("public-ip-interfaces", "a public address with several interfaces", {PUBLIC: True}, PUBLIC, "no public address"),
     Row("public-ip-subnet", "a public address in a private subnet", {**ANYWHERE, TYPE: "g6e.xlarge", PUBLIC: True}, PUBLIC, "private"),
     Row("public-ip-subnet", "nodes on the internet", {TYPE: "g6e.xlarge", PUBLIC: True, ("aws", "vpc"): VPC}, PUBLIC, "to the internet"),
@@ -45,5 +45,5 @@ ROWS = [
     Row("own-security-groups", "own security groups beside EFA", {(*POOL, "security_groups"): ["sg-0123456789abcdef0"]}, (*POOL, "security_groups"), "preflight"),
     Row("security-group-count", "more security groups than an interface takes", {(*POOL, "security_groups"): [f"sg-0123456789abcde{n:02}" for n in range(5)]}, (*POOL, "security_groups"), "the default"),
     Row("security-group-count", "more security groups than any quota", {(*POOL, "security_groups"): [f"sg-0123456789abcde{n:02}" for n in range(16)]}, (*POOL, "security_groups"), "at most 16"),
-    Row("efa-only-and-cni", "a vpc-cni that knows no efa-only", {("aws", "kubernetes"): {"version": "1.33", "vpc_cni": "1.18.3", "pools": ["p5"]}}, ("aws", "kubernetes", "vpc_cni"), "1.18.5"),
+    Row("efa-only-and-cni", "a vpc-cni without efa-only", {("aws", "kubernetes"): {"version": "1.33", "vpc_cni": "1.18.3", "pools": ["p5"]}}, ("aws", "kubernetes", "vpc_cni"), "1.18.5"),
 ]  # fmt: skip

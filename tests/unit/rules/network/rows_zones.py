@@ -9,7 +9,7 @@ ROWS = [
     Row("unknown-region", "misspelt region", {}, ("region",), '"us-east-1"', region="us-east-01"),
     Row("unknown-zone", "a zone of another region", {(*CAPACITY, "zones"): ["use1-az4", "usw2-az1"]}, (*CAPACITY, "zones", 1), "us-east-1"),
     Row("unknown-zone", "a block in another region's zone", {CAPACITY: {**BLOCK, "zone": "usw2-az1"}}, (*CAPACITY, "zone"), "usw2-az1"),
-    Row("unknown-zone", "a zone number that there is not", {(*CAPACITY, "zones"): ["use1-az9"]}, (*CAPACITY, "zones", 0), "use1-az9"),
+    Row("unknown-zone", "an unknown zone number", {(*CAPACITY, "zones"): ["use1-az9"]}, (*CAPACITY, "zones", 0), "use1-az9"),
     Row("unknown-zone", "a file system in another region's zone", {SCRATCH: {"kind": "fsx_lustre", "zone": "euw1-az1"}}, (*SCRATCH, "zone"), "euw1-az1"),
     Row("unknown-zone", "a mount target in another region's zone", {(*SHARES, "efs"): {"kind": "efs", "zones": ["use2-az1"]}}, (*SHARES, "efs", "zones", 0), "use2-az1"),
     Row("repeated-zone", "a zone named twice", {(*CAPACITY, "zones"): ["use1-az4", "use1-az4"]}, (*CAPACITY, "zones", 1), "the zone use1-az4 is repeated"),

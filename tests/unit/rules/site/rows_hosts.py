@@ -10,7 +10,7 @@ NODE = {"hosts": "smc[01-02]", "platform": "dgx-a100", "address": "10.20.1.31"}
 ROWS = [
     Row("address-in-site", "nodes outside the site's range", {(*NODES, 0, "address"): "10.21.0.1"}, (*NODES, 0, "address"), "dgx01"),
     Row("address-in-site", "nodes count up into the broadcast address", {(*NODES, 0, "address"): "10.20.255.254"}, (*NODES, 0, "address"), "broadcast"),
-    Row("address-in-site", "nodes count up past the last address", {(*NODES, 0, "address"): "255.255.255.255"}, (*NODES, 0, "address"), "past"),
+    Row("address-in-site", "nodes count up past the last address", {(*NODES, 0, "address"): "255.255.255.255"}, (*NODES, 0, "address"), "above 255.255.255.255"),
     Row("address-in-site", "the network's own address for a host", {("onprem", "addresses", "ctl01"): "10.20.0.0"}, ("onprem", "addresses", "ctl01"), "ctl01"),
     Row("duplicate-address", "two services with one address", {("onprem", "addresses", "ctl01"): "10.20.0.12"}, ("onprem", "addresses", "db01"), "ctl01"),
     Row("duplicate-address", "a node with another node's address", {(*NODES, 1): {**NODE, "address": "10.20.1.12"}}, (*NODES, 1, "address"), "dgx02"),

@@ -1,4 +1,4 @@
-"""Mistakes with what every host's operating system is given."""
+"""Mistakes with the settings of every host's operating system."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LDAP: dict[str, Any] = {"uris": ["ldaps://ldap.example.org"], "base": "dc=exampl
 
 
 def firewall_rule(**more: Any) -> dict[DataPath, Any]:
-    """One more firewall rule."""
+    """Return the changes for one more firewall rule."""
     return {
         FIREWALL_RULES: [{"at": "slurm_node", "source": "10.30.0.5/32", "ports": "9100", "why": "monitoring", **more}]
     }
@@ -20,11 +20,11 @@ def firewall_rule(**more: Any) -> dict[DataPath, Any]:
 
 ROWS = [
     Row("firewall-rule-unknown-host", "a firewall rule at a misspelt group", firewall_rule(at="slurm_nodes"), (*FIREWALL_RULES, 0, "at"), "slurm_node"),
-    Row("firewall-rule-unknown-host", "a firewall rule at a host that is not there", firewall_rule(at="mlops02"), (*FIREWALL_RULES, 0, "at"), "mlops01"),
+    Row("firewall-rule-unknown-host", "a firewall rule at an unknown host", firewall_rule(at="mlops02"), (*FIREWALL_RULES, 0, "at"), "mlops01"),
     Row("firewall-rule-open-to-all", "a port open to every address", firewall_rule(source="0.0.0.0/0"), (*FIREWALL_RULES, 0, "source"), "all addresses"),
     Row("no-firewall", "a site without a firewall on its hosts", {(*HOSTS, "firewall"): {"mode": "off"}}, (*HOSTS, "firewall", "mode"), "metrics"),
-    Row("no-firewall", "hosts that nobody hardens", {(*HOSTS, "hardening"): False}, (*HOSTS, "hardening"), "mode: log"),
-    Row("directory-password-in-aws", "a directory that cloud nodes cannot ask", {DIRECTORY: {**LDAP, "bind_dn": "cn=hosts,dc=example,dc=org"}}, (*DIRECTORY, "bind_dn"), "image"),
-    Row("uid-in-directory-range", "a listed uid that the directory may have given too", {DIRECTORY: LDAP}, ("users", 0, "uid"), "20001"),
+    Row("no-firewall", "hosts without hardening", {(*HOSTS, "hardening"): False}, (*HOSTS, "hardening"), "mode: log"),
+    Row("directory-password-in-aws", "a directory that cloud nodes cannot query", {DIRECTORY: {**LDAP, "bind_dn": "cn=hosts,dc=example,dc=org"}}, (*DIRECTORY, "bind_dn"), "image"),
+    Row("uid-in-directory-range", "a listed uid in the directory's range", {DIRECTORY: LDAP}, ("users", 0, "uid"), "20001"),
     Row("huge-pages-fit", "more huge pages than memory", {(*HOSTS, "tuning"): {"huge_pages": 900000}}, (*HOSTS, "tuning", "huge_pages"), "more than half"),
 ]  # fmt: skip

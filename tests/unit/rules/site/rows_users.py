@@ -13,7 +13,7 @@ WINDOW = {"starts": "2027-01-04T11:30:00Z", "ends": "2027-01-11T11:30:00Z"}
 
 
 def budget(**more: Any) -> dict[DataPath, Any]:
-    """A budget."""
+    """Return the changes for a budget."""
     return {BUDGET: more}
 
 
@@ -21,10 +21,10 @@ ROWS = [
     Row("unknown-data-class", "misspelt data class of an account", {(*ACCOUNTS, "vision", "data_class"): "intrenal"}, (*ACCOUNTS, "vision", "data_class"), '"internal"'),
     Row("unknown-data-class", "misspelt data class of MLflow", {("mlops", "mlflow"): {"data_class": "x"}}, ("mlops", "mlflow", "data_class"), "x"),
     Row("class-without-nodes", "a class whose site has no nodes", {("onprem", "nodes"): [], (*ACCOUNTS, "vision", "data_class"): "restricted"}, (*ACCOUNTS, "vision", "data_class"), "no nodes"),
-    Row("duplicate-user", "one name for two people", {("users", 1, "name"): "alice"}, ("users", 1, "name"), "alice"),
-    Row("duplicate-user", "one uid for two people", {("users", 1, "uid"): 20001}, ("users", 1, "uid"), "20001"),
-    Row("reserved-user", "a person named slurm", {("users", 1, "name"): "slurm"}, ("users", 1, "name"), "system"),
-    Row("reserved-user", "a person with nobody's uid", {("users", 1, "uid"): 65534}, ("users", 1, "uid"), "the uid 65534 is reserved by the"),
+    Row("duplicate-user", "one name for two users", {("users", 1, "name"): "alice"}, ("users", 1, "name"), "alice"),
+    Row("duplicate-user", "one uid for two users", {("users", 1, "uid"): 20001}, ("users", 1, "uid"), "20001"),
+    Row("reserved-user", "a user named slurm", {("users", 1, "name"): "slurm"}, ("users", 1, "name"), "system"),
+    Row("reserved-user", "a user with the uid of nobody", {("users", 1, "uid"): 65534}, ("users", 1, "uid"), "the uid 65534 is reserved by the"),
     Row("unknown-user", "misspelt user", {(*ACCOUNTS, "vision", "users", 0): "alcie"}, (*ACCOUNTS, "vision", "users", 0), '"alice"'),
     Row("unknown-account", "a budget for a misspelt account", budget(accounts={"visoin": {"monthly_usd": 5}}), (*BUDGET, "accounts", "visoin"), '"vision"'),
     Row("unknown-account", "an unknown parent account", {(*ACCOUNTS, "vision", "parent"): "lab"}, (*ACCOUNTS, "vision", "parent"), "lab"),
@@ -33,11 +33,11 @@ ROWS = [
     Row("user-twice-in-account", "a user twice in an account", {(*ACCOUNTS, "vision", "users"): ["alice", "alice"]}, (*ACCOUNTS, "vision", "users", 1), "the user alice of vision is repeated"),
     Row("account-without-users", "an account without users", {(*ACCOUNTS, "speech"): {"data_class": "internal"}}, (*ACCOUNTS, "speech"), "the account speech has no users"),
     Row("mlflow-artifact-class", "artifacts that may not leave the site", {("mlops", "mlflow"): {"data_class": "restricted"}}, ("mlops", "mlflow", "data_class"), "restricted"),
-    Row("budget-sum", "accounts may spend more than all", budget(monthly_usd=5, accounts={"vision": {"monthly_usd": 6}}), (*BUDGET, "monthly_usd"), "6"),
-    Row("budget-below-fixed-costs", "a budget below what is billed anyway", {**budget(monthly_usd=50), ("aws", "nat"): "per_zone"}, (*BUDGET, "monthly_usd"), "the fixed costs are"),
-    Row("budget-below-fixed-costs", "a budget below the kept nodes", {**budget(monthly_usd=9000), (*POOL, "min_nodes"): 1}, (*BUDGET, "monthly_usd"), "p5"),
+    Row("budget-sum", "accounts that may spend more than the whole budget", budget(monthly_usd=5, accounts={"vision": {"monthly_usd": 6}}), (*BUDGET, "monthly_usd"), "6"),
+    Row("budget-below-fixed-costs", "a budget below the fixed costs", {**budget(monthly_usd=50), ("aws", "nat"): "per_zone"}, (*BUDGET, "monthly_usd"), "the fixed costs are"),
+    Row("budget-below-fixed-costs", "a budget below the cost of min_nodes", {**budget(monthly_usd=9000), (*POOL, "min_nodes"): 1}, (*BUDGET, "monthly_usd"), "p5"),
     Row("budget-below-hourly-cost", "one hour costs more than the month's budget", {**budget(monthly_usd=1500), (*POOL, "max_nodes"): 32}, (*BUDGET, "monthly_usd"), "one hour"),
     Row("budget-below-block", "a block's bill above the month's budget", {**budget(monthly_usd=20000), (*POOL, "capacity", 0): {**BLOCK, **WINDOW}, (*POOL, "min_nodes"): 4}, (*BUDGET, "monthly_usd"), "4 x p5.48xlarge, capacity block is billed"),
-    Row("zero-budget", "a hard budget of nothing", budget(accounts={"vision": {"monthly_usd": 0, "hard": True}}), (*BUDGET, "accounts", "vision", "monthly_usd"), "ever starts"),
+    Row("zero-budget", "a hard budget of zero", budget(accounts={"vision": {"monthly_usd": 0, "hard": True}}), (*BUDGET, "accounts", "vision", "monthly_usd"), "ever starts"),
     Row("zero-budget", "an alarm at the first cent", budget(monthly_usd=0), (*BUDGET, "monthly_usd"), "every cent"),
 ]  # fmt: skip

@@ -9,8 +9,8 @@ URGENT = {"urgent": {"priority": 1000, "preempts": ["normal"]}}
 
 ROWS = [
     Row("unknown-qos", "a misspelt quality of service of an account", {QOS: URGENT, VISION: ["normal", "urgetn"]}, (*VISION, 1), '"urgent"'),
-    Row("unknown-qos", "one that preempts what there is not", {QOS: {"urgent": {"preempts": ["batch"]}}, VISION: ["urgent"]}, (*QOS, "urgent", "preempts", 0), "batch"),
-    Row("qos-preempts-back", "two that preempt each other", {QOS: {"a": {"preempts": ["b"]}, "b": {}, "c": {"preempts": ["b"]}} | {"b": {"preempts": ["a"]}}, VISION: ["a", "b", "c"]}, (*QOS, "a", "preempts", 0), "preempt those of a"),
-    Row("qos-preempts-back", "one that preempts itself", {QOS: {"urgent": {"preempts": ["urgent"]}}, VISION: ["urgent"]}, (*QOS, "urgent", "preempts", 0), "urgent"),
-    Row("qos-without-accounts", "one that no account may use", {QOS: URGENT}, (*QOS, "urgent"), "no account"),
+    Row("unknown-qos", "a quality of service that preempts an unknown one", {QOS: {"urgent": {"preempts": ["batch"]}}, VISION: ["urgent"]}, (*QOS, "urgent", "preempts", 0), "batch"),
+    Row("qos-preempts-back", "two qualities of service that preempt each other", {QOS: {"a": {"preempts": ["b"]}, "b": {}, "c": {"preempts": ["b"]}} | {"b": {"preempts": ["a"]}}, VISION: ["a", "b", "c"]}, (*QOS, "a", "preempts", 0), "preempt those of a"),
+    Row("qos-preempts-back", "a quality of service that preempts itself", {QOS: {"urgent": {"preempts": ["urgent"]}}, VISION: ["urgent"]}, (*QOS, "urgent", "preempts", 0), "urgent"),
+    Row("qos-without-accounts", "a quality of service without accounts", {QOS: URGENT}, (*QOS, "urgent"), "no account"),
 ]  # fmt: skip

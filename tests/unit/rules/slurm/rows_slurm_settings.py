@@ -16,7 +16,7 @@ KEY = {"config": "landbridge:key"}
 
 
 def window(starts: str, ends: str) -> dict[str, str]:
-    """One planned outage."""
+    """Return one planned outage."""
     return {"starts": starts, "ends": ends}
 
 
@@ -24,12 +24,12 @@ JUNE = window("2027-06-01T06:00:00Z", "2027-06-01T18:00:00Z")
 
 ROWS = [
     Row("log-retention", "31 days", {LOGS: {"retention_days": 31}}, (*LOGS, "retention_days"), "30 or 60"),
-    Row("log-retention", "ten years and a bit", {LOGS: {"retention_days": 4000}}, (*LOGS, "retention_days"), "3653"),
+    Row("log-retention", "more than ten years", {LOGS: {"retention_days": 4000}}, (*LOGS, "retention_days"), "3653"),
     Row("audit-logs", "health data in AWS without a record of access", {("data_classes",): HIPAA}, (*LOGS, "flow_logs"), "flow_logs: true"),
-    Row("audit-logs", "health data's record gone after a month", {("data_classes",): HIPAA, LOGS: {"retention_days": 30, "flow_logs": True}}, (*LOGS, "retention_days"), "365"),
+    Row("audit-logs", "a record of access to health data for one month", {("data_classes",): HIPAA, LOGS: {"retention_days": 30, "flow_logs": True}}, (*LOGS, "retention_days"), "365"),
     Row("tag-reserved", "a tag that only AWS sets", {TAGS: {"aws:createdBy": "me"}}, (*TAGS, "aws:createdBy"), "only AWS"),
-    Row("tag-reserved", "a tag that the cluster finds its nodes by", {POOL_TAGS: {"landbridge:owner": "me"}}, (*POOL_TAGS, "landbridge:owner"), "of the environment"),
-    Row("tag-reserved", "everything named the same", {TAGS: {"Name": "gpu"}}, (*TAGS, "Name"), "Landbridge"),
+    Row("tag-reserved", "a tag by which the cluster finds its nodes", {POOL_TAGS: {"landbridge:owner": "me"}}, (*POOL_TAGS, "landbridge:owner"), "of the environment"),
+    Row("tag-reserved", "one name for all resources", {TAGS: {"Name": "gpu"}}, (*TAGS, "Name"), "Landbridge"),
     Row("tag-form", "an owner with angle brackets", {("owner",): "ML <ml@example.org>"}, ("owner",), "<>"),
     Row("tag-form", "a value of 300 characters", {TAGS: {"note": "x" * 300}}, (*TAGS, "note"), "256"),
     Row("tag-form", "a key of 200 characters", {TAGS: {"x" * 200: "y"}}, (*TAGS, "x" * 200), "128"),
@@ -37,8 +37,8 @@ ROWS = [
     Row("tag-count", "more tags than a resource takes", {TAGS: {f"tag{n}": "x" for n in range(45)}}, TAGS, "50"),
     Row("tag-count", "a pool's own tags are too many", {TAGS: {f"tag{n}": "x" for n in range(30)}, POOL_TAGS: {f"own{n}": "x" for n in range(15)}}, POOL_TAGS, "50"),
     Row("duplicate-tag", "one key in two spellings", {TAGS: {"CostCenter": "1", "costcenter": "2"}}, (*TAGS, "costcenter"), 'the tag keys "costcenter" and "CostCenter" differ'),
-    Row("pool-name-taken", "a pool called as the endpoints are", {("aws", "pools", 0, "name"): "endpoints"}, ("aws", "pools", 0, "name"), "another name"),
-    Row("bucket-name-long", "a class whose bucket's name is cut", {("data_classes", "clinical-records-of-institute"): {"sites": ["onprem", "aws"]}}, ("data_classes", "clinical-records-of-institute"), "50 characters", environment="research-production-one"),
+    Row("pool-name-taken", "a pool with the endpoints' name", {("aws", "pools", 0, "name"): "endpoints"}, ("aws", "pools", 0, "name"), "another name"),
+    Row("bucket-name-long", "a class whose bucket name is shortened", {("data_classes", "clinical-records-of-institute"): {"sites": ["onprem", "aws"]}}, ("data_classes", "clinical-records-of-institute"), "50 characters", environment="research-production-one"),
     Row("bucket-name", "a bucket with a dot beside a dash", {SCRATCH: {"kind": "fsx_lustre", "repositories": [{"folder": "/data", "bucket": "s3://data.-set"}]}}, (*SCRATCH, "repositories", 0, "bucket"), "dot"),
     Row("bucket-name", "an address for a bucket", {SCRATCH: {"kind": "fsx_lustre", "deployment": "scratch_2", "import_path": "s3://10.20.30.40/data"}}, (*SCRATCH, "import_path"), "address"),
     Row("maintenance-window", "an outage that ends before it starts", {WINDOWS: [window("2027-06-02T06:00:00Z", "2027-06-01T06:00:00Z")]}, (*WINDOWS, 0, "ends"), "before"),
@@ -46,7 +46,7 @@ ROWS = [
     Row("maintenance-window", "an outage of a month", {WINDOWS: [window("2027-06-01T06:00:00Z", "2027-07-01T18:00:00Z")]}, (*WINDOWS, 0, "ends"), "month"),
     Row("maintenance-overlap", "two outages at once", {WINDOWS: [JUNE, window("2027-06-01T12:00:00Z", "2027-06-02T12:00:00Z")]}, (*WINDOWS, 1), "the window overlaps window 0 of 2027-06-01T06:00:00+00:00"),
     Row("maintenance-expired", "an outage long past", {WINDOWS: [JUNE]}, (*WINDOWS, 0), "2027-06-01", today=date(2027, 8, 1)),
-    Row("missing-secret", "a secret that is not in the file", {("secrets",): {"slurm_key": {"config": "landbridge:k"}}}, ("secrets", "slurm_key", "config"), "landbridge:k"),
+    Row("missing-secret", "a missing secret", {("secrets",): {"slurm_key": {"config": "landbridge:k"}}}, ("secrets", "slurm_key", "config"), "landbridge:k"),
     Row("missing-secret", "a misspelt secret", {("secrets",): {"slurm_key": {"config": "landbridge:kye"}}}, ("secrets", "slurm_key", "config"), '"landbridge:key"', beside=SECURE),
     Row("unused-secret", "a secret that nothing refers to", {}, ("secrets",), "landbridge:key", beside=SECURE),
     Row("duplicate-secret", "one secret for two things", {("secrets",): {"slurm_key": KEY, "database_password": KEY}}, ("secrets", "database_password", "config"), "slurm_key", beside=SECURE),

@@ -1,4 +1,4 @@
-"""Mistakes with where file systems are mounted."""
+"""Mistakes with mount points of file systems."""
 
 from tests.unit.rules.aws.rows_cloud_services import CLOUD
 from tests.unit.rules.parts import POOL, SCRATCH, SHARES
@@ -18,17 +18,17 @@ ROWS = [
     Row("reserved-mount", "a file system over the homes", {SCRATCH: {**LUSTRE, "mount": "/home"}}, (*SCRATCH, "mount"), "/home"),
     Row("reserved-mount", "local scratch at /tmp", {(*POOL, "local_scratch"): "/tmp"}, (*POOL, "local_scratch"), "/tmp"),
     Row("reserved-mount", "homes at /root", {("storage", "home"): {"kind": "nfs", "mount": "/root"}}, ("storage", "home", "mount"), "/homes"),
-    Row("reserved-mount", "a mount point that climbs up", {SCRATCH: {**LUSTRE, "mount": "/data/../etc"}}, (*SCRATCH, "mount"), ".."),
-    Row("duplicate-mount", "two file systems at one place", {SCRATCH: LUSTRE, (*SHARES, "more"): {**EFS, "mount": "/scratch/"}}, (*SHARES, "more", "mount"), "/scratch"),
-    Row("duplicate-mount", "local scratch where a share is", {SCRATCH: LUSTRE, (*POOL, "local_scratch"): "/scratch"}, (*POOL, "local_scratch"), "fsx_lustre"),
+    Row("reserved-mount", "a mount point with ..", {SCRATCH: {**LUSTRE, "mount": "/data/../etc"}}, (*SCRATCH, "mount"), ".."),
+    Row("duplicate-mount", "two file systems with one mount point", {SCRATCH: LUSTRE, (*SHARES, "more"): {**EFS, "mount": "/scratch/"}}, (*SHARES, "more", "mount"), "/scratch"),
+    Row("duplicate-mount", "local scratch at a file system's mount point", {SCRATCH: LUSTRE, (*POOL, "local_scratch"): "/scratch"}, (*POOL, "local_scratch"), "fsx_lustre"),
     Row("nested-mount", "a share inside another", {SCRATCH: LUSTRE, (*SHARES, "more"): {**EFS, "mount": "/scratch/files"}}, (*SHARES, "more", "mount"), "is inside"),
     Row("nested-mount", "a share inside the homes", {SCRATCH: {**LUSTRE, "mount": "/home/scratch"}}, (*SCRATCH, "mount"), "home directories"),
     Row("nested-mount", "a share around another", {SCRATCH: {**LUSTRE, "mount": "/data/fast"}, (*SHARES, "more"): EFS}, (*SHARES, "more", "mount"), "/data/fast"),
-    Row("duplicate-mount", "a filer where the homes are", {SITE: {"sets": {**FILER, "mount": "/home"}}}, (*SITE, "sets", "mount"), "/home"),
-    Row("duplicate-mount", "a site's Lustre where nodes have scratch", {SITE: {"fast": FAST}, (*GROUP, "local_scratch"): "/fast"}, (*GROUP, "local_scratch"), "lustre fast"),
+    Row("duplicate-mount", "a filer at the homes' mount point", {SITE: {"sets": {**FILER, "mount": "/home"}}}, (*SITE, "sets", "mount"), "/home"),
+    Row("duplicate-mount", "the site's Lustre at the nodes' scratch", {SITE: {"fast": FAST}, (*GROUP, "local_scratch"): "/fast"}, (*GROUP, "local_scratch"), "lustre fast"),
     Row("nested-mount", "a filer inside the site's Lustre", {SITE: {"fast": FAST, "sets": {**FILER, "mount": "/fast/sets"}}}, (*SITE, "sets", "mount"), "is inside"),
     Row("reserved-mount", "a filer over /usr", {SITE: {"sets": {**FILER, "mount": "/usr"}}}, (*SITE, "sets", "mount"), "system folder"),
     Row("site-shares-without-site", "a filer without a site", ELSEWHERE, (*SITE, "sets"), "the site"),
-    Row("lustre-without-client", "nodes that cannot mount Lustre", {SCRATCH: LUSTRE}, (*POOL, "image"), "the node image of p5 has no"),
+    Row("lustre-without-client", "nodes that cannot mount Lustre", {SCRATCH: LUSTRE, (*POOL, "image"): "node", ("aws", "images"): {"node": {"build": {"parent": "debian-13"}}}}, (*POOL, "image"), "the node image of p5 has no"),
     Row("restricted-homes", "homes of restricted data on cloud nodes", CLINIC, ("storage", "home"), "on_cloud_nodes: false"),
 ]  # fmt: skip

@@ -24,9 +24,9 @@ ROWS = [
     Row("repository-writers", "two file systems that write to one bucket", {SCRATCH: lustre(link(bucket="s3://mine/out", export=True)), (*SHARES, "other"): lustre(link(bucket="s3://mine/out", export=True), mount="/more")}, (*OTHER, "export"), "exports to"),
     Row("repository-writers", "a folder that writes into another's prefix", {SCRATCH: lustre(link(data_class="internal", export=True), link("/more", data_class="internal", export=True))}, (*SECOND, "export"), "exports to"),
     Row("repository-writers", "a prefix inside an exported bucket", {SCRATCH: lustre(link(bucket="s3://mine", export=True), link("/more", bucket="s3://mine/a", export=True))}, (*SECOND, "export"), "exports to"),
-    Row("hub-bucket-two-writers", "results over MLflow's artifacts", {SCRATCH: lustre(link(data_class="internal", export=True)), ("mlops", "mlflow"): {"data_class": "internal"}}, (*FIRST, "export"), "MLflow"),
-    Row("file-system-without-copy", "scratch that is the only place", {SCRATCH: {"kind": "fsx_lustre", "deployment": "scratch_2"}}, SCRATCH, "loses data"),
+    Row("hub-bucket-two-writers", "an export over MLflow's artifacts", {SCRATCH: lustre(link(data_class="internal", export=True)), ("mlops", "mlflow"): {"data_class": "internal"}}, (*FIRST, "export"), "MLflow"),
+    Row("file-system-without-copy", "scratch without a copy", {SCRATCH: {"kind": "fsx_lustre", "deployment": "scratch_2"}}, SCRATCH, "loses data"),
     Row("file-system-without-copy", "OpenZFS without backups", {(*SHARES, "homes"): {"kind": "fsx_openzfs", "backup_days": 0}}, (*SHARES, "homes", "backup_days"), "backup_days: 7"),
     Row("file-system-without-copy", "EFS without backups", {(*SHARES, "files"): {"kind": "efs", "backups": False}}, (*SHARES, "files", "backups"), "backups: true"),
-    Row("repository-without-export", "results that stay on scratch", {SCRATCH: lustre(link(data_class="internal"), deployment="scratch_2")}, (*SCRATCH, "repositories"), "export: true"),
+    Row("repository-without-export", "results without an export", {SCRATCH: lustre(link(data_class="internal"), deployment="scratch_2")}, (*SCRATCH, "repositories"), "export: true"),
 ]  # fmt: skip

@@ -1,1 +1,1 @@
-"""Checks a GPU node and takes it out of Slurm's service, and back. Python 3.9 and nothing else; see the role's README."""
+"""Health checks of a GPU node, which drain it in Slurm and resume it. Python 3.9, standard library only; see README."""

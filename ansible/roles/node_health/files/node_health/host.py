@@ -1,4 +1,4 @@
-"""The rest of the machine: mounts, disks, services, and the ports into the fabric."""
+"""Checks of the host: mounts, disks, services, and InfiniBand ports."""
 
 from __future__ import annotations
 
@@ -14,75 +14,75 @@ from node_health.run import run
 MOUNTS = Path("/proc/self/mounts")
 
 
-def mounts(wanted: Sequence[str], table: Path = MOUNTS) -> Iterator[Problem]:
-    """Each must be mounted, and answer: a server that is gone leaves its mounts in the table."""
-    there = {line.split(" ")[1].replace("\\040", " ") for line in table.read_text().splitlines()}
-    for path in wanted:
-        if path not in there:
+def mounts(expected: Sequence[str], table: Path = MOUNTS) -> Iterator[Problem]:
+    """Yield expected mounts that are absent or do not answer: mounts of a dead server stay in the table."""
+    mounted = {line.split(" ")[1].replace("\\040", " ") for line in table.read_text().splitlines()}
+    for path in expected:
+        if path not in mounted:
             yield Problem("mount", f"{path} is not mounted", "inspect")
         elif run(["stat", "--file-system", "--format=%T", path], 10).code != 0:
             yield Problem("mount", f"{path} does not answer", "inspect")
 
 
-def disks(wanted: Mapping[str, float]) -> Iterator[Problem]:
-    """`wanted` is the least free share of a path's file system, in percent; one that became read-only is broken."""
-    for path, percent in wanted.items():
+def disks(expected: Mapping[str, float]) -> Iterator[Problem]:
+    """Yield file systems that are read-only or have less free space than `expected`: percent by path."""
+    for path, percent in expected.items():
         try:
-            found = os.statvfs(path)
+            statistics = os.statvfs(path)
         except OSError as error:
             yield Problem("disk", f"{path}: {error.strerror}", "inspect")
             continue
-        if found.f_flag & os.ST_RDONLY:
+        if statistics.f_flag & os.ST_RDONLY:
             yield Problem("disk", f"{path} is read-only", "inspect")
-        free = 100 * found.f_bavail / found.f_blocks if found.f_blocks else 100.0
+        free = 100 * statistics.f_bavail / statistics.f_blocks if statistics.f_blocks else 100.0
         if free < percent:
             yield Problem("disk", f"{path} has less than {percent:g} percent free", "inspect")
 
 
-def services(wanted: Sequence[str]) -> Iterator[Problem]:
-    """Each must be active."""
-    for name in wanted:
-        answer = run(["systemctl", "is-active", name], 10)
-        if answer.code != 0:
-            yield Problem("service", f"{name} is {answer.first_line or 'not there'}", "inspect")
+def services(expected: Sequence[str]) -> Iterator[Problem]:
+    """Yield expected services that are not active."""
+    for name in expected:
+        output = run(["systemctl", "is-active", name], 10)
+        if output.code != 0:
+            yield Problem("service", f"{name} is {output.first_line or 'not there'}", "inspect")
 
 
-def ports(wanted: Mapping[str, int]) -> Iterator[Problem]:
-    """`wanted` is how many InfiniBand ports must be up, by rate in Gb/s; a port that is faster counts for a slower one."""
-    answer = run(["ibstat"])
-    if answer.code != 0:
-        yield Problem("port", answer.first_line or "ibstat does not end", "inspect")
+def ports(expected: Mapping[str, int]) -> Iterator[Problem]:
+    """Yield missing InfiniBand ports. `expected`: number by rate in Gb/s; a faster port counts for a slower one."""
+    output = run(["ibstat"])
+    if output.code != 0:
+        yield Problem("port", output.first_line or "ibstat does not end", "inspect")
         return
     up, down = Counter[int](), []
-    for name, state, physical, rate in _ports(answer.text):
+    for name, state, physical, rate in _ports(output.text):
         if state == "Active" and physical == "LinkUp":
             up[rate] += 1
         else:
             down.append(f"{name} is {state}/{physical}")
     free = sorted(up.elements(), reverse=True)
-    for rate, count in sorted(((int(rate), count) for rate, count in wanted.items()), reverse=True):
-        fit = [one for one in free if one >= rate][:count]
-        for one in fit:
-            free.remove(one)
+    for rate, count in sorted(((int(rate), count) for rate, count in expected.items()), reverse=True):
+        fit = [port_rate for port_rate in free if port_rate >= rate][:count]
+        for port_rate in fit:
+            free.remove(port_rate)
         if len(fit) < count:
             yield Problem("port", "; ".join([f"{len(fit)} of {count} at {rate} Gb/s", *down]), "inspect")
 
 
 def _ports(text: str) -> Iterator[tuple[str, str, str, int]]:
-    """(adapter/port, state, physical state, rate) as ibstat prints them."""
-    adapter, port, found = "", "", {}
+    """Yield (adapter/port, state, physical state, rate in Gb/s) from ibstat's output."""
+    adapter, port, fields = "", "", {}
     for line in [*text.splitlines(), "Port end:"]:
-        heading = re.match(r"\s*Port (\w+):\s*$", line)
-        named = re.match(r"CA '([^']+)'", line)
-        if heading or named:
-            if port and "Rate" in found and found.get("Link layer", "InfiniBand") == "InfiniBand":
-                rate = int(float(found["Rate"].split(" ")[0]))
-                yield f"{adapter}/{port}", found.get("State", ""), found.get("Physical state", ""), rate
-            found = {}
-        if named:
-            adapter, port = named.group(1), ""
-        elif heading:
-            port = heading.group(1)
+        port_heading = re.match(r"\s*Port (\w+):\s*$", line)
+        adapter_heading = re.match(r"CA '([^']+)'", line)
+        if port_heading or adapter_heading:
+            if port and "Rate" in fields and fields.get("Link layer", "InfiniBand") == "InfiniBand":
+                rate = int(float(fields["Rate"].split(" ")[0]))
+                yield f"{adapter}/{port}", fields.get("State", ""), fields.get("Physical state", ""), rate
+            fields = {}
+        if adapter_heading:
+            adapter, port = adapter_heading.group(1), ""
+        elif port_heading:
+            port = port_heading.group(1)
         else:
             key, _, value = line.strip().partition(": ")
-            found[key] = value.strip()
+            fields[key] = value.strip()

@@ -13,23 +13,25 @@ _GPU = re.compile(r"^GPU (\d+):")
 _PART = re.compile(r"^\s+MIG (\S+)\s+Device\s+\d+:")
 
 
-def check(wanted: Mapping[str, int]) -> tuple[list[Problem], set[str]]:
-    """Problems, and the numbers of the GPUs that are in parts. `wanted` says how many instances of each profile there are.
+def check(expected: Mapping[str, int]) -> tuple[list[Problem], set[str]]:
+    """Return problems, and the numbers of partitioned GPUs. `expected`: number of instances by profile.
 
-    All of the node's together: nvidia-smi counts GPUs by their place on the bus, plans by their device files.
+    The numbers are for the whole node: nvidia-smi numbers GPUs by PCI address, plans by device file.
     """
-    answer, cut, number = run(["nvidia-smi", "-L"]), set(), ""
-    found: Counter[str] = Counter()
-    for line in answer.text.splitlines():
+    output, partitioned, number = run(["nvidia-smi", "-L"]), set(), ""
+    present: Counter[str] = Counter()
+    for line in output.text.splitlines():
         if gpu := _GPU.match(line):
             number = gpu.group(1)
         elif part := _PART.match(line):
-            found[part.group(1)] += 1
-            cut.add(number)
-    if answer.code == 0 and found != Counter(wanted):
-        names = sorted({*found, *wanted})
-        said = ", ".join(
-            f"{found[name]} of {wanted.get(name, 0)} {name}" for name in names if found[name] != wanted.get(name, 0)
+            present[part.group(1)] += 1
+            partitioned.add(number)
+    if output.code == 0 and present != Counter(expected):
+        names = sorted({*present, *expected})
+        differences = ", ".join(
+            f"{present[name]} of {expected.get(name, 0)} {name}"
+            for name in names
+            if present[name] != expected.get(name, 0)
         )
-        return [Problem("mig", said, "inspect")], cut
-    return [], cut
+        return [Problem("mig", differences, "inspect")], partitioned
+    return [], partitioned

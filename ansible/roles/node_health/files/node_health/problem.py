@@ -14,8 +14,8 @@ from typing import Any
 ACTIONS = ("repair", "reboot", "reset", "inspect")
 PREFIX = "landbridge"
 _OURS = re.compile(rf"^{PREFIX}:[a-z_]+:")
-# Slurm keeps longer ones, but sinfo and mails do not show them.
-_LONGEST = 200
+# Characters. Slurm stores longer reasons, but sinfo and mails do not show them.
+_MAX_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Result:
-    """Result of one round: `problems` drain the node, `warnings` do not. `at` is in seconds since 1970."""
+    """Result of one check: `problems` drain the node, `warnings` do not. `at` is in seconds since 1970."""
 
     at: float
     problems: tuple[Problem, ...] = ()
@@ -38,20 +38,20 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """`landbridge:<check>:<detail>; do: <action>`, of the gravest problem; empty without one."""
+        """`landbridge:<check>:<detail>; do: <action>`, of the most serious problem; empty without one."""
         return reason(self.problems)
 
 
 def reason(problems: Iterable[Problem]) -> str:
-    """The words for Slurm, the same for the same problems. Quotes and line ends would cut it short."""
-    ordered = sorted(problems, key=lambda one: (ACTIONS.index(one.action), one.check, one.detail))
+    """Return Slurm's reason, equal for equal problems, without quotes and line ends: Slurm would truncate it there."""
+    ordered = sorted(problems, key=lambda problem: (ACTIONS.index(problem.action), problem.check, problem.detail))
     if not ordered:
         return ""
     first, more = ordered[0], len(ordered) - 1
     tail = f"; do: {first.action}" + (f" (and {more} more)" if more else "")
     detail = re.sub(r"[^\x20-\x7e]|[\"']", " ", first.detail)
     head = f"{PREFIX}:{first.check}:{detail}"
-    return head[: _LONGEST - len(tail)].rstrip() + tail
+    return head[: _MAX_LENGTH - len(tail)].rstrip() + tail
 
 
 def is_ours(text: str) -> bool:
@@ -60,7 +60,7 @@ def is_ours(text: str) -> bool:
 
 
 def write(path: Path, data: Any) -> None:
-    """Replace a JSON file at once or not at all."""
+    """Replace a JSON file atomically."""
     path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     temporary.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
@@ -68,7 +68,7 @@ def write(path: Path, data: Any) -> None:
 
 
 def read(path: Path) -> Any:
-    """The file's data; None when it is absent or no JSON, which a lost machine may leave behind."""
+    """Return the file's data; None if it is absent or not JSON, as after a power failure."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):
@@ -76,15 +76,15 @@ def read(path: Path) -> Any:
 
 
 def save(path: Path, result: Result) -> None:
-    """Keep a round's result."""
+    """Write the result of a check."""
     write(path, asdict(result))
 
 
 def load(path: Path) -> Result | None:
-    """The last round's result; None when there is none that makes sense."""
-    found = read(path)
+    """Return the result of the last check; None if there is no valid one."""
+    data = read(path)
     try:
-        problems = tuple(Problem(**one) for one in found["problems"])
-        return Result(float(found["at"]), problems, tuple(found["warnings"]))
+        problems = tuple(Problem(**entry) for entry in data["problems"])
+        return Result(float(data["at"]), problems, tuple(data["warnings"]))
     except (KeyError, TypeError, ValueError):
         return None

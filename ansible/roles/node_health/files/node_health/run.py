@@ -1,4 +1,4 @@
-"""Running programs that may hang: a process that waits for dead hardware cannot even be killed."""
+"""Runner of programs that may hang: a process that waits for faulty hardware cannot be killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Output:
 
     @property
     def first_line(self) -> str:
-        """Its first line that says something."""
+        """First line that is not empty."""
         return next((line.strip() for line in self.text.splitlines() if line.strip()), "")
 
 
@@ -39,7 +39,7 @@ def run(command: Sequence[str], seconds: float = 15) -> Output:
     try:
         text, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        # Not waited for: in an uninterruptible sleep it stays until its hardware answers.
+        # Without waiting for its end: in an uninterruptible sleep it remains until its hardware answers.
         process.kill()
         return Output(None, "")
     return Output(process.returncode, text)

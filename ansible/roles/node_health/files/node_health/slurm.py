@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from node_health.run import run
 
-# slurmctld may be busy; Slurm ends the whole program after 60 seconds.
+# slurmctld may be busy; Slurm terminates this program after 60 seconds.
 _SECONDS = 20
 
 
 class SlurmError(Exception):
-    """Slurm's controller did not answer, or refused."""
+    """Error: slurmctld did not answer, or refused."""
 
 
 @dataclass(frozen=True)
@@ -24,22 +24,22 @@ class State:
 
 
 def state(node: str) -> State:
-    """Ask. Raises SlurmError."""
-    found = json.loads(_scontrol("show", "node", node, "--json"))["nodes"]
-    if not found:
+    """Return the node's drain state. Raises SlurmError."""
+    nodes = json.loads(_scontrol("show", "node", node, "--json"))["nodes"]
+    if not nodes:
         raise SlurmError(f"Slurm knows no node {node}")
-    flags = found[0]["state"]
+    flags = nodes[0]["state"]
     flags = flags if isinstance(flags, list) else [flags]
-    return State("DRAIN" in flags, str(found[0].get("reason") or ""))
+    return State("DRAIN" in flags, str(nodes[0].get("reason") or ""))
 
 
 def drain(node: str, reason: str) -> None:
-    """Let running jobs end and start no other. Raises SlurmError."""
+    """Drain the node: running jobs end normally, no other starts. Raises SlurmError."""
     _scontrol("update", f"nodename={node}", "state=drain", f"reason={reason}")
 
 
 def resume(node: str) -> None:
-    """Take the drain away and nothing else: a node that is down stays down. Raises SlurmError.
+    """Remove only the drain: a node that is down stays down. Raises SlurmError.
 
     Slurm keeps the reason, and a later drain without a reason inherits it.
     """
@@ -47,7 +47,7 @@ def resume(node: str) -> None:
 
 
 def _scontrol(*words: str) -> str:
-    answer = run(["scontrol", *words], _SECONDS)
-    if answer.code != 0:
-        raise SlurmError(answer.first_line or "scontrol does not end")
-    return answer.text
+    output = run(["scontrol", *words], _SECONDS)
+    if output.code != 0:
+        raise SlurmError(output.first_line or "scontrol does not end")
+    return output.text

@@ -1,0 +1,166 @@
+"""App of an MLflow server for one data class: MLflow's basic authentication, after checks of the class.
+
+`mlflow server --app-name landbridge` runs it. MLflow finds the app by the entry point in the neighbouring dist-info
+directory. A request gets a response of MLflow only if
+  - its address is in the class's networks (data that must stay on-prem: the site's networks),
+  - its user is the administrator or a user of an account of the class, whatever accounts are in MLflow's database,
+  - it does not use a function that sends data to other servers, for data that must stay on-prem.
+An experiment of which a client chooses the artifact location is refused: its runs would be stored elsewhere.
+MLflow's own option for such checks, authorization_function, gets no address for uploads and downloads of artifacts.
+Source: MLflow 3.17.2, server/auth/__init__.py, _authenticate_custom_for_fastapi; MLflow documentation, "Plugins", mlflow.app
+(read 2026-11-25).
+"""
+
+import base64
+import binascii
+import fcntl
+import ipaddress
+import json
+import os
+import re
+from dataclasses import dataclass
+
+SETTINGS = "LANDBRIDGE_MLFLOW_SETTINGS"
+ADMIN = "admin"
+#: Paths that make the server send data to other servers: models of other providers, webhooks, the assistant.
+OUTGOING = re.compile(r"(/(ajax-)?api/[0-9.]+/mlflow)?/(gateway|webhooks|assistant)", re.IGNORECASE)
+#: Headers with credentials. Source: MLflow 3.17.2, server/auth/__init__.py, _authenticate_fastapi_request.
+CREDENTIALS = (b"authorization", b"x-mlflow-authorization")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a server: its data class and users, its clients' networks (none: any), and servers of other classes."""
+
+    data_class: str
+    users: frozenset
+    sources: tuple
+    others: tuple
+
+    @classmethod
+    def read(cls, path):
+        """Read the settings from a JSON file."""
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+        return cls(
+            values["data_class"],
+            frozenset(values["users"]),
+            tuple(ipaddress.ip_network(source) for source in values["sources"]),
+            tuple(values["others"]),
+        )
+
+    def refusal(self, address, path, headers):
+        """Return the reason to refuse a request, or None. `headers` are pairs of bytes, names in lower case."""
+        if self.sources and not self._is_permitted(address):
+            return f"data of class {self.data_class} may not be read or written from {address}"
+        if self.sources and OUTGOING.match(path):
+            return f"data of class {self.data_class} must stay on-prem: this function sends data to other servers"
+        try:
+            users = names(headers)
+        except ValueError:
+            return "the credentials cannot be read"
+        for user in users:
+            if user != ADMIN and user not in self.users:
+                return self._not_a_user(user)
+        return None
+
+    def _is_permitted(self, address):
+        try:
+            client = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        client = getattr(client, "ipv4_mapped", None) or client
+        return client.is_loopback or any(client in network for network in self.sources)
+
+    def _not_a_user(self, user):
+        uris = [f"{other['uri']} ({other['data_class']})" for other in self.others if user in other["users"]]
+        advice = f"; MLFLOW_TRACKING_URI of {user}'s accounts: {', '.join(uris)}" if uris else ""
+        return f"{user} has no account with data of class {self.data_class}{advice}"
+
+
+def names(headers):
+    """Return the user names in the headers with credentials. Raises ValueError for credentials that programs may read in
+    different ways: twice, or not as basic authentication in ASCII.
+    """
+    users = []
+    for name in CREDENTIALS:
+        values = [value for key, value in headers if key.lower() == name]
+        if len(values) > 1:
+            raise ValueError("credentials are repeated")
+        for value in values:
+            scheme, _, encoded = value.decode("ascii").strip().partition(" ")
+            if scheme.lower() != "basic":
+                raise ValueError("the scheme is not basic")
+            try:
+                decoded = base64.b64decode(encoded.strip(), validate=True).decode("ascii")
+            except binascii.Error:
+                raise ValueError("the credentials are not in base 64") from None
+            users.append(decoded.partition(":")[0])
+    return users
+
+
+class Guard:
+    """ASGI application that refuses requests by the settings, and passes all others to MLflow."""
+
+    def __init__(self, app, settings):
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        address = (scope.get("client") or ("", 0))[0]
+        reason = self._settings.refusal(address, scope.get("path", ""), scope["headers"])
+        if scope["type"] == "http" and reason is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await _forbid(send, reason)
+        else:
+            # MLflow has no WebSocket.
+            await send({"type": "websocket.close", "code": 1008})
+
+
+async def _forbid(send, reason):
+    body = json.dumps({"error_code": "PERMISSION_DENIED", "message": f"landbridge: {reason}"}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def refuse_artifact_location():
+    """Refuse an experiment of which the client chooses the artifact location. Flask calls it after MLflow's own check of
+    the user, before the request is handled.
+    """
+    from flask import request
+    from mlflow.exceptions import MlflowException
+    from mlflow.protos.databricks_pb2 import PERMISSION_DENIED
+    from mlflow.protos.service_pb2 import CreateExperiment
+    from mlflow.server import handlers
+
+    if request.endpoint != handlers._create_experiment.__name__:
+        return None
+
+    @handlers.catch_mlflow_exception
+    def check():
+        if handlers._get_request_message(CreateExperiment()).artifact_location:
+            raise MlflowException(
+                "landbridge: artifacts are stored where the data class may be; create the experiment without an artifact location",
+                error_code=PERMISSION_DENIED,
+            )
+
+    return check()
+
+
+def create_app():
+    """Return MLflow's app with basic authentication, behind the checks."""
+    from mlflow.server import app as flask_app
+    from mlflow.server import auth
+
+    path = os.environ[SETTINGS]
+    settings = Settings.read(path)
+    with open(path, encoding="utf-8") as file:
+        # One process at a time creates the tables of users and the administrator.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        app = auth.create_app(flask_app)
+    flask_app.before_request(refuse_artifact_location)
+    return Guard(app, settings)

@@ -1,0 +1,91 @@
+"""Upgrade of the databases of one MLflow server to the installed release: landbridge_mlflow_upgrade.py NAME, as root.
+
+Prints "unchanged" if this release has checked the databases before. Otherwise it stops the server if a database has the tables of
+an older release, writes a dump of each such database to BACKUPS, and migrates them.
+Source: MLflow documentation, "mlflow db upgrade": take a backup of the database before (read 2026-11-25).
+"""
+
+import configparser
+import os
+import subprocess
+import sys
+import time
+
+BACKUPS = "/var/backups/landbridge-mlflow"
+
+
+def main(name):
+    release = os.path.realpath(sys.prefix)
+    marker = f"/etc/{name}/release"
+    try:
+        with open(marker, encoding="utf-8") as file:
+            if file.read().strip() == release:
+                print("unchanged")
+                return
+    except FileNotFoundError:
+        pass
+    # MLflow writes warnings and progress to standard error.
+    tracking_url, users_url = urls(name)
+    outdated = [step for step in (tracking(tracking_url), users(users_url)) if step is not None]
+    if outdated:
+        subprocess.run(["systemctl", "stop", name], check=True)
+        for url, revision, _ in outdated:
+            print("dumped to", dump(url.rpartition("/")[2], revision))
+        for _, _, upgrade in outdated:
+            upgrade()
+    with open(marker, "w", encoding="utf-8") as file:
+        file.write(release + "\n")
+    print(f"checked: {len(outdated)} databases upgraded")
+
+
+def urls(name):
+    """Return the URLs of the server's databases from its settings."""
+    with open(f"/etc/{name}/environment", encoding="utf-8") as file:
+        pairs = [line.rstrip("\n").partition("=") for line in file]
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read(f"/etc/{name}/basic_auth.ini")
+    backend = next(value for key, _, value in pairs if key == "MLFLOW_BACKEND_STORE_URI")
+    return backend, settings["mlflow"]["database_uri"]
+
+
+def tracking(url):
+    """Return the URL, the revision and the upgrade of the database of runs; None if it is empty or current."""
+    from mlflow.store.db import utils
+
+    engine = utils.create_sqlalchemy_engine_with_retry(url)
+    revision = utils._get_schema_version(engine)
+    if revision in (None, utils._get_latest_schema_revision()):
+        return None
+    return url, revision, lambda: utils._upgrade_db(engine)
+
+
+def users(url):
+    """Return the same for the database of users."""
+    import sqlalchemy
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+    from mlflow.server.auth.db import utils
+
+    engine = sqlalchemy.create_engine(url)
+    config = utils._get_alembic_config(url)
+    with engine.connect() as connection:
+        options = {"version_table": "alembic_version_auth"}
+        revision = MigrationContext.configure(connection, opts=options).get_current_revision()
+    if revision in (None, ScriptDirectory.from_config(config).get_current_head()):
+        return None
+    return url, revision, lambda: utils.migrate(engine, "head")
+
+
+def dump(database, revision):
+    """Write a dump of a database that only root can read; return its path."""
+    os.makedirs(BACKUPS, mode=0o700, exist_ok=True)
+    path = f"{BACKUPS}/{database}-{revision}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.dump"
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        command = ["runuser", "--user", "postgres", "--", "pg_dump", "--format=custom", database]
+        subprocess.run(command, stdout=file, check=True, cwd="/")
+        os.fsync(file.fileno())
+    return path
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,1 @@
+"""Check of a machine against the contract of a node image."""

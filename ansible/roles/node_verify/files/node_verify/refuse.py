@@ -1,0 +1,30 @@
+"""Refusal of a node that lacks something: its reason goes to the console and to Slurm, and it powers off."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+def refuse(errors, report):
+    """Show the errors on the console, set the node down in Slurm and power off. A node without slurmd gets no job."""
+    reason = "landbridge: image: " + "; ".join(f"{lack['check']}: {lack['message']}" for lack in errors)
+    try:
+        Path("/dev/console").write_text(f"\n{reason}\n")
+    except OSError as error:
+        print(f"/dev/console: {error}", file=sys.stderr)
+    conf = Path("/run/landbridge/slurm.conf")
+    conf.parent.mkdir(exist_ok=True)
+    # The node has no slurm.conf before slurmd has fetched it: what scontrol needs to reach the controllers.
+    conf.write_text("".join(f"{line}\n" for line in report["slurm_conf"]))
+    update = ["scontrol", "update", f"nodename={os.uname().nodename}", "state=down", f"reason={reason[:400]}"]
+    for _ in range(3):
+        try:
+            if subprocess.run(update, env={**os.environ, "SLURM_CONF": str(conf)}, timeout=60).returncode == 0:
+                break
+        except (OSError, subprocess.TimeoutExpired) as error:
+            print(f"scontrol: {error}", file=sys.stderr)
+        time.sleep(5)
+    if report.get("power_off", True):
+        subprocess.run(["systemctl", "--no-block", "poweroff"])

@@ -1,0 +1,35 @@
+"""Contract of a node image: paths, units and time sources (node_contract.yaml)."""
+
+from datetime import date
+from functools import cache
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+
+
+class EfaPaths(Facts):
+    """Glob patterns of libfabric with the EFA provider, and of the NCCL OFI plugin."""
+
+    libraries: tuple[str, ...]
+    plugins: tuple[str, ...]
+
+
+class NodeContract(Facts):
+    """Facts of node_contract.yaml. The first of `time` is the source that the roles configure."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    efa: EfaPaths
+    time: tuple[str, ...]
+    units: tuple[str, ...]
+    files: tuple[str, ...]
+    secrets: tuple[str, ...]
+    leftovers: tuple[str, ...]
+    free_gib: int
+
+
+@cache
+def node_contract() -> NodeContract:
+    """Return the facts of the contract (cached)."""
+    return read("node_contract", NodeContract)

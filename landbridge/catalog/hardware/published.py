@@ -1,0 +1,62 @@
+"""Packages of GPU nodes that are published, by operating system and processor architecture (published.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+
+ProductName = Literal["dcgm", "container_toolkit", "efa", "gdrcopy", "fsx_lustre"]
+
+
+class PublishedDriver(Facts):
+    """Driver branches by operating system and processor architecture."""
+
+    name: str
+    source: str
+    as_of: date = Field(alias="date")
+    systems: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+    def branches(self, system: str, architecture: str) -> tuple[str, ...]:
+        """Return the branches for a system; empty if there are none."""
+        return self.systems.get(system, {}).get(architecture, ())
+
+    def systems_with(self, branch: str, architecture: str) -> tuple[str, ...]:
+        """Return the operating systems that have this branch."""
+        return tuple(system for system in self.systems if branch in self.branches(system, architecture))
+
+
+class Product(Facts):
+    """Product beside the driver: architectures by operating system."""
+
+    name: str
+    source: str
+    as_of: date = Field(alias="date")
+    systems: Mapping[str, tuple[str, ...]]
+
+    def is_published(self, system: str, architecture: str) -> bool:
+        """Return true if there are packages for a system."""
+        return architecture in self.systems.get(system, ())
+
+    def systems_with(self, architecture: str) -> tuple[str, ...]:
+        """Return the operating systems that have packages for an architecture."""
+        return tuple(system for system, architectures in self.systems.items() if architecture in architectures)
+
+
+class Published(Facts):
+    """Facts of published.yaml. `driver` is NVIDIA's repository, `driver_of_distribution` Canonical's archive."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    driver: PublishedDriver
+    driver_of_distribution: PublishedDriver
+    products: Mapping[ProductName, Product]
+
+
+@cache
+def published() -> Published:
+    """Return what is published (cached)."""
+    return read("published", Published)

@@ -1,0 +1,92 @@
+"""Connections from nodes in AWS to services: the one list of their ports.
+
+The firewall of on-prem hosts permits these connections from AWS (plan/site/firewall.py), and the security group of the nodes
+permits them outwards (plan/aws/pool.py). Both read this list; tests/unit/plan/site/test_service_flows.py compares the two results.
+Name servers are not in it: nodes query the VPC's resolver, whose outbound endpoint has its own security group.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from landbridge.environment import Environment, ExternalNfsHome, NfsHome
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.slurm_ports import slurm_ports
+
+#: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 5905 (NTP), RFC 4513 and IANA (LDAP, LDAP over TLS).
+NFS_PORT, NTP_PORT = 2049, 123
+_LDAP_PORTS = {"ldap": 389, "ldaps": 636}
+_HTTP_PORTS = {"http": 80, "https": 443}
+#: Inventory group of a server that the site operates itself.
+SITE_SERVER = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFlow:
+    """Connection from nodes in AWS to the hosts of an inventory group (SITE_SERVER: to a server that Landbridge does not
+    configure). `ports` is a port or a range.
+    """
+
+    group: str
+    protocol: str
+    ports: str
+    why: str
+
+
+def service_flows(environment: Environment) -> tuple[ServiceFlow, ...]:
+    """Return the connections from nodes in AWS to the services' site, each once."""
+    return tuple(dict.fromkeys((*_slurm(environment), *_services(environment), *_site_servers(environment))))
+
+
+def port_range(ports: str) -> tuple[int, int]:
+    """Return the first and the last port of a port or a range."""
+    first, _, last = ports.partition("-")
+    return int(first), int(last or first)
+
+
+def _slurm(environment: Environment) -> Iterator[ServiceFlow]:
+    slurmctld, slurmd, srun = slurm_ports(environment)
+    served = service_hosts(environment)
+    yield ServiceFlow("slurm_controller", "tcp", slurmctld, "slurmd and commands reach slurmctld")
+    if served.site == "onprem":
+        yield ServiceFlow("slurm_controller", "tcp", srun, "tasks reach the srun that an operator started")
+        yield ServiceFlow("slurm_node", "tcp", slurmd, "slurmd forwards messages to on-prem nodes")
+        yield ServiceFlow("slurm_node", "tcp", srun, "tasks reach an srun inside a job")
+    if served.logins:
+        yield ServiceFlow("slurm_login", "tcp", srun, "tasks reach the srun that started them")
+    elif served.site == "aws":
+        # Without login hosts users submit from the controller.
+        yield ServiceFlow("slurm_controller", "tcp", srun, "tasks reach the srun that started them")
+
+
+def _services(environment: Environment) -> Iterator[ServiceFlow]:
+    for server in mlflow_servers(environment):
+        if server.in_aws:
+            yield ServiceFlow(
+                "mlflow", "tcp", str(server.port), f"jobs reach MLflow's server of class {server.data_class}"
+            )
+    home = environment.storage.home
+    if isinstance(home, NfsHome | ExternalNfsHome) and home.on_cloud_nodes:
+        group = "nfs_server" if isinstance(home, NfsHome) else SITE_SERVER
+        yield ServiceFlow(group, "tcp", str(NFS_PORT), "home directories (NFS 4)")
+
+
+def _site_servers(environment: Environment) -> Iterator[ServiceFlow]:
+    hosts = environment.hosts
+    # With a bind password cloud nodes use no directory (plan/site/user_accounts.py).
+    if hosts.directory is not None and not hosts.directory.bind_dn:
+        for uri in hosts.directory.uris:
+            parts = urlsplit(uri)
+            port = parts.port or _LDAP_PORTS[parts.scheme]
+            yield ServiceFlow(SITE_SERVER, "tcp", str(port), "user accounts of the LDAP directory")
+    if hosts.time_servers:
+        yield ServiceFlow(SITE_SERVER, "udp", str(NTP_PORT), "time servers (NTP)")
+    if environment.aws.endpoints.cloud is not None:
+        endpoint = urlsplit(environment.aws.endpoints.cloud)
+        port = endpoint.port or _HTTP_PORTS[endpoint.scheme]
+        yield ServiceFlow(SITE_SERVER, "tcp", str(port), "the AWS endpoint of the file (aws.endpoints)")
+    for mirror in environment.containers.mirrors.values():
+        port_text = mirror.location.partition("/")[0].rpartition(":")[2]
+        port = int(port_text) if port_text.isdigit() else 80 if mirror.insecure else 443
+        yield ServiceFlow(SITE_SERVER, "tcp", str(port), "caches of container images")

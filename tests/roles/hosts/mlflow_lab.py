@@ -1,0 +1,167 @@
+"""Lab host with MLflow's servers of two data classes, one in AWS and one on-prem, and clients at both sites' addresses."""
+
+import json
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from landbridge.environment import Environment, environment_from_config
+from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.site.mlops import mlflow_variables
+from sandbox.aws_emulator.process import EmulatorProcess
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.site import Machine, operator_address, plan
+from tests.roles.ansible_run import Played, connection, play
+
+ONPREM, CLOUD = IPv4Network("10.57.0.0/16"), IPv4Network("10.97.0.0/16")
+HOST, ADDRESS = "mlops01", "10.57.0.15"
+SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
+OPERATOR = operator_address(ONPREM)
+ENDPOINT = f"{OPERATOR}:4580"
+BUCKET = "test-internal-1"
+#: Addresses of a node at each site. They are the host's own, so that its clients can have them.
+NODE, CLOUD_NODE = "10.57.1.11", "10.97.5.7"
+INTERNAL, RESTRICTED = 5000, 5011
+ARTIFACTS = Path("/var/lib/mlflow-restricted/artifacts")
+PYTHON = "/opt/landbridge/mlflow/bin/python"
+#: Logs a run with the client library as a job does, and prints its ids.
+LOG = """import json, mlflow, sys
+mlflow.set_experiment(sys.argv[1])
+with mlflow.start_run() as run:
+    mlflow.log_metric("loss", 0.5)
+    mlflow.log_text("result of " + sys.argv[1], "result.txt")
+print(json.dumps({"run": run.info.run_id, "experiment": run.info.experiment_id, "uri": run.info.artifact_uri}))
+"""
+#: Sends one request from an address, and prints the status and the response.
+REQUEST = """import base64, http.client, json, sys
+r = json.loads(sys.argv[1])
+c = http.client.HTTPConnection(r["host"], r["port"], timeout=60, source_address=(r["source"], 0))
+c.putrequest(r["method"], r["path"])
+body = r["body"].encode()
+for user in r["users"]:
+    pair = base64.b64encode(f"{user}:{r['passwords'].get(user, 'no-such-password')}".encode()).decode()
+    c.putheader("Authorization", "Basic " + pair)
+for name, value in r["headers"].items():
+    c.putheader(name, value)
+c.putheader("Content-Type", "application/json")
+c.putheader("Content-Length", str(len(body)))
+c.endheaders(body)
+answer = c.getresponse()
+print(json.dumps([answer.status, answer.read().decode(errors="replace")]))
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Run in MLflow: its id, its experiment's id and its artifact URI."""
+
+    run: str
+    experiment: str
+    uri: str
+
+
+def site_environment(**accounts: dict[str, Any]) -> Environment:
+    """Return the environment: alice has internal data, bob restricted data, carol both."""
+    default = {
+        "vision": {"users": ["alice", "carol"], "data_class": "internal"},
+        "clinic": {"users": ["bob", "carol"], "data_class": "restricted"},
+    }
+    content = {
+        "owner": "a@example.org",
+        "data_classes": {"internal": {"sites": ["onprem", "aws"]}, "restricted": {"sites": ["onprem"]}},
+        "users": [{"name": name, "uid": uid} for uid, name in enumerate(("alice", "bob", "carol"), 20001)],
+        "onprem": {"cidr": str(ONPREM), "nodes": [], "addresses": {HOST: ADDRESS}},
+        "aws": {"cidr": str(CLOUD)},
+        "link": {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010},
+        "scheduler": {"accounts": accounts or default},
+    }
+    return environment_from_config("test", "us-east-1", content)
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """The host, with commands of the operator and of clients."""
+
+    lab: Layout
+    folder: Path
+    cloud: EmulatorProcess
+
+    def run(self, command: str) -> str:
+        done = nodes.exec(self.lab, HOST, [command], timeout=300)
+        assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
+        return str(done.stdout).strip()
+
+    def converge(self, environment: Environment | None = None, *words: str) -> Played:
+        """Run the role with the plan's variables."""
+        chosen = environment or site_environment()
+        outputs = StackOutputs.model_validate(
+            {
+                "cluster": "test",
+                "region": "us-east-1",
+                "network": {"vpc_id": "vpc-1", "cidr": str(CLOUD), "subnets": {}},
+                "data_hub": {"buckets": {"internal": {"name": BUCKET, "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}},
+                "identity": {"node_instance_profile": "p", "node_role_arn": "a"},
+                "secrets": {"slurm_key": "test/slurm-key"},
+                "pools": {},
+            }
+        )
+        variables = mlflow_variables(chosen, outputs, f"http://{ENDPOINT}", {}) | {
+            "mlflow_find_links": f"http://{OPERATOR}:3143/",
+            "mlflow_workers": 1,
+            "mlflow_users": [{"name": user.name, "password": password(user.name)} for user in chosen.users],
+            "mlflow_secrets": {
+                name: {kind: password(f"{name}-{kind}") for kind in ("database", "admin", "session")}
+                for name in ("mlflow", "mlflow-restricted")
+            },
+            "mlflow_aws_credentials": self.cloud.operator_credentials.read_text(),
+        }
+        host = {"ansible_host": ADDRESS, **connection(self.lab), **variables}
+        book = [{"hosts": HOST, "gather_facts": False, "roles": ["mlflow"]}]
+        return play(self.lab, self.folder, book, {"all": {"hosts": {HOST: host}}}, *words, timeout=600)
+
+    def log(self, user: str, port: int, experiment: str) -> Run:
+        """Log a run with the client library."""
+        variables = {
+            "MLFLOW_TRACKING_URI": f"http://{ADDRESS}:{port}",
+            "MLFLOW_TRACKING_USERNAME": user,
+            "MLFLOW_TRACKING_PASSWORD": password(user),
+            "MLFLOW_DISABLE_TELEMETRY": "true",
+            "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+        }
+        words = " ".join(f"{name}={value}" for name, value in variables.items())
+        output = self.run(f"cd /tmp; env {words} {PYTHON} -W ignore -c {quote(LOG)} {experiment}")
+        return Run(**json.loads(output.splitlines()[-1]))
+
+    def send(
+        self,
+        port: int,
+        path: str,
+        *users: str,
+        body: Any = None,
+        method: str = "",
+        source: str = NODE,
+        **headers: str,
+    ) -> tuple[int, str]:
+        """Send a request from an address; return the status and the response. Several users: as many headers."""
+        name = "mlflow" if port == INTERNAL else "mlflow-restricted"
+        request = {
+            "host": ADDRESS,
+            "port": port,
+            "path": path,
+            "users": users,
+            "passwords": {**{user: password(user) for user in users}, "admin": password(f"{name}-admin")},
+            "body": "" if body is None else json.dumps(body),
+            "method": method or ("GET" if body is None else "POST"),
+            "source": source,
+            "headers": {name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        status, text = json.loads(self.run(f"python3 -c {quote(REQUEST)} {quote(json.dumps(request))}"))
+        return int(status), str(text)
+
+
+def password(name: str) -> str:
+    """Return the lab's password of a user or of a server's secret."""
+    return f"lab-password-of-{name}"

@@ -1,0 +1,256 @@
+"""MLflow's servers of two data classes on a host: where runs are stored, and requests that a server refuses."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sandbox.aws_emulator.process import running
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
+from tests.roles.hosts.mlflow_lab import (
+    ARTIFACTS,
+    BUCKET,
+    CLOUD_NODE,
+    ENDPOINT,
+    INTERNAL,
+    NODE,
+    PYTHON,
+    RESTRICTED,
+    SITE,
+    Run,
+    Tracking,
+    site_environment,
+)
+from tests.unit.aws_emulator.conftest import client_of
+
+pytestmark = [pytest.mark.lab, pytest.mark.timeout(1200)]
+API, PROXY = "/api/2.0/mlflow", "/api/2.0/mlflow-artifacts/artifacts"
+#: Tables of the release before the installed one, in a new database.
+OLD_TABLES = """import sys
+from alembic import command
+from alembic.script import ScriptDirectory
+from mlflow.store.db import utils
+from mlflow.store.tracking.dbmodels.initial_models import Base
+engine = utils.create_sqlalchemy_engine_with_retry(sys.argv[1])
+Base.metadata.create_all(engine)
+config = utils._get_alembic_config(sys.argv[1])
+old = ScriptDirectory.from_config(config).get_revision(utils._get_latest_schema_revision()).down_revision
+with engine.begin() as connection:
+    config.attributes["connection"] = connection
+    command.upgrade(config, old)
+print(old)
+"""
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tracking]:
+    lab, folder = layout("landbridge-test-mlflow"), tmp_path_factory.mktemp("mlflow")
+    cleanup.down(lab)
+    try:
+        whole.up(lab, SITE)
+        options = ["--netns", lab.netns, "--listen-netns", ENDPOINT, "--with-parent"]
+        with running(folder / "cloud", *options) as cloud:
+            client_of(cloud, "s3").create_bucket(Bucket=BUCKET)
+            tracking = Tracking(lab, folder, cloud)
+            tracking.run(f"ip address add {NODE}/32 dev lo; ip address add {CLOUD_NODE}/32 dev lo")
+            tracking.converge().good()
+            yield tracking
+    finally:
+        cleanup.down(lab)
+
+
+@pytest.fixture(scope="module")
+def internal_run(host: Tracking) -> Run:
+    return host.log("alice", INTERNAL, "digits")
+
+
+@pytest.fixture(scope="module")
+def restricted_run(host: Tracking) -> Run:
+    return host.log("bob", RESTRICTED, "patients")
+
+
+def objects(host: Tracking) -> list[str]:
+    """Return the keys of the bucket's objects."""
+    pages = client_of(host.cloud, "s3").list_objects_v2(Bucket=BUCKET)
+    return [item["Key"] for item in pages.get("Contents", ())]
+
+
+def test_a_run_is_stored_where_its_data_class_may_be(host: Tracking, internal_run: Run, restricted_run: Run) -> None:
+    key = f"mlflow/{internal_run.experiment}/{internal_run.run}/artifacts/result.txt"
+    path = ARTIFACTS / restricted_run.experiment / restricted_run.run / "artifacts/result.txt"
+    assert key in objects(host)
+    assert not [key for key in objects(host) if restricted_run.run in key], "no restricted object is in AWS"
+    assert host.run(f"cat {path}") == "result of patients"
+    assert host.run(f"find /var/lib/mlflow* -path '*{internal_run.run}*'") == ""
+
+
+def test_a_second_run_of_the_role_changes_nothing(host: Tracking, internal_run: Run) -> None:
+    before = host.run("systemctl show --property=MainPID --value mlflow mlflow-restricted")
+    second = host.converge(None, "--diff").good()
+    assert second.changed == {"mlops01": 0}, second.one_line
+    assert host.run("systemctl show --property=MainPID --value mlflow mlflow-restricted") == before
+
+
+def test_a_user_of_another_class_is_refused_and_told_the_uri(host: Tracking, internal_run: Run) -> None:
+    body = {"experiment_id": internal_run.experiment}
+    status, text = host.send(INTERNAL, f"{API}/runs/create", "bob", body=body)
+    assert status == 403 and "bob has no account with data of class internal" in text
+    assert "http://mlops01:5011 (restricted)" in text
+    for path in (
+        f"{PROXY}/{internal_run.experiment}/{internal_run.run}/artifacts/result.txt",
+        f"{API}/experiments/search?max_results=1",
+        "/graphql",
+        "/",
+    ):
+        assert host.send(INTERNAL, path, "bob")[0] == 403, path
+    assert host.send(RESTRICTED, f"{API}/experiments/search?max_results=1", "alice")[0] == 403
+    put = f"{PROXY}/{internal_run.experiment}/{internal_run.run}/artifacts/x.txt"
+    assert host.send(INTERNAL, put, "bob", body="x", method="PUT")[0] == 403
+
+
+def test_restricted_data_is_not_read_or_written_from_aws(host: Tracking, restricted_run: Run) -> None:
+    """Carol has both classes: the address decides, on every route, whatever headers a job in AWS sends."""
+    file = f"{restricted_run.experiment}/{restricted_run.run}/artifacts/result.txt"
+    run_id = f"run_id={restricted_run.run}"
+    requests: list[tuple[str, str, Any]] = [
+        (f"{PROXY}/{file}", "GET", None),
+        (f"/ajax-api/2.0/mlflow-artifacts/artifacts/{file}", "GET", None),
+        (f"/get-artifact?path=result.txt&run_uuid={restricted_run.run}", "GET", None),
+        (f"{API}/artifacts/list?{run_id}", "GET", None),
+        (f"{API}/runs/get?{run_id}", "GET", None),
+        (f"{API}/runs/search", "POST", {"experiment_ids": [restricted_run.experiment]}),
+    ]
+    for path, method, body in requests:
+        assert host.send(RESTRICTED, path, "carol", body=body, method=method)[0] == 200, path
+        status, text = host.send(RESTRICTED, path, "carol", body=body, method=method, source=CLOUD_NODE)
+        assert status == 403 and "may not be read or written from" in text, path
+    upload = f"{PROXY}/{restricted_run.experiment}/{restricted_run.run}/artifacts/x.txt"
+    assert host.send(RESTRICTED, upload, "carol", body="x", method="PUT", source=CLOUD_NODE)[0] == 403
+    assert host.send(RESTRICTED, f"{API}/runs/get?{run_id}", "admin", source=CLOUD_NODE)[0] == 403
+    assert host.send(RESTRICTED, "/health", source=CLOUD_NODE)[0] == 403
+    path = f"{PROXY}/{file}"
+    assert host.send(RESTRICTED, path, "carol", source=CLOUD_NODE, X_Forwarded_For=NODE)[0] == 403
+    assert host.send(RESTRICTED, path, "carol", source=CLOUD_NODE, Forwarded=f"for={NODE}")[0] == 403
+
+
+def test_internal_data_is_read_and_written_from_aws(host: Tracking, internal_run: Run) -> None:
+    path = f"{PROXY}/{internal_run.experiment}/{internal_run.run}/artifacts/from-aws.txt"
+    assert host.send(INTERNAL, path, "alice", body="x", method="PUT", source=CLOUD_NODE)[0] == 200
+    assert host.send(INTERNAL, path, "carol", source=CLOUD_NODE)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"artifact_location": f"s3://{BUCKET}/elsewhere"},
+        {"artifactLocation": f"s3://{BUCKET}/elsewhere"},
+        {"artifact_location": "mlflow-artifacts:/0"},
+        {"artifact_location": "file:///var/lib/mlflow/artifacts"},
+    ],
+    ids=lambda body: next(iter(body.values())),
+)
+@pytest.mark.parametrize("prefix", ["/api", "/ajax-api"])
+@pytest.mark.parametrize("user", ["bob", "admin"])
+def test_an_experiment_elsewhere_is_refused(host: Tracking, body: dict[str, str], prefix: str, user: str) -> None:
+    path = f"{prefix}/2.0/mlflow/experiments/create"
+    status, text = host.send(RESTRICTED, path, user, body={"name": f"elsewhere-{user}", **body})
+    assert status == 403 and "without an artifact location" in text
+    # Clients of older releases encode the body twice.
+    twice = json.dumps({"name": f"elsewhere-{user}", **body})
+    assert host.send(RESTRICTED, path, user, body=twice)[0] in (400, 403)
+
+
+def test_a_model_version_from_elsewhere_is_refused(host: Tracking, restricted_run: Run) -> None:
+    assert host.send(RESTRICTED, f"{API}/registered-models/create", "bob", body={"name": "model"})[0] == 200
+    for source, status in (
+        (f"s3://{BUCKET}/mlflow", 400),
+        ("file:///etc", 400),
+        (f"mlflow-artifacts:/{restricted_run.experiment}/{restricted_run.run}/artifacts", 200),
+    ):
+        body = {"name": "model", "source": source, "run_id": restricted_run.run}
+        assert host.send(RESTRICTED, f"{API}/model-versions/create", "bob", body=body)[0] == status, source
+
+
+def test_functions_that_send_data_elsewhere_are_refused_for_restricted_data(host: Tracking) -> None:
+    for path in (
+        "/api/2.0/mlflow/webhooks/create",
+        "/api/2.0/mlflow/webhooks",
+        "/api/3.0/mlflow/gateway/endpoints/create",
+        "/gateway/mlflow/v1/chat/completions",
+        "/ajax-api/2.0/mlflow/gateway-proxy",
+        "/ajax-api/3.0/mlflow/assistant/message",
+    ):
+        for user in ("bob", "admin"):
+            status, text = host.send(RESTRICTED, path, user, body={"name": "x"})
+            assert status == 403 and "sends data to other servers" in text, path
+
+
+def test_users_cannot_do_what_only_the_administrator_may(host: Tracking) -> None:
+    new = {"username": "mallory", "password": "a-password-of-mallory"}
+    assert host.send(RESTRICTED, f"{API}/users/create", "bob", body=new)[0] == 403
+    admin = {"username": "bob", "is_admin": True}
+    assert host.send(RESTRICTED, f"{API}/users/update-admin", "bob", body=admin, method="PATCH")[0] == 403
+    assert host.send(RESTRICTED, f"{API}/users/delete", "bob", body={"username": "carol"}, method="DELETE")[0] == 403
+    # The administrator of one server is not that of another, and a user besides those of the class gets no access.
+    assert host.send(RESTRICTED, f"{API}/users/create", "admin", body=new)[0] == 200
+    status, text = host.send(RESTRICTED, f"{API}/experiments/search?max_results=1", "mallory")
+    assert status == 403 and "mallory has no account" in text
+
+
+def test_credentials_that_programs_may_read_differently_are_refused(host: Tracking) -> None:
+    path = f"{API}/experiments/search?max_results=1"
+    assert host.send(RESTRICTED, path, "carol", "alice")[0] == 403
+    assert host.send(RESTRICTED, path, Authorization="Bearer abc")[0] == 403
+    assert host.send(RESTRICTED, path)[0] == 401
+    assert host.send(RESTRICTED, path, "nobody-of-this-name")[0] == 403
+
+
+def test_a_server_cannot_open_files_and_databases_of_another(host: Tracking, restricted_run: Run) -> None:
+    host.run("! runuser -u mlflow -- ls /var/lib/mlflow-restricted /etc/mlflow-restricted 2>/dev/null")
+    connect = "PGPASSWORD=lab-password-of-mlflow-database psql --host=localhost --username=mlflow"
+    assert host.run(f"{connect} --command='select 1' mlflow --tuples-only") == "1"
+    host.run(f"! {connect} --command='select 1' mlflow_class_restricted 2>/dev/null")
+    names = host.run("tr '\\0' '\\n' < /proc/$(systemctl show -p MainPID --value mlflow-restricted)/environ")
+    assert "AWS_SHARED_CREDENTIALS_FILE" not in names and "MLFLOW_S3_ENDPOINT_URL" not in names
+    assert "AWS_EC2_METADATA_DISABLED=true" in names
+    host.run("test -e /etc/mlflow/aws-credentials && ! test -e /etc/mlflow-restricted/aws-credentials")
+
+
+def test_a_user_that_leaves_an_account_loses_access_and_a_class_without_account_its_server(
+    host: Tracking, internal_run: Run, restricted_run: Run
+) -> None:
+    path = f"{API}/experiments/search?max_results=1"
+    assert host.send(INTERNAL, path, "carol")[0] == 200
+    host.converge(site_environment(vision={"users": ["alice"], "data_class": "internal"})).good()
+    assert host.send(INTERNAL, path, "carol")[0] == 403
+    assert host.send(INTERNAL, path, "alice")[0] == 200
+    assert host.run("systemctl is-active mlflow mlflow-restricted || true") == "active\ninactive"
+    assert host.converge(None, "--check", "--diff").good().changed["mlops01"] > 0, "a preview of a new class"
+    host.converge().good()
+    path = f"{PROXY}/{restricted_run.experiment}/{restricted_run.run}/artifacts/result.txt"
+    assert host.send(RESTRICTED, path, "bob") == (200, "result of patients")
+
+
+def test_databases_of_an_older_release_are_dumped_and_upgraded(host: Tracking) -> None:
+    url = "postgresql+psycopg2://mlflow-restricted:lab-password-of-mlflow-restricted-database@localhost/mlflow_class_restricted"
+    host.run("systemctl stop mlflow-restricted")
+    psql = "cd /; runuser -u postgres -- psql --quiet"
+    host.run(f"{psql} -c 'drop database mlflow_class_restricted'")
+    host.run(f"""{psql} -c 'create database mlflow_class_restricted owner "mlflow-restricted"'""")
+    old = host.run(f"""{PYTHON} -W ignore - {url} 2>/dev/null <<'END'\n{OLD_TABLES}END""").splitlines()[-1]
+    host.run("echo /opt/landbridge/envs/mlflow-of-an-older-release > /etc/mlflow-restricted/release")
+    played = host.converge().good()
+    assert played.changed["mlops01"] > 0
+    dumps = host.run("ls /var/backups/landbridge-mlflow").splitlines()
+    assert len(dumps) == 1 and dumps[0].startswith(f"mlflow_class_restricted-{old}-")
+    assert "alembic_version" in host.run(f"pg_restore --list /var/backups/landbridge-mlflow/{dumps[0]}")
+    assert (
+        host.run("stat -c '%U %a' /var/backups/landbridge-mlflow /var/backups/landbridge-mlflow/*")
+        == "root 700\nroot 600"
+    )
+    current = host.run(f"{psql} -At mlflow_class_restricted -c 'select version_num from alembic_version'")
+    assert current != old and host.log("bob", RESTRICTED, "after-the-upgrade").run
+    assert host.converge().good().changed == {"mlops01": 0}

@@ -1,0 +1,112 @@
+"""The app before MLflow's authentication: addresses, users and credentials that it refuses."""
+
+import asyncio
+import base64
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+PATH = Path(__file__).parents[3] / "ansible/roles/mlflow/files/plugin/landbridge_mlflow.py"
+ON_SITE, IN_AWS = "10.20.1.11", "10.60.5.7"
+RESTRICTED = {
+    "data_class": "restricted",
+    "users": ["bob", "carol"],
+    "sources": ["10.20.0.0/16"],
+    "others": [{"data_class": "internal", "uri": "http://mlops01:5000", "users": ["alice", "carol"]}],
+}
+INTERNAL = {**RESTRICTED, "data_class": "internal", "users": ["alice", "carol"], "sources": [], "others": []}
+Headers = list[tuple[bytes, bytes]]
+
+
+@pytest.fixture(scope="module")
+def module() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("landbridge_mlflow", PATH)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def login(user: str, name: bytes = b"authorization", scheme: str = "Basic") -> tuple[bytes, bytes]:
+    return name, f"{scheme} {base64.b64encode(f'{user}:a:b'.encode()).decode()}".encode()
+
+
+def respond(
+    module: ModuleType,
+    folder: Path,
+    settings: dict[str, Any],
+    headers: Headers,
+    address: str = ON_SITE,
+    path: str = "/",
+    kind: str = "http",
+) -> tuple[int, str]:
+    """Return the status and the response to a request; 200 is the response of the application behind the app."""
+    file = folder / "landbridge.json"
+    file.write_text(json.dumps(settings))
+    sent: list[dict[str, Any]] = []
+
+    async def behind(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"passed"})
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    guard = module.Guard(behind, module.Settings.read(file))
+    scope = {"type": kind, "client": (address, 4711), "path": path, "headers": headers}
+    asyncio.run(guard(scope, None, send))
+    if kind != "http":
+        return int(sent[0]["code"]), ""
+    return int(sent[0]["status"]), sent[1]["body"].decode()
+
+
+@pytest.mark.parametrize(
+    ("headers", "address", "path", "word"),
+    [
+        ([login("bob")], ON_SITE, "/api/2.0/mlflow/runs/create", ""),
+        ([login("bob")], "127.0.0.1", "/health", ""),
+        ([login("bob")], "::ffff:10.20.1.11", "/", ""),
+        ([login("admin")], ON_SITE, "/", ""),
+        ([login("bob")], ON_SITE, "/api/2.0/mlflow-artifacts/artifacts/1/ab/artifacts/assistant/gateway", ""),
+        # MLflow itself asks for a login.
+        ([], ON_SITE, "/", ""),
+        ([login("carol")], IN_AWS, "/", "may not be read or written from 10.60.5.7"),
+        ([login("admin")], IN_AWS, "/", "may not be read or written from"),
+        ([login("carol")], "::ffff:10.60.5.7", "/", "may not be read or written from"),
+        ([login("carol")], "", "/", "may not be read or written from"),
+        ([login("alice")], ON_SITE, "/", "MLFLOW_TRACKING_URI of alice's accounts: http://mlops01:5000 (internal)"),
+        ([login("mallory")], ON_SITE, "/", "mallory has no account with data of class restricted"),
+        ([login("Bob")], ON_SITE, "/", "Bob has no account"),
+        ([login("bob "), login("bob")], ON_SITE, "/", "cannot be read"),
+        ([login("bob"), login("alice", b"x-mlflow-authorization")], ON_SITE, "/", "alice has no account"),
+        ([login("alice", b"Authorization")], ON_SITE, "/", "alice has no account"),
+        ([login("bob", scheme="Bearer")], ON_SITE, "/", "cannot be read"),
+        ([(b"authorization", b"Basic ***")], ON_SITE, "/", "cannot be read"),
+        ([(b"authorization", b"Basic \xff")], ON_SITE, "/", "cannot be read"),
+        ([login("b\u00f6b")], ON_SITE, "/", "cannot be read"),
+        ([login("bob")], ON_SITE, "/api/2.0/mlflow/webhooks", "sends data to other servers"),
+        ([login("bob")], ON_SITE, "/ajax-api/3.0/mlflow/gateway/secrets/create", "sends data to other servers"),
+        ([login("bob")], ON_SITE, "/ajax-api/2.0/mlflow/gateway-proxy", "sends data to other servers"),
+        ([login("bob")], ON_SITE, "/ajax-api/3.0/mlflow/assistant/message", "sends data to other servers"),
+        ([login("admin")], ON_SITE, "/Gateway/mlflow/v1/chat/completions", "sends data to other servers"),
+    ],
+)
+def test_a_server_of_on_prem_data_refuses_by_address_user_and_function(
+    module: ModuleType, tmp_path: Path, headers: Headers, address: str, path: str, word: str
+) -> None:
+    status, text = respond(module, tmp_path, RESTRICTED, headers, address, path)
+    assert (status, word in text) == ((403, True) if word else (200, True)), text
+
+
+def test_a_server_of_data_that_may_be_in_aws_refuses_by_user_only(module: ModuleType, tmp_path: Path) -> None:
+    assert respond(module, tmp_path, INTERNAL, [login("alice")], IN_AWS)[0] == 200
+    assert respond(module, tmp_path, INTERNAL, [login("alice")], IN_AWS, "/api/2.0/mlflow/webhooks")[0] == 200
+    assert respond(module, tmp_path, INTERNAL, [login("bob")], ON_SITE)[0] == 403
+
+
+def test_a_websocket_is_closed(module: ModuleType, tmp_path: Path) -> None:
+    assert respond(module, tmp_path, RESTRICTED, [login("bob")], kind="websocket") == (1008, "")

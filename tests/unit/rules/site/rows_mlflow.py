@@ -1,0 +1,15 @@
+"""Mistakes with MLflow's servers."""
+
+from landbridge.findings import DataPath
+from tests.unit.rules.row import Row
+
+MLFLOW: DataPath = ("mlops", "mlflow")
+CLINIC = {("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"}}
+
+ROWS = [
+    Row("mlflow-ports", "a port of a misspelt class", {MLFLOW: {"ports": {"restrictde": 5005}}}, (*MLFLOW, "ports", "restrictde"), '"restricted"'),
+    Row("mlflow-ports", "a second port of the first server", {MLFLOW: {"ports": {"internal": 5005}}}, (*MLFLOW, "ports", "internal"), "mlops.mlflow.port"),
+    Row("mlflow-ports", "the server of a class at the first server's port", {**CLINIC, MLFLOW: {"ports": {"restricted": 5000}}}, (*MLFLOW, "ports", "restricted"), "that for internal"),
+    Row("mlflow-ports", "the server of a class at the registry's port", {**CLINIC, ("mlops",): {"registry": {"port": 5011}}}, (*MLFLOW, "port"), "the registry"),
+    Row("account-without-mlflow", "runs of data that may be in AWS only", {("data_classes", "web"): {"sites": ["aws"]}, ("scheduler", "accounts", "web"): {"users": ["bob"], "data_class": "web"}}, ("scheduler", "accounts", "web", "data_class"), "MLFLOW_TRACKING_URI"),
+]  # fmt: skip
