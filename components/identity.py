@@ -137,7 +137,10 @@ class Identity(Component):
         anchor: aws.rolesanywhere.TrustAnchor | None,
     ) -> aws.iam.Role:
         known = pulumi.Output.all(context, node.arn, anchor.arn if anchor else None)
-        return self._role(job.key, known.apply(lambda facts: job_trust(job, *facts)), job.name)
+        # Only sessions of IAM Roles Anywhere, for hosts of the site, are longer than IAM's default.
+        longest_session = plan.longest_session(self._args) if anchor and job.hosts else None
+        trust = known.apply(lambda facts: job_trust(job, *facts))
+        return self._role(job.key, trust, job.name, longest_session=longest_session)
 
     def _hub_document(
         self, account: Account, bucket_arns: Mapping[str, pulumi.Input[str]], key_arns: Mapping[str, pulumi.Input[str]]

@@ -74,14 +74,15 @@ class Researcher:
             f"job {number} to end", observe, lambda observation: observation[0].finished, every=1, details=nodes
         )
         if ended.state != "COMPLETED":
-            raise ClusterError(f"job {number} is {ended.state} ({ended.reason}); its output:\n{self.output(number)}")
+            raise ClusterError(
+                f"job {number} is {ended.state} ({ended.reason}); its output:\n{self.output(number, 300)}"
+            )
         return ended
 
-    def output(self, number: int) -> str:
-        """Return the last 30 lines of the job's output file; empty if the file does not exist yet."""
-        return self.cluster.run(
-            self.login, "sh", "-c", f"tail -n 30 {self.folder}/digits-{number}.out 2>/dev/null || true", user=self.name
-        )
+    def output(self, number: int, lines: int = 30) -> str:
+        """Return the last lines of the job's output file; empty if the file does not exist yet."""
+        file = f"{self.folder}/digits-{number}.out"
+        return self.cluster.run(self.login, "sh", "-c", f"tail -n {lines} {file} 2>/dev/null || true", user=self.name)
 
     def runs(self) -> list[TrainingRun]:
         """Return all runs of MLflow, newest first, queried with the user's credentials."""

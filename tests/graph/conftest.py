@@ -1,6 +1,6 @@
 """Fixtures: emulated AWS, the sandbox's environment with it, and a separate Pulumi home for each test."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,26 @@ from sandbox.pulumi_provider.prefork_client import SOCKET_VARIABLE as PREFORK
 
 ROOT = Path(__file__).resolve().parents[2]
 SANDBOX = ROOT / "stacks" / "Pulumi.sandbox.yaml"
+
+
+#: True if the test's call failed.
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _no_leftovers_of_a_failed_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delete all resources after a failed test, so that the next tests do not fail for the same names."""
+    yield
+    if "cloud" in request.fixturenames and request.node.stash.get(FAILED, False):
+        request.getfixturevalue("cloud").control(wipe=True)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import ACCOUNT, graph_of
+from tests.graph.iam.whole_launch import cluster_of
 from tests.graph.support.inventory import client, left
 from tests.graph.support.permissions_environment import request_permissions
 
@@ -87,20 +88,14 @@ def test_a_hard_budget_denies_launches_and_nothing_else(tmp_path: Path) -> None:
     role = next(node for node in graph.of_type("aws:iam/role:Role") if node.name == "variant-budget")
     (trust,) = json.loads(role.inputs["assumeRolePolicy"])["Statement"]
     assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
-    launch_policy = next(
-        node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == "variant-launch"
-    )
-    policies = Policies((Document.of("own", launch_policy.inputs["policy"]),))
-    spent = Policies((*policies.identity, Document.of("denial", inputs_of(graph, "aws:iam/policy:Policy")["policy"])))
-    launch = Request(
-        f"arn:aws:iam::{ACCOUNT}:role/variant-launch",
-        "ec2:RunInstances",
-        f"arn:aws:ec2:us-east-1:{ACCOUNT}:instance/i-1",
-        {"aws:RequestTag/landbridge:cluster": "variant"},
-    )
-    assert evaluate(launch, policies).allowed and evaluate(launch, spent).answer is Answer.EXPLICIT_DENY
-    see = Request(launch.principal, "ec2:DescribeInstances", "*")
-    assert evaluate(see, spent).allowed
+    cluster = cluster_of(tmp_path / "Pulumi.variant.yaml")
+    request = cluster.request(*next(cluster.offerings()))
+    denial = Document.of("denial", inputs_of(graph, "aws:iam/policy:Policy")["policy"])
+    assert cluster.decide(request).allowed
+    assert cluster.decide(request, attached=(denial,)).answer is Answer.EXPLICIT_DENY
+    allowing = Document.of("all", json.dumps({"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}))
+    see = Request(f"arn:aws:iam::{ACCOUNT}:role/variant-launch", "ec2:DescribeInstances", "*")
+    assert evaluate(see, Policies((allowing, denial))).allowed
 
 
 def test_the_reaper_runs_every_few_minutes_in_the_public_aws(tmp_path: Path) -> None:
@@ -181,7 +176,7 @@ def test_permissions_and_cost_guardrails_are_created_and_destroyed(
     counts = {kind: len(names - before[kind]) for kind, names in left(cloud).items()}
     assert (counts["trust anchors"], counts["activations"], counts["anomalies"]) == (1, 1, 2)
     assert (counts["budgets"], counts["actions of budgets"], counts["tags in billing"]) == (1, 1, 4)
-    assert counts["profiles of roles"] == 5
+    assert counts["profiles of roles"] == 6
     applied.destroy()
     assert left(cloud) == before
 

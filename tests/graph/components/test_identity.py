@@ -128,7 +128,7 @@ def test_the_site_assumes_roles_with_certificates(tmp_path: Path, preview: bool)
 def test_a_longer_session_raises_the_limit_of_the_role(tmp_path: Path) -> None:
     graph = with_iam(tmp_path, f'{{anywhere: {{certificate: "{PEM}", minutes: 120}}}}')
     limits = {role: inputs.get("maxSessionDuration") for role, inputs in roles(graph).items()}
-    assert limits == {**dict.fromkeys(NAMES - {"node"}, 7200), "node": None}
+    assert limits == {**dict.fromkeys((NAMES | {JOB}) - {"node"}, 7200), "node": None}
 
 
 def test_an_activation_s_code_is_a_secret(tmp_path: Path) -> None:

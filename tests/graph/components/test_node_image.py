@@ -173,9 +173,10 @@ def test_an_image_is_built_found_and_pinned(
     text = environment_file.read_text()
     assert "image: ami-0a11ce5a9db0c5000" in text
     text = text.replace(*built()).replace("image: ami-0a11ce5a9db0c5000", "image: node")
-    # The emulated instances have no GPU.
-    driver = "suppress:\n      - {rule: node-image-driver, path: aws.pools, reason: an image for instances of the emulated AWS}"
-    environment_file.write_text(text.replace("suppress:", driver))
+    # Ubuntu 24.04 has no packages of this release; Landbridge builds them.
+    assert "packages_mirror: null" in text
+    repository = "packages_mirror: 'https://packages.example.org/slurm', packages_key: KEY, packaging: schedmd"
+    environment_file.write_text(text.replace("packages_mirror: null", repository))
     applied = apply(environment_file, cloud.endpoint, "us-east-1")
     images = StackOutputs.model_validate(applied.graph.outputs).images
     environment = load_environment(environment_file).environment

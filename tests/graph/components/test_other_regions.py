@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.ops.iam import Document, Policies, Request, evaluate
 from landbridge.plan.outputs import StackOutputs
 from sandbox.pulumi_provider.graph import Graph, GraphNode
 from tests.graph.components.test_network_and_pools import internet_gateways_before, wrong
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import graph_of
-from tests.graph.support.policy_documents import ACCOUNT, text_of
+from tests.graph.iam.whole_launch import Cluster, cluster_of
 
 OHIO = (
     "    link:\n",
@@ -131,19 +130,30 @@ def test_the_outputs_name_both(graph: Graph) -> None:
     assert pool.launch_template_id == "variant-p5-us-east-2-id" != outputs.pools["p5"].launch_template_id
 
 
-@pytest.mark.parametrize(
-    ("role", "action", "key"),
-    [
-        ("launch", "ec2:RunInstances", "aws:RequestTag/landbridge:cluster"),
-        ("terminate", "ec2:TerminateInstances", "aws:ResourceTag/landbridge:cluster"),
-    ],
-)
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
+    text = SANDBOX.read_text().replace(*OHIO).replace(*LISTED)
+    file = tmp_path_factory.mktemp("launches") / "Pulumi.variant.yaml"
+    file.write_text(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(SANDBOX.parent)
+        return cluster_of(file)
+
+
+def test_nodes_are_launched_in_the_environments_regions_alone(cluster: Cluster) -> None:
+    offerings = list(cluster.offerings())
+    assert {offering.region for _, offering in offerings} == {"", "us-east-2"}
+    for pool, offering in offerings:
+        request = cluster.request(pool, offering)
+        decision = cluster.decide(request, offering.region)
+        assert decision.allowed, (offering.key, decision.why)
+        assert not cluster.decide(request, "us-west-2").allowed
+
+
 @pytest.mark.parametrize(("region", "allowed"), [("us-east-1", True), ("us-east-2", True), ("us-west-2", False)])
-def test_roles_act_in_the_environments_regions_alone(
-    graph: Graph, role: str, action: str, key: str, region: str, allowed: bool
-) -> None:
-    policy = Document.of(role, text_of(graph, "aws:iam/rolePolicy:RolePolicy", role))
-    instance = f"arn:aws:ec2:{region}:{ACCOUNT}:instance/i-0123456789abcdef0"
-    for cluster in ("variant", "another"):
-        request = Request(f"arn:aws:iam::{ACCOUNT}:role/variant-{role}", action, instance, {key: cluster})
-        assert evaluate(request, Policies((policy,))).allowed is (allowed and cluster == "variant")
+def test_nodes_are_terminated_in_the_environments_regions_alone(cluster: Cluster, region: str, allowed: bool) -> None:
+    account = cluster.with_tags("instance", "i-node", cluster=cluster.name, pool="p5").with_tags(
+        "instance", "i-other", cluster="another", pool="p5"
+    )
+    assert account.decide_termination("i-node", region=region).allowed is allowed
+    assert not account.decide_termination("i-other", region=region).allowed

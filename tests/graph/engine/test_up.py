@@ -120,10 +120,7 @@ def _made(cloud: EmulatorProcess, outputs: StackOutputs) -> None:
     ec2, pool = client(cloud, "ec2"), outputs.pools["p5"]
     versions = ec2.describe_launch_template_versions(LaunchTemplateId=pool.launch_template_id, Versions=["$Default"])
     data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"]
-    nics = data["NetworkInterfaces"]
-    assert len(nics) == 33 and {nic["NetworkCardIndex"] for nic in nics} == set(range(32))
-    assert [nic["InterfaceType"] for nic in nics[:3]] == ["interface", "efa-only", "efa-only"]
-    assert all(nic["Groups"] == [pool.security_group_id] for nic in nics)
+    assert "NetworkInterfaces" not in data, "the request of a launch has them (decision 41)"
     assert data["MetadataOptions"]["HttpTokens"] == "required"
     assert data["MetadataOptions"]["HttpPutResponseHopLimit"] == 1
     assert data["MetadataOptions"]["InstanceMetadataTags"] == "enabled"

@@ -2,12 +2,17 @@
 
 import copy
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from landbridge.burst.config.config import parse
 from landbridge.catalog.aws.limits import limits
+from landbridge.environment import load_environment
+from landbridge.plan.ansible.burst import burst_config
+from landbridge.plan.outputs import StackOutputs
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.recorder import program_of
 from tests.graph.conftest import SANDBOX
@@ -22,8 +27,8 @@ SHARES = {
 
 
 @pytest.fixture(scope="module")
-def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
-    """Record the sandbox with fifty pools and a file system of each kind."""
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the sandbox's file with fifty pools and a file system of each kind."""
     content: dict[str, Any] = yaml.safe_load(SANDBOX.read_text())
     environment = content["config"]["landbridge:environment"]
     (pool,) = environment["aws"]["pools"]
@@ -38,7 +43,12 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     environment["storage"]["cloud_shares"] = SHARES
     file = tmp_path_factory.mktemp("large") / "Pulumi.large.yaml"
     file.write_text(yaml.safe_dump(content))
-    program, stack, config = program_of(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def graph(large: Path) -> Graph:
+    program, stack, config = program_of(large)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(SANDBOX.parent)
         return record(program, stack=stack, config=config, backing=Lifelike("us-east-1"))
@@ -71,14 +81,17 @@ def test_every_route_table_has_room_for_its_routes(graph: Graph) -> None:
     assert tables and max(tables.values()) <= limits().vpc.routes
 
 
-def test_every_interface_has_room_for_its_groups(graph: Graph) -> None:
-    templates = graph.of_type("aws:ec2/launchTemplate:LaunchTemplate")
-    counts = {
-        len(nic["securityGroups"])
-        for launch_template in templates
-        for nic in launch_template.inputs["networkInterfaces"]
-    }
-    assert len(templates) == POOLS and max(counts) <= 5
+def test_every_interface_has_room_for_its_groups(large: Path, graph: Graph) -> None:
+    environment = load_environment(large).environment
+    assert environment is not None
+    config = parse(burst_config(environment, StackOutputs.model_validate(graph.outputs)))
+    counts = [
+        len(offering.security_groups)
+        for pool in config.policy.pools.values()
+        for offering in pool.offerings
+        if offering.interfaces
+    ]
+    assert len(counts) == POOLS and 1 <= max(counts) <= 5
 
 
 def test_no_resource_has_more_tags_than_it_takes(graph: Graph) -> None:

@@ -1,6 +1,6 @@
 """Whole launch requests of the burst controller in a recorded graph, and IAM's decisions about them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -62,12 +62,16 @@ class Cluster:
         attempt = Attempt("lb-1", "7.0", pool, offering.key, nodes, (7,), "research", True, 2e9, 1.8e9, 0.0, 0.0)
         return launch_call(attempt, offering, tags_of(attempt, self.policy), all_or_nothing=True)
 
-    def decide(self, request: Mapping[str, Any], region: str = "") -> Decision:
-        """Return IAM's decision about a launch: RunInstances, the creation of its tags, and passing the nodes' role."""
+    def decide(self, request: Mapping[str, Any], region: str = "", attached: Sequence[Document] = ()) -> Decision:
+        """Return IAM's decision about a launch: RunInstances, the creation of its tags, and passing the nodes' role.
+        `attached` are further policies of the launch role.
+        """
         account = self._account(region or self.policy.region)
         template = self._template(request)
         resources = launch_resources(request, template, account)
-        decision = evaluate_whole(self._asks("ec2:RunInstances"), resources, self._policies("launch"))
+        launch_policies = self._policies("launch")
+        launch_policies = replace(launch_policies, identity=(*launch_policies.identity, *attached))
+        decision = evaluate_whole(self._asks("ec2:RunInstances"), resources, launch_policies)
         if not decision.allowed:
             return decision
         created = [
@@ -83,9 +87,9 @@ class Cluster:
         )
         return tagging if not tagging.allowed else evaluate(passing, self._policies("launch"))
 
-    def decide_termination(self, *instances: str) -> Decision:
+    def decide_termination(self, *instances: str, region: str = "") -> Decision:
         """Return IAM's decision about one TerminateInstances call."""
-        resources = terminate_resources(instances, self._account(self.policy.region))
+        resources = terminate_resources(instances, self._account(region or self.policy.region))
         return evaluate_whole(self._asks("ec2:TerminateInstances"), resources, self._policies("terminate"))
 
     def decide_spot_role(self, service: str) -> Decision:

@@ -31,7 +31,8 @@ def test_an_environment_reads_as_it_was_created(
     environment = load_environment(environment_file).environment
     assert environment is not None
     monkeypatch.chdir(ROOT)
-    assert drift(emptied, environment_file, environment.region) == {}
+    problems = drift(emptied, environment_file, environment.region)
+    assert problems == {}, problems
 
 
 def test_services_in_aws_read_as_they_were_created(

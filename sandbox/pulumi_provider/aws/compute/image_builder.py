@@ -52,6 +52,7 @@ class _Part(AwsResource):
             **{key: value for key, value in seen.items() if key in request and value != request[key]},
             "arn": id_,
             "tags": seen.get("tags") or None,
+            **self.added(id_),
         }
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
@@ -88,7 +89,9 @@ class _Version(_Part):
 
     def read(self, id_: str, state: Bag) -> Bag | None:
         seen = self._seen(id_)
-        return None if seen is None else {"arn": id_, "version": seen["version"], "tags": seen.get("tags") or None}
+        if seen is None:
+            return None
+        return {"arn": id_, "version": seen["version"], "tags": seen.get("tags") or None, **self.added(id_)}
 
 
 class ImageComponentResource(_Version):

@@ -26,7 +26,7 @@ class BucketObjectResource(AwsResource):
         kind = {"ContentType": news["contentType"]} if "contentType" in news else {}
         self.s3.put_object(Bucket=news["bucket"], Key=news["key"], Body=content, **kind, **tags)
         digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
-        return {"arn": f"arn:aws:s3:::{news['bucket']}/{news['key']}", "etag": digest}
+        return {"arn": _arn(news["bucket"], news["key"]), "etag": digest}
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         return news["key"], self._put(news)
@@ -38,6 +38,7 @@ class BucketObjectResource(AwsResource):
             return None
         tags = self.s3.get_object_tagging(**key)["TagSet"]
         return {
+            "arn": _arn(state["bucket"], id_),
             "key": id_,
             "etag": seen["ETag"].strip('"'),
             "tags": {tag["Key"]: tag["Value"] for tag in tags} or None,
@@ -48,3 +49,7 @@ class BucketObjectResource(AwsResource):
 
     def delete(self, id_: str, state: Bag) -> None:
         ignore_missing(self.s3.delete_object, Bucket=state["bucket"], Key=id_)
+
+
+def _arn(bucket: str, key: str) -> str:
+    return f"arn:aws:s3:::{bucket}/{key}"
