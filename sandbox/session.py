@@ -67,7 +67,12 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT
 
 
 def give_credentials(cloud: EmulatorProcess, environment: Environment) -> None:
-    """Write the AWS credentials of on-prem services into the folder of Ansible's secrets, as an operator does."""
+    """Write the AWS credentials of on-prem services into the folder of Ansible's secrets, as an operator does.
+
+    Only for an environment whose credentials are files: others have IAM Roles Anywhere.
+    """
+    if environment.onprem is None or environment.onprem.aws_credentials != "files":
+        return
     for service in ("burst", "mlflow"):
         target = secrets_dir(environment.name) / f"aws-credentials-{service}"
         content = cloud.launch_credentials.read_text()

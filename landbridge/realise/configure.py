@@ -122,7 +122,7 @@ def configure(
 ) -> ConfigureResult:
     """Run `playbook` on the hosts of the environment in `path`; `variables` are Ansible's extra variables.
 
-    Raises FindingsError if no folder above the file has the playbook, if this Python's folder has no ansible-playbook,
+    Raises FindingsError if no folder above the file or the working directory has the playbook, if this Python's folder has no ansible-playbook,
     or if there are no stack outputs yet with which hosts in AWS are reached.
     """
     if uses_session_manager(environment) and not outputs_file(environment.name).exists():
@@ -155,11 +155,13 @@ def configure(
 
 
 def _project(path: Path, playbook: Path) -> Path:
-    for folder in path.resolve().parents:
-        if (folder / playbook).is_file():
-            return folder
+    """Return the nearest folder with the playbook, upward from the environment file, then from the working directory."""
+    for start in (path.resolve().parent, Path.cwd()):
+        for folder in (start, *start.parents):
+            if (folder / playbook).is_file():
+                return folder
     raise FindingsError(
-        [Finding("no-playbook", f"no {playbook} above {path}", fix="run it from a Landbridge checkout")]
+        [Finding("no-playbook", f"no {playbook} above {path} or this folder", fix="run it from a Landbridge checkout")]
     )
 
 

@@ -42,6 +42,11 @@ class BringUp:
         self.cluster = LabCluster(self.lab)
         self.new_cloud = False
 
+    @property
+    def file(self) -> tuple[str, str]:
+        """Return the option that names the environment file."""
+        return "--file", str(self.path)
+
     def all(self) -> None:
         """Run every step, in order."""
         self.check()
@@ -64,13 +69,13 @@ class BringUp:
     def check(self) -> None:
         """Check the environment file with `landbridge check`."""
         with self.report.step("check the environment file") as step:
-            findings = json_command([program("landbridge"), "check", "-s", self.name, "--format", "json"], cwd=ROOT)
+            findings = json_command([program("landbridge"), "check", *self.file, "--format", "json"], cwd=ROOT)
             step.result = f"{self.path.name}: {len(findings.get('findings', findings))} findings"
 
     def sites(self) -> None:
         """Start both sites' networks, the internet between them, and the emulated AWS."""
         with self.report.step("networks and emulated AWS") as step:
-            lab.prepare(self.lab, from_environment.site(self.name), step.note)
+            lab.prepare(self.lab, from_environment.site_of(self.environment), step.note)
             self.new_cloud = running_cloud(self.lab) is None
             cloud = ensure_cloud(self.lab, self.environment)
             step.result = f"AWS stand-in at {cloud.endpoint}"
@@ -84,7 +89,7 @@ class BringUp:
         with self.report.step("pulumi up") as step:
             # The emulated AWS loses its state when it ends, and Pulumi keeps its own: a refresh compares them.
             refresh = ["--refresh"] if self.new_cloud else []
-            output = self._landbridge("up", "-s", self.name, "--yes", "--format", "json", *refresh)
+            output = self._landbridge("up", *self.file, "--yes", "--format", "json", *refresh)
             result = json.loads(output[output.index("{") :])
             self.report.add_resources(result.get("resources", {}))
             step.result = ", ".join(f"{count} {change}" for change, count in result.get("changes", {}).items())
@@ -92,7 +97,7 @@ class BringUp:
     def machines(self) -> None:
         """Boot every machine of the on-prem site, and the node of AWS's end of the tunnel."""
         with self.report.step("boot the on-prem machines") as step:
-            booted = lab.up(self.lab, from_environment.site(self.name), step.note)
+            booted = lab.up(self.lab, from_environment.site_of(self.environment), step.note)
             step.result = f"{len(booted)} booted"
 
     def far_side(self) -> None:
@@ -106,7 +111,7 @@ class BringUp:
     def configure(self) -> None:
         """Configure the on-prem site with `landbridge configure`."""
         with self.report.step("configure the on-prem machines"):
-            self._landbridge("configure", "-s", self.name, timeout=1500)
+            self._landbridge("configure", *self.file, timeout=1500)
 
     def image(self) -> None:
         """Build the cloud nodes' image, with the roles that configure the on-prem nodes."""
@@ -170,7 +175,7 @@ def bring_up(path: Path, report: DemoReport, *, keep: bool = False) -> BringUp:
     """
     deployment = BringUp(path, report)
     stamp = deployment.lab.state / "brought-up"
-    current = fingerprint()
+    current = fingerprint(path)
     try:
         if not (keep and stamp.exists() and stamp.read_text() == current and deployment.is_up()):
             stamp.unlink(missing_ok=True)
@@ -181,9 +186,9 @@ def bring_up(path: Path, report: DemoReport, *, keep: bool = False) -> BringUp:
     return deployment
 
 
-def fingerprint() -> str:
-    """Return a hash of all files of this checkout that determine a running cluster."""
-    digest = hashlib.sha256()
+def fingerprint(environment_file: Path) -> str:
+    """Return a hash of the environment file and of all files of this checkout that determine a running cluster."""
+    digest = hashlib.sha256(environment_file.read_bytes())
     for folder in ("ansible", "components", "examples", "landbridge", "sandbox", "stacks"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file() and not {"__pycache__", ".venv"} & set(path.relative_to(ROOT).parts):

@@ -36,7 +36,11 @@ def environment(name: str) -> Environment:
 
 def site(name: str) -> LabSite:
     """Return the lab site of an environment, by name."""
-    chosen = environment(name)
+    return site_of(environment(name))
+
+
+def site_of(chosen: Environment) -> LabSite:
+    """Return the lab site of an environment."""
     link = chosen.link
     return plan(
         onprem=site_range(chosen),

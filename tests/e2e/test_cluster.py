@@ -174,12 +174,12 @@ def test_the_controller_resolves_names_of_nodes_that_are_not_started(deployment:
 
 def test_a_second_up_and_a_second_configure_change_nothing(deployment: BringUp) -> None:
     output = command(
-        [program("landbridge"), "up", "-s", "sandbox", "--yes", "--format", "json"], env=deployment.variables()
+        [program("landbridge"), "up", *deployment.file, "--yes", "--format", "json"], env=deployment.variables()
     )
     changes = json.loads(output[output.index("{") :])["changes"]
     assert set(changes) == {"same"}, changes
     output = command(
-        [program("landbridge"), "configure", "-s", "sandbox", "--format", "json"],
+        [program("landbridge"), "configure", *deployment.file, "--format", "json"],
         env=deployment.variables(),
         timeout=1200,
     )

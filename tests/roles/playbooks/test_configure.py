@@ -145,8 +145,19 @@ def test_the_command_ends_with_1_when_a_host_failed(project: Path) -> None:
     assert report["failures"][0]["message"] == "this is why"
 
 
-def test_without_a_playbook_there_is_a_finding(project: Path) -> None:
+def test_an_environment_file_elsewhere_is_configured_from_the_working_directory(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path_factory.mktemp("elsewhere") / "Pulumi.sandbox.yaml"
+    shutil.move(project / "stacks/Pulumi.sandbox.yaml", path)
+    monkeypatch.chdir(project)
+    assert configure(environment(path), path, lambda event: None).successful
+    assert (project / "ansible/out").read_text() == "x"
+
+
+def test_without_a_playbook_there_is_a_finding(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "ansible/site.yml").unlink()
+    monkeypatch.chdir(project)
     path = project / "stacks/Pulumi.sandbox.yaml"
     with pytest.raises(FindingsError, match=r"no ansible/site\.yml"):
         configure(environment(path), path, lambda event: None)
