@@ -1,6 +1,6 @@
 """IAM roles, and the secret with Slurm's key for the nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -17,8 +17,8 @@ from landbridge.plan.aws.job_roles import trust as job_trust
 
 
 class Identity(Component):
-    """IAM roles without users or static keys: one for the nodes; one for the jobs of each data class; five for on-prem
-    services, each for one purpose.
+    """IAM roles without users or static keys: one for the nodes, and one for those of each pool with its own policies; one
+    for the jobs of each data class; five for on-prem services, each for one purpose.
 
     Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has the permissions for
     its own calls only; launch and terminate are separate roles and limited to this cluster's nodes; no role can access data that
@@ -32,6 +32,8 @@ class Identity(Component):
     node_profile: aws.iam.InstanceProfile
     role_arns: dict[str, pulumi.Output[str]]
     job_role_arns: dict[str, pulumi.Output[str]]
+    pool_role_arns: dict[str, pulumi.Output[str]]
+    pool_profile_arns: dict[str, pulumi.Output[str]]
     launch_role: aws.iam.Role | None
     secret_name: pulumi.Output[str]
     secret_arn: pulumi.Output[str]
@@ -60,19 +62,20 @@ class Identity(Component):
         )
         anchor = self._anchor()
         node = self._role("node", plan.instance_trust())
-        self.node_profile = aws.iam.InstanceProfile(
-            f"{name}-node",
-            name=f"{args.cluster}-node",
-            path=args.path,
-            role=node.name,
-            tags=args.tags,
-            opts=self._child_options,
-        )
-        for arn in args.node_policies:
-            policy = arn.rsplit("/", 1)[1]
-            aws.iam.RolePolicyAttachment(
-                f"{name}-node-{policy}", role=node.name, policy_arn=arn, opts=self._child_options
+        shared = {f"node-{_policy_name(arn)}": arn for arn in args.node_policies}
+        self.node_profile = self._instance_profile("node", f"{args.cluster}-node", node, shared)
+        pools = {pool.pool: self._role(pool.key, plan.instance_trust(), pool.name) for pool in args.pool_roles}
+        profiles = {
+            pool.pool: self._instance_profile(
+                pool.key,
+                pool.name,
+                pools[pool.pool],
+                # Names of pools have no dot, so the names of two pools' attachments differ.
+                {f"{pool.key}.{_policy_name(arn)}": arn for arn in pool.policies},
             )
+            for pool in args.pool_roles
+        }
+        node_role_arns = [node.arn, *(role.arn for role in pools.values())]
         roles: dict[str, aws.iam.Role] = {"node": node}
         onprem = [key for key in ONPREM_ROLES if key in args.hosts]
         for key in onprem:
@@ -80,13 +83,13 @@ class Identity(Component):
         context = pulumi.Output.all(account.partition, account.id).apply(
             lambda f: ArnContext(args.cluster, f[0], region, f[1], args.other_regions)
         )
-        jobs = {job.data_class: self._job_role(job, context, node, anchor) for job in args.jobs}
+        jobs = {job.data_class: self._job_role(job, context, node_role_arns, anchor) for job in args.jobs}
         documents = pulumi.Output.all(
             args=args,
             place=context,
             buckets=pulumi.Output.all(**bucket_arns),
             keys=pulumi.Output.all(**key_arns),
-            node_role_arn=node.arn,
+            node_role_arns=pulumi.Output.all(*node_role_arns),
             job_role_arns=pulumi.Output.all(**{name: role.arn for name, role in jobs.items()}),
             secret_arn=secret.arn,
         ).apply(lambda facts: plan.documents(**facts).model_dump())
@@ -95,11 +98,15 @@ class Identity(Component):
                 self._allow(name_of, role, documents[name_of])
         if "hub" in roles:
             self._allow("hub", roles["hub"], self._hub_document(account, bucket_arns, key_arns))
+        for pool in args.pool_roles:
+            self._allow(pool.key, pools[pool.pool], documents["node"])
         for job in args.jobs:
             self._allow(job.key, jobs[job.data_class], documents["jobs"][job.data_class])
         self.node_role_arn, self.launch_role = node.arn, roles.get("launch")
         self.role_arns = {key: role.arn for key, role in roles.items()}
         self.job_role_arns = {name: role.arn for name, role in jobs.items()}
+        self.pool_role_arns = {name: role.arn for name, role in pools.items()}
+        self.pool_profile_arns = {name: profile.arn for name, profile in profiles.items()}
         self.secret_name, self.secret_arn = secret.name, secret.arn
         self._anchor_arn = anchor.arn if anchor else None
         self._profiles = {key: self._profile(key, roles[key]).arn for key in onprem} if anchor else {}
@@ -120,8 +127,26 @@ class Identity(Component):
             "profile_arns": self._profiles,
             "job_role_arns": self.job_role_arns,
             "job_profile_arns": self._job_profiles,
+            **({"pool_role_arns": self.pool_role_arns} if self.pool_role_arns else {}),
             "ssm_activation_id": self.activation.id if self.activation else None,
         }
+
+    def _instance_profile(
+        self, key: str, name: str, role: aws.iam.Role, policies: Mapping[str, str]
+    ) -> aws.iam.InstanceProfile:
+        """Create the instance profile of a role of nodes, and attach the role's managed policies: ARNs by name."""
+        for label, arn in policies.items():
+            aws.iam.RolePolicyAttachment(
+                f"{self._name}-{label}", role=role.name, policy_arn=arn, opts=self._child_options
+            )
+        return aws.iam.InstanceProfile(
+            f"{self._name}-{key}",
+            name=name,
+            path=self._args.path,
+            role=role.name,
+            tags=self._args.tags,
+            opts=self._child_options,
+        )
 
     def _trust(
         self, key: OnPremRole, account: Account, anchor: aws.rolesanywhere.TrustAnchor | None
@@ -133,10 +158,10 @@ class Identity(Component):
         self,
         job: JobRolePlan,
         context: pulumi.Output[ArnContext],
-        node: aws.iam.Role,
+        node_role_arns: Sequence[pulumi.Output[str]],
         anchor: aws.rolesanywhere.TrustAnchor | None,
     ) -> aws.iam.Role:
-        known = pulumi.Output.all(context, node.arn, anchor.arn if anchor else None)
+        known = pulumi.Output.all(context, pulumi.Output.all(*node_role_arns), anchor.arn if anchor else None)
         # Only sessions of IAM Roles Anywhere, for hosts of the site, are longer than IAM's default.
         longest_session = plan.longest_session(self._args) if anchor and job.hosts else None
         trust = known.apply(lambda facts: job_trust(job, *facts))
@@ -225,3 +250,7 @@ class Identity(Component):
                 parent=self, depends_on=[attached], additional_secret_outputs=["activationCode"]
             ),
         )
+
+
+def _policy_name(arn: str) -> str:
+    return arn.rsplit("/", 1)[1]

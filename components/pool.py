@@ -132,6 +132,7 @@ class Pool(Component):
                 "instance_metadata_tags": "enabled",
             },
             monitoring={"enabled": args.detailed_monitoring},
+            cpu_options=None if args.cpu_options is None else args.cpu_options.model_dump(),
             block_device_mappings=[{"device_name": args.root_device, "ebs": disk}],
             user_data=user_data,
             tag_specifications=[

@@ -41,6 +41,7 @@ class SlurmController(Component):
         zone_name: pulumi.Input[str],
         node_role_arn: pulumi.Input[str],
         slurm_key_arn: pulumi.Input[str],
+        pool_role_arns: Sequence[pulumi.Input[str]] = (),
         bucket_arns: Sequence[pulumi.Input[str]] = (),
         bucket_key_arns: Sequence[pulumi.Input[str]] = (),
         opts: pulumi.ResourceOptions | None = None,
@@ -78,7 +79,7 @@ class SlurmController(Component):
             tags=args.tags,
             child_options=self._child_options,
         )
-        rights = self._rights(account, [node_role_arn, slurm_key_arn], bucket_arns, bucket_key_arns)
+        rights = self._rights(account, [slurm_key_arn, node_role_arn, *pool_role_arns], bucket_arns, bucket_key_arns)
         self._state = self._create_state_volume(zone_name)
         self._host = machine.instance(
             self._name,
@@ -151,12 +152,12 @@ class SlurmController(Component):
         args = self._args
 
         def render_policies(facts: list[Any]) -> dict[str, str]:
-            partition, account_id, (node, slurm_key), bucket_arns, bucket_keys, secret, key = facts
+            partition, account_id, (slurm_key, *node_roles), bucket_arns, bucket_keys, secret, key = facts
             place = ArnContext(args.cluster, partition, args.region, account_id)
             resources = ControllerResources(
                 buckets=tuple(bucket_arns),
                 bucket_keys=tuple(bucket_keys),
-                node_role=node,
+                node_roles=tuple(node_roles),
                 slurm_key=slurm_key,
                 database_secret=secret,
                 key=key,

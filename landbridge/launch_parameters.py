@@ -1,4 +1,4 @@
-"""Parameters of RunInstances that differ from launch to launch: interfaces, market and reservation.
+"""Parameters of RunInstances that differ from launch to launch: interfaces, CPU options, market and reservation.
 
 The burst controller and preflight's dry run use these functions, so that EC2 is asked for the same launch. Network
 interfaces are in the request only: EC2 does not document how it merges them with those of a launch template.
@@ -55,3 +55,10 @@ def reservation_target(reservation: str | None, reservation_group: str | None) -
     target = {"CapacityReservationId": reservation, "CapacityReservationResourceGroupArn": reservation_group}
     values = {key: value for key, value in target.items() if value}
     return {"CapacityReservationSpecification": {"CapacityReservationTarget": values}} if values else {}
+
+
+def cpu_options(core_count: int | None, threads_per_core: int | None) -> dict[str, Any]:
+    """Return the CPU options; empty without them, for those of the launch template or of the instance type."""
+    if core_count is None or threads_per_core is None:
+        return {}
+    return {"CpuOptions": {"CoreCount": core_count, "ThreadsPerCore": threads_per_core}}

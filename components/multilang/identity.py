@@ -34,6 +34,10 @@ class Identity(Adapter):
     """Roles of on-prem services, by their purpose."""
     job_role_arns: pulumi.Output[dict[str, str]]
     """Roles of jobs, by their data class."""
+    pool_role_arns: pulumi.Output[dict[str, str]]
+    """Roles of the nodes of pools with their own policies, by pool."""
+    pool_profile_arns: pulumi.Output[dict[str, str]]
+    """Instance profiles of these pools, for their launch templates."""
     secret_arn: pulumi.Output[str]
     """The secret of Slurm's key."""
 

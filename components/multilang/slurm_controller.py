@@ -26,6 +26,8 @@ class SlurmControllerInputs(OwnedInputs):
     """The name of the services' zone, such as us-east-1a."""
     node_role_arn: pulumi.Input[str]
     """The nodes' role, which the controller may pass."""
+    pool_role_arns: NotRequired[list[pulumi.Input[str]]]
+    """Roles of pools with their own policies, which the controller may pass. Default: none."""
     slurm_key_arn: pulumi.Input[str]
     """The secret of Slurm's key."""
 

@@ -94,6 +94,7 @@ def facts_of(kind: InstanceType) -> dict[str, Fact]:
         "cpus.logical": kind.cpus.logical,
         "cpus.cores": kind.cpus.cores,
         "cpus.threads": kind.cpus.threads,
+        "valid_threads_per_core": _numbers(kind.valid_threads_per_core),
         "memory_mib": kind.memory_mib,
         "nvme_gb": kind.nvme_gb,
         "network_gbps": kind.network_gbps,
@@ -127,6 +128,10 @@ def described_facts(description: Mapping[str, Any]) -> dict[str, Fact]:
         "cpus.logical": cpus.get("DefaultVCpus"),
         "cpus.cores": cpus.get("DefaultCores"),
         "cpus.threads": cpus.get("DefaultThreadsPerCore"),
+        # EC2 does not describe valid threads of bare metal types, for which it refuses CpuOptions.
+        "valid_threads_per_core": _numbers(
+            () if description.get("BareMetal") else cpus.get("ValidThreadsPerCore") or None
+        ),
         "memory_mib": description.get("MemoryInfo", {}).get("SizeInMiB"),
         "nvme_gb": description.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
         "network_gbps": _speed(network.get("NetworkPerformance")),
@@ -176,6 +181,10 @@ def _speed(text: object) -> float | None:
 
 def _words(values: Iterable[str] | None) -> tuple[str, ...] | None:
     return tuple(sorted(str(value).replace("-", "_") for value in values)) if values is not None else None
+
+
+def _numbers(values: Iterable[int] | None) -> tuple[str, ...] | None:
+    return tuple(str(value) for value in sorted(values)) if values is not None else None
 
 
 def _each(cards: Iterable[Mapping[str, Any]], key: str) -> list[Any]:

@@ -1,5 +1,6 @@
 """Strict frozen base model of the environment, and types of names, addresses and ranges."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -63,3 +64,6 @@ Port = Annotated[int, Field(ge=1, le=65535)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_294)]
 Usd = Annotated[float, Field(ge=0, le=1e12)]
 Scalar = str | int | float | bool
+SlurmKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+# Keys of slurm.conf or of one of its lines; None deletes a key.
+SlurmParameters = Mapping[SlurmKey, Scalar | None]

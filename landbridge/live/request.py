@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from landbridge.launch_parameters import market_options, network_interfaces, reservation_target
+from landbridge.launch_parameters import cpu_options, market_options, network_interfaces, reservation_target
 from landbridge.plan.args import named
 from landbridge.plan.aws.pool import PoolArgs
 from landbridge.plan.instances.capacity import Terms
+from landbridge.plan.instances.cpu_options import CpuOptions
 from landbridge.plan.instances.network_interfaces import PlannedInterface
 
 
@@ -20,8 +21,9 @@ def launch_request(
     image: str,
     count: int,
     placement_group: str | None = None,
+    cpus: CpuOptions | None = None,
 ) -> dict[str, Any]:
-    """Return RunInstances' parameters for `count` nodes of one capacity in one subnet: interfaces, market and
+    """Return RunInstances' parameters for `count` nodes of one capacity in one subnet: interfaces, CPU options, market and
     reservation as the burst controller sends them; image, disk and metadata settings as in the launch template.
 
     `groups` are ids of security groups; without any, EC2 uses the VPC's default group. The request has no instance
@@ -53,6 +55,7 @@ def launch_request(
         "InstanceInitiatedShutdownBehavior": "terminate",
         "TagSpecifications": [{"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume")],
         **({"Placement": {"GroupName": placement_group}} if placement_group else {}),
+        **cpu_options(cpus.core_count if cpus else None, cpus.threads_per_core if cpus else None),
         **market_options(terms.market.kind, terms.market.max_price_usd),
         **_reservation(terms),
     }

@@ -94,6 +94,8 @@ class IdentityOutput(Args):
     #: Roles of jobs, and their profiles for on-prem nodes, by data class.
     job_role_arns: Mapping[str, str] = {}
     job_profile_arns: Mapping[str, str] = {}
+    #: Roles of the nodes of pools that have their own, by pool.
+    pool_role_arns: Mapping[str, str] = {}
     ssm_activation_id: str | None = None
 
 

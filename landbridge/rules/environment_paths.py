@@ -100,6 +100,14 @@ def pool_capacities(owner: PoolAt) -> Iterator[CapacityAt]:
         yield CapacityAt(owner, capacity, number, instance, kind)
 
 
+def node_policies(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    """Yield the path and ARN of each managed policy of nodes: of all nodes, then of each pool's."""
+    for index, arn in enumerate(environment.aws.iam.node_policies):
+        yield ("aws", "iam", "node_policies", index), arn
+    for at in pools(environment):
+        yield from ((at.at("node_policies", index), arn) for index, arn in enumerate(at.pool.node_policies))
+
+
 def cloud_file_systems(environment: Environment) -> Iterator[tuple[DataPath, FsxLustre | FsxOpenZfs | Efs]]:
     """Return the path and settings of every file system in AWS."""
     return ((("storage", *path), share) for path, share in environment.storage.in_aws().items())

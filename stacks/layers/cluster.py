@@ -78,7 +78,7 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
             pool_args.name,
             pool_args,
             vpc_id=foundation.vpc_id,
-            profile_arn=foundation.node_profile_arn,
+            profile_arn=foundation.profile_arn(pool_args.pool),
             mounts=mounts if pool_args.mounts else None,
             opts=options,
         )
@@ -126,7 +126,7 @@ def _region_pools(plan: ClusterPlan, foundation: Foundation, context: Context) -
                 f"{pool.name}-{region}",
                 pool,
                 vpc_id=foundation.region_vpc_ids[region],
-                profile_arn=foundation.node_profile_arn,
+                profile_arn=foundation.profile_arn(pool.pool),
                 opts=in_region(region, context.options),
             ).exports(foundation.region_subnet_ids)
             for pool in pools

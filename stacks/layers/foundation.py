@@ -70,6 +70,9 @@ class Foundation:
     launch_role_arn: pulumi.Output[str] | None
     node_role_arn: pulumi.Output[str]
     node_profile_arn: pulumi.Output[str]
+    #: Roles and instance profiles of pools whose nodes have their own, by pool.
+    pool_role_arns: Mapping[str, pulumi.Output[str]]
+    pool_profile_arns: Mapping[str, pulumi.Output[str]]
     slurm_key_arn: pulumi.Output[str]
     dns_zone_id: pulumi.Output[str] | None
     #: Other regions: VPCs by region, subnets by zone id (zone ids are unique over regions).
@@ -77,6 +80,10 @@ class Foundation:
     region_subnet_ids: Mapping[str, pulumi.Input[str]]
     #: Ids of VPN connections and NAT gateways, and addresses of tunnels, for alarms.
     monitored_ids: Mapping[str, pulumi.Output[str]]
+
+    def profile_arn(self, pool: str) -> pulumi.Output[str]:
+        """Return the instance profile of a pool's nodes."""
+        return self.pool_profile_arns.get(pool, self.node_profile_arn)
 
     @classmethod
     def from_stack(cls, plan: FoundationPlan, environment: Environment) -> "Foundation":
@@ -93,6 +100,8 @@ class Foundation:
             "region_vpc_ids": [region.region for region in plan.regions],
             "region_subnet_ids": [subnet.zone for region in plan.regions for subnet in region.network.private],
             "monitored_ids": monitored_ids(environment),
+            "pool_role_arns": [role.pool for role in plan.identity.pool_roles],
+            "pool_profile_arns": [role.pool for role in plan.identity.pool_roles],
         }
         absent_fields = {"dns_zone_id"} if plan.dns is None else set()
         absent_fields |= set() if plan.identity.hosts else {"launch_role_name", "launch_role_arn"}
@@ -156,6 +165,8 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         node_role_arn=identity.node_role_arn,
         slurm_key_arn=identity.secret_arn,
         node_profile_arn=identity.node_profile.arn,
+        pool_role_arns=identity.pool_role_arns,
+        pool_profile_arns=identity.pool_profile_arns,
         dns_zone_id=None if dns is None else dns.zone_id,
         region_vpc_ids={region: region_network.vpc_id for region, region_network in networks.items()},
         region_subnet_ids={

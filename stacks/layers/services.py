@@ -41,6 +41,7 @@ def build(
         zone_name=foundation.zone_names[controller.machine.zone],
         node_role_arn=foundation.node_role_arn,
         slurm_key_arn=foundation.slurm_key_arn,
+        pool_role_arns=list(foundation.pool_role_arns.values()),
         bucket_arns=[foundation.bucket_arns[key] for key in sorted(foundation.bucket_arns)],
         bucket_key_arns=[foundation.bucket_key_arns[key] for key in sorted(foundation.bucket_key_arns)],
         opts=options,

@@ -6,7 +6,7 @@ from typing import Any
 from landbridge.burst.model import Attempt, Offering
 from landbridge.burst.model.errors import facts
 from landbridge.hostlist import compress
-from landbridge.launch_parameters import market_options, network_interfaces, reservation_target
+from landbridge.launch_parameters import cpu_options, market_options, network_interfaces, reservation_target
 from landbridge.tags import ACCOUNT, LAUNCH, LEASE_EXPIRES, NODES, POOL
 from landbridge.timestamps import iso
 
@@ -36,6 +36,7 @@ def launch_call(attempt: Attempt, offering: Offering, tags: Mapping[str, str], a
             offering.security_groups,
             offering.public_ip,
         ),
+        **cpu_options(offering.core_count, offering.threads_per_core),
         **market_options(offering.market, offering.max_price_usd),
         **reservation_target(offering.reservation, offering.reservation_group),
     }

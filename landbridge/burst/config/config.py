@@ -159,7 +159,7 @@ def _offering(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering
         at,
         texts=("placement_group", "reservation", "reservation_group", "region"),
         numbers=("usd_hour", "max_price_usd", "opens", "closes"),
-        counts=("size",),
+        counts=("size", "core_count", "threads_per_core"),
         switches=("public_ip",),
     )
     values["interfaces"] = tuple(
@@ -174,6 +174,8 @@ def _offering(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering
         values["security_groups"] = reader.words(raw, "security_groups", at)
     for key in ("key", "instance_type", "subnet", "zone", "launch_template_id", "launch_template_version"):
         values[key] = reader.text(raw, key, at)
+    if (values.get("core_count") is None) != (values.get("threads_per_core") is None):
+        reader.faults.append(f"{at}core_count: EC2 needs it together with threads_per_core")
     values["market"] = reader.choice(raw, "market", MARKETS, at)
     return Offering(kind=reader.choice(raw, "kind", KINDS, at), **values)
 

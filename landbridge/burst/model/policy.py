@@ -39,6 +39,8 @@ class Offering:
     interfaces: tuple[LaunchInterface, ...] = ()  # of every instance, primary first; empty: the launch has the subnet
     security_groups: tuple[str, ...] = ()  # on every interface
     public_ip: bool = False  # of the primary interface
+    core_count: int | None = None  # with threads_per_core: CPU options; None: those of the instance type
+    threads_per_core: int | None = None
     region: str = ""  # AWS region; empty: the policy's own
 
 

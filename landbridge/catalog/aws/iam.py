@@ -19,11 +19,13 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
 class IamLimits(Facts):
-    """Limits of roles and policies; AWS raises `managed_policies_per_role` by the quota `managed_policies_quota`."""
+    """Limits of roles and policies; AWS raises `managed_policies_per_role` and `trust_policy_characters` by quotas."""
 
     managed_policies_per_role: int
     managed_policies_quota: str
     inline_policy_characters: int
+    trust_policy_characters: int
+    trust_policy_quota: str
     role_name: int
     path: int
     ssm_activation_days: int

@@ -66,6 +66,8 @@ class InstanceType(Facts):
     #: None: a type without accelerators.
     accelerators: Accelerators | None = None
     cpus: Cpus
+    #: Threads per core that CpuOptions of a launch accept; empty: EC2 refuses CpuOptions, as for bare metal.
+    valid_threads_per_core: tuple[int, ...] | None = None
     memory_mib: int
     #: All local disks together; 0: none.
     nvme_gb: int

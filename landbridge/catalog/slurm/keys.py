@@ -17,8 +17,18 @@ def _words(text: object) -> object:
 _Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 
+class PlannedKeys(Facts):
+    """Keys that Landbridge generates, by file or line."""
+
+    slurm_conf: Mapping[str, str]
+    partition: Mapping[str, str]
+    node: Mapping[str, str]
+
+
 class SlurmKeys(Facts):
-    """Keys by file, and of a partition's line. `removed`: replacement of keys that no longer exist.
+    """Keys by file, and of the lines of partitions and nodes. `removed`: replacement of keys that no longer exist.
+
+    `planned`: keys that Landbridge generates, with the setting that they are generated from.
 
     `choices`: permitted values of a key, in lower case; for a key without an entry they are not recorded.
     """
@@ -27,8 +37,10 @@ class SlurmKeys(Facts):
     as_of: date = Field(alias="date")
     slurm_conf: _Words
     partition: _Words
+    node: _Words
     cgroup_conf: _Words
     removed: Mapping[str, str] = Field(alias="gone")
+    planned: PlannedKeys
     choices: Mapping[str, tuple[str, ...]]
 
 

@@ -18,6 +18,7 @@ def described_type(kind: "InstanceType") -> dict[str, Any]:
         else None,
         "nvlink domain": f"{kind.nvlink_domain} GPUs" if kind.nvlink_domain else None,
         "processors": f"{cpus.logical} vCPUs: {cpus.cores} cores x {cpus.threads}, {cpus.sockets} sockets, {cpus.architecture}",
+        "valid threads per core": ", ".join(map(str, kind.valid_threads_per_core or ())) or None,
         "memory": _mib(kind.memory_mib),
         "local disks": f"{kind.nvme_gb} GB NVMe" if kind.nvme_gb else "none",
         "network": f"{kind.network_gbps:g} Gbps" + _baseline(kind.network_baseline_gbps),

@@ -6,11 +6,28 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from landbridge.environment.base import Model, Text, Url
 
-PolicyArn = Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+$")]
+
+def _no_role(value: object) -> object:
+    if isinstance(value, str) and (":role/" in value or ":instance-profile/" in value):
+        raise PydanticCustomError(
+            "wrong-format",
+            "{arn} is not a policy: Landbridge creates the roles of nodes, which need the right to read Slurm's key and to "
+            "assume the roles of jobs, and denials of data that stays on-prem",
+            {"arn": value, "fix": "write the managed policies of that role: arn:aws:iam::…:policy/…"},
+        )
+    return value
+
+
+PolicyArn = Annotated[
+    str,
+    StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/[\w+=,.@/-]+$"),
+    BeforeValidator(_no_role),
+]
 #: One or several certificates, as `openssl` writes them; never a private key.
 Pem = Annotated[str, StringConstraints(min_length=1, max_length=8000, strip_whitespace=True)]
 PortRange = Annotated[str, StringConstraints(pattern=r"^\d{1,5}(-\d{1,5})?$")]

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws.capacity import Capacity, OnDemand
-from landbridge.environment.base import AbsolutePath, Model, Text, Word
+from landbridge.environment.aws.iam import PolicyArn
+from landbridge.environment.base import AbsolutePath, Model, SlurmParameters, Text, Word
 
 NicPolicy = Literal["ip_optimised", "bandwidth", "legacy"]
 InterfaceType = Literal["interface", "efa", "efa-only"]
@@ -49,6 +50,11 @@ class PoolSettings(Model):
     image: ImageId | None = Field(
         default=None,
         description="ami-…, or a name of aws.images; required for a pool whose nodes run Slurm",
+    )
+    threads_per_core: Literal[1, 2] | None = Field(
+        default=None,
+        description="threads per core of the CPU options of every launch; 1 turns simultaneous multithreading (SMT) off; "
+        "none: that of the instance type",
     )
     driver: Literal["auto", "open", "proprietary"] = Field(
         default="auto", description="NVIDIA's kernel modules; auto: open if the GPUs support them"
@@ -98,6 +104,16 @@ class PoolSettings(Model):
     )
     detailed_monitoring: bool = Field(default=False, description="CloudWatch metrics every minute; billed per metric")
     features: tuple[Word, ...] = Field(default=(), description="additional Slurm features, for `sbatch --constraint`")
+    node_policies: tuple[PolicyArn, ...] = Field(
+        default=(),
+        description="managed policies of this pool's nodes, for agents that run as root, besides aws.iam.node_policies; "
+        "the pool then has its own node role; jobs do not have them",
+    )
+    slurm: SlurmParameters = Field(
+        default={},
+        description="keys of the NodeName line of its nodes in slurm.conf, such as Weight; null deletes a key; those of "
+        "its partition are in scheduler.partitions",
+    )
     tags: Mapping[Text, Text] = Field(
         default={}, description="tags on this pool's instances, in addition to the environment's"
     )

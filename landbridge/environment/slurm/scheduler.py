@@ -5,11 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import HostRange, Model, Port, Scalar, Text, Url, UserName, Word
+from landbridge.environment.base import HostRange, Model, Port, SlurmParameters, Text, Url, UserName, Word
 from landbridge.environment.slurm.qos import Qos, TimeLimit
 
-SlurmKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
-SlurmParameters = Mapping[SlurmKey, Scalar | None]
 SlurmVersion = Literal["23.11", "24.05", "24.11", "25.05", "25.11", "26.05"]
 
 

@@ -12,13 +12,18 @@ from landbridge.live.preflight.scene import Scene, error, warning
 
 @check("policies", "iam:GetPolicy")
 def policy(scene: Scene) -> Iterator[Finding]:
-    """The permissions boundary and every policy on the nodes' role exist in this account or are AWS managed policies.
+    """The permissions boundary and every policy of the roles of nodes exist in this account or are AWS managed policies.
 
     Source: IAM API reference, GetPolicy; IAM User Guide, "Permissions boundaries for IAM entities".
     """
     iam = scene.environment.aws.iam
     policy_arns: list[tuple[str, DataPath]] = [
         (arn, ("aws", "iam", "node_policies", index)) for index, arn in enumerate(iam.node_policies)
+    ]
+    policy_arns += [
+        (arn, ("aws", "pools", number, "node_policies", index))
+        for number, pool in enumerate(scene.environment.aws.pools)
+        for index, arn in enumerate(pool.node_policies)
     ]
     if iam.permissions_boundary is not None:
         policy_arns.insert(0, (iam.permissions_boundary, ("aws", "iam", "permissions_boundary")))

@@ -15,6 +15,7 @@ from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Bought, Scene, error, info, warning
 from landbridge.live.request import launch_request
 from landbridge.plan.aws.pool import pool_args
+from landbridge.plan.instances.cpu_options import cpu_options
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 
 #: SSM parameter of the image in a dry run while the pool's image is not built yet: the rest of the launch is checked.
@@ -85,6 +86,7 @@ def _dry_run(scene: Scene, bought: Bought, subnet: DryRunSubnet, image: str, cou
         image=image,
         count=count,
         placement_group=bought.terms.placement_group,
+        cpus=cpu_options(bought.pool, bought.terms.instance),
     )
     try:
         scene.aws.ask("ec2", "run_instances", DryRun=True, **request)

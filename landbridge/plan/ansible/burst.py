@@ -13,6 +13,7 @@ from landbridge.plan.ansible.roles_anywhere import BURST_FILE, VALIDITY_FILE, ro
 from landbridge.plan.aws.alarms import heartbeat
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.instances.capacity import Terms, fallbacks, kept_nodes
+from landbridge.plan.instances.cpu_options import cpu_options
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.other_regions import other_regions
@@ -149,6 +150,7 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
             key = _key(terms, zone)
             key = f"{key}/{number}" if key in used_keys else key
             used_keys.add(key)
+            options = cpu_options(pool, terms.instance)
             placement_group = subnet.placement_group if terms.placement is not None else None
             yield {
                 "key": key,
@@ -174,6 +176,7 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
                 ],
                 "security_groups": [outputs.security_group_id, *pool.security_groups],
                 "public_ip": pool.public_ip,
+                **({} if options is None else options.model_dump()),
             }
 
 

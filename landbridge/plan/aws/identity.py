@@ -1,6 +1,6 @@
 """IAM roles of nodes, of jobs, and of the on-prem services that launch, terminate, monitor, move data and write to the hub."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.job_roles import JobRolePlan
 from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
+from landbridge.plan.aws.pool_roles import PoolRolePlan, pool_roles
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
@@ -57,6 +58,8 @@ class IdentityArgs(Args):
     node_policies: tuple[str, ...] = ()
     node_statements: tuple[dict[str, Any], ...] = ()
     jobs: tuple[JobRolePlan, ...] = ()
+    #: Roles of the nodes of single pools; the nodes of all other pools have the nodes' role.
+    pool_roles: tuple[PoolRolePlan, ...] = ()
     #: True if nodes reach Secrets Manager and STS through endpoints in their own VPC.
     bound_to_instance: bool = False
     #: Further regions of nodes, besides the provider's region.
@@ -75,7 +78,7 @@ class Documents(Args):
     terminate: str
     read: str
     mover: str
-    #: Of the roles of jobs, by data class.
+    #: `node` is of the nodes' role and of the roles of pools; these are of the roles of jobs, by data class.
     jobs: dict[str, str]
 
 
@@ -111,6 +114,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
             _iam_statement(f"Asked{number}", statement) for number, statement in enumerate(iam.node_statements)
         ),
         jobs=job_roles.job_roles(environment),
+        pool_roles=pool_roles(environment),
         bound_to_instance=_bound_to_instance(environment),
         other_regions=tuple(environment.aws.other_regions),
         anchor=None
@@ -129,12 +133,12 @@ def documents(
     place: ArnContext,
     buckets: Mapping[str, str],
     keys: Mapping[str, str],
-    node_role_arn: str,
+    node_role_arns: Sequence[str],
     job_role_arns: Mapping[str, str],
     secret_arn: str,
 ) -> Documents:
-    """Return every role's permissions policy. Buckets, keys and roles of jobs are by data class. Deny statements come
-    last.
+    """Return every role's permissions policy. Buckets, keys and roles of jobs are by data class; `node_role_arns` are
+    the nodes' role and the roles of pools. Deny statements come last.
 
     The environment's own Allow statements are permissions of jobs; its Deny statements are in the nodes' role too.
     """
@@ -146,7 +150,7 @@ def documents(
     denied = [statement for statement in args.node_statements if statement["Effect"] == "Deny"]
     return Documents(
         node=document([*node, *denied, *denials]),
-        launch=document([*launch_policy.launch(place, args.targets, node_role_arn, secret_arn), *denials]),
+        launch=document([*launch_policy.launch(place, args.targets, node_role_arns, secret_arn), *denials]),
         terminate=document([*launch_policy.terminate(place), *denials]),
         read=document([*iam_policies.read(place), *denials]),
         mover=document([*iam_policies.mover(bucket_arns, key_arns), *denials]),

@@ -3,13 +3,14 @@
 The role job_credentials of each node gives a job short-lived credentials of the role of its account's data class.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from landbridge import hostlist
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.plan.args import Args
-from landbridge.plan.aws.iam_policies import READ, WRITE, ArnContext, Statement, allow, hub
+from landbridge.plan.aws.iam_policies import READ, WRITE, ArnContext, Statement, allow, hub, single_or_list
 from landbridge.plan.aws.iam_policies import roles_anywhere_trust as anywhere_trust
 from landbridge.plan.policy_document import document
 from landbridge.plan.resource_names import shortened
@@ -64,8 +65,8 @@ def permissions(plan: JobRolePlan, bucket_arn: str, key_arn: str) -> list[Statem
     return hub([bucket_arn], [key_arn], [*READ, *WRITE, *(["s3:DeleteObject"] if plan.may_delete else [])])
 
 
-def trust(plan: JobRolePlan, place: ArnContext, node_role_arn: str, anchor: str | None) -> str:
-    """Return the trust policy: the nodes' role for sessions named after a job, from an EC2 instance; on-prem nodes by
+def trust(plan: JobRolePlan, place: ArnContext, node_role_arns: Sequence[str], anchor: str | None) -> str:
+    """Return the trust policy: the roles of nodes for sessions named after a job, from an EC2 instance; on-prem nodes by
     certificate.
 
     The user is the session's source identity, which CloudTrail records. Its action has a statement without the
@@ -73,7 +74,7 @@ def trust(plan: JobRolePlan, place: ArnContext, node_role_arn: str, anchor: str 
     Source: Service Authorization Reference, "Condition keys for AWS Security Token Service"; IAM User Guide, "Monitor
     and control actions taken with assumed roles", 2026-11-25.
     """
-    principal = {"AWS": node_role_arn}
+    principal = {"AWS": single_or_list(node_role_arns)}
     named = {"StringLike": {"sts:RoleSessionName": f"{SESSION}*"}}
     statements: list[dict[str, Any]] = [
         {
@@ -101,7 +102,7 @@ def trust(plan: JobRolePlan, place: ArnContext, node_role_arn: str, anchor: str 
 
 
 def node_statements(place: ArnContext, secret_arn: str, role_arns: list[str], *, bound: bool) -> list[Statement]:
-    """Return the statements of the nodes' role: Slurm's key at boot, and the roles of jobs; no object of the hub.
+    """Return the statements of each role of nodes: Slurm's key at boot, and the roles of jobs; no object of the hub.
 
     `bound`: the nodes' own subnets have interface endpoints of both services. The credentials of an instance then work
     from that instance's address alone.

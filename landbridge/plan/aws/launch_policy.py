@@ -7,7 +7,7 @@ Source: Service Authorization Reference, "Actions defined by Amazon EC2", RunIns
 Guide, "Example policies to control access to the Amazon EC2 API", launch templates and spot (2026-11-25).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from landbridge.catalog.aws.service_linked_roles import service_linked_roles
@@ -114,11 +114,16 @@ def _existing(environment: Environment) -> Iterator[ExistingResource]:
                 yield ExistingResource(region=region, kind="capacity-reservation", id=capacity.reservation)
 
 
-def launch(place: ArnContext, targets: LaunchTargets, node_role_arn: str, secret_arn: str) -> list[Statement]:
-    """Return the burst controller's statements: launch and tag nodes of its cluster, and publish Slurm's key."""
+def launch(
+    place: ArnContext, targets: LaunchTargets, node_role_arns: Sequence[str], secret_arn: str
+) -> list[Statement]:
+    """Return the burst controller's statements: launch and tag nodes of its cluster, and publish Slurm's key.
+
+    `node_role_arns`: the roles of nodes, the only ones that a launch can pass.
+    """
     return [
         allow("DescribeInstances", ["ec2:DescribeInstances"], "*"),
-        *(_run(place, targets, node_role_arn) if targets.instance_types else []),
+        *(_run(place, targets, node_role_arns) if targets.instance_types else []),
         allow(
             "UpdateLeaseTag",
             ["ec2:CreateTags"],
@@ -137,7 +142,7 @@ def launch(place: ArnContext, targets: LaunchTargets, node_role_arn: str, secret
     ]
 
 
-def _run(place: ArnContext, targets: LaunchTargets, node_role_arn: str) -> Iterator[Statement]:
+def _run(place: ArnContext, targets: LaunchTargets, node_role_arns: Sequence[str]) -> Iterator[Statement]:
     tagged = {f"aws:RequestTag/{CLUSTER}": place.cluster}
     # Every part that looks for nodes, such as the reaper, finds them by the tag of their pool.
     with_pool: Mapping[str, Any] = {"Null": {f"aws:RequestTag/{POOL}": "false"}}
@@ -181,9 +186,8 @@ def _run(place: ArnContext, targets: LaunchTargets, node_role_arn: str) -> Itera
         place.nodes("instance", "volume", "network-interface"),
         {"StringEquals": {"ec2:CreateAction": ["RunInstances"]}},
     )
-    yield allow(
-        "PassNodeRole", ["iam:PassRole"], node_role_arn, {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
-    )
+    to_ec2 = {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
+    yield allow("PassNodeRole", ["iam:PassRole"], single_or_list(node_role_arns), to_ec2)
     if targets.spot:
         # EC2 creates this role at the first spot launch of an account, with the permission of the caller.
         spot = service_linked_roles()["spot"]

@@ -16,6 +16,7 @@ from landbridge.plan.aws.node_security_group import (
 )
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.instances.capacity import Market, Strategy, fallbacks, terms
+from landbridge.plan.instances.cpu_options import CpuOptions, cpu_options
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.other_regions import in_region
 from landbridge.plan.storage import cloud_mounts
@@ -23,6 +24,7 @@ from landbridge.plan.zones import pool_zones
 
 __all__ = [
     "POOL_FILE",
+    "CpuOptions",
     "Fallback",
     "LaunchTemplateInterface",
     "Market",
@@ -82,6 +84,8 @@ class PoolArgs(Args):
     root_volume_throughput: int
     imds_hop_limit: int
     detailed_monitoring: bool
+    #: CPU options of the first capacity's type; launches of other types replace them. None: those of the type.
+    cpu_options: CpuOptions | None = None
     fallbacks: tuple[Fallback, ...] = ()
     security_group_rules: tuple[SecurityGroupRule, ...]
     node_config: dict[str, str | int | None]
@@ -153,6 +157,7 @@ def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str,
         root_volume_throughput=pool.root_volume_throughput,
         imds_hop_limit=pool.imds_hop_limit,
         detailed_monitoring=pool.detailed_monitoring,
+        cpu_options=cpu_options(pool, first.instance),
         fallbacks=tuple(
             Fallback(
                 kind=other.kind,

@@ -71,7 +71,7 @@ class ControllerResources(Args):
 
     buckets: tuple[str, ...]
     bucket_keys: tuple[str, ...]
-    node_role: str
+    node_roles: tuple[str, ...]
     slurm_key: str
     database_secret: str
     key: str
@@ -147,7 +147,7 @@ def controller_documents(
     buckets, keys = list(resources.buckets), list(resources.bucket_keys)
     denials = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
     documents: dict[str, Sequence[iam_policies.Statement]] = {
-        "launch": launch_policy.launch(place, args.targets, resources.node_role, resources.slurm_key),
+        "launch": launch_policy.launch(place, args.targets, resources.node_roles, resources.slurm_key),
         "terminate": launch_policy.terminate(place),
         "read": iam_policies.read(place),
         "hub": iam_policies.hub(buckets, keys),

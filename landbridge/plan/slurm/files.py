@@ -87,7 +87,7 @@ def cgroup_conf(environment: Environment) -> str:
 
 
 def _node_line(environment: Environment, nodes: Nodes) -> str:
-    fields: dict[str, object] = {"NodeName": nodes.hostlist}
+    fields: dict[str, Scalar] = {"NodeName": nodes.hostlist}
     if nodes.addresses:
         fields["NodeAddr"] = hostlist.compress(nodes.addresses)
     fields |= {
@@ -103,10 +103,12 @@ def _node_line(environment: Environment, nodes: Nodes) -> str:
     if nodes.suspend_after is not None and _has_node_suspend_time(environment):
         fields["SuspendTime"] = nodes.suspend_after
     fields["State"] = "CLOUD" if nodes.site == "aws" else "UNKNOWN"
-    return " ".join(f"{key}={value}" for key, value in fields.items())
+    # NodeName has to be the first key of its line.
+    merged = with_overrides(fields, dict(nodes.settings))
+    return " ".join(f"{key}={setting_text(value)}" for key, value in merged.items())
 
 
-def _reserved(environment: Environment, nodes: Nodes) -> dict[str, object]:
+def _reserved(environment: Environment, nodes: Nodes) -> dict[str, Scalar]:
     """Return the memory and cores that jobs cannot use; a key with value 0 is left out."""
     release = slurm_releases()[environment.scheduler.slurm.version]
     lines = {

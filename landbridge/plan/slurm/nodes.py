@@ -6,8 +6,16 @@ from dataclasses import dataclass, replace
 from landbridge import hostlist
 from landbridge.catalog import Accelerators, Cpus, instances, platforms
 from landbridge.environment import Environment, NodeGroup, PoolSettings
+from landbridge.environment.base import Scalar
 from landbridge.plan.site.mig import MigInstance, gres_type, mig_layout
 from landbridge.plan.slurm.core_spec import cores_per_gpu, system_cores, system_memory
+from landbridge.plan.slurm.node_settings import (
+    MEMORY,
+    RESERVED_CORES,
+    RESERVED_MEMORY,
+    node_numbers,
+    other_settings,
+)
 
 # Share of memory that jobs can use; the operating system and the firmware need the remainder.
 USABLE_MEMORY_SHARE = 0.95
@@ -20,7 +28,7 @@ class Nodes:
 
     `accelerators` is None for nodes without any; `parts` are the MIG instances of partitioned GPUs. Jobs cannot use
     reserved cores and memory. `gpus_by_socket` is empty if unknown; `gpu_cores` cores of each GPU are for GPU jobs
-    only, None: the GPU's share. `domain` is the nodes' NVLink domain.
+    only, None: the GPU's share. `domain` is the nodes' NVLink domain. `settings` are further keys of the nodes' line.
     """
 
     names: tuple[str, ...]
@@ -41,6 +49,7 @@ class Nodes:
     gpus_by_socket: tuple[int, ...] = ()
     gpu_cores: int | None = None
     domain: str | None = None
+    settings: tuple[tuple[str, Scalar | None], ...] = ()
 
     @property
     def hostlist(self) -> str:
@@ -130,7 +139,7 @@ def onprem_nodes(environment: Environment) -> tuple[Nodes, ...]:
 
 def cloud_nodes(environment: Environment) -> tuple[Nodes, ...]:
     """Return the groups of cloud nodes, one for each pool, in the file's order."""
-    return tuple(_less_huge_pages(environment, _cloud(pool)) for pool in environment.aws.pools)
+    return tuple(_cloud(environment, pool) for pool in environment.aws.pools)
 
 
 def _less_huge_pages(environment: Environment, nodes: Nodes) -> Nodes:
@@ -174,11 +183,12 @@ def _onprem(group: NodeGroup) -> Nodes:
     )
 
 
-def _cloud(pool: PoolSettings) -> Nodes:
+def _cloud(environment: Environment, pool: PoolSettings) -> Nodes:
     instance = instances()[pool.instance]
     cpus: Cpus = instance.cpus
     kinds = [instance.accelerators.type] if instance.accelerators else []
-    return Nodes(
+    numbers = node_numbers(pool.slurm)
+    nodes = Nodes(
         names=pool_node_names(pool),
         addresses=(),
         site="aws",
@@ -186,12 +196,17 @@ def _cloud(pool: PoolSettings) -> Nodes:
         accelerators=instance.accelerators,
         sockets=cpus.sockets,
         cores_per_socket=cpus.cores_per_socket,
-        threads_per_core=cpus.threads,
+        threads_per_core=pool.threads_per_core or cpus.threads,
         memory_mib=_usable(instance.memory_mib),
         features=_words("aws", pool.name, pool.instance.replace(".", "-"), *kinds, *pool.features),
         weight=CLOUD_WEIGHT,
         suspend_after=pool.suspend_after,
+        reserved_cores=numbers.get(RESERVED_CORES, 0),
+        reserved_memory_mib=numbers.get(RESERVED_MEMORY, 0),
+        settings=other_settings(pool.slurm),
     )
+    # RealMemory of the environment file is exact: it is not reduced by huge pages.
+    return replace(nodes, memory_mib=numbers[MEMORY]) if MEMORY in numbers else _less_huge_pages(environment, nodes)
 
 
 def _usable(memory_mib: int) -> int:

@@ -8,6 +8,7 @@ from landbridge.catalog import regions
 from landbridge.catalog.aws.iam import iam, iam_actions
 from landbridge.environment import Environment, Statement
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
+from landbridge.rules.environment_paths import node_policies
 from landbridge.rules.registry import rule
 
 _STATEMENTS: DataPath = ("aws", "iam", "node_statements")
@@ -199,5 +200,4 @@ def _policies(environment: Environment) -> Iterator[tuple[DataPath, str]]:
     iam_settings = environment.aws.iam
     if iam_settings.permissions_boundary is not None:
         yield ("aws", "iam", "permissions_boundary"), iam_settings.permissions_boundary
-    for index, text in enumerate(iam_settings.node_policies):
-        yield ("aws", "iam", "node_policies", index), text
+    yield from node_policies(environment)

@@ -8,8 +8,10 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext, deny_restricted_classes
+from landbridge.plan.aws.job_roles import job_roles, trust
 from landbridge.plan.aws.launch_policy import launch, launch_targets
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
+from landbridge.rules.environment_paths import node_policies, pools
 from landbridge.rules.registry import rule
 
 _POLICIES: DataPath = ("aws", "iam", "node_policies")
@@ -41,9 +43,8 @@ def unknown_policy(environment: Environment) -> Iterator[Finding]:
     A warning if the catalogue does not have the name: AWS adds policies every month.
     Source: AWS Managed Policy Reference, as in landbridge/catalog/iam_policies.yaml.
     """
-    for index, arn in enumerate(environment.aws.iam.node_policies):
+    for path, arn in node_policies(environment):
         arn_head, _, name = arn.partition(":policy/")
-        path: DataPath = (*_POLICIES, index)
         folder, policy = (f"{name.rpartition('/')[0]}/" if "/" in name else ""), name.rpartition("/")[2]
         if not arn_head.endswith(":aws"):
             continue
@@ -86,17 +87,21 @@ def repeated_policy(environment: Environment) -> Iterator[Finding]:
 
     Source: IAM User Guide, "IAM and AWS STS quotas": managed policies per role.
     """
-    arns = environment.aws.iam.node_policies
-    for index, arn in enumerate(arns):
-        if arn in arns[:index]:
-            message = f"the policy {arn} is repeated"
-            yield warning((*_POLICIES, index), message, fix="remove it")
-    limits = iam().limits
+    shared, limits = environment.aws.iam.node_policies, iam().limits
     max_policies = environment.aws.quotas.get(limits.managed_policies_quota, limits.managed_policies_per_role)
-    if len(set(arns)) > max_policies:
-        message = f"{len(set(arns))} managed policies on one role; AWS allows {max_policies}"
-        fix = f"merge policies, or request an increase of quota {limits.managed_policies_quota} and write it in aws.quotas"
-        yield error(_POLICIES, message, fix=fix, related=(("aws", "quotas"),))
+    fix = f"merge policies, or request an increase of quota {limits.managed_policies_quota} and write it in aws.quotas"
+    roles: list[tuple[DataPath, tuple[str, ...], tuple[str, ...]]] = [(_POLICIES, (), shared)]
+    roles += [(at.at("node_policies"), shared, at.pool.node_policies) for at in pools(environment)]
+    for path, inherited, arns in roles:
+        related: tuple[DataPath, ...] = (_POLICIES,) if inherited else ()
+        for index, arn in enumerate(arns):
+            if arn in (*inherited, *arns[:index]):
+                message = f"the policy {arn} is repeated"
+                yield warning((*path, index), message, fix="remove it", related=related)
+        number = len({*inherited, *arns})
+        if arns and number > max_policies:
+            message = f"{number} managed policies on one role; AWS allows {max_policies}"
+            yield error(path, message, fix=fix, related=(("aws", "quotas"), *related))
 
 
 @rule
@@ -106,11 +111,11 @@ def boundary_as_policy(environment: Environment) -> Iterator[Finding]:
     Source: IAM User Guide, "Permissions boundaries for IAM entities".
     """
     boundary = environment.aws.iam.permissions_boundary
-    for index, arn in enumerate(environment.aws.iam.node_policies):
+    for path, arn in node_policies(environment):
         if boundary is not None and arn == boundary:
             message = "the permissions boundary is also attached as a policy"
             related: tuple[DataPath, ...] = (("aws", "iam", "permissions_boundary"),)
-            yield error((*_POLICIES, index), message, fix="remove it from node_policies", related=related)
+            yield error(path, message, fix="remove it from node_policies", related=related)
 
 
 @rule
@@ -170,9 +175,7 @@ def launch_policy_size(environment: Environment) -> Iterator[Finding]:
     # Denials of classes that stay on-prem are in the same policy; a controller in AWS has all rights in one role.
     restricted = [name for name, data_class in environment.data_classes.items() if "aws" not in data_class.sites]
     statements = [
-        *launch(
-            place, launch_targets(environment), f"arn:aws-us-gov:iam::{'0' * ACCOUNT_DIGITS}:role/{'r' * 64}", "s" * 100
-        ),
+        *launch(place, launch_targets(environment), _node_role_arns(environment), "s" * 100),
         *deny_restricted_classes(place.partition, restricted, [bucket_prefix(cluster, name) for name in restricted]),
     ]
     other_rights = 0 if environment.aws.services is None else _OTHER_RIGHTS_CHARACTERS
@@ -186,8 +189,43 @@ def launch_policy_size(environment: Environment) -> Iterator[Finding]:
         yield error(("aws", "pools"), message, fix=fix)
 
 
+@rule
+def trust_policy_size(environment: Environment) -> Iterator[Finding]:
+    """The trust policy of a data class's job role fits its size limit: it names every role of nodes.
+
+    Each pool with node_policies has its own role.
+    Source: IAM User Guide, "IAM and AWS STS quotas": role trust policy length, which the quota in
+    landbridge/catalog/iam.yaml raises.
+    """
+    own_roles = [at for at in pools(environment) if at.pool.node_policies]
+    if not own_roles:
+        return
+    place = ArnContext(environment.name, "aws-us-gov", environment.region, "0" * ACCOUNT_DIGITS)
+    anchor = f"arn:aws-us-gov:rolesanywhere:{environment.region}:{'0' * ACCOUNT_DIGITS}:trust-anchor/{'0' * 36}"
+    limits = iam().limits
+    limit = environment.aws.quotas.get(limits.trust_policy_quota, limits.trust_policy_characters)
+    arns = _node_role_arns(environment)
+    for job in job_roles(environment):
+        size = len("".join(trust(job, place, arns, anchor).split()))
+        if size > limit:
+            message = (
+                f"the trust policy of the jobs of {job.data_class} has about {size} characters; AWS allows {limit}"
+            )
+            fix = f"use one set of policies in aws.iam.node_policies, or request an increase of quota {limits.trust_policy_quota} and write it in aws.quotas"
+            related: tuple[DataPath, ...] = (("aws", "iam", "anywhere"), ("onprem", "nodes"), ("aws", "quotas"))
+            yield error(own_roles[-1].at("node_policies"), message, fix=fix, related=related)
+            return
+
+
 def _named(environment: Environment) -> Iterator[tuple[DataPath, str]]:
     """Yield the path and name of each AWS managed policy, without its IAM path."""
-    for index, arn in enumerate(environment.aws.iam.node_policies):
+    for path, arn in node_policies(environment):
         if arn.split(":")[4] == "aws":
-            yield (*_POLICIES, index), arn.rsplit("/", 1)[1]
+            yield path, arn.rsplit("/", 1)[1]
+
+
+def _node_role_arns(environment: Environment) -> list[str]:
+    """Return an ARN of the longest form for the nodes' role and each role of a pool."""
+    own_roles = sum(1 for at in pools(environment) if at.pool.node_policies)
+    head = f"arn:aws-us-gov:iam::{'0' * ACCOUNT_DIGITS}:role{environment.aws.iam.path}"
+    return [f"{head}{'r' * iam().limits.role_name}"] * (1 + own_roles)

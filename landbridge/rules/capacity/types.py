@@ -82,13 +82,16 @@ def fallback_processors(environment: Environment) -> Iterator[Finding]:
     NodeName.
     """
     for at, type_, other in _fallbacks(environment):
-        expected, actual = type_.cpus, other.cpus
-        if expected.threads != actual.threads:
-            message = f"{other.name} has {actual.threads} threads a core, the pool's {type_.name} {expected.threads}"
+        # With CPU options, every type has the pool's threads per core.
+        threads = at.pool.threads_per_core
+        expected_threads, actual_threads = threads or type_.cpus.threads, threads or other.cpus.threads
+        expected, actual = type_.cpus.cores * expected_threads, other.cpus.cores * actual_threads
+        if expected_threads != actual_threads:
+            message = f"{other.name} has {actual_threads} threads a core, the pool's {type_.name} {expected_threads}"
             yield _difference("fallback-processors", message, at)
-        elif expected.logical != actual.logical:
-            message = f"{other.name} has {actual.logical} CPUs, the pool's {type_.name} {expected.logical}"
-            severity = Severity.ERROR if actual.logical < expected.logical else Severity.WARNING
+        elif expected != actual:
+            message = f"{other.name} has {actual} CPUs, the pool's {type_.name} {expected}"
+            severity = Severity.ERROR if actual < expected else Severity.WARNING
             yield _difference("fallback-processors", message, at, severity)
         if type_.memory_mib != other.memory_mib:
             message = f"{other.name} has {other.memory_mib} MiB, the pool's {type_.name} {type_.memory_mib} MiB"

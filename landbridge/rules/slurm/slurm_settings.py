@@ -1,4 +1,4 @@
-"""Rules about overrides of slurm.conf, cgroup.conf and partitions."""
+"""Rules about overrides of slurm.conf, cgroup.conf, partitions and nodes of pools."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -6,34 +6,11 @@ from landbridge.catalog.slurm.keys import slurm_keys
 from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error, warning
+from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
 
 _CONF: DataPath = ("scheduler", "overrides", "slurm_conf")
 _CGROUP: DataPath = ("scheduler", "overrides", "cgroup_conf")
-_INSTEAD = {
-    "clustername": "the environment's name",
-    "slurmctldhost": "onprem.services.controller",
-    "authtype": "scheduler.auth",
-    "nodename": "onprem.nodes and aws.pools",
-    "nodeset": "scheduler.partitions",
-    "partitionname": "scheduler.partitions",
-    "accountingstoragehost": "onprem.services.database",
-    "resumeprogram": "aws.pools: it calls the burst controller",
-    "suspendprogram": "aws.pools: it calls the burst controller",
-    "resumefailprogram": "aws.pools: it calls the burst controller",
-    "prologslurmctld": "aws.pools: it waits for nodes that start",
-    "resumetimeout": "aws.pools[].resume_timeout",
-    "suspendtime": "aws.pools[].suspend_after",
-    "slurmctldport": "the ports that the link and the security groups permit",
-    "slurmdport": "the ports that the link and the security groups permit",
-    "srunportrange": "the ports that the link and the security groups permit",
-}
-_INSTEAD_IN_PARTITION = {
-    "partitionname": "the partition's key",
-    "nodes": "nodes:",
-    "default": "default:",
-    "maxtime": "max_time:",
-}
 
 
 @rule
@@ -42,15 +19,15 @@ def protected_setting(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge: slurm.conf is generated from the environment only.
     """
-    for key in environment.scheduler.overrides.slurm_conf:
-        if key.casefold() in _INSTEAD:
-            message = f"{key} is generated from {_INSTEAD[key.casefold()]}"
-            yield error((*_CONF, key), message, fix="write it there")
+    planned = slurm_keys().planned
+    for key, source in _planned_keys(environment.scheduler.overrides.slurm_conf, planned.slurm_conf):
+        yield error((*_CONF, key), f"{key} is generated from {source}", fix="write it there")
     for name, partition in environment.scheduler.partitions.items():
-        for key in partition.settings:
-            if key.casefold() in _INSTEAD_IN_PARTITION:
-                message = f"{key} is written as {_INSTEAD_IN_PARTITION[key.casefold()]}"
-                yield error((*_settings(name), key), message, fix="write it there")
+        for key, source in _planned_keys(partition.settings, planned.partition):
+            yield error((*_settings(name), key), f"{key} is written as {source}", fix="write it there")
+    for at in pools(environment):
+        for key, source in _planned_keys(at.pool.slurm, planned.node):
+            yield error(at.at("slurm", key), f"{key} is generated from {source}", fix="remove it, or change that")
 
 
 @rule(suppressible=False)
@@ -96,6 +73,8 @@ def slurm_key(environment: Environment) -> Iterator[Finding]:
     yield from _unknown(overrides.cgroup_conf, _CGROUP, "cgroup.conf", key_facts.cgroup_conf)
     for name, partition in environment.scheduler.partitions.items():
         yield from _unknown(partition.settings, _settings(name), "a partition", key_facts.partition)
+    for at in pools(environment):
+        yield from _unknown(at.pool.slurm, at.at("slurm"), "a node", key_facts.node)
 
 
 @rule
@@ -104,13 +83,7 @@ def slurm_value(environment: Environment) -> Iterator[Finding]:
 
     Source: slurm.conf(5): # begins a comment, and keys are not case sensitive.
     """
-    overrides = environment.scheduler.overrides
-    files: list[tuple[DataPath, Mapping[str, Scalar | None]]] = [
-        (_CONF, overrides.slurm_conf),
-        (_CGROUP, overrides.cgroup_conf),
-    ]
-    files += [(_settings(name), partition.settings) for name, partition in environment.scheduler.partitions.items()]
-    for path, settings in files:
+    for path, settings in _mappings(environment):
         seen: dict[str, str] = {}
         for key, value in settings.items():
             first = seen.setdefault(key.casefold(), key)
@@ -186,14 +159,23 @@ def partition_named_default(environment: Environment) -> Iterator[Finding]:
 
 def _written(environment: Environment) -> Iterator[tuple[DataPath, str, Scalar | None]]:
     """Yield the path of the mapping, the key and the value of each override."""
-    overrides = environment.scheduler.overrides
-    files: list[tuple[DataPath, Mapping[str, Scalar | None]]] = [
-        (_CONF, overrides.slurm_conf),
-        (_CGROUP, overrides.cgroup_conf),
-        *((_settings(name), partition.settings) for name, partition in environment.scheduler.partitions.items()),
-    ]
-    for path, settings in files:
+    for path, settings in _mappings(environment):
         yield from ((path, key, value) for key, value in settings.items())
+
+
+def _mappings(environment: Environment) -> Iterator[tuple[DataPath, Mapping[str, Scalar | None]]]:
+    """Yield every mapping of Slurm's keys with its path."""
+    scheduler = environment.scheduler
+    yield _CONF, scheduler.overrides.slurm_conf
+    yield _CGROUP, scheduler.overrides.cgroup_conf
+    yield from ((_settings(name), partition.settings) for name, partition in scheduler.partitions.items())
+    yield from ((at.at("slurm"), at.pool.slurm) for at in pools(environment))
+
+
+def _planned_keys(settings: Mapping[str, Scalar | None], planned: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the keys that Landbridge generates, each with the setting that it is generated from."""
+    sources = {key.casefold(): source for key, source in planned.items()}
+    yield from ((key, sources[key.casefold()]) for key in settings if key.casefold() in sources)
 
 
 def _unknown(
@@ -223,6 +205,7 @@ def _elsewhere(key: str, file: str) -> str | None:
         "slurm.conf": (lists.slurm_conf, "scheduler.overrides.slurm_conf"),
         "cgroup.conf": (lists.cgroup_conf, "scheduler.overrides.cgroup_conf"),
         "a partition": (lists.partition, "a partition's settings"),
+        "a node": (lists.node, "aws.pools[].slurm"),
     }
     for name, (keys, setting) in keys_by_file.items():
         if name != file and key.casefold() in (key_name.casefold() for key_name in keys):

@@ -12,7 +12,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ec2.models.instances import InstanceState
 
 from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
-from sandbox.aws_emulator.ec2 import images, quotas
+from sandbox.aws_emulator.ec2 import cpu_options, images, quotas
 from sandbox.aws_emulator.ec2 import network_interfaces as nics
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
 from sandbox.aws_emulator.ec2.instance_types import spot_price, zones_of
@@ -135,6 +135,7 @@ def check(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], coun
     placement = place(emulator, backend, launch)
     _check_references(emulator, backend, launch)
     nics.check(placement.instance_type, launch.get("NetworkInterfaces") or [])
+    cpu_options.check(placement.instance_type, launch.get("CpuOptions") or {})
     machines.check_address(emulator, placement.subnet, primary_interface(launch).get("PrivateIpAddress"))
     quotas.require(emulator, backend, placement.instance_type, market(launch) or "on-demand", count)
     _check_price(emulator, launch, placement)

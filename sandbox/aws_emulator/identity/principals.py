@@ -21,6 +21,12 @@ def role(region: str, name: str) -> Any | None:
     return None
 
 
+def roles_of_profile(region: str, name: str) -> list[Any]:
+    """Return the roles of the instance profile with this ARN or name."""
+    profiles = _iam(region).instance_profiles.values()
+    return [role for profile in profiles if name in (profile.arn, profile.name) for role in profile.roles]
+
+
 def policy(region: str, arn: str) -> Any | None:
     """Return the customer managed or AWS managed policy of this ARN, or None."""
     managed.load(_iam(region), arn)

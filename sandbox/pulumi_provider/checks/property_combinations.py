@@ -1,6 +1,6 @@
 """Check of property combinations that AWS refuses: exclusive properties, and properties that require another.
 
-Source: EC2 API Reference, CreateLaunchTemplate and AuthorizeSecurityGroupIngress; FSx API Reference,
+Source: EC2 API Reference, CreateLaunchTemplate, CpuOptionsRequest and AuthorizeSecurityGroupIngress; FSx API Reference,
 LustreFileSystemConfiguration; terraform-provider-aws, internal/service/route53resolver/endpoint.go.
 """
 
@@ -54,6 +54,9 @@ def _template(bag: Bag) -> Iterator[Problem]:
         if not any(isinstance(part, pulumi.output.Unknown) for part in place) and place in places[:index]:
             yield ("networkInterfaces", index), f"a second interface at card {place[0]}, device {place[1]}"
     yield from disk_problems(TEMPLATE, bag)
+    cpus = bag.get("cpuOptions")
+    if isinstance(cpus, Mapping) and ("coreCount" in cpus) != ("threadsPerCore" in cpus):
+        yield ("cpuOptions",), "both coreCount and threadsPerCore"
     market = bag.get("instanceMarketOptions")
     block = isinstance(market, Mapping) and market.get("marketType") == "capacity-block"
     if block and "capacityReservationSpecification" not in bag:

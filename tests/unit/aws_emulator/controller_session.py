@@ -37,10 +37,27 @@ def call(stack: Stack, tags: dict[str, str] | None = None) -> dict[str, Any]:
     }
 
 
+def instance_profile(cloud: EmulatorProcess, name: str) -> str:
+    """Create a role of nodes with its instance profile of the same name; return the ARN of the profile."""
+    iam = client_of(cloud, "iam")
+    trust = {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    iam.create_role(RoleName=name, AssumeRolePolicyDocument=_document([trust]))
+    profile = iam.create_instance_profile(InstanceProfileName=name)["InstanceProfile"]
+    iam.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
+    return str(profile["Arn"])
+
+
 def session(
-    cloud: EmulatorProcess, right: Literal["launch", "terminate"], *, existing: tuple[str, ...] = (), spot: bool = False
+    cloud: EmulatorProcess,
+    right: Literal["launch", "terminate"],
+    *,
+    existing: tuple[str, ...] = (),
+    spot: bool = False,
+    passed: tuple[str, ...] = ("node",),
 ) -> Any:
-    """Return an EC2 client with the keys of a session of the role. `existing` are ids of subnets of the organisation."""
+    """Return an EC2 client with the keys of a session of the role. `existing` are ids of subnets of the organisation,
+    `passed` names of roles of nodes.
+    """
     place = ArnContext(CLUSTER, "aws", "us-east-1", ACCOUNT)
     targets = LaunchTargets(
         instance_types=("p5.48xlarge",),
@@ -49,7 +66,12 @@ def session(
         spot=spot,
     )
     statements = (
-        launch(place, targets, f"arn:aws:iam::{ACCOUNT}:role/node", "arn:aws:secretsmanager:::secret:x")
+        launch(
+            place,
+            targets,
+            [f"arn:aws:iam::{ACCOUNT}:role/{name}" for name in passed],
+            "arn:aws:secretsmanager:::secret:x",
+        )
         if right == "launch"
         else terminate(place)
     )

@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 
 from sandbox.aws_emulator.process import EmulatorProcess
-from tests.unit.aws_emulator.conftest import IMAGE, Stack
-from tests.unit.aws_emulator.controller_session import NODE_TAGS, call, session, set_cluster_tags, tag_list
+from tests.unit.aws_emulator.conftest import IMAGE, Stack, build
+from tests.unit.aws_emulator.controller_session import (
+    NODE_TAGS,
+    call,
+    instance_profile,
+    session,
+    set_cluster_tags,
+    tag_list,
+)
 from tests.unit.aws_emulator.test_emulator_launch import error_of, run
 
 DENIED = (403, "UnauthorizedOperation")
@@ -66,3 +73,17 @@ def test_a_session_terminates_nodes_and_no_other_instances(cloud: EmulatorProces
     assert error_of(lambda: ending.terminate_instances(InstanceIds=[gateway])) == DENIED
     assert error_of(lambda: ending.terminate_instances(InstanceIds=[node, gateway])) == DENIED
     assert ending.terminate_instances(InstanceIds=[node])["TerminatingInstances"][0]["InstanceId"] == node
+
+
+@pytest.mark.parametrize(("passed", "allowed"), [(("node",), False), (("node", "node-p5"), True)])
+def test_a_launch_is_denied_if_it_may_not_pass_the_role_of_its_template(
+    cloud: EmulatorProcess, ec2: Any, passed: tuple[str, ...], allowed: bool
+) -> None:
+    profile = instance_profile(cloud, "node-p5")
+    stack = build(ec2, profile)
+    set_cluster_tags(ec2, stack)
+    controller = session(cloud, "launch", passed=passed)
+    if allowed:
+        assert run(controller, stack, 1, 1, **call(stack))["Instances"]
+    else:
+        assert error_of(lambda: run(controller, stack, 1, 1, **call(stack))) == DENIED

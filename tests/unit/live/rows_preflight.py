@@ -34,6 +34,9 @@ ACCOUNT = [
           "arn:aws:iam::111111111111:policy/ours is a policy of account 111111111111, and roles can have policies of their own "
           "account only (123456789012)", ("aws", "iam", "node_policies", 0),
           changes=lambda e: {("aws", "iam", "node_policies"): ["arn:aws:iam::111111111111:policy/ours"]}),
+    Fault("a pool's policy that does not exist", "live-policy", "aws.pools[].node_policies: a policy that does not exist",
+          "there is no policy arn:aws:iam::123456789012:policy/agnet", (*P, 0, "node_policies", 0),
+          changes=lambda e: {(*P, 0, "node_policies"): ["arn:aws:iam::123456789012:policy/agnet"]}),
     Fault("a fresh account without spot's role", "live-service-linked-role", "kind: spot in an account that never used spot",
           "this account has no service-linked role AWSServiceRoleForEC2Spot: without it EC2 launches no spot instance",
           (*P, 3, "capacity", 0, "kind"), f.no_spot_role, severity="warning"),

@@ -10,6 +10,7 @@ from landbridge.live.request import launch_request
 from landbridge.plan.ansible.burst import burst_config
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.instances.capacity import fallbacks
+from landbridge.plan.instances.cpu_options import cpu_options
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from tests.unit.burst.launches import attempt
 from tests.unit.core.samples import environment
@@ -27,6 +28,7 @@ ELSEWHERE = {"ImageId", "BlockDeviceMappings", "MetadataOptions", "LaunchTemplat
         ({}, {"kind": "spot", "zones": ["use1-az4"], "max_price_usd": 30.5}),
         ({}, {"kind": "capacity_block", "reservation": CR, "zone": "use1-az4", "count": 4}),
         ({"instance": "g6e.xlarge", "efa": False, "public_ip": True}, {"kind": "on_demand", "zones": ["use1-az4"]}),
+        ({"threads_per_core": 1}, {"kind": "on_demand", "zones": ["use1-az4"]}),
         ({"security_groups": ["sg-0123456789abcdef0"]}, {"kind": "on_demand", "zones": ["use1-az4"]}),
     ],
 )
@@ -45,6 +47,7 @@ def test_both_requests_have_the_same_interfaces_market_and_target(pool: Any, cap
         image="ami-0a11ce5a9db0c5000",
         count=2,
         placement_group=offering.placement_group,
+        cpus=cpu_options(site.aws.pools[0], terms.instance),
     )
     assert {key: value for key, value in launched.items() if key not in ELSEWHERE} == {
         key: value for key, value in dry.items() if key not in ELSEWHERE

@@ -16,6 +16,7 @@ ROWS = [
     Row("wrong-type", "a number in quotes", {(*POOL, "max_nodes"): "4"}, (*POOL, "max_nodes"), "whole number"),
     Row("wrong-type", "a mapping where a list belongs", {("users",): {"alice": 20001}}, ("users",), "a list"),
     Row("wrong-format", "an address that is no range", {("aws", "cidr"): "10.60.0.1/16"}, ("aws", "cidr"), "10.60.0.0/16"),
+    Row("wrong-format", "a role for the nodes of a pool", {(*POOL, "node_policies"): ["arn:aws:iam::123456789012:role/ours"]}, (*POOL, "node_policies", 0), "not a policy"),
     Row("wrong-format", "an octet above 255", {("link", "gateway_address"): "999.1.1.1"}, ("link", "gateway_address"), "999.1.1.1"),
     Row("wrong-format", "a zone by its name", {(*POOL, "capacity", 0, "zones"): ["us-east-1a"]}, (*POOL, "capacity", 0, "zones", 0), "zone's id"),
     Row("out-of-range", "more nodes than a pool may have", {(*POOL, "max_nodes"): 5000}, (*POOL, "max_nodes"), "at most 1024"),

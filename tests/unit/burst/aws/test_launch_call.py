@@ -19,8 +19,11 @@ def test_markets_and_reservations_are_in_the_call() -> None:
     assert block["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
     target = block["CapacityReservationSpecification"]["CapacityReservationTarget"]
     assert target == {"CapacityReservationId": "cr-1"}
+    without_smt = launch_call(single, replace(OFFERING, core_count=96, threads_per_core=1), TAGS, True)
+    assert without_smt["CpuOptions"] == {"CoreCount": 96, "ThreadsPerCore": 1}
     plain = launch_call(single, replace(OFFERING, placement_group="pg", interfaces=()), TAGS, False)
     assert "InstanceMarketOptions" not in plain and "NetworkInterfaces" not in plain
+    assert "CpuOptions" not in plain
     assert (plain["Placement"], plain["SubnetId"], plain["MinCount"]) == ({"GroupName": "pg"}, OFFERING.subnet, 1)
 
 

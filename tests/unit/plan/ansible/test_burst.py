@@ -202,3 +202,16 @@ def test_the_burst_programs_can_read_any_pool(data: dict[str, Any]) -> None:
         return
     assert len({offering.key for offering in pool.offerings}) == len(pool.offerings)
     assert all(offering.usd_hour is None or offering.usd_hour > 0 for offering in pool.offerings)
+
+
+def test_a_launch_without_smt_has_the_cores_of_its_own_type() -> None:
+    capacity = [
+        {"kind": "on_demand", "zones": ["use1-az4"]},
+        {"kind": "spot", "zones": ["use1-az4"], "instance": "p5.4xlarge"},
+    ]
+    site = environment({(*POOL, "threads_per_core"): 1, (*POOL, "capacity"): capacity})
+    offerings = parse(burst_config(site, built(site))).policy.pools["p5"].offerings
+    cpus = [(offering.instance_type, offering.core_count, offering.threads_per_core) for offering in offerings]
+    assert cpus == [("p5.48xlarge", 96, 1), ("p5.4xlarge", 8, 1)]
+    plain = environment({(*POOL, "capacity"): capacity})
+    assert "core_count" not in burst_config(plain, built(plain))["pools"]["p5"]["offerings"][0]

@@ -21,7 +21,7 @@ def environment(**changes: object) -> Environment:
 def node_conditions(chosen: Environment) -> list[dict[str, dict[str, str]]]:
     args = identity_args(chosen)
     arns = {plan.data_class: f"arn:aws:x:::{plan.data_class}" for plan in args.jobs}
-    text = documents(args, PLACE, arns, arns, NODE, arns, "arn:aws:secretsmanager:::x").node
+    text = documents(args, PLACE, arns, arns, [NODE], arns, "arn:aws:secretsmanager:::x").node
     return [row["Condition"] for row in json.loads(text)["Statement"] if row["Effect"] == "Allow"]
 
 
@@ -51,10 +51,10 @@ def test_the_credentials_of_an_instance_are_bound_to_its_address_where_it_has_en
 def test_a_trust_policy_with_many_on_prem_nodes_stays_below_its_size_limit() -> None:
     (plan,) = job_roles(environment())
     few = plan.model_copy(update={"hosts": ("dgx01", "dgx02")})
-    (_, _, statement) = json.loads(trust(few, PLACE, NODE, "arn:aws:rolesanywhere:::x"))["Statement"]
+    (_, _, statement) = json.loads(trust(few, PLACE, [NODE], "arn:aws:rolesanywhere:::x"))["Statement"]
     assert statement["Condition"]["StringEquals"]["aws:PrincipalTag/x509Subject/CN"] == ["dgx01", "dgx02"]
     many = plan.model_copy(update={"hosts": ("dgx???",)})
-    text = trust(many, PLACE, NODE, "arn:aws:rolesanywhere:::x")
+    text = trust(many, PLACE, [NODE], "arn:aws:rolesanywhere:::x")
     (_, _, statement) = json.loads(text)["Statement"]
     assert statement["Condition"]["StringLike"] == {"aws:PrincipalTag/x509Subject/CN": ["dgx???"]}
     assert "aws:SourceAccount" in statement["Condition"]["StringEquals"] and len(text) < 2048

@@ -4,10 +4,11 @@ from datetime import date
 from typing import Any
 
 from landbridge.findings import DataPath
-from tests.unit.core.samples import REMOVED
+from tests.unit.core.samples import GOOD, REMOVED
 from tests.unit.rules.row import Row
 
 IAM: DataPath = ("aws", "iam")
+POOL_POLICIES: DataPath = ("aws", "pools", 0, "node_policies")
 STATEMENTS: DataPath = (*IAM, "node_statements")
 FIRST: DataPath = (*STATEMENTS, 0)
 DATA = "arn:aws:s3:::data"
@@ -114,6 +115,13 @@ ROWS = [
     Row("retired-policy", "a policy that AWS has retired", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/service-role/AmazonEC2RoleforSSM"]}, (*IAM, "node_policies", 0), "AmazonSSMManagedInstanceCore"),
     Row("repeated-policy", "a managed policy twice", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"] * 2}, (*IAM, "node_policies", 1), "the policy arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore is repeated"),
     Row("repeated-policy", "more managed policies than a role may have", {(*IAM, "node_policies"): [f"arn:aws:iam::123456789012:policy/p{n}" for n in range(11)]}, (*IAM, "node_policies"), "11 managed"),
+    Row("too-wide-policy", "AdministratorAccess on the nodes of a pool", {POOL_POLICIES: ["arn:aws:iam::aws:policy/AdministratorAccess"]}, (*POOL_POLICIES, 0), "everything"),
+    Row("unknown-policy", "a misspelt policy of a pool", {POOL_POLICIES: ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCor"]}, (*POOL_POLICIES, 0), '"AmazonSSMManagedInstanceCore"'),
+    Row("iam-partition", "a commercial policy of a pool in China", {POOL_POLICIES: ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"]}, (*POOL_POLICIES, 0), "aws-cn", region="cn-north-1"),
+    Row("repeated-policy", "a pool's policy that all nodes have", {(*IAM, "node_policies"): ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"], POOL_POLICIES: ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"]}, (*POOL_POLICIES, 0), "is repeated"),
+    Row("repeated-policy", "more managed policies than a pool's role may have", {(*IAM, "node_policies"): [f"arn:aws:iam::123456789012:policy/p{n}" for n in range(6)], POOL_POLICIES: [f"arn:aws:iam::123456789012:policy/q{n}" for n in range(6)]}, POOL_POLICIES, "12 managed"),
+    Row("boundary-as-policy", "the boundary as a policy of a pool", {POOL_POLICIES: ["arn:aws:iam::123456789012:policy/edge"], (*IAM, "permissions_boundary"): "arn:aws:iam::123456789012:policy/edge"}, (*POOL_POLICIES, 0), "boundary"),
+    Row("trust-policy-size", "more roles of pools than a trust policy can name", {("aws", "pools"): [{**GOOD["aws"]["pools"][0], "name": f"p{n}", "node_policies": ["arn:aws:iam::123456789012:policy/agent"]} for n in range(20)]}, ("aws", "pools", 19, "node_policies"), "2048"),
     Row("boundary-as-policy", "the boundary as a policy", {(*IAM, "node_policies"): ["arn:aws:iam::123456789012:policy/edge"], (*IAM, "permissions_boundary"): "arn:aws:iam::123456789012:policy/edge"}, (*IAM, "node_policies", 0), "boundary"),
     Row("role-path", "a path that AWS reserves", {(*IAM, "path"): "/aws-service-role/x/"}, (*IAM, "path"), "AWS's own"),
     Row("role-path", "a path too long", {(*IAM, "path"): f"/{'x' * 520}/"}, (*IAM, "path"), "512"),
