@@ -58,7 +58,10 @@ def _plan(args: FileSystemInputs) -> FileSystemArgs:
         storage={"cloud_shares": {"share": with_integers(args["share"])}},
         aws={"protect": args.get("protect", True)},
     )
-    return file_system_args(environment)[0]
+    planned = file_system_args(environment)
+    if not planned:
+        raise ValueError(f"{args['share']['kind']} is an existing file system, which this component does not create")
+    return planned[0]
 
 
 #: Example inputs besides those of OwnedInputs, as Pulumi's protocol has them; tests create a component from them.

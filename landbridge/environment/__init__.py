@@ -19,6 +19,13 @@ from landbridge.environment.aws.cloud_services import (
     LoginHosts,
 )
 from landbridge.environment.aws.data_hub import HubClass, ObjectLock, S3DataHub
+from landbridge.environment.aws.existing_file_systems import (
+    ExistingEfs,
+    ExistingLustre,
+    ExistingOntap,
+    ExistingOpenZfs,
+    ExistingShare,
+)
 from landbridge.environment.aws.file_systems import DataRepository, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.aws.guardrails import Budget, GuardrailsSettings
 from landbridge.environment.aws.iam import Egress, IamSettings, Ingress, Statement
@@ -74,6 +81,11 @@ __all__ = [
     "Egress",
     "Endpoints",
     "Environment",
+    "ExistingEfs",
+    "ExistingLustre",
+    "ExistingOntap",
+    "ExistingOpenZfs",
+    "ExistingShare",
     "ExistingSubnet",
     "ExistingVpc",
     "ExternalNfsHome",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.aws.data_hub import S3DataHub
+from landbridge.environment.aws.existing_file_systems import ExistingLustre, ExistingShare
 from landbridge.environment.aws.file_systems import CloudShare, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.base import AbsolutePath, Model, Text, Url, Word
 
@@ -112,7 +113,7 @@ class Storage(Model):
         default=None, description="FSx for Lustre for jobs with many reads; billed while it exists"
     )
     cloud_shares: Mapping[Word, CloudShare] = Field(
-        default={}, description="more file systems in AWS, by name; each one is billed while it exists"
+        default={}, description="more file systems in AWS, by name; each created one is billed while it exists"
     )
 
     site_shares: Mapping[Word, SiteShare] = Field(
@@ -121,10 +122,22 @@ class Storage(Model):
     lustre_client: LustreClient = LustreClient()
 
     def in_aws(self) -> dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs]:
-        """Return the file systems in AWS by path inside `storage`."""
+        """Return the file systems in AWS that Landbridge creates, by path inside `storage`."""
         first: dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs] = {}
         if isinstance(self.home, Efs | FsxOpenZfs):
             first[("home",)] = self.home
         if self.cloud_scratch is not None:
             first[("cloud_scratch",)] = self.cloud_scratch
-        return first | {("cloud_shares", name): share for name, share in self.cloud_shares.items()}
+        shares = self.cloud_shares.items()
+        return first | {("cloud_shares", name): share for name, share in shares if not isinstance(share, ExistingShare)}
+
+    def existing(self) -> dict[tuple[str, ...], ExistingShare]:
+        """Return the existing file systems in AWS, which Landbridge only mounts, by path inside `storage`."""
+        shares = self.cloud_shares.items()
+        return {("cloud_shares", name): share for name, share in shares if isinstance(share, ExistingShare)}
+
+    @property
+    def lustre_in_aws(self) -> tuple[str, ...] | None:
+        """Return the path of the first Lustre file system in AWS, created or existing; None without one."""
+        systems = {**self.in_aws(), **self.existing()}.items()
+        return next((path for path, share in systems if isinstance(share, FsxLustre | ExistingLustre)), None)

@@ -135,7 +135,9 @@ class PoolOutput(Args):
 class FileSystemOutput(Args):
     """Mount arguments of a file system: `mount -t type -o options source mount`."""
 
-    kind: Literal["fsx_lustre", "fsx_openzfs", "efs"]
+    kind: Literal[
+        "fsx_lustre", "fsx_openzfs", "efs", "existing_lustre", "existing_openzfs", "existing_ontap", "existing_efs"
+    ]
     id: str
     dns_name: str
     #: Lustre's mount name of the file system, a part of `source`.
@@ -144,8 +146,10 @@ class FileSystemOutput(Args):
     type: str
     options: str
     mount: str
+    #: Empty: not named in the file, for an existing EFS file system only.
     zones: tuple[str, ...]
-    security_group_id: str
+    #: None for an existing file system: its groups are its owner's.
+    security_group_id: str | None = None
 
 
 class ServiceHostOutput(Args):

@@ -9,6 +9,7 @@ from landbridge.environment import (
     CapacityBlock,
     Efs,
     Environment,
+    ExistingShare,
     FsxLustre,
     FsxOpenZfs,
     PoolSettings,
@@ -109,8 +110,13 @@ def node_policies(environment: Environment) -> Iterator[tuple[DataPath, str]]:
 
 
 def cloud_file_systems(environment: Environment) -> Iterator[tuple[DataPath, FsxLustre | FsxOpenZfs | Efs]]:
-    """Return the path and settings of every file system in AWS."""
+    """Return the path and settings of every file system in AWS that Landbridge creates."""
     return ((("storage", *path), share) for path, share in environment.storage.in_aws().items())
+
+
+def existing_file_systems(environment: Environment) -> Iterator[tuple[DataPath, ExistingShare]]:
+    """Return the path and settings of every existing file system in AWS."""
+    return ((("storage", *path), share) for path, share in environment.storage.existing().items())
 
 
 def usd(amount: float) -> str:

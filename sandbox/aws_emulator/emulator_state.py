@@ -66,6 +66,8 @@ class EmulatorState:
     offerings: dict[str, dict[str, Any]] = field(default_factory=dict)  # of Capacity Blocks
     members: dict[str, list[str]] = field(default_factory=dict)  # group's ARN -> its members' ARNs
     file_systems: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
+    file_machines: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
+    file_volumes: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
     file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
@@ -123,6 +125,8 @@ class EmulatorState:
                 self.members,
                 self.extra,
                 self.file_systems,
+                self.file_machines,
+                self.file_volumes,
                 self.file_links,
                 self.file_backups,
                 self.grown,

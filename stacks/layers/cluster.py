@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import pulumi
 
 from components.dns_records import DnsRecords
+from components.existing_file_systems import ExistingFileSystems
 from components.file_system import FileSystem
 from components.guardrails import Guardrails
 from components.parts.in_region import in_region
 from components.pool import Pool
 from landbridge.environment import Environment
+from landbridge.plan.aws.existing_file_systems import ExistingFileSystemsArgs, existing_file_systems_args
 from landbridge.plan.aws.file_system import FileSystemArgs, file_system_args
 from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args
 from landbridge.plan.aws.login import LoginArgs, login_args
@@ -32,6 +34,7 @@ class ClusterPlan:
     pools: tuple[PoolArgs, ...]
     region_pools: Mapping[str, tuple[PoolArgs, ...]]
     file_systems: tuple[FileSystemArgs, ...]
+    existing_file_systems: ExistingFileSystemsArgs | None
     records: DnsRecordsArgs | None
 
     @classmethod
@@ -44,6 +47,7 @@ class ClusterPlan:
             tuple(pool_args(environment, pool, images) for pool in environment.aws.pools),
             {region: region_pool_args(environment, region, images) for region in environment.aws.other_regions},
             tuple(file_system_args(environment)),
+            existing_file_systems_args(environment),
             dns_records_args(environment),
         )
 
@@ -102,8 +106,15 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         )
         for file_system in plan.file_systems
     }
+    existing = None
+    if plan.existing_file_systems is not None:
+        mounting = served.mounting if served is not None else {}
+        existing = ExistingFileSystems(name, plan.existing_file_systems, pools=groups, services=mounting, opts=options)
+    available = {key: system.mounted() for key, system in file_systems.items()} | (
+        existing.mounted() if existing is not None else {}
+    )
     mount_names = dict.fromkeys(name for pool_args in plan.pools for name in pool_args.mounts)
-    resolve_mounts(pulumi.Output.from_input([file_systems[name].mounted() for name in mount_names]))
+    resolve_mounts(pulumi.Output.from_input([available[name] for name in mount_names]))
     if plan.records is not None and foundation.dns_zone_id is not None:
         aliases = {alias(key): system.resource.dns_name for key, system in file_systems.items()}
         DnsRecords(name, plan.records, zone_id=foundation.dns_zone_id, aliases=aliases, opts=options)
@@ -111,8 +122,10 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     region_pools = _region_pools(plan, foundation, context)
     if region_pools:
         exports["region_pools"] = region_pools
-    if file_systems:
-        exports["file_systems"] = {key: system.exports() for key, system in file_systems.items()}
+    if available:
+        exports["file_systems"] = {key: system.exports() for key, system in file_systems.items()} | (
+            existing.exports() if existing is not None else {}
+        )
     if served is not None:
         exports["services"] = served.exports
     return Cluster(pool_security_group_ids=groups), exports

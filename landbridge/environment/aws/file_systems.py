@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from landbridge.environment.aws.existing_file_systems import ExistingShare
 from landbridge.environment.base import AbsolutePath, Model, Word, Zone
 
 S3Url = Annotated[str, StringConstraints(pattern=r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/\S*)?$")]
@@ -100,4 +101,4 @@ class Efs(Model):
     mount: AbsolutePath = "/shared"
 
 
-CloudShare = Annotated[FsxLustre | FsxOpenZfs | Efs, Field(discriminator="kind")]
+CloudShare = Annotated[FsxLustre | FsxOpenZfs | Efs | ExistingShare, Field(discriminator="kind")]

@@ -8,7 +8,7 @@ from typing import Any
 
 from landbridge.catalog import InstanceType, gpus, instances
 from landbridge.catalog.aws.node_contract import node_contract
-from landbridge.environment import Environment, FsxLustre, PoolSettings
+from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.aws.images import pool_root_device
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.network_interfaces import pool_interfaces
@@ -32,7 +32,7 @@ def image_expectations(environment: Environment, image: str | None = None) -> di
         "secrets": list(facts.secrets),
         "leftovers": list(facts.leftovers),
         "engines": list(environment.containers.engines),
-        "lustre": any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values()),
+        "lustre": environment.storage.lustre_in_aws is not None,
         "skip": list(skip),
         **_union(pool_expectations(environment, pool) for pool in pools),
     }

@@ -12,6 +12,9 @@ def storage_spend(environment: Environment) -> Iterator[BillItem]:
     """Yield the file systems in AWS, billed while they exist, and the data hub, billed by its content."""
     for path, share in environment.storage.in_aws().items():
         yield from _share(environment, path[-1], share)
+    for path, existing in environment.storage.existing().items():
+        why = "exists already and is not counted: its owner pays for it"
+        yield Unpriced(f"{path[-1]}: {existing.id}", None, existing.data_class, why)
     for name, data_class in environment.data_classes.items():
         if "aws" in data_class.sites:
             yield by_volume(f"the hub's bucket of {name}", "storage", "s3_standard", environment.region, name)

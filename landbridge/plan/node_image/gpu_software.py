@@ -11,7 +11,7 @@ from landbridge.catalog.aws.images import PublicImage, image_behind
 from landbridge.catalog.hardware.node_software import node_software
 from landbridge.catalog.hardware.published import published
 from landbridge.catalog.slurm.sources import slurm_sources
-from landbridge.environment import Environment, FsxLustre, ImageBuild
+from landbridge.environment import Environment, ImageBuild
 from landbridge.plan.ansible.gpu_tools import toolkit_packages
 from landbridge.plan.aws.images import build_parent, image_sources
 from landbridge.plan.slurm.packages import SERVICE_SYSTEM, slurm_packages
@@ -136,7 +136,7 @@ def _slurm(environment: Environment, system: str) -> dict[str, Any]:
 
 def _lustre(environment: Environment, system: str) -> dict[str, Any]:
     """Return AWS's Lustre client, unless the file names another source or nothing in AWS is Lustre."""
-    has_lustre = any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values())
+    has_lustre = environment.storage.lustre_in_aws is not None
     is_published = system in published().products["fsx_lustre"].systems
     if not has_lustre or not is_published or environment.storage.lustre_client.known:
         return {}

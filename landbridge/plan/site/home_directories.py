@@ -35,7 +35,7 @@ def nfs_server_mounts(environment: Environment) -> list[dict[str, Any]]:
 
 
 def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list[dict[str, Any]]:
-    """Return the mounts of login hosts in AWS besides homes, for the role nfs_client: the jobs' shares except Lustre.
+    """Return the mounts of login hosts in AWS besides homes, for the role nfs_client: the jobs' shares over NFS.
 
     Empty before the stack exists, and for on-prem services: file systems in AWS are mounted in AWS only.
     """
@@ -45,7 +45,7 @@ def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list
     return [
         _mount(file_system, file_system.mount)
         for name, file_system in file_systems
-        if name != SHARE and file_system.kind != "fsx_lustre"
+        if name != SHARE and file_system.type == "nfs4"
     ]
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from landbridge.environment import Environment, FsxLustre, SiteLustre, SiteNfs
+from landbridge.environment import Environment, SiteLustre, SiteNfs
 
 
 def site_nfs_mounts(environment: Environment) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def image_variables(environment: Environment) -> dict[str, Any]:
     """Return the Lustre client variables of the cloud node image; empty unless cloud nodes mount Lustre and a client is
     known.
     """
-    has_lustre = any(isinstance(share, FsxLustre) for share in environment.storage.in_aws().values())
+    has_lustre = environment.storage.lustre_in_aws is not None
     if not has_lustre or not environment.storage.lustre_client.known:
         return {}
     return {"landbridge_cloud_lustre": client_variables(environment)}

@@ -1,5 +1,6 @@
 """Shared file systems in AWS: resolved settings, zones, and the limits of FSx and EFS."""
 
+from landbridge.plan.storage.existing import existing_zones, pools_apart
 from landbridge.plan.storage.resolved import (
     Resolved,
     Share,
@@ -23,6 +24,8 @@ __all__ = [
     "addresses",
     "capacity",
     "cloud_mounts",
+    "existing_zones",
+    "pools_apart",
     "pools_elsewhere",
     "ports",
     "resolve",

@@ -31,10 +31,13 @@ class Resolved:
 
 
 def cloud_mounts(environment: Environment) -> tuple[str, ...]:
-    """Return the file systems that cloud nodes mount, by their keys in the stack's outputs, in the file's order."""
+    """Return the file systems that cloud nodes mount, by their keys in the stack's outputs: the created ones, then the existing
+    ones, both in the file's order.
+    """
     storage = environment.storage
-    mounts = storage.in_aws().items()
-    return tuple(path[-1] for path, share in mounts if share is not storage.home or storage.home.on_cloud_nodes)
+    created = storage.in_aws().items()
+    created_names = (path[-1] for path, share in created if share is not storage.home or storage.home.on_cloud_nodes)
+    return (*created_names, *(path[-1] for path in storage.existing()))
 
 
 def resolve(share: Share) -> Resolved:
@@ -101,7 +104,11 @@ def zones_needed(share: Share) -> int:
 
 def pools_elsewhere(environment: Environment, share: Share) -> Mapping[str, tuple[str, ...]]:
     """Return the pools with their zones outside the file system's zones: traffic between zones is slow and billed."""
-    share_zones = zones(environment, share)
+    return pools_outside(environment, zones(environment, share))
+
+
+def pools_outside(environment: Environment, share_zones: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+    """Return the pools with their zones outside `share_zones`; empty without such zones."""
     if not share_zones:
         return {}
     apart = {

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Egress, Environment
 from landbridge.findings import DataPath, Finding, error, warning
+from landbridge.plan.aws.existing_file_systems import existing_share_rules
 from landbridge.plan.aws.file_system import file_system_security_group_rules, room_for_rules
 from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.aws_limits import is_internet, rule_count_violations
@@ -79,6 +80,7 @@ def egress_rule_count(environment: Environment) -> Iterator[Finding]:
     for share in environment.storage.in_aws().values():
         rows = file_system_security_group_rules(environment, share)
         count += sum(row.peer == "client" and row.direction == "in" for row in rows)
+    count += sum(row.direction == "out" for row in existing_share_rules(environment))
     for fault in rule_count_violations(count, room_for_rules(environment)) if environment.aws.egress else ():
         message = f"{fault.message}; Landbridge's own rules count"
         fix = "merge ranges, or request an increase of quota L-0EA8095F and write it in aws.quotas"

@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from landbridge.catalog.network import network
 from landbridge.environment import Egress, Environment, Ingress
 from landbridge.findings import DataPath, Finding, Severity, error, warning
+from landbridge.plan.aws.existing_file_systems import existing_share_rules
 from landbridge.plan.aws.file_system import file_system_security_group_rules, room_for_rules
 from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.aws_limits import is_internet, port_range_violations, rule_count_violations
@@ -155,6 +156,7 @@ def security_group_rules(environment: Environment) -> Iterator[Finding]:
     for share in environment.storage.in_aws().values():
         security_group_rules = file_system_security_group_rules(environment, share)
         ingress_count += sum(rule.peer == "client" and rule.direction == "out" for rule in security_group_rules)
+    ingress_count += sum(row.direction == "in" for row in existing_share_rules(environment))
     for fault in rule_count_violations(ingress_count, max_rules) if entries else ():
         message = f"{fault.message}; Landbridge's own rules count"
         fix = f"merge ranges, or request an increase of quota {_RULES} and write it in aws.quotas"

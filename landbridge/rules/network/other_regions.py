@@ -97,7 +97,7 @@ def other_region_storage(environment: Environment) -> Iterator[Finding]:
         fix = "keep homes on-prem, or remove other_regions"
         yield error(("storage", "home"), message, fix=fix, related=(_OTHERS,))
     region_names = ", ".join(environment.aws.other_regions)
-    for path in environment.storage.in_aws():
+    for path in (*environment.storage.in_aws(), *environment.storage.existing()):
         if path != ("home",):
             message = f"nodes in {region_names} do not mount {path[-1]}, which is in {environment.region}"
             fix = "write that region only in classes whose jobs do not need it"

@@ -3,9 +3,16 @@
 from collections.abc import Iterator
 
 from landbridge.catalog import instances, offered, regions, zones
-from landbridge.environment import Efs, Environment, ReservationGroup, capacity_zones
+from landbridge.environment import Efs, Environment, ExistingEfs, ReservationGroup, capacity_zones
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
-from landbridge.rules.environment_paths import REGION, capacities, cloud_file_systems, pools, suggestion
+from landbridge.rules.environment_paths import (
+    REGION,
+    capacities,
+    cloud_file_systems,
+    existing_file_systems,
+    pools,
+    suggestion,
+)
 from landbridge.rules.registry import rule
 
 
@@ -155,6 +162,11 @@ def _named_zones(environment: Environment) -> Iterator[tuple[DataPath, str]]:
             yield from (((*path, "zones", index), zone) for index, zone in enumerate(share.zones))
         elif share.zone is not None:
             yield (*path, "zone"), share.zone
+    for path, existing in existing_file_systems(environment):
+        if isinstance(existing, ExistingEfs):
+            yield from (((*path, "zones", index), zone) for index, zone in enumerate(existing.zones))
+        else:
+            yield (*path, "zone"), existing.zone
 
 
 def _zone_lists(environment: Environment) -> Iterator[tuple[DataPath, tuple[str, ...]]]:
@@ -163,3 +175,6 @@ def _zone_lists(environment: Environment) -> Iterator[tuple[DataPath, tuple[str,
     for path, share in cloud_file_systems(environment):
         if isinstance(share, Efs):
             yield (*path, "zones"), share.zones
+    for path, existing in existing_file_systems(environment):
+        if isinstance(existing, ExistingEfs):
+            yield (*path, "zones"), existing.zones

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from landbridge.catalog.aws.images import image_behind
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.catalog.hardware.published import published
-from landbridge.environment import Environment, FsxLustre, ImageBuild
+from landbridge.environment import Environment, ImageBuild
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import build_parent, image_sources, pool_image
 from landbridge.rules.environment_cache import cached
-from landbridge.rules.environment_paths import cloud_file_systems, pools
+from landbridge.rules.environment_paths import cloud_file_systems, existing_file_systems, pools
 from landbridge.rules.registry import rule
 
 _HOME: DataPath = ("storage", "home", "mount")
@@ -125,9 +125,10 @@ def lustre_without_client(environment: Environment) -> Iterator[Finding]:
     storage.lustre_client.
     Source: FSx for Lustre User Guide, "Installing the Lustre client" (supported systems); ansible/roles/cloud_storage.
     """
-    path = next((path for path, share in cloud_file_systems(environment) if isinstance(share, FsxLustre)), None)
-    if path is None or environment.storage.lustre_client.known:
+    lustre = environment.storage.lustre_in_aws
+    if lustre is None or environment.storage.lustre_client.known:
         return
+    path: DataPath = ("storage", *lustre)
     for owner in pools(environment):
         choice = pool_image(environment, owner.pool)
         source = environment.aws.images.get(choice.name or "")
@@ -151,6 +152,8 @@ def _mounts(environment: Environment) -> tuple[_Mount, ...]:
         if share is home:
             continue
         mounts.append(_Mount(share.mount, f"{share.kind} {path[-1]}", (*path, "mount")))
+    for path, existing in existing_file_systems(environment):
+        mounts.append(_Mount(existing.mount, f"{existing.kind} {path[-1]}", (*path, "mount")))
     for owner in pools(environment):
         if owner.pool.local_scratch is not None:
             mounts.append(_Mount(owner.pool.local_scratch, "local scratch", owner.at("local_scratch"), owner.pool.name))

@@ -1,4 +1,4 @@
-"""FSx operations that moto does not have: Lustre and OpenZFS file systems, associations, backups, and FSx's errors."""
+"""FSx operations that moto does not have: Lustre, OpenZFS and ONTAP file systems, associations, backups, and FSx's errors."""
 
 import json
 import uuid
@@ -17,10 +17,12 @@ from sandbox.aws_emulator.server.errors import CloudError, render
 from sandbox.aws_emulator.storage import fsx_associations as links
 from sandbox.aws_emulator.storage import fsx_backups as backups
 from sandbox.aws_emulator.storage import fsx_limits as limits
+from sandbox.aws_emulator.storage import fsx_volumes as volumes
 from sandbox.aws_emulator.storage.fsx_limits import bad
 
 Action = Callable[[EmulatorState, Any, dict[str, Any]], dict[str, Any]]
-_CONFIGURATION = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}
+_CONFIGURATION = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration", "ONTAP": "OntapConfiguration"}
+_CHECKS = {"LUSTRE": limits.check_lustre, "OPENZFS": limits.check_openzfs, "ONTAP": limits.check_ontap}
 #: Emulated members of UpdateFileSystem for each file system type.
 _CHANGEABLE = {
     "LUSTRE": {
@@ -75,7 +77,7 @@ def _create_file_system(emulator: EmulatorState, response: Any, request: dict[st
     if kind not in _CONFIGURATION:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS has no FSx of type {kind}.")
     configuration = dict(request.get(_CONFIGURATION[kind]) or {})
-    (limits.check_lustre if kind == "LUSTRE" else limits.check_openzfs)(request, configuration)
+    _CHECKS[kind](request, configuration)
     _check_backup_days(configuration)
     subnets = _network(response, request)
     key = _key(response, request.get("KmsKeyId"))
@@ -96,7 +98,7 @@ def _create_file_system(emulator: EmulatorState, response: Any, request: dict[st
         configuration["MountName"] = (
             "fsx" if configuration.get("DeploymentType", "SCRATCH_1") == "SCRATCH_1" else number[:8]
         )
-    else:
+    elif kind == "OPENZFS":
         configuration |= {"RootVolumeId": f"fsvol-{number}", "EndpointIpAddress": enis[0].private_ip_address}
     file_system = {
         "FileSystemId": file_system_id,
@@ -116,6 +118,8 @@ def _create_file_system(emulator: EmulatorState, response: Any, request: dict[st
         **{key: request[key] for key in ("StorageCapacity", "FileSystemTypeVersion") if key in request},
     }
     emulator.file_systems[(response.region, file_system_id)] = file_system
+    if kind == "OPENZFS":
+        volumes.add_root_volume(emulator, response.region, file_system)
     return file_system
 
 
@@ -174,7 +178,7 @@ def _update(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> 
     system = links.file_system(emulator, response.region, request["FileSystemId"])
     kind = system["FileSystemType"]
     configuration, changes = system[_CONFIGURATION[kind]], request.get(_CONFIGURATION[kind]) or {}
-    unknown = sorted(set(changes) - _CHANGEABLE[kind])
+    unknown = sorted(set(changes) - _CHANGEABLE.get(kind, set()))
     if unknown:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS cannot change {', '.join(unknown)}.")
     merged, size = {**configuration, **changes}, request.get("StorageCapacity", system.get("StorageCapacity"))
@@ -212,8 +216,9 @@ def _delete(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> 
     system = links.file_system(emulator, response.region, file_system_id)
     kind = system["FileSystemType"]
     options = request.get(_CONFIGURATION[kind]) or {}
-    # Source: FSx API Reference, DeleteFileSystem: the default is a final backup for OpenZFS, and none for Lustre.
-    if not options.get("SkipFinalBackup", kind == "LUSTRE"):
+    volumes.delete_with_file_system(emulator, response.region, file_system_id, options.get("Options") or ())
+    # Source: FSx API Reference, DeleteFileSystem: the default is a final backup for OpenZFS, and none for Lustre and ONTAP.
+    if not options.get("SkipFinalBackup", kind != "OPENZFS"):
         backups.back_up(emulator, response, system, options.get("FinalBackupTags") or system["Tags"])
     ec2 = ec2_backends[response.current_account][response.region]
     for eni in system["NetworkInterfaceIds"]:
@@ -232,6 +237,12 @@ _ACTIONS: dict[str, Action] = {
     "describe_file_systems": _describe,
     "update_file_system": _update,
     "delete_file_system": _delete,
+    "create_storage_virtual_machine": volumes.create_machine,
+    "describe_storage_virtual_machines": volumes.describe_machines,
+    "delete_storage_virtual_machine": volumes.delete_machine,
+    "create_volume": volumes.create_volume,
+    "describe_volumes": volumes.describe_volumes,
+    "delete_volume": volumes.delete_volume,
     "create_backup": backups.create,
     "describe_backups": backups.describe,
     "delete_backup": backups.delete,

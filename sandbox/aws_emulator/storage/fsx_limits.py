@@ -9,6 +9,7 @@ from sandbox.aws_emulator.server.errors import CloudError
 #: Least growth factor of a file system, and the time until the next growth. Source: FSx API Reference, UpdateFileSystem
 #: (StorageCapacity).
 LEAST_GROWTH_FACTOR, GROWTH_PAUSE_SECONDS = 1.1, 6 * 3600
+_ONTAP_LEAST_GIB = 1024
 _STORAGE_TYPES = {"SSD": "ssd", "HDD": "hdd"}
 
 
@@ -139,3 +140,20 @@ def folders_clash(path: str, other_path: str) -> bool:
     """Return whether one folder is inside the other."""
     first, second = path.rstrip("/") + "/", other_path.rstrip("/") + "/"
     return first.startswith(second) or second.startswith(first)
+
+
+def check_ontap(request: Mapping[str, Any], configuration: Mapping[str, Any]) -> None:
+    """Raise BadRequest for subnets and a size that no ONTAP file system has; other settings are not checked.
+
+    Source: FSx API Reference, CreateFileSystemOntapConfiguration and CreateFileSystem (StorageCapacity, SubnetIds).
+    """
+    deployment = str(configuration.get("DeploymentType"))
+    zones = {"SINGLE_AZ_1": 1, "SINGLE_AZ_2": 1, "MULTI_AZ_1": 2, "MULTI_AZ_2": 2}.get(deployment)
+    if zones is None:
+        raise bad(f"DeploymentType {deployment} is not valid for an ONTAP file system.")
+    if len(request["SubnetIds"]) != zones:
+        raise bad(f"Exactly {zones} subnet IDs must be specified for deployment type {deployment}.")
+    if zones > 1 and configuration.get("PreferredSubnetId") not in request["SubnetIds"]:
+        raise bad("PreferredSubnetId must be one of the subnet IDs.")
+    if request.get("StorageCapacity", 0) < _ONTAP_LEAST_GIB:
+        raise bad(f"StorageCapacity must be at least {_ONTAP_LEAST_GIB} GiB for an ONTAP file system.")

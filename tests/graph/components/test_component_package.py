@@ -36,6 +36,7 @@ PARTS = {
     "Alarms": "Guardrails",
     "DirectConnect": "Link",
     "DnsRecords": "Dns",
+    "ExistingFileSystems": "FileSystem",
     "ExistingNetwork": "Network",
     "Reaper": "Guardrails",
     "RegionLink": "Link",

@@ -3,7 +3,7 @@ policies.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -32,6 +32,8 @@ class Estate:
     block_dates: tuple[datetime, datetime]
     reservation_group: str
     policy: str
+    #: Settings of an existing file system that a fault has created.
+    share: dict[str, Any] = field(default_factory=dict)
 
     def changes(self) -> dict[DataPath, Any]:
         """Return the changes with which the good environment fits this account."""

@@ -75,6 +75,46 @@ def test_each_fault_is_found(cloud: EmulatorProcess, estate: Estate, build: Buil
     assert not findings_of(report, "live-check-failed")
 
 
+FITTING = {
+    "lustre": f.existing_lustre(),
+    "efs": f.existing_efs("use1-az4", "use1-az6"),
+    "openzfs": f.existing_openzfs(),
+    "ontap in one zone": f.existing_ontap("SINGLE_AZ_2"),
+    "ontap in two zones": f.existing_ontap(),
+}
+
+
+@pytest.mark.parametrize("prepare", FITTING.values(), ids=FITTING)
+def test_an_existing_file_system_that_fits_is_quiet(
+    cloud: EmulatorProcess, estate: Estate, build: Build, prepare: Any
+) -> None:
+    prepare(cloud, estate)
+    report = run_preflight(build({**estate.changes(), **f.with_share()(estate)}), cloud)
+    assert [finding for finding in report.findings if "existing" in finding.rule] == []
+    assert not findings_of(report, "live-check-failed")
+
+
+@pytest.mark.parametrize("permitted", [True, False])
+def test_rules_for_the_pools_groups_open_an_existing_file_system(
+    cloud: EmulatorProcess, estate: Estate, build: Build, permitted: bool
+) -> None:
+    f.existing_efs("use1-az4", "use1-az6", open_to=None)(cloud, estate)
+    ec2 = f.ec2(cloud)
+    (storage,) = ec2.describe_security_groups(Filters=[{"Name": "group-name", "Values": ["storage"]}])["SecurityGroups"]
+    tags = [{"ResourceType": "security-group", "Tags": [{"Key": "landbridge:cluster", "Value": "test"}]}]
+    for pool in ("p5", "reserved", "grouped", "small"):
+        group = ec2.create_security_group(
+            GroupName=f"test-{pool}", Description="pool", VpcId=estate.vpc, TagSpecifications=tags
+        )["GroupId"]
+        permission = {"IpProtocol": "tcp", "FromPort": 2049, "ToPort": 2049, "UserIdGroupPairs": [{"GroupId": group}]}
+        if permitted or pool != "small":
+            ec2.authorize_security_group_ingress(GroupId=storage["GroupId"], IpPermissions=[permission])
+    report = run_preflight(build({**estate.changes(), **f.with_share()(estate)}), cloud)
+    findings = findings_of(report, "live-existing-file-system-ports")
+    assert [finding.severity for finding in findings] == ([] if permitted else [Severity.ERROR]), findings
+    assert permitted or "test-small" in findings[0].message
+
+
 def test_every_check_has_a_fault_that_it_finds() -> None:
     assert {fault.rule for fault in FAULTS} == {*CHECKS}
 
@@ -90,7 +130,7 @@ ACTIONS = sorted({action for check in CHECKS.values() for action in check.needs}
 RARE = {
     "servicequotas:GetAWSDefaultServiceQuota", "ec2:DescribeInstanceTypes", "ec2:DescribeAddresses", "kms:DescribeKey",
     "ec2:DescribeNatGateways", "fsx:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems", "s3:GetBucketTagging",
-    "directconnect:DescribeConnections", "directconnect:DescribeLags",
+    "fsx:DescribeStorageVirtualMachines", "fsx:DescribeVolumes", "elasticfilesystem:DescribeMountTargets", "ec2:DescribeNetworkInterfaces", "directconnect:DescribeConnections", "directconnect:DescribeLags",
 }  # fmt: skip
 
 

@@ -180,3 +180,11 @@ def test_lines_agree_with_the_catalogue() -> None:
     price = price_of("on_demand", "p5.48xlarge", "us-east-1")
     (line,) = nodes(spent({}))
     assert price is not None and (line.source, line.as_of) == (price.source, price.as_of)
+
+
+def test_an_existing_file_system_is_listed_and_not_counted() -> None:
+    share = {"kind": "existing_efs", "id": "fs-0123456789abcdef0", "data_class": "internal", "mount": "/models"}
+    without, total = spent({}), spent({("storage",): {"cloud_shares": {"models": share}}})
+    assert total.lines == without.lines
+    (item,) = set(total.unpriced) - set(without.unpriced)
+    assert item.description == "models: fs-0123456789abcdef0" and "not counted" in item.why
