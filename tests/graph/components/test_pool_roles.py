@@ -74,8 +74,8 @@ def passing(graph: Graph, role_arn: str, service: str = "ec2.amazonaws.com") -> 
 def test_a_pool_with_policies_has_its_own_role_with_the_same_rights_and_trust(tmp_path: Path) -> None:
     graph = variant(tmp_path, SHARED, POLICIES, OTHER)
     assert wrong(graph) == {}
-    node, own = inputs_of(graph, ROLE, "node"), inputs_of(graph, ROLE, "node-p5")
-    assert {**node, "name": own["name"]} == own and own["name"] == "variant-node-p5"
+    node, pool_role = inputs_of(graph, ROLE, "node"), inputs_of(graph, ROLE, "node-p5")
+    assert {**node, "name": pool_role["name"]} == pool_role and pool_role["name"] == "variant-node-p5"
     assert inputs_of(graph, POLICY, "node")["policy"] == inputs_of(graph, POLICY, "node-p5")["policy"]
     attached: dict[str, set[str]] = {}
     for attachment in graph.of_type(ATTACHMENT):

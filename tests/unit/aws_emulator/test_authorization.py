@@ -68,7 +68,7 @@ def site(cloud: EmulatorProcess) -> Site:
         rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
         s3.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration=rules)
         s3.put_object(Bucket=bucket, Key="x", Body=b"x")
-        text = trust(plan, PLACE, f"{ROLE}-node", None)
+        text = trust(plan, PLACE, [f"{ROLE}-node"], None)
         iam.create_role(RoleName=plan.name, AssumeRolePolicyDocument=text)
         statements = document(permissions(plan, f"arn:aws:s3:::{bucket}", key))
         iam.put_role_policy(RoleName=plan.name, PolicyName="landbridge", PolicyDocument=statements)

@@ -82,6 +82,7 @@ def _set(path: str, value: object) -> dict[str, Any]:
         ("pools/p5/offerings/1/kind", "any", "pools.p5.offerings[1].kind: 'any' is none of"),
         ("pools/p5/offerings/1/key", "p5.48xlarge/use1-az4/spot", "two have the key 'p5.48xlarge/use1-az4/spot'"),
         ("pools/p5/offerings/1/subnet", None, "pools.p5.offerings[1].subnet: text is expected"),
+        ("pools/p5/offerings/1/core_count", 96, "pools.p5.offerings[1].core_count: EC2 needs it together with threads_per_core"),
     ],
 )  # fmt: skip
 def test_a_fault_is_reported_with_its_path(path: str, value: object, fault: str) -> None:
