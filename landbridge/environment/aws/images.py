@@ -21,7 +21,6 @@ NodeCheck = Literal[
     "fabric-manager",
     "files",
     "gpus",
-    "health",
     "huge-pages",
     "leftovers",
     "lustre",

@@ -1,1 +1,0 @@
-"""Program that runs the scripts of a node's pool before slurmd."""
