@@ -83,7 +83,9 @@ def test_login_hosts_in_aws_mount_the_file_systems_of_jobs_except_lustre() -> No
     home = BUILT.file_systems["home"]
     others = {
         "files": home.model_copy(update={"source": "fs-2.efs.us-east-1.amazonaws.com:/", "mount": "/files"}),
-        "cloud_scratch": home.model_copy(update={"kind": "fsx_lustre", "source": "fs-3@tcp:/abc", "mount": "/scratch"}),
+        "cloud_scratch": home.model_copy(
+            update={"kind": "fsx_lustre", "type": "lustre", "source": "fs-3@tcp:/abc", "mount": "/scratch"}
+        ),
     }
     built = BUILT.model_copy(update={"file_systems": {"home": home, **others}})
     mounts = inventory(environment(CLOUD), built)["all"]["vars"]["nfs_client_mounts"]
