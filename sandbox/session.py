@@ -37,6 +37,11 @@ def running_cloud(lab: Layout) -> EmulatorProcess | None:
     return EmulatorProcess(content["endpoints"][0], content["imds"], cloud_state(lab), process.pid)
 
 
+def process_identity(lab: Layout) -> str:
+    """Return a text that identifies the process of the lab's emulated AWS, which has its state in memory."""
+    return (lab.state / _PID_FILE).read_text()
+
+
 def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> EmulatorProcess:
     """Return the process of the lab's emulated AWS; start it if it does not run. The lab's network must be up."""
     current = running_cloud(lab)

@@ -6,7 +6,6 @@ twice does. Ends with a line `N passed, N failed, N skipped`, and with 1 when a 
 
 import argparse
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -17,7 +16,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from tests.runner import lab_lock, polite, processes, repeat, results, summary
+from tests.runner import lab_lock, polite, processes, repeat, results, shared_lab, summary
 from tests.runner.results import Outcome
 from tests.runner.tiers import TIERS, Tier
 
@@ -110,12 +109,6 @@ def run_all(tiers: Sequence[Tier], extra: Sequence[str]) -> tuple[list[Outcome],
     return outcomes, rare
 
 
-def _lab_exists() -> bool:
-    from sandbox.nspawn.layout import layout
-
-    return layout().state.exists()
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run the requested tiers; see the module's docstring for its output and exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -134,13 +127,8 @@ def main(argv: list[str] | None = None) -> int:
     with ExitStack() as stack:
         if any(tier.uses_lab for tier in tiers):
             stack.enter_context(lab_lock.held(lab_lock.lock_file(), ROOT, say))
-        # Tiers share one cluster. A cluster that existed before the tests is kept; another is removed.
-        lab_existed = _lab_exists()
-        os.environ["LANDBRIDGE_TESTS_KEEP_LAB"] = "yes" if lab_existed else "no"
+            stack.enter_context(shared_lab.shared(say))
         outcomes, rare = run_all(tiers, options.extra)
-        if not lab_existed and _lab_exists():
-            command = [sys.executable, "-m", "landbridge.cli.main", "sandbox", "down"]
-            subprocess.run(command, cwd=ROOT, timeout=600, check=False)
     total = sum((outcome.counts for outcome in outcomes), Counter[str]())
     failed = total["failed"] + sum(bool(outcome.broken) for outcome in outcomes)
     for line in summary.lines(outcomes, rare):

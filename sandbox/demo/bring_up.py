@@ -19,7 +19,7 @@ from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout, layout
 from sandbox.nspawn.machine.node import load as node_record
 from sandbox.nspawn.site import AWS_GATEWAY
-from sandbox.session import command_variables, ensure_cloud, running_cloud
+from sandbox.session import command_variables, ensure_cloud, process_identity, running_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,7 +40,6 @@ class BringUp:
         self.name = self.environment.name
         self.logs = state_dir(self.name) / "logs"
         self.cluster = LabCluster(self.lab)
-        self.new_cloud = False
 
     @property
     def file(self) -> tuple[str, str]:
@@ -76,7 +75,6 @@ class BringUp:
         """Start both sites' networks, the internet between them, and the emulated AWS."""
         with self.report.step("networks and emulated AWS") as step:
             lab.prepare(self.lab, from_environment.site_of(self.environment), step.note)
-            self.new_cloud = running_cloud(self.lab) is None
             cloud = ensure_cloud(self.lab, self.environment)
             step.result = f"AWS stand-in at {cloud.endpoint}"
 
@@ -88,8 +86,10 @@ class BringUp:
         """Create the AWS resources with `landbridge up`."""
         with self.report.step("pulumi up") as step:
             # The emulated AWS loses its state when it ends, and Pulumi keeps its own: a refresh compares them.
-            refresh = ["--refresh"] if self.new_cloud else []
+            current, stamp = process_identity(self.lab), self.lab.state / "stack.of-cloud"
+            refresh = [] if stamp.exists() and stamp.read_text() == current else ["--refresh"]
             output = self._landbridge("up", *self.file, "--yes", "--format", "json", *refresh)
+            stamp.write_text(current)
             result = json.loads(output[output.index("{") :])
             self.report.add_resources(result.get("resources", {}))
             step.result = ", ".join(f"{count} {change}" for change, count in result.get("changes", {}).items())
