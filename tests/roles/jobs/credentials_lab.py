@@ -135,7 +135,7 @@ def furnish(cloud: EmulatorProcess, chosen: Environment) -> Account:
         rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
         s3.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration=rules)
         s3.put_object(Bucket=bucket, Key="x", Body=b"x")
-        iam.create_role(RoleName=plan_.name, AssumeRolePolicyDocument=trust(plan_, place, f"{ROLE}-node", None))
+        iam.create_role(RoleName=plan_.name, AssumeRolePolicyDocument=trust(plan_, place, [f"{ROLE}-node"], None))
         text = document(permissions(plan_, f"arn:aws:s3:::{bucket}", key))
         iam.put_role_policy(RoleName=plan_.name, PolicyName="landbridge", PolicyDocument=text)
     arns = [f"arn:aws:iam::{ACCOUNT}:role/{plan_.name}" for plan_ in job_roles(chosen)]

@@ -78,7 +78,8 @@ class Site:
 
     def details(self) -> str:
         shown = self.cluster.run("ctl01", "sh", "-c", "scontrol show job; scontrol show node")
-        journal = "journalctl -u landbridge-job-credentials -u slurmd -t landbridge-job -o cat | tail -30"
+        units = "_SYSTEMD_UNIT=landbridge-job-credentials.service + _SYSTEMD_UNIT=slurmd.service"
+        journal = f"journalctl {units} + SYSLOG_IDENTIFIER=landbridge-job -o cat | tail -30"
         return shown + self.cluster.run("dgx01", "sh", "-c", journal)
 
     def variables(self, account: str, user: str = "alice") -> dict[str, str]:
