@@ -39,11 +39,11 @@ def test_the_lab_of_killed_tests_is_removed_before_the_next_tests(state: Path) -
     killed = shared_lab.shared(print, remove)
     killed.__enter__()
     (state / "half-configured").mkdir(parents=True)
-    said: list[str] = []
-    with shared_lab.shared(said.append, remove):
+    messages: list[str] = []
+    with shared_lab.shared(messages.append, remove):
         assert not state.exists()
         state.mkdir()
-    assert said == ["removing the lab of tests that were killed"]
+    assert messages == ["removing the lab of tests that were killed"]
     assert not state.exists()
 
 
