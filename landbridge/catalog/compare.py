@@ -225,6 +225,7 @@ def _catalogue_facts(kind: InstanceType) -> dict[str, Fact]:
         "cards.efa": _runs([str(card.efa).lower() for card in kind.cards]),
         "cards.ip": _runs([str(card.ip).lower() for card in kind.cards]),
         "nvlink_domain": kind.nvlink_domain,
+        "network_nodes": kind.network_nodes,
         "driver": tuple(kind.driver),
         "ultraserver": kind.ultraserver,
         "zones": tuple(sorted(kind.zones)),

@@ -50,6 +50,11 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
         kinds = ", then ".join(capacity.kind for capacity in pool.capacity)
         size = f"up to {pool.max_nodes} x {_hardware(group)}"
         typer.echo(f"  {group.hostlist:<14} {size} ({pool.instance}), {kinds}")
+        for event, _, script in pool.actions.scripts():
+            limit = f"{script.timeout} s at most"
+            typer.echo(
+                f"    {event:<15} {' '.join((script.script, *script.arguments))}, {limit}, sha256 {script.sha256[:12]}…"
+            )
     link = environment.link
     if link is not None:
         typer.echo(f"link         {link.kind}, AS {link.onprem_asn} to AS {link.aws_asn}")

@@ -1,5 +1,6 @@
 """Typed model of an environment file, and its loader."""
 
+from landbridge.environment.aws.actions import ActionScript, PoolActions
 from landbridge.environment.aws.aws import Aws, Endpoints, PoolSettings
 from landbridge.environment.aws.capacity import (
     AnyCapacity,
@@ -64,6 +65,7 @@ __all__ = [
     "Access",
     "AccountSettings",
     "AccountingDatabaseSettings",
+    "ActionScript",
     "AnyCapacity",
     "Aws",
     "Budget",
@@ -117,6 +119,7 @@ __all__ = [
     "OtherRegion",
     "Partition",
     "Placement",
+    "PoolActions",
     "PoolSettings",
     "Qos",
     "RegionPool",

@@ -34,6 +34,7 @@ def _gpu(name: str, platform: Platform, index: int) -> dict[str, Any]:
         "pcie_width": gpu.pcie.width if gpu.pcie else None,
         "links": gpu.nvlink.links if gpu.nvlink else 0,
         "link_gb_s": round(gpu.nvlink.gb_s * _LINE_RATE, 3) if gpu.nvlink else 0,
+        "fabric": platform.fabric_manager,
         "remaps": gpu.generation != "volta",
         "mig": {name: slot.model_dump() for name, slot in mig_profiles(platform.gpu_model).items()},
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2_clients import Ec2Clients
-from landbridge.burst.aws.instances import instance_of, launch_outcome
+from landbridge.burst.aws.instances import instance_of, launch_outcome, network_paths_of
 from landbridge.burst.aws.launch_call import launch_call
 from landbridge.burst.aws.unattached import UnattachedKind, UnattachedResource
 from landbridge.burst.model import ActionOutcome, Attempt, Ec2View, Offering
@@ -84,6 +84,18 @@ class Ec2:
                 ids_of_call,
                 lambda batch: self._clients.launching(lambda client: client.create_tags(Resources=batch, Tags=tags)),
             )
+
+    def network_paths(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the network path of each instance that has one; an instance that does not exist any more is no error."""
+        paths: dict[str, str] = {}
+
+        def read(batch: list[str]) -> None:
+            answer: Any = self._clients.launching(lambda client: client.describe_instance_topology(InstanceIds=batch))
+            paths.update(network_paths_of(answer["Instances"]))
+
+        for ids_of_call in _batches(ids, "topology"):
+            _call_for_existing(ids_of_call, read)
+        return paths
 
     def unattached(self) -> list[UnattachedResource]:
         """Return the volumes and network interfaces that a launch of this cluster created and no instance has."""

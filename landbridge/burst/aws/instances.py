@@ -50,6 +50,21 @@ def _nodes(text: str) -> tuple[str, ...]:
         return ()
 
 
+def network_paths_of(raw: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the network path by instance id: its network nodes from the top layer to its own, joined by `/`.
+
+    Instances of one UltraServer have the same first element, the Capacity Block id: NVLink connects them, so they stay
+    together when paths are sorted. EC2 returns no network nodes of other instance types and of an instance that does
+    not run.
+    Source: EC2 API Reference, InstanceTopology (2026-11-25).
+    """
+    return {
+        instance["InstanceId"]: "/".join([*([block] if (block := instance.get("CapacityBlockId")) else []), *nodes])
+        for instance in raw
+        if (nodes := instance.get("NetworkNodes"))
+    }
+
+
 def launch_outcome(raw: Iterable[Mapping[str, Any]], attempt: Attempt) -> ActionOutcome:
     """Return the outcome of a launch call: instance and address by node."""
     instances = [instance_of(instance) for instance in raw]

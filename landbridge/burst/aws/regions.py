@@ -85,6 +85,12 @@ class Ec2Regions:
         """Renew leases, each in the region of its instance."""
         self._each(ids, lambda region, ids_of_region: region.renew(ids_of_region, until))
 
+    def network_paths(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the network paths of instances, read in the region of each."""
+        paths: dict[str, str] = {}
+        self._each(ids, lambda region, ids_of_region: paths.update(region.network_paths(ids_of_region)))
+        return paths
+
     def unattached(self) -> list[UnattachedResource]:
         """Return the unattached resources of all regions; one that does not answer is queried again at the next check."""
         resources = self.home.unattached()

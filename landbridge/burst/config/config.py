@@ -160,7 +160,7 @@ def _offering(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering
         texts=("placement_group", "reservation", "reservation_group", "region"),
         numbers=("usd_hour", "max_price_usd", "opens", "closes"),
         counts=("size", "core_count", "threads_per_core"),
-        switches=("public_ip",),
+        switches=("public_ip", "topology"),
     )
     values["interfaces"] = tuple(
         LaunchInterface(

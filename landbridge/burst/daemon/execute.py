@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TypeVar
 
 from landbridge.burst.model import (
@@ -13,6 +14,7 @@ from landbridge.burst.model import (
     Launch,
     PowerUp,
     Promote,
+    RecordTopology,
     Renew,
     SetAddresses,
     Terminate,
@@ -48,6 +50,8 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
             return _slurm(lambda: slurm.promote(action.job, action.partitions))
         case PowerUp():
             return _slurm(lambda: slurm.start(action.nodes))
+        case RecordTopology():
+            return _record_topology(action, ec2, slurm)
 
 
 def reason(action: Down) -> str:
@@ -74,6 +78,23 @@ def _launch(action: Launch, ec2: Ec2Port, workers: int) -> ActionOutcome:
         # If that failed too, the instances have the token of a failed attempt: the next pass terminates them.
         return ActionOutcome(first.code, first.message, started if termination.code else {})
     return ActionOutcome(first.code, first.message, started, addresses)
+
+
+def _record_topology(action: RecordTopology, ec2: Ec2Port, slurm: SlurmPort) -> ActionOutcome:
+    """Read the network paths and write them to Slurm. After a lasting refusal, such as a missing permission, remove the
+    paths of earlier instances; the call is not repeated for these instances."""
+    try:
+        paths = ec2.network_paths(action.instances.values())
+    except AwsError as error:
+        outcome = ActionOutcome(error.code, error.message)
+        if _is_transient(error.code):
+            return outcome
+        cleared = _slurm(lambda: slurm.set_network_paths(dict.fromkeys(action.instances, "")))
+        return outcome if cleared.code else replace(outcome, instances=action.instances)
+    by_node = {node: paths[instance] for node, instance in action.instances.items() if instance in paths}
+    outcome = _slurm(lambda: slurm.set_network_paths(by_node))
+    read_instances = {node: action.instances[node] for node in by_node}
+    return outcome if outcome.code else ActionOutcome(instances=read_instances, network_paths=by_node)
 
 
 def _is_transient(code: str) -> bool:

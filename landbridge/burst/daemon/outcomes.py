@@ -1,5 +1,8 @@
 """Decision records of finished actions. Pure."""
 
+from collections.abc import Mapping
+from itertools import zip_longest
+
 from landbridge.burst.model import (
     Action,
     ActionOutcome,
@@ -9,10 +12,12 @@ from landbridge.burst.model import (
     Launch,
     PowerUp,
     Promote,
+    RecordTopology,
     Renew,
     SetAddresses,
     Terminate,
 )
+from landbridge.hostlist import compress
 
 
 def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple[DecisionRecord, ...]:
@@ -31,6 +36,8 @@ def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple
                 now, event, gang.jobs, gang.nodes, first.pool, outcome.code, outcome.message, usd, details=details
             ),
         )
+    if isinstance(action, RecordTopology) and outcome.network_paths:
+        return _topology_records(action, outcome.network_paths, now)
     if not outcome.code:
         return ()
     jobs, nodes, description = _description(action)
@@ -39,11 +46,33 @@ def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple
     )
 
 
+def _topology_records(action: RecordTopology, paths: Mapping[str, str], now: float) -> tuple[DecisionRecord, ...]:
+    """Return a record for the nodes of each launch, by their jobs."""
+    by_jobs: dict[tuple[int, ...], dict[str, str]] = {}
+    for node, path in paths.items():
+        by_jobs.setdefault(action.jobs.get(node, ()), {})[node] = path
+    return tuple(_topology_record(jobs, paths_of_jobs, now) for jobs, paths_of_jobs in by_jobs.items())
+
+
+def _topology_record(jobs: tuple[int, ...], paths: Mapping[str, str], now: float) -> DecisionRecord:
+    """Return the record of network paths: the number of network nodes in each layer, and the nodes of each path."""
+    by_path: dict[str, list[str]] = {}
+    for node, path in paths.items():
+        by_path.setdefault(path, []).append(node)
+    layers = zip_longest(*(path.split("/") for path in by_path))
+    counts = [len({network_node for network_node in layer if network_node}) for layer in layers]
+    text = f"{len(paths)} nodes; network nodes by layer, from the top: {', '.join(map(str, counts))}"
+    nodes_by_path = {path: compress(nodes) for path, nodes in sorted(by_path.items())}
+    return DecisionRecord(now, "topology", jobs, tuple(paths), text=text, details={"network_paths": nodes_by_path})
+
+
 def _description(action: Action) -> tuple[tuple[int, ...], tuple[str, ...], str]:
     name = type(action).__name__.lower()
     match action:
         case Down() | PowerUp():
             return (), action.nodes, name
+        case RecordTopology():
+            return (), tuple(action.instances), name
         case SetAddresses():
             return (), tuple(action.addresses), name
         case CommentJob() | Promote():

@@ -34,6 +34,7 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {
     "drained": str,
     "terminated_at": float,
     "node_addresses": str,
+    "topology_read": str,
     "first_seen": float,
     "min_nodes_requested_at": float,
 }

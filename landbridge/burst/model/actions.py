@@ -98,7 +98,15 @@ class PowerUp:
     nodes: tuple[str, ...]
 
 
-Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJob | Promote | PowerUp
+@dataclass(frozen=True, slots=True)
+class RecordTopology:
+    """Read of the network nodes of instances from EC2, and their record in the comments of their nodes in Slurm."""
+
+    instances: Mapping[str, str]  # node -> id
+    jobs: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # node -> jobs for which it was launched
+
+
+Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJob | Promote | PowerUp | RecordTopology
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +139,13 @@ class ReconcileDecision:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """Outcome of an action. For a Launch: instances by node with their addresses, or the error of the first failing call."""
+    """Outcome of an action. For a Launch: instances by node with their addresses, or the error of the first failing call.
+
+    For a RecordTopology: the network paths by node, and the instances whose topology is not read again.
+    """
 
     code: str = ""  # empty: success
     message: str = ""
     instances: Mapping[str, str] = field(default_factory=dict)  # node -> id
     addresses: Mapping[str, str] = field(default_factory=dict)  # node -> IP
+    network_paths: Mapping[str, str] = field(default_factory=dict)  # node -> network nodes, top layer first: nn-1/nn-2

@@ -42,6 +42,7 @@ class Offering:
     core_count: int | None = None  # with threads_per_core: CPU options; None: those of the instance type
     threads_per_core: int | None = None
     region: str = ""  # AWS region; empty: the policy's own
+    topology: bool = False  # whether EC2 tells the network nodes of instances of the type (DescribeInstanceTopology)
 
 
 @dataclass(frozen=True, slots=True)

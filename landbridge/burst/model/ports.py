@@ -28,6 +28,8 @@ class Ec2Port(Protocol):
 
     def renew(self, ids: Iterable[str], until: float) -> None: ...
 
+    def network_paths(self, ids: Iterable[str]) -> Mapping[str, str]: ...
+
 
 class SlurmPort(Protocol):
     """Port to Slurm; every method raises SlurmError on failure."""
@@ -45,6 +47,8 @@ class SlurmPort(Protocol):
     def promote(self, job: int, partitions: Sequence[str]) -> None: ...
 
     def start(self, nodes: Sequence[str]) -> None: ...
+
+    def set_network_paths(self, paths: Mapping[str, str]) -> None: ...
 
 
 class JournalPort(Protocol):

@@ -132,6 +132,7 @@ class State:
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`
     terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> time of TerminateInstances
     node_addresses: Mapping[str, str] = field(default_factory=dict)  # node -> NodeAddr set in Slurm
+    topology_read: Mapping[str, str] = field(default_factory=dict)  # node -> instance whose network nodes were read
     first_seen: Mapping[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: Mapping[str, float] = field(default_factory=dict)  # by pool
     registration_failures: Mapping[str, RegistrationFailure] = field(default_factory=dict)  # by token

@@ -21,6 +21,7 @@ ADVICE = {
     "DRAINED": "`landbridge burst undrain POOL` lets the pool start nodes again",
     "NETWORK": "AWS was not reached, or this host has no AWS credentials: `landbridge burst doctor`; the job is tried again",
     "GONE": "instances ended before their nodes registered: look at their console output, and at the image",
+    "UNHEALTHY": "the health checks found a fault of a node before the job started: it is tried again on another instance",
     "ORPHANED": "the instance and its node did not belong together any more; the job is tried again",
 }
 UNKNOWN = "neither Slurm nor the journal knows this job"

@@ -18,6 +18,7 @@ from landbridge.burst.model import (
     ObservationKind,
     PowerUp,
     Promote,
+    RecordTopology,
     RegistrationFailure,
     Renew,
     SetAddresses,
@@ -57,6 +58,8 @@ class Changes:
     backoffs: dict[int, Backoff] = field(default_factory=dict)
     terminated_at: dict[str, float] = field(default_factory=dict)
     node_addresses: dict[str, str] = field(default_factory=dict)
+    topology_read: dict[str, str] = field(default_factory=dict)
+    topology_unread: list[RecordTopology] = field(default_factory=list)
     first_seen: dict[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: dict[str, float] = field(default_factory=dict)
     registration_failures: dict[str, RegistrationFailure] = field(default_factory=dict)
@@ -204,4 +207,5 @@ class Changes:
                 self.record("renew", text=iso(until), instances=ids)
         actions += self.promotes
         actions += self.power_ups
+        actions += self.topology_unread
         return tuple(actions)

@@ -24,6 +24,7 @@ from landbridge.burst.reconcile.min_nodes import start_min_nodes
 from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
 from landbridge.burst.reconcile.provisioning import Provisioning
+from landbridge.burst.reconcile.topology import record_topology
 from landbridge.timestamps import iso
 
 #: A node that powers up for a job that has ended is set down after this time.
@@ -60,6 +61,7 @@ def reconcile(
     provisioning.repeat_batches()
     provisioning.forget()
     _set_addresses(observed, changes)
+    record_topology(observed, changes)
     _comment_jobs(observed, changes)
     promote(observed, changes)
     start_min_nodes(observed, changes, provisioning.used)
@@ -73,6 +75,7 @@ def reconcile(
         backoffs=_backoffs(changes, now),
         terminated_at=changes.terminated_at,
         node_addresses=changes.node_addresses,
+        topology_read=changes.topology_read,
         first_seen=changes.first_seen,
         min_nodes_requested_at=changes.min_nodes_requested_at,
         registration_failures=changes.registration_failures,

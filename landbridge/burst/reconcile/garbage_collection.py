@@ -3,7 +3,9 @@
 Bound: `orphan_seconds` and one pass after Slurm, EC2 and the journal have shown the condition for the first time.
 Instances of nodes that Slurm has powered down are terminated at once. A node that an operator has drained or set down
 is not changed: Slurm does not suspend it either (SuspendExcStates). A node that a program has drained or set down is
-powered down when it has no job, so that the next job gets another instance.
+powered down when it has no job, so that the next job gets another instance: at once if its health checks report a fault
+of the machine, whose cost is for nothing, else after `orphan_seconds`, because a mount or a service may come back. A
+job that has its nodes but has not started is requeued.
 """
 
 from collections.abc import Iterable
@@ -12,11 +14,13 @@ from landbridge.burst.model import CloudInstance, ObservationKind, SlurmNode
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.node_states import (
     OUR_REASON,
+    has_machine_fault,
     is_asked_to_power_down,
     is_down,
     is_drained,
     is_powered_down,
     is_set_by_operator,
+    is_unhealthy,
     is_up,
 )
 from landbridge.burst.reconcile.observed import ALIVE, REBUILT_GANG, Observed
@@ -114,6 +118,8 @@ def _check_node(observed: Observed, changes: Changes, node: SlurmNode, is_instan
     jobs = observed.jobs.get(node.name, ())
     if is_down(node):
         _power_down_node(observed, changes, node)
+    elif is_unhealthy(node) and not is_asked_to_power_down(node):
+        _replace_unhealthy_node(observed, changes, node)
     elif is_drained(node) and not is_asked_to_power_down(node) and node.name not in observed.held:
         bound = observed.policy.orphan_seconds
         if changes.seconds_seen(ObservationKind.NODE_DRAINED, node.name, bound) >= bound:
@@ -122,6 +128,16 @@ def _check_node(observed: Observed, changes: Changes, node: SlurmNode, is_instan
         bound = TERMINATED_RECHECK_SECONDS if is_instance_ending else observed.policy.orphan_seconds / 2
         if changes.seconds_seen(ObservationKind.NODE_WITHOUT_INSTANCE, node.name, bound) >= bound:
             changes.down([node.name], "GONE", "its instance is not there any more", jobs)
+
+
+def _replace_unhealthy_node(observed: Observed, changes: Changes, node: SlurmNode) -> None:
+    """Set down a node that its health checks have drained, unless a job has started on it or has not left it."""
+    jobs = observed.jobs.get(node.name, ())
+    if node.name in observed.started or (node.name in observed.held and not jobs):
+        return
+    bound = 0.0 if has_machine_fault(node) else observed.policy.orphan_seconds
+    if changes.seconds_seen(ObservationKind.NODE_DRAINED, node.name, bound) >= bound:
+        changes.down([node.name], "UNHEALTHY", node.reason.removeprefix(OUR_REASON).strip(), jobs)
 
 
 def _power_down_node(observed: Observed, changes: Changes, node: SlurmNode) -> None:

@@ -1,5 +1,7 @@
 """Meaning of Slurm's node states for a node's power. Slurm 21.08 and later."""
 
+import re
+
 from landbridge.burst.model import SlurmNode
 
 _POWERED_DOWN_STATES = frozenset({"POWERING_DOWN", "POWERED_DOWN"})
@@ -24,6 +26,12 @@ _PROGRAM_REASONS = (
     "batch job complete failure",
     "reboot timed out",
 )
+
+#: Reason of a drain by the health checks: `landbridge:<check>:<detail>; do: <action>` (role node_health, problem.py).
+_HEALTH_REASON = re.compile(r"landbridge:[a-z_]+:")
+#: Actions for faults of the machine, which another instance does not have. `inspect`, the other one, is also for faults
+#: outside of it, such as a file server that does not answer.
+_MACHINE_FAULT = re.compile(r"; do: (repair|reboot|reset)\b")
 
 
 def is_powered_down(node: SlurmNode) -> bool:
@@ -59,6 +67,16 @@ def is_asked_to_power_down(node: SlurmNode) -> bool:
 def is_not_responding(node: SlurmNode) -> bool:
     """Return whether slurmd on the node does not answer slurmctld."""
     return "NOT_RESPONDING" in node.states
+
+
+def is_unhealthy(node: SlurmNode) -> bool:
+    """Return whether the node's health checks have drained it; false after an operator has changed the reason."""
+    return "DRAIN" in node.states and _HEALTH_REASON.match(node.reason) is not None
+
+
+def has_machine_fault(node: SlurmNode) -> bool:
+    """Return whether the health checks have drained the node for a fault that its instance keeps."""
+    return is_unhealthy(node) and _MACHINE_FAULT.search(node.reason) is not None
 
 
 def is_set_by_operator(node: SlurmNode) -> bool:

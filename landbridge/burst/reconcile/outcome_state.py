@@ -13,6 +13,7 @@ from landbridge.burst.model import (
     InsufficientCapacity,
     Launch,
     Offering,
+    RecordTopology,
     Renew,
     SetAddresses,
     State,
@@ -38,6 +39,8 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
     if isinstance(action, CommentJob) and not outcome.code and action.job in state.backoffs:
         reported = replace(state.backoffs[action.job], reported=True)
         return replace(state, backoffs={**state.backoffs, action.job: reported})
+    if isinstance(action, RecordTopology):
+        return replace(state, topology_read={**state.topology_read, **outcome.instances})
     if isinstance(action, Renew):
         return state  # EC2 shows the lease; the hold stays in both cases
     return state

@@ -3,7 +3,8 @@
 Each such instance costs money until ResumeTimeout, and Slurm tries its job again at once. So the job gets a comment and
 a backoff that increases with each failure. After a few such launches in a row the pool's breaker opens, as it does for
 parameters that EC2 refuses: an operator has to check the image, the user data or the link. When a node of a later
-launch registers, the failures are deleted. When the breaker's time has expired, one start is launched as a probe and
+launch registers, the failures are deleted. A node that its health checks drain within ResumeTimeout of its launch counts
+as a failure, not as registered: otherwise expectations that no instance fulfils would launch one after the other. When the breaker's time has expired, one start is launched as a probe and
 the others wait for its end.
 """
 
@@ -12,15 +13,18 @@ from dataclasses import replace
 
 from landbridge.burst.model import Attempt, CircuitBreaker, RegistrationFailure, SlurmNode
 from landbridge.burst.reconcile.changes import REQUEUE_SECONDS, Changes
-from landbridge.burst.reconcile.node_states import is_down, is_up
+from landbridge.burst.reconcile.node_states import OUR_REASON, is_down, is_unhealthy, is_up
 from landbridge.burst.reconcile.observed import REBUILT_GANG, Observed
 
 #: Code of a breaker that registration failures have opened.
 BOOT_CODE = "BOOT"
 #: Prefixes of the reason that slurmctld sets on a node that did not register in time.
 SLURMCTLD_REASONS = ("resumetimeout", "resume timeout")
-#: Prefix of the reason that a node sets on itself when its check before slurmd has failed (role node_verify).
-REFUSED_REASON = "landbridge: image:"
+#: Prefixes of the reason that a node sets on itself before slurmd, and what has failed (roles node_verify, node_actions).
+REFUSED_REASONS = {
+    "landbridge: image:": "its check before slurmd failed",
+    "landbridge: action:": "a script of its pool failed before slurmd",
+}
 #: Launches in a row with a node that did not register, until the breaker opens.
 FAILURES_TO_OPEN_BREAKER = 3
 
@@ -34,8 +38,11 @@ def update_boot_breakers(observed: Observed, changes: Changes) -> None:
         if attempt.gang == REBUILT_GANG or pool not in observed.policy.pools:
             continue
         for node in _nodes(observed, attempt):
-            if is_down(node) and node.reason.lower().startswith((*SLURMCTLD_REASONS, REFUSED_REASON)):
+            if is_down(node) and node.reason.lower().startswith((*SLURMCTLD_REASONS, *REFUSED_REASONS)):
                 failed.setdefault(pool, []).append((attempt, node))
+            elif is_unhealthy(node):
+                if observed.now - attempt.created_at <= observed.policy.pools[pool].resume_timeout:
+                    failed.setdefault(pool, []).append((attempt, node))
             elif is_up(node):
                 last_success[pool] = max(attempt.created_at, last_success.get(pool, attempt.created_at))
     for pool in observed.policy.pools:
@@ -99,7 +106,7 @@ def _update_pool(
             f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not register with slurmctld in time, such as"
             f" {nodes[0]}: check its console output"
         )
-        refused = next((node for _, node in failed if _has_refused(node)), None)
+        refused = next((node for _, node in failed if _has_own_reason(node)), None)
         if refused is not None:
             text = (
                 f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not join, such as {refused.name}:"
@@ -120,13 +127,21 @@ def _update_pool(
 
 
 def _has_refused(node: SlurmNode) -> bool:
-    return node.reason.lower().startswith(REFUSED_REASON)
+    return node.reason.lower().startswith(tuple(REFUSED_REASONS))
+
+
+def _has_own_reason(node: SlurmNode) -> bool:
+    """Return whether a check on the node has set its reason."""
+    return _has_refused(node) or is_unhealthy(node)
 
 
 def _reason(node: SlurmNode) -> str:
     """Return the text of a failed registration, for a job's comment and a breaker."""
-    if _has_refused(node):
-        return f"its check before slurmd failed: {node.reason[len(REFUSED_REASON) :].strip()}"
+    for prefix, failure in REFUSED_REASONS.items():
+        if node.reason.lower().startswith(prefix):
+            return f"{failure}: {node.reason[len(prefix) :].strip()}"
+    if is_unhealthy(node):
+        return f"its health checks drained it: {node.reason.removeprefix(OUR_REASON).strip()}"
     return "did not register with slurmctld in time"
 
 
@@ -135,7 +150,7 @@ def _back_off_jobs(observed: Observed, changes: Changes, attempt: Attempt, node:
     node_job = observed.resumed_for.get(node.name)
     for job in attempt.jobs:
         if attempt.all_or_nothing or job == node_job:
-            changes.back_off(job, BOOT_CODE, f"node {node.name}{':' if _has_refused(node) else ''} {_reason(node)}")
+            changes.back_off(job, BOOT_CODE, f"node {node.name}{':' if _has_own_reason(node) else ''} {_reason(node)}")
     changes.schedule_pass(observed.now + REQUEUE_SECONDS)
 
 

@@ -26,6 +26,8 @@ FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 STATES_WITH_NODES = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
 #: Names in one `scontrol update`: Linux permits 128 KiB in one argument, and slurmctld holds its locks for all of them.
 MAX_NAMES_PER_COMMAND = 500
+#: Prefix of a node's comment with its network path.
+NETWORK_PREFIX = "network:"
 #: States of nodes whose reason and address are queried.
 REASON_STATES = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
 
@@ -143,6 +145,20 @@ def start(nodes: Sequence[str]) -> None:
     """Power up nodes without a job, as an operator does by hand: Slurm then calls ResumeProgram for them."""
     for part in _batches(nodes):
         run(["scontrol", "update", f"nodename={compress(part)}", "state=power_up"])
+
+
+def set_network_paths(paths: Mapping[str, str]) -> None:
+    """Set the comments of nodes to their network paths, from which a job reads the order of its nodes.
+
+    Not the field Extra: slurmctld clears it when a node registers (Slurm 23.11 to 26.05, node_mgr.c).
+    """
+    by_path: dict[str, list[str]] = {}
+    for node, path in paths.items():
+        by_path.setdefault(path, []).append(node)
+    for path, nodes in sorted(by_path.items()):
+        comment_text = f"{NETWORK_PREFIX}{path}" if path else ""
+        for part in _batches(nodes):
+            run(["scontrol", "update", f"nodename={compress(part)}", f"comment={comment_text}"])
 
 
 def _batches(names: Sequence[str]) -> Iterator[list[str]]:

@@ -77,6 +77,8 @@ class InstanceType(Facts):
     #: One for each card, by index.
     cards: tuple[NetworkCard, ...]
     nvlink_domain: int | None = None
+    #: Network layers of DescribeInstanceTopology's response; None: it has no network nodes of the type.
+    network_nodes: int | None = None
     purchase: tuple[Purchase, ...]
     placement: tuple[Placement, ...]
     #: Supported flavours of the accelerator's kernel modules, best first; empty: no accelerator.

@@ -15,6 +15,13 @@ class EfaPaths(Facts):
     plugins: tuple[str, ...]
 
 
+class HealthChecks(Facts):
+    """Files and units of the role node_health."""
+
+    files: tuple[str, ...]
+    units: tuple[str, ...]
+
+
 class NodeContract(Facts):
     """Facts of node_contract.yaml. The first of `time` is the source that the roles configure."""
 
@@ -23,7 +30,9 @@ class NodeContract(Facts):
     efa: EfaPaths
     time: tuple[str, ...]
     units: tuple[str, ...]
+    action_units: tuple[str, ...]
     files: tuple[str, ...]
+    health: HealthChecks
     secrets: tuple[str, ...]
     leftovers: tuple[str, ...]
     free_gib: int

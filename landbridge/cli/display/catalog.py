@@ -17,6 +17,7 @@ def described_type(kind: "InstanceType") -> dict[str, Any]:
         if accelerators
         else None,
         "nvlink domain": f"{kind.nvlink_domain} GPUs" if kind.nvlink_domain else None,
+        "network layers known": kind.network_nodes,
         "processors": f"{cpus.logical} vCPUs: {cpus.cores} cores x {cpus.threads}, {cpus.sockets} sockets, {cpus.architecture}",
         "valid threads per core": ", ".join(map(str, kind.valid_threads_per_core or ())) or None,
         "memory": _mib(kind.memory_mib),

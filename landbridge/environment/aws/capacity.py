@@ -73,6 +73,11 @@ class CapacityBlock(Model):
     zone: Zone
     instance: Text | None = Field(default=None, description=_SAME_TYPE)
     count: Count | None = Field(default=None, description=_COUNT)
+    ultraserver: Text | None = Field(
+        default=None,
+        description="UltraServer type of the block, such as u-p6e-gb200x72: a pool that is one UltraServer becomes one "
+        "NVLink domain in Slurm",
+    )
     starts: datetime | None = None
     ends: datetime | None = Field(
         default=None, description="end of the block; AWS starts to terminate its instances 30 minutes earlier"

@@ -21,6 +21,7 @@ NodeCheck = Literal[
     "fabric-manager",
     "files",
     "gpus",
+    "health",
     "huge-pages",
     "leftovers",
     "lustre",

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from landbridge.environment.aws.actions import PoolActions
 from landbridge.environment.aws.capacity import Capacity, OnDemand
 from landbridge.environment.aws.iam import PolicyArn
 from landbridge.environment.base import AbsolutePath, Model, SlurmParameters, Text, Word
@@ -114,6 +115,7 @@ class PoolSettings(Model):
         description="keys of the NodeName line of its nodes in slurm.conf, such as Weight; null deletes a key; those of "
         "its partition are in scheduler.partitions",
     )
+    actions: PoolActions = PoolActions()
     tags: Mapping[Text, Text] = Field(
         default={}, description="tags on this pool's instances, in addition to the environment's"
     )

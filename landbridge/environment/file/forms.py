@@ -18,6 +18,12 @@ FORMS: dict[str, str] = {
     r"^[a-z]{3,5}[0-9]-az[0-9]+$": "a zone's id, such as use1-az4 (its name, us-east-1a, is another zone in every account)",
     r"^/[A-Za-z0-9._/-]*$": "an absolute path, such as /scratch",
     r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/\S*)?$": "a bucket, such as s3://bucket/prefix",
+    r"^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[A-Za-z0-9!_.'()/=+@-]{1,900}$": (
+        "an object of S3, such as s3://acme-scripts/nodes/setup.sh"
+    ),
+    r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+$": (
+        "a KMS key's ARN (no alias), such as arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+    ),
     r"^dx(con|lag)-[a-z0-9]{8}$": "a connection's id, such as dxcon-ffabc123",
     r"^https?://[^\s/]+(/\S*)?$": "an address such as https://proxy.example.org:3142",
     r"^subnet-[0-9a-f]{8,17}$": "a subnet's id, such as subnet-0123456789abcdef0",

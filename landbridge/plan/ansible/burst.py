@@ -6,7 +6,7 @@ Its keys are the field names of landbridge.burst.model.BurstPolicy (landbridge/b
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from landbridge.catalog import limits
+from landbridge.catalog import instances, limits
 from landbridge.catalog.aws.alarms import alarm_facts
 from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.ansible.roles_anywhere import BURST_FILE, VALIDITY_FILE, roles_anywhere
@@ -176,6 +176,7 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
                 ],
                 "security_groups": [outputs.security_group_id, *pool.security_groups],
                 "public_ip": pool.public_ip,
+                "topology": instances()[terms.instance].network_nodes is not None,
                 **({} if options is None else options.model_dump()),
             }
 

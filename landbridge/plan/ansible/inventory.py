@@ -26,7 +26,7 @@ from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
 from landbridge.plan.site.firewall import firewall_variables, node_updates
 from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways
-from landbridge.plan.site.health import PROGRAM, expected_of
+from landbridge.plan.site.health import expected_of
 from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
     aws_home_variables,
@@ -165,8 +165,6 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         **node_verify_variables(environment),
         "slurm_node_controllers": list(served.controllers),
         "slurm_login_controllers": list(served.controllers),
-        # slurm.conf is the same for every node: the program must also exist where it checks nothing.
-        "slurm_node_health_program": PROGRAM if environment.node_groups else "",
         "nfs_client_mounts": [*mounts, *_shares(environment, outputs)],
         # The account of operators has its home below the mount point of the home file system.
         "nfs_client_accounts": [user.name for user in environment.users],

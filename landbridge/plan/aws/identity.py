@@ -7,6 +7,7 @@ from typing import Any, Literal
 from landbridge.environment import Environment, Statement
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws import iam_policies, job_roles, launch_policy
+from landbridge.plan.aws.actions import ActionObject, action_objects, script_statements
 from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.job_roles import JobRolePlan
@@ -60,6 +61,8 @@ class IdentityArgs(Args):
     jobs: tuple[JobRolePlan, ...] = ()
     #: Roles of the nodes of single pools; the nodes of all other pools have the nodes' role.
     pool_roles: tuple[PoolRolePlan, ...] = ()
+    #: Scripts of the pools: the nodes' role reads these objects.
+    actions: tuple[ActionObject, ...] = ()
     #: True if nodes reach Secrets Manager and STS through endpoints in their own VPC.
     bound_to_instance: bool = False
     #: Further regions of nodes, besides the provider's region.
@@ -115,6 +118,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
         ),
         jobs=job_roles.job_roles(environment),
         pool_roles=pool_roles(environment),
+        actions=action_objects(environment),
         bound_to_instance=_bound_to_instance(environment),
         other_regions=tuple(environment.aws.other_regions),
         anchor=None
@@ -147,9 +151,10 @@ def documents(
     bucket_arns, key_arns = [buckets[name] for name in classes], [keys[name] for name in classes]
     job_arns = [job_role_arns[plan.data_class] for plan in args.jobs]
     node = job_roles.node_statements(place, secret_arn, job_arns, bound=args.bound_to_instance)
+    scripts = script_statements(args.actions, place, keys)
     denied = [statement for statement in args.node_statements if statement["Effect"] == "Deny"]
     return Documents(
-        node=document([*node, *denied, *denials]),
+        node=document([*node, *scripts, *denied, *denials]),
         launch=document([*launch_policy.launch(place, args.targets, node_role_arns, secret_arn), *denials]),
         terminate=document([*launch_policy.terminate(place), *denials]),
         read=document([*iam_policies.read(place), *denials]),

@@ -26,8 +26,9 @@ def image_expectations(environment: Environment, image: str | None = None) -> di
     facts, skip = node_contract(), environment.aws.node_checks.skip
     return {
         "release": environment.scheduler.slurm.version,
-        "units": list(facts.units),
+        "units": _units(any(pool.actions.scripts() for pool in pools)),
         "files": list(facts.files),
+        "health": facts.health.model_dump(mode="json"),
         "time": list(facts.time),
         "secrets": list(facts.secrets),
         "leftovers": list(facts.leftovers),
@@ -66,6 +67,8 @@ def pool_expectations(environment: Environment, pool: PoolSettings) -> dict[str,
             }
             for name, kind in known.items()
         },
+        # Only where it is used: another key would change all launch templates.
+        **({"units": _units(with_actions=True)} if pool.actions.scripts() else {}),
     }
 
 
@@ -80,6 +83,12 @@ def has_nvswitch(kind: InstanceType) -> bool:
     if accelerators is None or accelerators.kind != "gpu" or accelerators.count == 1:
         return False
     return kind.nvlink_domain == accelerators.count and _generation(kind) != "volta"
+
+
+def _units(with_actions: bool) -> list[str]:
+    """Return the units that start at boot. A pool names those of its scripts, so that an older image is refused."""
+    facts = node_contract()
+    return [*facts.units, *(facts.action_units if with_actions else ())]
 
 
 def _modules(pool: PoolSettings, types: Iterable[InstanceType]) -> list[str]:

@@ -6,9 +6,11 @@ from typing import Any, Literal
 
 from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.actions import ActionPlan, actions_data, pool_actions
 from landbridge.plan.aws.images import images_in_region, pool_image, pool_root_device
 from landbridge.plan.aws.lustre_efa import client_interfaces
 from landbridge.plan.aws.node_contract import pool_expectations
+from landbridge.plan.aws.node_health import pool_health
 from landbridge.plan.aws.node_security_group import (
     SecurityGroupRule,
     pool_security_group_rules,
@@ -36,7 +38,8 @@ __all__ = [
     "pool_zones",
     "rule_description",
 ]
-#: File on a node with its pool's settings, for the roles cloud_identity (which also writes it) and cloud_storage.
+#: File on a node with its pool's settings, for the roles cloud_identity (which also writes it), cloud_storage
+#: and node_actions.
 POOL_FILE = "/etc/landbridge/pool.json"
 
 
@@ -89,8 +92,12 @@ class PoolArgs(Args):
     fallbacks: tuple[Fallback, ...] = ()
     security_group_rules: tuple[SecurityGroupRule, ...]
     node_config: dict[str, str | int | None]
+    #: Scripts that its nodes run, by event: node_start, node_configured.
+    actions: dict[str, tuple[ActionPlan, ...]]
     #: What its instances need in their image, and their hardware: the role node_verify checks it at boot.
     expectations: dict[str, Any]
+    #: Expected state of its instances while they run, by type: the role node_health checks it.
+    health: dict[str, Any]
     #: File systems that its nodes mount, by their keys in the stack's outputs: their addresses are known only after
     #: creation.
     mounts: tuple[str, ...] = ()
@@ -115,13 +122,14 @@ class PoolArgs(Args):
         return self.name if len(self.zones) == 1 else f"{self.name}-{zone}"
 
     def user_data(self, mounts: Sequence[Mapping[str, str]] = ()) -> str:
-        """Return the cloud-init user data of a node, in JSON (valid YAML): its cluster, disks and mounts.
+        """Return the cloud-init user data of a node, in JSON (valid YAML): its cluster, disks, mounts and
+        scripts.
 
-        It contains no secrets. Each of `mounts` has source, type, options and mount; the role cloud_storage reads the
-        file.
+        It contains no secrets. Each of `mounts` has source, type, options and mount; the roles cloud_storage and
+        node_actions read the file.
         """
-        settings = {**self.node_config, "mounts": [dict(mount) for mount in mounts]}
-        content = json.dumps({**settings, "verify": self.expectations}, sort_keys=True)
+        settings = {**self.node_config, "mounts": [dict(mount) for mount in mounts], **actions_data(self.actions)}
+        content = json.dumps({**settings, "verify": self.expectations, "health": self.health}, sort_keys=True)
         pool_file = {"path": POOL_FILE, "permissions": "0644", "content": content}
         return "#cloud-config\n" + json.dumps({"write_files": [pool_file]}, sort_keys=True) + "\n"
 
@@ -180,7 +188,9 @@ def pool_args(environment: Environment, pool: PoolSettings, locked: Mapping[str,
             # Only where it is used: another key would change all launch templates.
             **({"lustre_efa": lustre_interfaces} if lustre_interfaces else {}),
         },
+        actions=pool_actions(pool),
         expectations=pool_expectations(environment, pool),
+        health=pool_health(environment, pool),
         mounts=cloud_mounts(environment),
         # Landbridge's tags come last and cannot be overridden: the burst controller finds its instances by them.
         tags={**pool.tags, **tags(environment, pool=pool.name)},

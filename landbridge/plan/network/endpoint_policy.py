@@ -19,12 +19,14 @@ _READ_BUCKET = ["s3:GetObject", "s3:ListBucket", "s3:GetBucketLocation"]
 
 
 class EndpointPolicyArgs(Args):
-    """Exceptions of the endpoints' policies: further accounts, and buckets of any account that may be read."""
+    """Exceptions of the endpoints' policies: further accounts, and buckets and objects of any account that may be read."""
 
     region: str
     partition: str
     accounts: tuple[str, ...] = ()
     readable_buckets: tuple[str, ...] = ()
+    #: Scripts of pools: bucket and key. The file does not say whose account a bucket is in.
+    scripts: tuple[str, ...] = ()
 
 
 def endpoint_policy_args(environment: Environment) -> EndpointPolicyArgs:
@@ -35,6 +37,13 @@ def endpoint_policy_args(environment: Environment) -> EndpointPolicyArgs:
         partition=facts.partition if facts is not None else "aws",
         accounts=settings.accounts,
         readable_buckets=settings.readable_buckets,
+        scripts=tuple(
+            dict.fromkeys(
+                f"{script.bucket}/{script.key}"
+                for pool in environment.aws.pools
+                for _, _, script in pool.actions.scripts()
+            )
+        ),
     )
 
 
@@ -61,6 +70,9 @@ def endpoint_policy(args: EndpointPolicyArgs, service: str, account: str) -> str
     if service == "s3" and args.readable_buckets:
         buckets = [f"arn:{args.partition}:s3:::{name}" for name in args.readable_buckets]
         statements.append(_allow("ReadableBuckets", _READ_BUCKET, [*buckets, *(f"{arn}/*" for arn in buckets)], {}))
+    if service == "s3" and args.scripts:
+        objects = [f"arn:{args.partition}:s3:::{name}" for name in args.scripts]
+        statements.append(_allow("ScriptsOfPools", ["s3:GetObject"], objects, principals))
     return document(statements)
 
 

@@ -1,4 +1,7 @@
-"""Expected values of a healthy on-prem node, and the check interval: plain values for the role node_health."""
+"""Expected values of a healthy on-prem node, and the check interval: plain values for the role node_health.
+
+Those of cloud nodes are in landbridge/plan/aws/node_health.py.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,8 +14,7 @@ from landbridge.plan.site.home_directories import home_mounts
 from landbridge.plan.site.mig import mig_layout
 from landbridge.plan.site.site_shares import site_mount_points
 
-#: HealthCheckProgram of slurm.conf; the role node_health installs it, and on cloud nodes slurm_node installs an empty
-#: one.
+#: HealthCheckProgram of slurm.conf; the role node_health installs it on on-prem nodes and in the image of cloud nodes.
 PROGRAM = "/opt/landbridge/bin/landbridge-node-health"
 #: Seconds. A fault drains its node within one interval; the program only reads earlier results.
 INTERVAL_SECONDS = 60
@@ -48,14 +50,14 @@ def expected_of(environment: Environment, platform: str, group: NodeGroup | None
 
 
 def health_settings(environment: Environment) -> Mapping[str, Scalar]:
-    """Return HealthCheck settings of slurm.conf; empty without on-prem nodes, because only they are checked.
+    """Return HealthCheck settings of slurm.conf, the same for on-prem and cloud nodes; empty without nodes.
 
     ANY: after a fault during a job, the node must not get the next job. CYCLE is not needed, because the program takes
     milliseconds.
     Source: slurm.conf(5), HealthCheckNodeState; slurmctld of 26.05 requires HealthCheckTimeout (default 60) to be less
     than the interval.
     """
-    if not environment.node_groups:
+    if not environment.node_groups and not environment.aws.pools:
         return {}
     timeout = slurm_releases()[environment.scheduler.slurm.version].health_check_timeout
     return {

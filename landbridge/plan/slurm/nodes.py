@@ -7,6 +7,7 @@ from landbridge import hostlist
 from landbridge.catalog import Accelerators, Cpus, instances, platforms
 from landbridge.environment import Environment, NodeGroup, PoolSettings
 from landbridge.environment.base import Scalar
+from landbridge.plan.instances.ultraservers import is_one_nvlink_domain
 from landbridge.plan.site.mig import MigInstance, gres_type, mig_layout
 from landbridge.plan.slurm.core_spec import cores_per_gpu, system_cores, system_memory
 from landbridge.plan.slurm.node_settings import (
@@ -201,6 +202,7 @@ def _cloud(environment: Environment, pool: PoolSettings) -> Nodes:
         features=_words("aws", pool.name, pool.instance.replace(".", "-"), *kinds, *pool.features),
         weight=CLOUD_WEIGHT,
         suspend_after=pool.suspend_after,
+        domain=f"aws-{pool.name}" if is_one_nvlink_domain(environment, pool) else None,
         reserved_cores=numbers.get(RESERVED_CORES, 0),
         reserved_memory_mib=numbers.get(RESERVED_MEMORY, 0),
         settings=other_settings(pool.slurm),

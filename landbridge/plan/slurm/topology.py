@@ -39,6 +39,8 @@ def topology_plugin(environment: Environment, nodes: Sequence[Nodes]) -> str | N
 def queue_topology(environment: Environment, groups: Sequence[Nodes]) -> str | None:
     """Return the topology of a partition over these nodes; None: the cluster's default, the tree of switches.
 
+    A partition with domains of both sites keeps the tree: Slurm combines blocks for large jobs, also of two sites.
+
     Slurm places a job in as few NVLink domains as possible: traffic between domains uses the network adapters. Source:
     Slurm's topology guide, topology/block; slurm.conf(5), Topology of a partition (since 25.05).
     """
@@ -50,8 +52,9 @@ def _has_yaml(environment: Environment) -> bool:
 
 
 def _only_domains(nodes: Iterable[Nodes]) -> bool:
-    domains = [group.domain for group in nodes]
-    return bool(domains) and None not in domains
+    """Return true if all nodes are in NVLink domains of one site."""
+    groups = list(nodes)
+    return len({group.site for group in groups}) == 1 and all(group.domain is not None for group in groups)
 
 
 def _blocks(nodes: Iterable[Nodes]) -> dict[str, list[str]]:

@@ -154,25 +154,6 @@ def no_blocks_in_region(environment: Environment) -> Iterator[Finding]:
             yield warning(at.at("kind"), message, fix=fix, related=related)
 
 
-@rule
-def whole_ultraservers(environment: Environment) -> Iterator[Finding]:
-    """A Capacity Block of an UltraServer type contains whole UltraServers.
-
-    Source: EC2 User Guide, UltraServers (landbridge/catalog/limits.yaml).
-    """
-    servers = limits().ultraservers
-    for at, block in blocks(environment):
-        sizes = {server.instances for server in servers.values() if server.instance == at.instance}
-        if block.count is None or not sizes or block.count % min(sizes) == 0:
-            continue
-        known = ", ".join(
-            f"{name} has {server.instances}" for name, server in servers.items() if server.instance == at.instance
-        )
-        message = f"{block.count} instances are not a whole number of UltraServers: {known}"
-        fix = f"write a multiple of {min(sizes)}"
-        yield error(at.at("count"), message, fix=fix, related=(at.instance_path,))
-
-
 def never_overlap(first: CapacityBlock, other: CapacityBlock) -> bool:
     """Return true for two windows that are known not to overlap."""
     if first.starts is None or first.ends is None or other.starts is None or other.ends is None:

@@ -138,7 +138,11 @@ def _on_some_resource(session: Session, action: str) -> bool:
 
 
 def _s3(action: str, region: str, environ: Environ) -> Iterator[_Need]:
-    """Yield what S3 checks: the action on the bucket or object, and the use of the bucket's KMS key."""
+    """Yield what S3 checks: the action on the bucket or object, and the use of the bucket's KMS key.
+
+    S3 tells only those who may list the bucket that an object does not exist.
+    Source: S3 API Reference, GetObject and HeadObject, "Permissions", 2026-11-25.
+    """
     buckets = moto.backends.get_backend("s3")[ACCOUNT]["aws"].buckets
     for s3_action, bucket_name, key in s3_actions.permissions(environ):
         bucket = buckets.get(bucket_name)
@@ -147,6 +151,8 @@ def _s3(action: str, region: str, environ: Environ) -> Iterator[_Need]:
         resource = f"arn:aws:s3:::{bucket_name}{f'/{key}' if key is not None else ''}" if bucket_name else "*"
         document = None if not text else _document("bucket policy", text)
         yield _Need(f"s3:{s3_action}", resource, s3_actions.context(environ), document)
+        if s3_action == "GetObject" and bucket is not None and key not in bucket.keys:
+            yield _Need("s3:ListBucket", f"arn:aws:s3:::{bucket_name}", s3_actions.context(environ), document)
         key_use = {"GetObject": "kms:Decrypt", "PutObject": "kms:GenerateDataKey"}.get(s3_action)
         key_arn = s3_actions.default_key(bucket) if key_use else None
         if key_use and key_arn:

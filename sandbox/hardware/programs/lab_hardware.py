@@ -20,6 +20,7 @@ KNOWN = {
     "unremapped": list,  # GPUs with memory that could not be remapped
     "thermal": list,  # GPUs with thermal slowdown
     "links": dict,  # GPU: number of inactive links
+    "fabric": dict,  # GPU: state of its registration with the fabric, such as In Progress
     "ports": list,  # adapters without a link
     "slow": dict,  # adapter: Gb/s
     "driver": str,  # driver version, other than the machine's

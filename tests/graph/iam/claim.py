@@ -15,6 +15,8 @@ BUCKET = f"arn:aws:s3:::{CLUSTER}-internal-{ACCOUNT}"
 RESTRICTED = f"arn:aws:s3:::{CLUSTER}-restricted-{ACCOUNT}"
 #: Bucket and key of another class in AWS, whose jobs may delete objects.
 PARTNER, PARTNER_KEY = f"arn:aws:s3:::{CLUSTER}-partner-{ACCOUNT}", arn("kms", f"key/{CLUSTER}-partner")
+#: Bucket with the script of a pool.
+SCRIPTS = "arn:aws:s3:::acme-scripts"
 FOREIGN_BUCKET = "arn:aws:s3:::foreign-bucket"
 KEY, OTHER_KEY = arn("kms", f"key/{CLUSTER}-internal"), arn("kms", "key/other")
 SECRET, OTHER_SECRET = (

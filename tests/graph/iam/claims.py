@@ -25,6 +25,7 @@ from tests.graph.iam.claim import (
     PARTNER_ROLE,
     POOL_OF_CLUSTER,
     RESTRICTED,
+    SCRIPTS,
     SECRET,
     SECURE,
     TEMPLATE,
@@ -62,7 +63,7 @@ CLAIMS = (
     ),
     Claim(
         ("node",),
-        "boots and starts sessions of jobs, and touches no object or key of the hub",
+        "boots and starts sessions of jobs, and touches no object or key of the hub besides scripts of its pools",
         (
             allowed("secretsmanager:GetSecretValue", SECRET, ON_INSTANCE),
             allowed("sts:AssumeRole", JOB_ROLE, ON_INSTANCE),
@@ -83,6 +84,24 @@ CLAIMS = (
             denied("sts:AssumeRole", LAUNCH, ON_INSTANCE),
             denied("sts:AssumeRole", NODE, ON_INSTANCE),
             denied("sts:AssumeRole", f"{JOB_ROLE}-x", ON_INSTANCE),
+        ),
+    ),
+    Claim(
+        ("node",),
+        "reads exactly the scripts that its pools name (`actions`), only from an instance, and uses their keys only through S3",
+        (
+            allowed("s3:GetObject", f"{SCRIPTS}/setup.sh", {**SECURE, **ON_INSTANCE}),
+            allowed("s3:GetObject", f"{BUCKET}/scripts/x.sh", {**SECURE, **ON_INSTANCE}),
+            allowed("kms:Decrypt", KEY, {"kms:ViaService": "s3.us-east-1.amazonaws.com"}),
+            denied("s3:GetObject", f"{SCRIPTS}/setup.sh", SECURE),
+            denied("s3:GetObject", f"{SCRIPTS}/setup.sh.bak", {**SECURE, **ON_INSTANCE}),
+            denied("s3:GetObject", f"{BUCKET}/scripts/y.sh", {**SECURE, **ON_INSTANCE}),
+            denied("s3:GetObjectVersion", f"{SCRIPTS}/setup.sh", {**SECURE, **ON_INSTANCE}),
+            denied("s3:PutObject", f"{SCRIPTS}/setup.sh", {**SECURE, **ON_INSTANCE}),
+            denied("s3:ListBucket", SCRIPTS, {**SECURE, **ON_INSTANCE}),
+            denied("kms:Decrypt", KEY, {"kms:ViaService": "secretsmanager.us-east-1.amazonaws.com"}),
+            denied("kms:GenerateDataKey", KEY, {"kms:ViaService": "s3.us-east-1.amazonaws.com"}),
+            denied("kms:Decrypt", PARTNER_KEY, {"kms:ViaService": "s3.us-east-1.amazonaws.com"}),
         ),
     ),
     Claim(
@@ -195,6 +214,8 @@ CLAIMS = (
         "launches only nodes: with this cluster's tags, from its launch templates and their images, of its pools' types, "
         "in its subnets, security groups, placement groups and reservations (whole requests: `test_whole_launches.py`)",
         (
+            allowed("ec2:DescribeInstances", "*"),
+            allowed("ec2:DescribeInstanceTopology", "*"),
             allowed("ec2:RunInstances", INSTANCE, NEW_NODE),
             denied("ec2:RunInstances", INSTANCE, {**NEW_NODE, "aws:RequestTag/landbridge:cluster": "other"}),
             denied("ec2:RunInstances", INSTANCE, without(NEW_NODE, "aws:RequestTag/landbridge:pool")),

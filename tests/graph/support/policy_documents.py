@@ -26,6 +26,12 @@ EVERYTHING = (
         "restricted: {sites: [onprem]}",
         "restricted: {sites: [onprem]}\n      partner: {sites: [aws], jobs_may_delete: true}",
     ),
+    (
+        "          suspend_after: 20\n",
+        "          suspend_after: 20\n          actions:\n"
+        f"            node_start: [{{script: s3://acme-scripts/setup.sh, sha256: {'f' * 64}}}]\n"
+        f"            node_configured: [{{script: s3://variant-internal-{ACCOUNT}/scripts/x.sh, sha256: {'f' * 64}}}]\n",
+    ),
     ("budget: {monthly_usd: 1000}", "budget: {monthly_usd: 1000, hard: true}"),
     ("      mlflow: {port: 5000}", "      mlflow: {port: 5000}\n      sagemaker: {}"),
 )

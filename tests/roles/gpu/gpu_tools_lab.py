@@ -132,7 +132,6 @@ class Bench:
             **connection(self.lab),
             "slurm_common_key": "k" * 64,
             "slurm_node_controllers": [CONTROLLER[1]],
-            "slurm_node_health_program": "",
         }
         data["slurm_controller"]["vars"]["slurm_controller_database_host"] = ""
         return data

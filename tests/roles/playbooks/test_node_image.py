@@ -1,5 +1,6 @@
 """The steps of the EC2 Image Builder document, run on a machine, and tested on a machine started from the image."""
 
+import json
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 from landbridge import yaml_text
 from landbridge.environment import Environment, ImageBuild, ImageSource
 from landbridge.node_image import Bundle, bundle, steps
+from landbridge.plan.aws.node_health import pool_health
 from landbridge.plan.node_image.node_image import node_image_args
 from sandbox.nspawn import cleanup, from_environment
 from sandbox.nspawn import lab as whole
@@ -69,6 +71,7 @@ def test_the_steps_of_the_document_build_an_image_that_passes_its_tests(lab: Lay
         nodes.wait_ssh(lab, [INSTANCE])
         output = _run(lab, INSTANCE, document, "test", archive)
         assert "the image fulfils its contract" in output and f" {environment.scheduler.slurm.version}." in output
+        _check_health(lab, environment)
         # A wrong image fails the test phase.
         nodes.exec(lab, INSTANCE, ["install -m 0400 /dev/null /etc/slurm/slurm.key; systemctl disable slurmd"])
         with pytest.raises(AssertionError, match=r"(?s)slurmd does not start at boot.*slurm\.key is in the image"):
@@ -76,6 +79,22 @@ def test_the_steps_of_the_document_build_an_image_that_passes_its_tests(lab: Lay
     finally:
         cloud_node.terminate(lab, INSTANCE)
         image.remove(lab, committed.id)
+
+
+def _check_health(lab: Layout, environment: Environment) -> None:
+    """The image has the health checks, and the node writes the expectations of its pool at the first check of a boot."""
+    units = "landbridge-node-health.timer landbridge-node-health.service"
+    states = nodes.exec(
+        lab, INSTANCE, [f"systemctl show -P UnitFileState {units}; cat /etc/landbridge/node-health.json"]
+    )
+    assert states.stdout.split()[:2] == ["enabled", "static"]
+    assert '"expected": {}' in states.stdout, "an image is for several pools"
+    pool = environment.aws.pools[0]
+    content = json.dumps({"pool": pool.name, "mounts": [], "health": pool_health(environment, pool)})
+    written = "/run/landbridge-node-health/expected.json"
+    command = f"cat > /etc/landbridge/pool.json <<'END'\n{content}\nEND\nrm -f {written}; systemctl start landbridge-node-health"
+    output = nodes.exec(lab, INSTANCE, [f"{command}; cat {written}; rm /etc/landbridge/pool.json {written}"])
+    assert json.loads(output.stdout)["expected"]["mounts"] == [environment.storage.home.mount], output.stderr
 
 
 def _builder(lab: Layout, environment: Environment) -> None:

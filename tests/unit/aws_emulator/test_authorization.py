@@ -154,3 +154,15 @@ def test_the_key_of_another_class_cannot_be_used(site: Site) -> None:
     assert (
         refused(lambda: site.job("kms").generate_data_key(KeyId=foreign, KeySpec="AES_256")) == "AccessDeniedException"
     )
+
+
+def test_only_who_may_list_a_bucket_is_told_that_an_object_does_not_exist(site: Site) -> None:
+    bucket = f"sandbox-internal-{ACCOUNT}"
+    assert refused(lambda: site.job("s3").get_object(Bucket=bucket, Key="missing")) == "NoSuchKey"
+    statements = [{"Effect": "Allow", "Action": ["s3:GetObject", "kms:Decrypt"], "Resource": "*"}]
+    client_of(site.cloud, "iam").put_role_policy(
+        RoleName="sandbox-node", PolicyName="scripts", PolicyDocument=document(statements)
+    )
+    s3 = site.node("s3")
+    assert s3.get_object(Bucket=bucket, Key="x")["Body"].read() == b"x"
+    assert refused(lambda: s3.get_object(Bucket=bucket, Key="missing")) == "AccessDenied"

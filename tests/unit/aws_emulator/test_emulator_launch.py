@@ -173,7 +173,7 @@ def test_a_placement_group_is_unique_and_not_deleted_while_in_use(ec2: Any, stac
 
 
 def test_a_call_that_is_not_implemented_is_an_error(ec2: Any, fleet: Callable[..., Any]) -> None:
-    assert error_of(ec2.describe_instance_topology) == (400, "NotImplementedInSandbox")
+    assert error_of(ec2.describe_capacity_reservation_topology) == (400, "NotImplementedInSandbox")
     assert error_of(lambda: fleet(1, Type="maintain")) == (400, "NotImplementedInSandbox")
 
 

@@ -1,10 +1,15 @@
-"""Plan of health checks of on-prem nodes: slurm.conf's keys, expectations of each host, and errors of the driver."""
+"""Plan of health checks: slurm.conf's keys, expectations of on-prem hosts and of pools, and errors of the driver."""
 
 import json
+from typing import Any
 
-from landbridge.catalog import platforms
+import pytest
+
+from landbridge.catalog import instances, platforms
 from landbridge.catalog.hardware.xids import DRAINING, xids
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.aws.node_health import pool_health
+from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.site.health import INTERVAL_SECONDS, PROGRAM, expected_of, health_settings
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import REMOVED, environment
@@ -14,11 +19,15 @@ def keys(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if line.startswith("HealthCheck"))
 
 
-def test_slurm_conf_has_the_health_check_if_there_are_on_prem_nodes() -> None:
+def test_slurm_conf_has_the_health_check_if_there_are_nodes() -> None:
     expected = {"HealthCheckProgram": PROGRAM, "HealthCheckInterval": str(INTERVAL_SECONDS), "HealthCheckTimeout": "30"}
     expected["HealthCheckNodeState"] = "ANY"
     assert keys(slurm_files(environment())["slurm.conf"]) == expected
-    bare = environment({("onprem", "nodes"): REMOVED})
+    cloud_only = environment({("onprem", "nodes"): REMOVED})
+    assert keys(slurm_files(cloud_only)["slurm.conf"]) == expected, "the same program in the image of cloud nodes"
+    onprem_only = environment({("aws", "pools"): []})
+    assert keys(slurm_files(onprem_only)["slurm.conf"]) == expected
+    bare = environment({("onprem", "nodes"): REMOVED, ("aws", "pools"): []})
     assert keys(slurm_files(bare)["slurm.conf"]) == {} == dict(health_settings(bare))
 
 
@@ -67,10 +76,45 @@ def test_every_platform_has_expectations() -> None:
         assert ("nvidia-imex" in expectations["services"]) == platform.imex
 
 
-def test_cloud_nodes_have_the_health_program_of_slurm_conf() -> None:
-    assert inventory(environment())["all"]["vars"]["slurm_node_health_program"] == PROGRAM
-    bare = environment({("onprem", "nodes"): REMOVED})
-    assert inventory(bare)["all"]["vars"]["slurm_node_health_program"] == ""
+@pytest.mark.parametrize(
+    ("instance", "expected"),
+    [
+        ("p5.48xlarge", {"services": ["nvidia-fabricmanager"], "efa": 32, "gpus": {"count": 8, "type": "h100", "name": "NVIDIA H100 80GB HBM3", "memory_mib": 81559, "errors": "row_remapping", "links": 18, "fabric": True}}),
+        ("p4d.24xlarge", {"services": ["nvidia-fabricmanager"], "efa": 4, "gpus": {"count": 8, "type": "a100", "name": "NVIDIA A100-SXM4-40GB", "memory_mib": 40960, "errors": "row_remapping", "links": 12, "fabric": True}}),
+        # NVLinks without switches: some lead to GPUs of other instances.
+        ("p3.8xlarge", {"services": [], "gpus": {"count": 4, "type": "v100", "name": "Tesla V100-SXM2-16GB", "memory_mib": 16384, "errors": "page_retirement"}}),
+        # No row of gpus.yaml: only what EC2's own catalogue says.
+        ("g4dn.12xlarge", {"services": [], "efa": 1, "gpus": {"count": 4, "type": "t4"}}),
+        ("m7i.large", {"services": []}),
+    ],
+)  # fmt: skip
+def test_a_pool_has_the_expectations_of_its_instance_type(instance: str, expected: dict[str, Any]) -> None:
+    site = environment(
+        {("aws", "pools", 0, "instance"): instance, ("aws", "pools", 0, "capacity"): [{"kind": "on_demand"}]}
+    )
+    health = pool_health(site, site.aws.pools[0])
+    assert json.loads(json.dumps(health))["types"] == {instance: expected}
+
+
+def test_the_launch_template_has_the_expectations_and_skipped_hardware_is_not_expected() -> None:
+    site = environment()
+    assert pool_args(site, site.aws.pools[0]).user_data().count('\\"health\\":') == 1
+    skip = ["gpus", "efa-devices", "fabric-manager"]
+    site = environment({("aws", "node_checks"): {"skip": skip}})
+    (hardware,) = pool_health(site, site.aws.pools[0])["types"].values()
+    assert hardware == {"services": []}
+
+
+def test_every_known_gpu_instance_type_has_expectations_of_its_gpus() -> None:
+    site = environment()
+    for name, kind in instances().items():
+        pool = site.aws.pools[0].model_copy(update={"instance": name})
+        (hardware,) = pool_health(site, pool)["types"].values()
+        accelerators = kind.accelerators
+        if accelerators is not None and accelerators.kind == "gpu":
+            assert hardware["gpus"]["count"] == accelerators.count and hardware["gpus"]["type"] == accelerators.type
+        else:
+            assert "gpus" not in hardware
 
 
 def test_only_hardware_errors_drain_a_node() -> None:

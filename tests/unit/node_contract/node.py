@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from landbridge.catalog.aws.node_contract import node_contract
 from landbridge.plan.aws.node_contract import image_expectations, pool_expectations
 from tests.unit.core.samples import environment
 
@@ -29,6 +30,7 @@ FILES = {
     "etc/chrony/sources.d/aws.sources": "server 169.254.169.123 prefer iburst\n",
     "etc/landbridge/node.json": "{}",
     "etc/landbridge/agent.json": "{}",
+    **dict.fromkeys(node_contract().health.files, "#!/bin/sh\n"),
     "opt/amazon/efa/lib/libfabric.so.1": "",
     "opt/amazon/ofi-nccl/lib/x86_64-linux-gnu/libnccl-net-ofi.so": "",
     "usr/lib/x86_64-linux-gnu/slurm-wlm/spank_pyxis.so": "",
@@ -51,7 +53,9 @@ def module(name: str, field_name: str) -> str:
 
 def outputs() -> dict[str, str]:
     """Return the output of every command by its words."""
-    enabled = {f"systemctl is-enabled {unit}": "enabled\n" for unit in image_expectations(environment())["units"]}
+    expected = image_expectations(environment())
+    units = [*expected["units"], *expected["health"]["units"]]
+    enabled = {f"systemctl is-enabled {unit}": "enabled\n" for unit in units}
     return {
         **enabled,
         "systemctl is-enabled nvidia-fabricmanager": "enabled\n",

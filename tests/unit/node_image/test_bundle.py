@@ -51,6 +51,7 @@ def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
         "lustre_client",
         "metadata_guard",
         "nfs_client",
+        "node_actions",
         "node_verify",
         "podman",
         "python_runtime",

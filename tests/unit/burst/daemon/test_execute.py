@@ -1,5 +1,8 @@
 """Execution of actions: a gang of several calls against the emulated AWS, and the reason of a node in Slurm."""
 
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,11 +19,13 @@ from landbridge.burst.model import (
     Gang,
     Launch,
     Offering,
+    RecordTopology,
     Renew,
     SetAddresses,
     Terminate,
 )
 from landbridge.burst.slurm import slurm
+from landbridge.hostlist import expand
 from sandbox.aws_emulator.process import EmulatorProcess
 
 TYPE = "p5.48xlarge/use1-az4"
@@ -155,6 +160,58 @@ def test_a_failed_action_has_an_outcome_with_an_error_code(
         (record,) = outcome_records(action, outcome, 5.0)
         assert (record.event, record.code) == ("failed", SLURM_FAILED)
     assert outcome_records(Terminate(("i-1",), "ORPHANED"), ActionOutcome(), 5.0) == ()
+
+
+@pytest.fixture
+def comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, str]]:
+    """Install a stand-in of scontrol; return a function that returns the comments that it was asked to set."""
+    program, calls = tmp_path / "scontrol", tmp_path / "calls"
+    program.write_text(f'#!/bin/sh\necho "$2 $3" >> {calls}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    def read() -> dict[str, str]:
+        updates = [line.split(" ") for line in calls.read_text().splitlines()]
+        return {
+            node: comment.removeprefix("comment=")
+            for names, comment in updates
+            for node in expand(names.removeprefix("nodename="))
+        }
+
+    return read
+
+
+def test_the_network_paths_of_a_launch_are_written_to_slurm(
+    config: BurstConfig, shell: Ec2, comments: Callable[[], dict[str, str]]
+) -> None:
+    launched = perform(launch(first(config)), shell, slurm)
+    outcome = perform(RecordTopology(launched.instances), shell, slurm)
+    assert (outcome.code, outcome.instances) == ("", launched.instances)
+    assert set(outcome.network_paths) == set(launched.instances)
+    assert comments() == {node: f"network:{path}" for node, path in outcome.network_paths.items()}
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "is_read_again"), [("UnauthorizedOperation", 403, False), ("RequestLimitExceeded", 503, True)]
+)
+def test_a_refused_read_of_the_topology_is_repeated_only_if_it_may_succeed(
+    cloud: EmulatorProcess,
+    config: BurstConfig,
+    shell: Ec2,
+    comments: Callable[[], dict[str, str]],
+    code: str,
+    status: int,
+    is_read_again: bool,
+) -> None:
+    launched = perform(launch(first(config)), shell, slurm)
+    cloud.control(faults={"DescribeInstanceTopology": {"code": code, "status": status, "times": 9}})
+    action = RecordTopology(launched.instances)
+    outcome = perform(action, shell, slurm)
+    assert (outcome.code, outcome.instances) == (code, {} if is_read_again else launched.instances)
+    if not is_read_again:  # an earlier instance's path would be wrong
+        assert comments() == dict.fromkeys(launched.instances, "")
+    (record,) = outcome_records(action, outcome, 5.0)
+    assert (record.event, record.code) == ("failed", code)
 
 
 def test_a_reason_is_one_short_line() -> None:

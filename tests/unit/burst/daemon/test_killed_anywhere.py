@@ -69,6 +69,9 @@ class FixedSlurm:
     def set_addresses(self, addresses: Any) -> None:
         self.addresses.update(addresses)
 
+    def set_network_paths(self, paths: Any) -> None:
+        raise AssertionError("no offering has a topology")
+
     def comment(self, job: int, text: str, until: float | None) -> None:
         assert self.refused
 

@@ -34,6 +34,7 @@ FULL = State(
     first_seen={Observation(ObservationKind.INSTANCE_WITHOUT_NODE, "i-9"): 990.0},
     terminated_at={"i-8": 980.0},
     node_addresses={"p5-1": "10.0.0.1"},
+    topology_read={"p5-1": "i-1"},
     min_nodes_requested_at={"p5": 970.0},
     registration_failures={"lb-9": RegistrationFailure("p5", 960.0)},
     last_observation_at=990.0,

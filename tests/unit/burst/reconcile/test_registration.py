@@ -65,8 +65,17 @@ def test_several_registration_failures_in_a_row_open_the_breaker_with_the_node_n
     assert down.code == "BREAKER" and "did not register" in down.text
 
 
-def test_a_node_that_refuses_itself_counts_and_its_reason_is_in_the_breaker() -> None:
-    reason = "landbridge: image: gpus: 7 of 8 GPUs answer"
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("landbridge: image: gpus: 7 of 8 GPUs answer", "its check before slurmd failed: gpus: 7 of 8 GPUs answer"),
+        (
+            "landbridge: action: node_start setup.sh: exit status 3",
+            "a script of its pool failed before slurmd: node_start setup.sh: exit status 3",
+        ),
+    ],
+)
+def test_a_node_that_refuses_itself_counts_and_its_reason_is_in_the_breaker(reason: str, text: str) -> None:
     state, now = State(), NOW
     for number in range(1, FAILURES_TO_OPEN_BREAKER + 1):
         state, instances = start(state, number, now)
@@ -75,7 +84,36 @@ def test_a_node_that_refuses_itself_counts_and_its_reason_is_in_the_breaker() ->
         pending = slurm(job(number, state="PENDING", started=None), nodes=[down], at=now + 60)
         decision = decide(pending, ec2(*ending, at=now + 60), state, now=now + 60)
         state, now = decision.state, now + 700
-    assert state.breakers["gpu"].message.endswith("its check before slurmd failed: gpus: 7 of 8 GPUs answer")
+    assert state.breakers["gpu"].message.endswith(text)
+
+
+UNHEALTHY = "landbridge:model:GPU 0 at 0000:1b:00.0 is a NVIDIA B200, not a NVIDIA H100; do: inspect"
+
+
+def drain(state: State, number: int, now: float, age: float) -> tuple[State, float]:
+    """Launch a node that its health checks drain `age` seconds later; return the state after that."""
+    state, instances = start(state, number, now)
+    sick = SlurmNode(f"g-{number}", frozenset({"IDLE", "CLOUD", "DRAIN"}), UNHEALTHY)
+    later = now + age
+    return decide(slurm(nodes=[sick], at=later), ec2(*instances, at=later), state, now=later).state, later + 700
+
+
+def test_nodes_that_are_unhealthy_after_their_boot_open_the_breaker_with_the_reason() -> None:
+    state, now = State(), NOW
+    for number in range(1, FAILURES_TO_OPEN_BREAKER + 1):
+        assert not state.breakers
+        state, now = drain(state, number, now, 90.0)
+    assert state.breakers["gpu"].message.endswith(
+        "did not join, such as g-3: its health checks drained it: model:GPU 0 at 0000:1b:00.0 is a NVIDIA B200, not a"
+        " NVIDIA H100; do: inspect"
+    )
+
+
+def test_nodes_that_become_unhealthy_later_do_not_open_the_breaker() -> None:
+    state, now = State(), NOW
+    for number in range(1, FAILURES_TO_OPEN_BREAKER + 2):
+        state, now = drain(state, number, now, POLICY.pools["gpu"].resume_timeout + 1)
+    assert not state.breakers and not state.registration_failures
 
 
 @pytest.mark.parametrize("size", [1, 2])

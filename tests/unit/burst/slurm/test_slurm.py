@@ -245,6 +245,17 @@ def test_nodes_and_jobs_are_updated_with_scontrol_in_batches(
     ]
 
 
+def test_network_paths_are_written_with_one_command_for_each_path(commands: Callable[..., Calls]) -> None:
+    calls = commands(scontrol="")
+    slurm.set_network_paths({"p5-1": "nn-1/nn-3", "p5-2": "nn-1/nn-2", "p5-3": "nn-1/nn-3", "p5-4": ""})
+    slurm.set_network_paths({})
+    assert [call[1:] for call in calls()] == [
+        ["update", "nodename=p5-4", "comment="],
+        ["update", "nodename=p5-2", "comment=network:nn-1/nn-2"],
+        ["update", "nodename=p5-[1,3]", "comment=network:nn-1/nn-3"],
+    ]
+
+
 def test_a_time_is_written_in_slurms_time_zone(commands: Callable[..., Calls]) -> None:
     calls = commands(scontrol="")
     slurm.comment(7, "later", 1795333778.0)

@@ -32,8 +32,8 @@ BLOCK = offering("capacity_block", "b", "capacity-block", usd=7.0, opens=START +
 FAR = offering("on_demand", "far-a", usd=13.0, region="eu-north-1")
 GPU = (
     offering("reservation", "a", usd=9.0),
-    offering("on_demand", "a"),
-    offering("on_demand", "b"),
+    offering("on_demand", "a", topology=True),
+    offering("on_demand", "b", topology=True),
     offering("on_demand", "b", type="p5e.48xlarge", usd=14.0),
     offering("spot", "b", "spot", usd=5.0),
 )

@@ -17,6 +17,7 @@ class SimNode:
     deaf: float | None = None  # not responding since
     reason: str = ""
     address: str = ""
+    comment: str = ""
     job: int = 0
     machine: str = ""
     resumed_at: float = 0.0

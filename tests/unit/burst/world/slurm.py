@@ -69,6 +69,12 @@ class SlurmWorld(Slurmctld):
             for name in nodes:
                 self.power_up(name)
 
+    def set_network_paths(self, paths: Mapping[str, str]) -> None:
+        with self.faults.call("slurm.set_network_paths", "slurm", _refuse):
+            self._reach()
+            for name, path in paths.items():
+                self.nodes[name].comment = path
+
     # Commands of users and operators.
 
     def submit(self, job: SimJob) -> None:

@@ -85,6 +85,15 @@ def test_the_environment_file_becomes_the_policy() -> None:
     assert offering.placement_group == "test-p5" and offering.usd_hour is not None
     assert len(offering.interfaces) == 33 and offering.interfaces[0].kind == "interface"
     assert offering.security_groups == ("sg-1",) and not offering.public_ip
+    assert offering.topology
+
+
+def test_the_topology_is_read_only_for_types_whose_network_nodes_ec2_knows() -> None:
+    planned = offerings({"kind": "on_demand"}, {"kind": "on_demand", "instance": "p5.4xlarge"})
+    assert {offering.instance_type: offering.topology for offering in planned} == {
+        "p5.48xlarge": True,
+        "p5.4xlarge": False,
+    }
 
 
 def test_offerings_are_in_the_sequence_of_the_capacities_and_their_zones() -> None:

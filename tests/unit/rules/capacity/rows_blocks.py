@@ -20,6 +20,5 @@ ROWS = [
     Row("min-nodes-after-block", "on-demand nodes kept after the block's end", {CAPACITY: BLOCK, FALLBACK: ON_DEMAND, MIN: 4}, MIN, "220.16 USD an hour"),
     Row("blocks-in-different-zones", "blocks of one pool in two zones", {CAPACITY: BLOCK, FALLBACK: {**OTHER_BLOCK, "zone": "use1-az6"}}, (*FALLBACK, "zone"), "use1-az6"),
     Row("no-blocks-in-region", "blocks in a region that sells none", {CAPACITY: {**BLOCK, "zone": "euc1-az1"}}, (*CAPACITY, "kind"), "us-east-1", region="eu-central-1"),
-    Row("whole-ultraservers", "half an UltraServer", {(*POOL, "instance"): "p6e-gb200.36xlarge", CAPACITY: {**BLOCK, "count": 4}}, (*CAPACITY, "count"), "u-p6e-gb200x36 has 9"),
     Row("duplicate-reservation", "one block for two pools", {CAPACITY: BLOCK, SECOND: pool(capacity=[BLOCK])}, (*SECOND, "capacity", 0), "cr-0123456789abcdef0 is shared with the pool p5"),
 ]  # fmt: skip

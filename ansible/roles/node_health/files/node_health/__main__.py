@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from node_health import gpus, host, kernel, slurm
+from node_health import cloud, gpus, host, kernel, slurm
 from node_health.problem import Problem, Result, is_ours, load, read, reason, save, write
 
 CONFIG = Path("/etc/landbridge/node-health.json")
@@ -40,6 +40,8 @@ def check(config: Mapping[str, Any], folder: Path) -> Result:
     problems += host.disks(config.get("disks", {}))
     if expected.get("ports"):
         problems += host.ports(expected["ports"])
+    if expected.get("efa"):
+        problems += host.efa(int(expected["efa"]))
     skipped = set(config.get("skip", []))
     result = Result(
         time.time(), tuple(problem for problem in problems if problem.check not in skipped), tuple(warnings)
@@ -80,12 +82,15 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="landbridge-node-health", description=__doc__)
     parser.add_argument("do", nargs="?", default="apply", choices=["apply", "check", "show"])
     action = parser.parse_args(words).do
-    config, last = json.loads(CONFIG.read_text()), load(STATE / "result.json")
+    last = load(STATE / "result.json")
     if action == "show":
         print(json.dumps(asdict(last) if last else None, indent=1))
         return 0
     fresh = last is not None and time.time() - last.at < STALE
-    result = last if last is not None and fresh and action == "apply" else check(config, STATE)
+    if last is not None and fresh and action == "apply":
+        result = last
+    else:
+        result = check(cloud.config(json.loads(CONFIG.read_text()), STATE), STATE)
     if action == "check" and last is not None and last.problems == result.problems:
         # No change: Slurm's next health check applies the result again.
         return 0

@@ -26,6 +26,8 @@ _FIELDS = (
     "retired_pages.pending",
 )
 _ROWS = ("gpu_bus_id", "remapped_rows.pending", "remapped_rows.failure")
+# Registration of a GPU with the NVLink fabric, which Fabric Manager configures; CUDA fails with error 802 before it ends.
+_FABRIC = ("index", "fabric.state", "fabric.status")
 #: Exit code of nvidia-smi if a GPU has fallen off the bus. Source: nvidia-smi(1), RETURN VALUE.
 _LOST = 15
 _BUS = re.compile(r"GPU\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9])")
@@ -47,6 +49,8 @@ def check(expected: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
     problems += parts
     if expected.get("links") and rows:
         problems += _links(int(expected["links"]), partitioned)
+    if expected.get("fabric"):
+        problems += _fabric()
     return problems, list(_warnings(rows, expected))
 
 
@@ -93,9 +97,10 @@ def _each_gpu(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[Problem]
     for row in rows:
         where = f"{row['index']} at {_short(row['pci.bus_id'])}"
         if _plain(str(expected["type"])) not in _plain(row["name"]):
-            yield Problem("model", f"GPU {where} is a {row['name']}, not a {expected['name']}", "inspect")
+            wanted = expected.get("name", expected["type"])
+            yield Problem("model", f"GPU {where} is a {row['name']}, not a {wanted}", "inspect")
         memory = _number(row["memory.total"])
-        if memory is not None and memory < float(expected["memory_mib"]) * _MEMORY_SHARE:
+        if memory is not None and memory < float(expected.get("memory_mib", 0)) * _MEMORY_SHARE:
             yield Problem("memory", f"GPU {where} has {memory:.0f} of {expected['memory_mib']} MiB", "repair")
         width = _number(row["pcie.link.width.current"])
         if width is not None and width < float(expected.get("pcie_width", 0)):
@@ -147,8 +152,24 @@ def _links(expected: int, partitioned: set[str]) -> Iterator[Problem]:
                 yield Problem("nvlink", f"GPU {number} has {active} of {expected} links", "reset")
 
 
+def _fabric() -> Iterator[Problem]:
+    """Yield GPUs whose registration with the fabric has not ended or has failed.
+
+    A driver that does not have the fields refuses the query, and GPUs without a fabric have no state: no problem.
+    Source: NVML API reference, nvmlGpuFabricInfo_t; nvidia-smi --help-query-gpu.
+    """
+    output = _query("gpu", _FABRIC)
+    for row in _rows(output.text, _FABRIC) if output.code == 0 else []:
+        state, status = row["fabric.state"], row["fabric.status"]
+        if "Not Started" in state or "In Progress" in state:
+            yield Problem("fabric", f"GPU {row['index']}: registration {state}", "reboot")
+        elif "Completed" in state and "Success" not in status and not status.endswith("N/A]"):
+            yield Problem("fabric", f"GPU {row['index']}: registration failed, {status}", "reboot")
+
+
 def _warnings(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[str]:
-    for name in sorted({row["name"] for row in rows} - {str(expected["name"])}):
+    names = {str(expected["name"])} if "name" in expected else {row["name"] for row in rows}
+    for name in sorted({row["name"] for row in rows} - names):
         yield f"GPUs call themselves {name}, not {expected['name']}"
     generations = sorted({row["pcie.link.gen.max"] for row in rows})
     if generations and all(_below(generation, str(expected.get("pcie_generation", 0))) for generation in generations):

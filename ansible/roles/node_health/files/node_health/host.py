@@ -1,4 +1,4 @@
-"""Checks of the host: mounts, disks, services, and InfiniBand ports."""
+"""Checks of the host: mounts, disks, services, EFA devices and InfiniBand ports."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from node_health.problem import Problem
 from node_health.run import run
 
 MOUNTS = Path("/proc/self/mounts")
+INFINIBAND = Path("/sys/class/infiniband")
 
 
 def mounts(expected: Sequence[str], table: Path = MOUNTS) -> Iterator[Problem]:
@@ -45,6 +46,18 @@ def services(expected: Sequence[str]) -> Iterator[Problem]:
         output = run(["systemctl", "is-active", name], 10)
         if output.code != 0:
             yield Problem("service", f"{name} is {output.first_line or 'not there'}", "inspect")
+
+
+def efa(expected: int, folder: Path = INFINIBAND) -> Iterator[Problem]:
+    """Yield missing EFA devices, and those whose port is not active. Other RDMA devices have other drivers."""
+    devices = [device for device in sorted(folder.glob("*")) if (device / "device/driver").resolve().name == "efa"]
+    if len(devices) < expected:
+        yield Problem("efa", f"{len(devices)} of {expected} devices are there", "reboot")
+    for device in devices:
+        for state in sorted(device.glob("ports/*/state")):
+            words = state.read_text(errors="replace").strip()
+            if not words.endswith("ACTIVE"):
+                yield Problem("efa", f"{device.name} is {words.partition(': ')[2] or words}", "reboot")
 
 
 def ports(expected: Mapping[str, int]) -> Iterator[Problem]:

@@ -40,6 +40,19 @@ def files(machine, expected, mode):
             )
 
 
+@check("health")
+def health(machine, expected, mode):
+    facts = expected.get("health", {})
+    missing = [name for name in facts.get("files", ()) if not machine.text(name).strip()]
+    if missing:
+        yield (
+            f"/{missing[0]} is missing: a node with a faulty GPU keeps getting jobs",
+            "build the image with the role node_health",
+        )
+    else:
+        yield from unit_lacks(machine, facts.get("units", ()))
+
+
 @check("time")
 def clock(machine, expected, mode):
     sources = expected.get("time", ())

@@ -1,4 +1,4 @@
-"""Refusal of a node that lacks something: its reason goes to the console and to Slurm, and it powers off."""
+"""End of a node that may take no job: its reason goes to the console and to Slurm, and it powers off."""
 
 import os
 import subprocess
@@ -8,14 +8,21 @@ from pathlib import Path
 
 
 def refuse(errors, report):
-    """Show the errors on the console, set the node down in Slurm and power off. A node without slurmd gets no job."""
-    reason = "landbridge: image: " + "; ".join(f"{lack['check']}: {lack['message']}" for lack in errors)
+    """End a node whose image or hardware lacks something."""
+    end_node("landbridge: image: " + "; ".join(f"{lack['check']}: {lack['message']}" for lack in errors), report)
+
+
+def end_node(reason, report, log_end="", root="/"):
+    """Show the reason on the console, set the node down in Slurm and power off. A node without slurmd gets no job.
+
+    `log_end` goes to the console before the reason: EC2 keeps the console of an instance that has ended.
+    """
     try:
-        Path("/dev/console").write_text(f"\n{reason}\n")
+        Path(root, "dev/console").write_text(f"\n{log_end}\n{reason}\n" if log_end else f"\n{reason}\n")
     except OSError as error:
         print(f"/dev/console: {error}", file=sys.stderr)
-    conf = Path("/run/landbridge/slurm.conf")
-    conf.parent.mkdir(exist_ok=True)
+    conf = Path(root, "run/landbridge/slurm.conf")
+    conf.parent.mkdir(parents=True, exist_ok=True)
     # The node has no slurm.conf before slurmd has fetched it: what scontrol needs to reach the controllers.
     conf.write_text("".join(f"{line}\n" for line in report["slurm_conf"]))
     update = ["scontrol", "update", f"nodename={os.uname().nodename}", "state=down", f"reason={reason[:400]}"]

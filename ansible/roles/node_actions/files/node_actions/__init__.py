@@ -1,0 +1,1 @@
+"""Program that runs the scripts of a node's pool before slurmd."""

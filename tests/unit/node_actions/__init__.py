@@ -1,0 +1,1 @@
+"""Tests of the program that runs a pool's scripts on a node."""
