@@ -75,10 +75,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def deployment() -> "BringUp":
     """Return the sandbox's cluster; bring it up unless it runs already as this checkout builds it.
 
-    It stays up for the next tier; `make test` removes it at the end, if it was not up before.
+    Its on-prem services have credentials by IAM Roles Anywhere, the default of sites outside AWS, if this machine can
+    build AWS's signing helper. It stays up for the next tier; `make test` removes it at the end, if it was not up before.
     """
     from landbridge.environment import find_environment
     from sandbox.demo.bring_up import bring_up
     from sandbox.demo.report import DemoReport
+    from tests.e2e import node_scripts
 
-    return bring_up(find_environment("sandbox"), DemoReport("the tests' cluster"), keep=True)
+    deployment = bring_up(environment_file(find_environment("sandbox")), DemoReport("the tests' cluster"), keep=True)
+    node_scripts.upload(deployment)
+    return deployment
+
+
+def environment_file(sandbox: Path) -> Path:
+    """Return a copy of the sandbox's environment file with scripts of its pool, and with a CA for IAM Roles Anywhere."""
+    from landbridge.paths import state_dir
+    from sandbox.demo.machine import signing_helper
+    from sandbox.demo.work import command, program
+    from tests.e2e import node_scripts
+
+    copied = state_dir("sandbox") / "tests" / sandbox.name
+    copied.parent.mkdir(parents=True, exist_ok=True)
+    copied.write_text(node_scripts.with_scripts(sandbox.read_text()))
+    if signing_helper().able:
+        command([program("landbridge"), "credentials", "init", "--file", str(copied)])
+    return copied

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
+from landbridge.catalog.aws.service_linked_roles import service_linked_roles
 from landbridge.plan.network.hosts import service_hosts
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, job, wait_for
+from sandbox.demo.full import clients
 from sandbox.session import ensure_cloud
 
 T = TypeVar("T")
@@ -60,6 +62,15 @@ class Bursting:
 
     def shell(self, script: str) -> str:
         return self.on_controller("sh", "-c", script)
+
+    def create_spot_role(self) -> None:
+        """Create the service-linked role of spot if it does not exist, as an operator does before a pool may use it."""
+        iam = clients(self.deployment, "iam")
+        spot = service_linked_roles()["spot"]
+        try:
+            iam.get_role(RoleName=spot.role)
+        except iam.exceptions.NoSuchEntityException:
+            iam.create_service_linked_role(AWSServiceName=spot.service)
 
     # Jobs.
 

@@ -70,6 +70,7 @@ def test_a_gang_stops_together_when_spot_takes_one_of_its_nodes(bursting: Bursti
         for offering in content["pools"][POOL]["offerings"]:
             offering.update(kind="spot", market="spot")
 
+    bursting.create_spot_role()
     bursting.configure(spot)
     # The agent asks for a checkpoint with a signal that ends a program which does not handle it.
     patient = "trap : USR1; while :; do sleep 1; done"

@@ -10,8 +10,16 @@ from moto.ec2.responses import EC2Response
 
 from sandbox.aws_emulator import model_registry as models
 from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
+from sandbox.aws_emulator.ec2 import (
+    console_output,
+    descriptions,
+    images,
+    instance_topology,
+    launch,
+    launch_authorization,
+    quotas,
+)
 from sandbox.aws_emulator.ec2 import create_fleet as fleet
-from sandbox.aws_emulator.ec2 import descriptions, images, instance_topology, launch, launch_authorization, quotas
 from sandbox.aws_emulator.ec2 import instance_types as types
 from sandbox.aws_emulator.ec2 import placement_groups as placement
 from sandbox.aws_emulator.ec2 import resource_groups as groups
@@ -233,6 +241,7 @@ ACTIONS: dict[str, Action] = {
     "cancel_capacity_reservation": _with_region(reservations.cancel),
     "describe_capacity_block_offerings": _with_region(reservations.offer),
     "purchase_capacity_block": _with_account(reservations.purchase),
+    "get_console_output": console_output.get,
     "describe_instances": _with_response(descriptions.instances),
     "describe_instance_topology": _with_response(instance_topology.describe),
     "describe_images": _with_response(images.describe),

@@ -18,5 +18,8 @@ class LabLauncher:
     def terminate(self, instance_id: str) -> None:
         cloud_node.terminate(self._lab, instance_id)
 
+    def console(self, instance_id: str) -> bytes:
+        return cloud_node.console(self._lab, instance_id)
+
     def switched_off(self, instance_id: str) -> bool:
         return cloud_node.switched_off(self._lab, instance_id)

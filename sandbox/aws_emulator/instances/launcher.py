@@ -34,6 +34,9 @@ class Launcher(Protocol):
     def terminate(self, instance_id: str) -> None:
         """Remove the machine completely and return. An unknown id is no error."""
 
+    def console(self, instance_id: str) -> bytes:
+        """Return the end of the machine's console, also after its end; empty for a machine without one."""
+
     def switched_off(self, instance_id: str) -> bool:
         """Return whether the machine has shut itself down cleanly.
 
@@ -49,6 +52,9 @@ class NoLauncher:
 
     def terminate(self, instance_id: str) -> None:
         pass
+
+    def console(self, instance_id: str) -> bytes:
+        return b""
 
     def switched_off(self, instance_id: str) -> bool:
         return False
@@ -84,6 +90,10 @@ class ProcessLauncher:
         except subprocess.TimeoutExpired:
             _signal_group(process, signal.SIGKILL)
             process.wait()
+
+    def console(self, instance_id: str) -> bytes:
+        log = self._logs / f"{instance_id}.log"
+        return log.read_bytes() if log.exists() else b""
 
     def switched_off(self, instance_id: str) -> bool:
         process = self._running.get(instance_id)

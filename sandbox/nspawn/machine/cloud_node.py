@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from ipaddress import IPv4Network
+from pathlib import Path
 
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout
@@ -10,7 +11,9 @@ from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.machine.node import names
 from sandbox.nspawn.site import LabSite, instance
 
-_PREFIX = "i-"
+_PREFIX, _CONSOLE = "i-", "console.log"
+#: EC2 keeps this much of a console. Source: EC2 API Reference, GetConsoleOutput.
+CONSOLE_BYTES = 64 * 1024
 
 
 def remember(lab: Layout, site: LabSite) -> None:
@@ -32,8 +35,24 @@ def launch(lab: Layout, instance_id: str, address: str, image: str, gpus: int) -
 
 
 def terminate(lab: Layout, instance_id: str) -> None:
-    """Terminate an instance and delete its disk; do nothing for an unknown one."""
+    """Terminate an instance and delete its disk, but keep its console log; do nothing for an unknown one."""
+    log = lab.node(instance_id) / _CONSOLE
+    if log.exists():
+        _kept_console(lab, instance_id).parent.mkdir(exist_ok=True)
+        _kept_console(lab, instance_id).write_bytes(log.read_bytes()[-CONSOLE_BYTES:])
     nodes.destroy(lab, instance_id)
+
+
+def console(lab: Layout, instance_id: str) -> bytes:
+    """Return the end of an instance's console log, also of a terminated instance."""
+    for log in (lab.node(instance_id) / _CONSOLE, _kept_console(lab, instance_id)):
+        if log.exists():
+            return log.read_bytes()[-CONSOLE_BYTES:]
+    return b""
+
+
+def _kept_console(lab: Layout, instance_id: str) -> Path:
+    return lab.state / "consoles" / f"{instance_id}.log"
 
 
 def switched_off(lab: Layout, instance_id: str) -> bool:
