@@ -92,7 +92,8 @@ def test_the_end_of_the_emulator_ends_its_instances(tmp_path: Path) -> None:
 
 
 def test_an_instance_that_shuts_itself_down_is_terminated_and_returns_its_capacity(tmp_path: Path) -> None:
-    options = ["--boot-delay", "0", "--launcher", "process", "--process-command", "sleep 1"]
+    program = "sh -c 'echo the console; sleep 1'"
+    options = ["--boot-delay", "0", "--launcher", "process", "--process-command", program]
     with running(tmp_path, *options) as cloud:
         cloud.control(pool={"p5.48xlarge/*": 1})
         ec2 = client_of(cloud, "ec2")
@@ -103,6 +104,8 @@ def test_an_instance_that_shuts_itself_down_is_terminated_and_returns_its_capaci
         assert _wait_for(lambda: bool(cloud.control()["instances"][0]["state"] == "terminated"))
         assert cloud.control()["instances"][0]["reason"].startswith("Client.InstanceInitiatedShutdown")
         assert cloud.control()["pool"] == {"p5.48xlarge/*": 1}
+        console = ec2.get_console_output(InstanceId=cloud.control()["instances"][0]["id"])
+        assert console["Output"] == "the console\n", "EC2 keeps the console of an instance that has ended"
 
 
 def _children(pid: int) -> list[int]:
