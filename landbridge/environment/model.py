@@ -78,22 +78,6 @@ class MLOps(Model):
     sagemaker: SageMakerSettings | None = Field(default=None, description="SageMaker training jobs and model registry")
 
 
-class SecretRef(Model):
-    """Reference to a `secure:` key of the same file, set with `pulumi config set --secret`."""
-
-    config: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*:[A-Za-z][A-Za-z0-9_-]*$")]
-
-
-class Secrets(Model):
-    """Secrets from `secure:` keys of this file. The others are generated once on the operator's machine."""
-
-    slurm_key: SecretRef | None = None
-    slurm_jwt_key: SecretRef | None = None
-    database_password: SecretRef | None = None
-    mlflow_admin_password: SecretRef | None = None
-    mlflow_database_password: SecretRef | None = None
-
-
 class Window(Model):
     """Planned outage."""
 
@@ -152,7 +136,6 @@ class Environment(Model):
     containers: Containers = Field(default=Containers(), description="how jobs run in containers")
     budget: Budget = Budget()
     mlops: MLOps = MLOps()
-    secrets: Secrets = Secrets()
     maintenance: tuple[Window, ...] = Field(
         default=(), description="planned outages; none may overlap a Capacity Block"
     )

@@ -52,7 +52,6 @@ FORMS: dict[str, str] = {
     r"^arn:aws[a-z-]*:resource-groups:[a-z0-9-]+:\d{12}:group/.+$": (
         "a resource group's ARN, such as arn:aws:resource-groups:us-east-1:123456789012:group/name"
     ),
-    r"^[a-z][a-z0-9-]*:[A-Za-z][A-Za-z0-9_-]*$": "a configuration key, such as landbridge:slurm-key",
     r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$": "a host's short name, such as ctl01",
     r"^(fs|kernel|net|user|vm)(\.[A-Za-z0-9_/-]+)+$": "a key of sysctl, such as vm.swappiness",
     r"^ldaps?://[a-z0-9.-]+(:\d{1,5})?$": "a directory's address, such as ldaps://ldap.example.org",

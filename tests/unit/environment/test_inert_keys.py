@@ -18,10 +18,6 @@ EXCEPTIONS = {
     "Kubernetes.vpc_cni": "no component builds EKS: `check` reports aws.kubernetes as not built (decision 19)",
     "Roce.pfc": "the whole table is dumped for the role rdma, whose template reads it",
     "Roce.traffic_class": "the whole table is dumped for the role rdma, whose template reads it",
-    "Secrets.database_password": "to be connected: only the rules read it, and the secret is generated all the same",
-    "Secrets.mlflow_admin_password": "to be connected: only the rules read it, and the secret is generated all the same",
-    "Secrets.mlflow_database_password": "to be connected: only the rules read it, and the secret is generated all the same",
-    "Secrets.slurm_jwt_key": "to be connected: only the rules read it, and the secret is generated all the same",
 }
 
 

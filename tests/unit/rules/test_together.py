@@ -29,7 +29,6 @@ MISTAKES: list[tuple[Changes, str, DataPath]] = [
     ({("aws", "pools", 1): {**POOL, "name": "second", "instance": "p5.49xlarge"}}, "unknown-instance-type", ("aws", "pools", 1, "instance")),
     ({("data_classes", "secret"): {"sites": ["aws"], "regime": "classified"}}, "class-not-in-region", ("data_classes", "secret", "sites")),
     ({("budget", "accounts", "visoin"): {"monthly_usd": 1}}, "unknown-account", ("budget", "accounts", "visoin")),
-    ({("secrets", "slurm_key"): {"config": "landbridge:none"}}, "missing-secret", ("secrets", "slurm_key", "config")),
 ]  # fmt: skip
 #: Parts that cannot be read, in places that no mistake above depends on, each with the rule that reports it.
 BROKEN: list[tuple[Changes, str]] = [

@@ -12,7 +12,6 @@ WINDOWS: DataPath = ("maintenance",)
 SCRATCH: DataPath = ("storage", "cloud_scratch")
 HIPAA = {"health": {"sites": ["onprem", "aws"], "regime": "hipaa"}, "internal": {"sites": ["onprem", "aws"]}}
 SECURE = {"landbridge:key": {"secure": "AAABAE"}}
-KEY = {"config": "landbridge:key"}
 
 
 def window(starts: str, ends: str) -> dict[str, str]:
@@ -46,10 +45,7 @@ ROWS = [
     Row("maintenance-window", "an outage of a month", {WINDOWS: [window("2027-06-01T06:00:00Z", "2027-07-01T18:00:00Z")]}, (*WINDOWS, 0, "ends"), "month"),
     Row("maintenance-overlap", "two outages at once", {WINDOWS: [JUNE, window("2027-06-01T12:00:00Z", "2027-06-02T12:00:00Z")]}, (*WINDOWS, 1), "the window overlaps window 0 of 2027-06-01T06:00:00+00:00"),
     Row("maintenance-expired", "an outage long past", {WINDOWS: [JUNE]}, (*WINDOWS, 0), "2027-06-01", today=date(2027, 8, 1)),
-    Row("missing-secret", "a missing secret", {("secrets",): {"slurm_key": {"config": "landbridge:k"}}}, ("secrets", "slurm_key", "config"), "landbridge:k"),
-    Row("missing-secret", "a misspelt secret", {("secrets",): {"slurm_key": {"config": "landbridge:kye"}}}, ("secrets", "slurm_key", "config"), '"landbridge:key"', beside=SECURE),
-    Row("unused-secret", "a secret that nothing refers to", {}, ("secrets",), "landbridge:key", beside=SECURE),
-    Row("duplicate-secret", "one secret for two things", {("secrets",): {"slurm_key": KEY, "database_password": KEY}}, ("secrets", "database_password", "config"), "slurm_key", beside=SECURE),
+    Row("unused-secret", "a secret that nothing refers to", {}, (), "landbridge:key", beside=SECURE),
     Row("secret-in-clear", "an access key in a tag", {TAGS: {"key": "AKIAABCDEFGHIJKLMNOP"}}, (*TAGS, "key"), "revoke"),
     Row("secret-in-clear", "a password in a proxy's address", {("onprem", "packages"): {"apt_proxy": "http://me:secret@proxy.example.org:3128"}}, ("onprem", "packages", "apt_proxy"), "password"),
     Row("secret-in-clear", "the provider's key beside the environment", {}, (), "access key", beside={"aws:accessKey": "AKIAABCDEFGHIJKLMNOP"}),
