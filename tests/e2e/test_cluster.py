@@ -20,7 +20,7 @@ from sandbox.demo.cluster import LabJob, bgp_routes, wait_for
 from sandbox.demo.full import clients, instances, train_on_both_sites
 from sandbox.demo.report import DemoReport
 from sandbox.demo.training import Researcher
-from sandbox.demo.work import command, program
+from sandbox.demo.work import command, json_command, program
 from sandbox.nspawn import cleanup
 from sandbox.nspawn.host import processes
 from sandbox.nspawn.network import bridges as network
@@ -30,6 +30,8 @@ from sandbox.session import ensure_cloud, running_cloud
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+#: Hosts whose services call AWS.
+CERTIFIED = ("ctl01", "mlops01", "nfs01")
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,17 @@ def test_idle_aws_nodes_are_terminated(deployment: BringUp, shown: Shown) -> Non
     wait_for("every instance to end", lambda: instances(deployment), lambda running: not running, every=1)
     cloud = cloud_states(deployment)
     assert cloud and not any("DOWN" in state for state in cloud.values()), cloud
+
+
+@pytest.mark.signing_helper
+def test_both_jobs_ran_with_certificates_and_without_access_keys(deployment: BringUp, shown: Shown) -> None:
+    """The cluster was made by the steps of the README: credentials init, check, up, configure, sbatch."""
+    assert shown.second.finished
+    status = json_command([program("landbridge"), "credentials", "status", *deployment.file, "--format", "json"])
+    assert {host["host"]: host["state"] for host in status["hosts"]} == dict.fromkeys(CERTIFIED, "valid")
+    search = "grep -rls aws_secret_access_key /etc /root /home /srv /var/lib/landbridge || true"
+    for host in (*CERTIFIED, "login01", "dgx01"):
+        assert deployment.cluster.run(host, "sh", "-c", search) == "", host
 
 
 def test_the_controller_resolves_names_of_nodes_that_are_not_started(deployment: BringUp) -> None:
