@@ -35,7 +35,7 @@ PLAYBOOK = """
   gather_facts: false
   roles: [node_verify, slurm_node]
 """
-SKIP = ["boto3", "cloud-init", "time", "root-volume", "pool"]
+SKIP = ["boto3", "health", "cloud-init", "time", "root-volume", "pool"]
 #: Command that removes something, the mode that must see it, and the message.
 LACKS = [
     ("systemctl disable --quiet landbridge-identity", "image", "units: landbridge-identity does not start at boot"),

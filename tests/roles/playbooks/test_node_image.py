@@ -31,7 +31,7 @@ BUILDER, INSTANCE = "image-builder", "i-0bbbbbbbbbbbbbbbb"
 def image_environment() -> Environment:
     """Return the sandbox's environment with an image build from the package mirror that the lab can reach."""
     sandbox = from_environment.environment("sandbox")
-    build = ImageBuild(apt_mirror="http://deb.debian.org/debian")
+    build = ImageBuild(parent="debian-13", apt_mirror="http://deb.debian.org/debian")
     images = {"node": ImageSource(build=build)}
     return sandbox.model_copy(update={"aws": sandbox.aws.model_copy(update={"images": images})})
 

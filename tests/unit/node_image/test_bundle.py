@@ -52,6 +52,7 @@ def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
         "metadata_guard",
         "nfs_client",
         "node_actions",
+        "node_health",
         "node_verify",
         "podman",
         "python_runtime",
