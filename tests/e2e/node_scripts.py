@@ -9,8 +9,8 @@ from sandbox.demo.full import clients
 
 BUCKET = "sandbox-node-scripts"
 START, CONFIGURED = (Path(__file__).parent / "files" / name for name in ("node-start.sh", "node-configured.sh"))
-#: The second script fails on nodes that see this file.
-REFUSAL = "no-licence"
+#: The second script fails on nodes that see this file of alice. It is made through NFS: the server caches names.
+REFUSAL = "/home/alice/no-licence"
 _POOL_LINE = "          image: "
 
 
@@ -40,5 +40,5 @@ def _actions() -> str:
         digest = hashlib.sha256(script.read_bytes()).hexdigest()
         return f'[{{script: "s3://{BUCKET}/{script.name}", sha256: {digest}, arguments: ["{argument}"]}}]\n'
 
-    start, configured = entry(START, "first"), entry(CONFIGURED, f"/home/{REFUSAL}")
+    start, configured = entry(START, "first"), entry(CONFIGURED, REFUSAL)
     return f"          actions:\n            node_start: {start}            node_configured: {configured}"

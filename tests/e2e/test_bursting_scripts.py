@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from landbridge.plan.network.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.full import clients
 from tests.e2e.bursting import NODES, Bursting, fresh, scaled
@@ -48,16 +47,13 @@ def test_the_scripts_have_run_before_the_first_job(bursting: Bursting) -> None:
 
 
 def test_a_node_whose_script_fails_takes_no_job_and_its_console_has_the_log(bursting: Bursting) -> None:
-    environment = bursting.deployment.environment
-    server = service_hosts(environment).storage
-    flag = f"{environment.storage.home.export}/{REFUSAL}"
-    bursting.deployment.cluster.run(server, "touch", flag)
+    bursting.deployment.cluster.run(bursting.login, "touch", REFUSAL, user="alice")
     try:
         number = bursting.submit("--nodes=1")
         reason = f"landbridge: action: node_configured {CONFIGURED.name}: exit status 3"
         console = refused_nodes(bursting, number, reason)
     finally:
-        bursting.deployment.cluster.run(server, "rm", flag)
+        bursting.deployment.cluster.run(bursting.login, "rm", REFUSAL, user="alice")
     assert "no licence for p5-" in console and reason in console
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The home directories are mounted at this moment; the file of the name $1 there stands for a licence server that refuses.
+# The home directories are mounted at this moment. A file $1 in alice's stands for a licence server that refuses.
 set -eu
-if [ -e "$1" ]; then
+if runuser -u alice -- test -e "$1"; then
     echo "no licence for $LANDBRIDGE_NODE"
     exit 3
 fi
