@@ -43,7 +43,7 @@ def test_the_scripts_have_run_before_the_first_job(bursting: Bursting) -> None:
     number = bursting.submit(
         f"--nodelist={NODES[0]}", script=f'test "$(cat /etc/scripts-of-this-boot)" = "$(printf "{lines}")"'
     )
-    bursting.ended(number)
+    assert bursting.ended(number).nodes == (NODES[0],), "the job, which compares the lines, has completed"
 
 
 def test_a_node_whose_script_fails_takes_no_job_and_its_console_has_the_log(bursting: Bursting) -> None:
