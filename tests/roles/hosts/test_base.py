@@ -1,4 +1,4 @@
-"""Role base on a lab machine whose package installation was interrupted."""
+"""Role base on a lab machine: an interrupted package installation, and an operator without the secrets."""
 
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
@@ -11,7 +11,7 @@ from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
 from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, plan
-from tests.roles.ansible_run import connection, play
+from tests.roles.ansible_run import Played, connection, play
 
 pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
 
@@ -63,3 +63,24 @@ def test_the_next_run_completes_an_interrupted_installation(lab: Layout, tmp_pat
     assert run(lab, "dpkg-query --show --showformat '${Status}' interrupts") == (0, "install ok installed")
     assert run(lab, "apt-get check --quiet=2") == (0, "")
     assert converge(lab, tmp_path)[HOST] == 0
+
+
+def test_a_second_operator_without_the_secrets_changes_nothing(lab: Layout, tmp_path: Path) -> None:
+    def configure(fingerprint: str, **more: object) -> Played:
+        settings = {"base_secrets_fingerprint": fingerprint, "base_secrets_folder": "/home/kim/secrets", **more}
+        listing = {"all": {"vars": {**connection(lab), **settings}, "hosts": {HOST: {"ansible_host": ADDRESS}}}}
+        role = {"ansible.builtin.include_role": {"name": "base", "tasks_from": "secrets.yml"}}
+        return play(lab, tmp_path, [{"hosts": "all", "gather_facts": False, "tasks": [role]}], listing, fast=False)
+
+    first, second = "1" * 64, "2" * 64
+    assert configure(first).good().changed[HOST] > 0
+    assert configure(first).good().changed[HOST] == 0
+    refused = configure(second)
+    assert refused.code != 0 and refused.changed[HOST] == 0
+    assert "Copy their folder /home/kim/secrets to this machine" in refused.one_line
+    assert run(lab, "stat -c '%a %U' /etc/landbridge/secrets.sha256; cat /etc/landbridge/secrets.sha256") == (
+        0,
+        f"400 root\n{first}\n",
+    )
+    assert configure(second, base_secrets_replace=True).good().changed[HOST] == 1
+    assert configure(first).code != 0
