@@ -12,6 +12,7 @@ from sandbox.aws_emulator.network.private_addresses import AddressBook
 from sandbox.aws_emulator.server.client_tokens import ClientTokens
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.eventual_consistency import ConsistencyDelay
+from sandbox.aws_emulator.server.held_calls import HeldCalls
 from sandbox.aws_emulator.server.processing_time import ProcessingTime
 from sandbox.aws_emulator.server.throttling import TokenBucket
 
@@ -20,7 +21,7 @@ from sandbox.aws_emulator.server.throttling import TokenBucket
 class InjectedFault:
     """Injected fault: the next `times` calls of an action get an error, with `after` only after the call took effect.
 
-    `hold` delays the answer by that many seconds; without a `code` it is the real answer. With `cut` there is no
+    `hold` delays the answer by that many seconds or until the next reset; without a `code` it is the real answer. With `cut` there is no
     answer: the connection is closed, and the caller cannot know whether the call took effect (`after`).
     """
 
@@ -51,6 +52,7 @@ class EmulatorState:
     tokens: ClientTokens = field(default_factory=ClientTokens)
     buckets: dict[str, TokenBucket] = field(default_factory=dict)
     faults: dict[str, list[InjectedFault]] = field(default_factory=lambda: defaultdict(list))
+    held: HeldCalls = field(default_factory=HeldCalls)
     calls: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
@@ -92,6 +94,7 @@ class EmulatorState:
         with self.lock:
             self.latency, self.capacity, self.tokens = 0.0, CapacityPools(), ClientTokens()
             self.lag.reset()
+            self.held.release()
             self.busy.reset()
             self.buckets.clear()
             self.faults.clear()

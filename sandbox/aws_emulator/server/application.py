@@ -86,7 +86,7 @@ class Application:
         if without_answer and fault.after:
             self._call_moto(environ, lambda *_: None, service, action)
         body = self._call_moto(environ, start, service, action) if fault.after and not without_answer else None
-        time.sleep(fault.hold)
+        self._emulator.held.hold(action, fault.hold)
         if fault.cut:
             raise ConnectionResetError(f"{action} is cut off")  # the server closes the connection without an answer
         if fault.code:

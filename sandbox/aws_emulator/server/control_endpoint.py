@@ -22,6 +22,7 @@ def read(emulator: EmulatorState) -> dict[str, Any]:
         "total": sum(emulator.calls.values()),
         "calls": dict(emulator.calls),
         "asked": dict(emulator.iam_calls),
+        "held": emulator.held.counts(),
         "errors": dict(emulator.errors),
         "pool": dict(emulator.capacity.free),
         "latency": emulator.latency,

@@ -63,8 +63,9 @@ class EmulatedAws:
         """Return the boto3 client of a service."""
         if service not in self._clients:
             # One attempt: an action that the emulator lacks answers 500, and a retry would only take longer.
+            # AWS's SDK for Go, which the real provider uses, has no read timeout; tests hold answers for long.
             config = Config(
-                retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=60, s3={"addressing_style": "path"}
+                retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=900, s3={"addressing_style": "path"}
             )
             self._clients[service] = self._session.client(
                 service, endpoint_url=self.endpoint, config=config, **self._keys
