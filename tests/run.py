@@ -37,7 +37,16 @@ def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, 
     outcome.log, rows = folder / f"{name}.log", folder / f"{name}.jsonl"
     rows.write_text("")
     selected = [] if any(argument.startswith("@") for argument in extra) else [f"tests/{tier.name}"]
-    command = [sys.executable, "-m", "pytest", "-q", *selected, *([] if name != tier.name else tier.workers()), *extra]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--tb=short",
+        *selected,
+        *([] if name != tier.name else tier.workers()),
+        *extra,
+    ]
     with ExitStack() as stack:
         join = partial(polite.join, stack.enter_context(polite.polite())) if behind else lambda: None
         status = processes.run(

@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
 from landbridge.catalog import platforms
-from sandbox.demo.cluster import LabCluster
+from sandbox.demo.cluster import LabCluster, wait_for
 from sandbox.fast_ansible import fast_ansible_variables
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
@@ -32,6 +33,8 @@ SITE = plan(
         *(Machine(name, ADDRESSES[name], platforms()[PLATFORM].gpus.count, PLATFORM) for name in NODES),
     ),
 )
+#: More than the longest operation takes on a busy machine.
+OPERATION_SECONDS = 800
 #: The site's plays without accounting, shared homes and training environments, which the lab does not have.
 TAGS = "base,slurm,health"
 
@@ -139,16 +142,19 @@ class Site(LabCluster):
             "XDG_STATE_HOME": str(self.folder / "state"),
             "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp"),
         }
-        done = subprocess.run(
-            [str(word) for word in words],
-            cwd=self.folder,
-            env={**os.environ, **search, **variables, **fast_ansible_variables(), "ANSIBLE_NOCOLOR": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [str(word) for word in words],
+                cwd=self.folder,
+                env={**os.environ, **search, **variables, **fast_ansible_variables(), "ANSIBLE_NOCOLOR": "1"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=OPERATION_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"{words} did not end in {OPERATION_SECONDS} s\n{self.describe()}") from error
         output = done.stdout + done.stderr
         assert done.returncode == code, output[-5000:]
         return output
@@ -157,6 +163,31 @@ class Site(LabCluster):
         """Return Slurm's state flags of every node."""
         shown = self.json("ctl01", "scontrol", "show", "nodes", "--json")["nodes"]
         return {node["name"]: set(node["state"]) for node in shown}
+
+    def describe(self) -> str:
+        """Return Slurm's queue, nodes with reasons, and the end of slurmctld's log."""
+        script = "squeue; sinfo -N -o '%N %T %E'; tail -n 30 /var/log/slurm/slurmctld.log"
+        return self.run("ctl01", "sh", "-c", script)
+
+    @contextmanager
+    def without_health_checks(self, node: str) -> Iterator[None]:
+        """Replace the health check program of a node by one that does nothing.
+
+        slurmd starts it every ten seconds here, and it repeats checks whose result is old: on a busy machine a stopped
+        timer does not keep it from draining the node.
+        """
+        program = "/opt/landbridge/bin/landbridge-node-health"
+        units = "landbridge-node-health.timer landbridge-node-health.service"
+        self.run(node, "sh", "-c", f"systemctl stop {units} && mount --bind /bin/true {program}")
+        wait_for(
+            "the end of the last health check",
+            lambda: self.run(node, "sh", "-c", "pgrep -f '[n]ode_health' || true").strip(),
+            lambda processes: not processes,
+        )
+        try:
+            yield
+        finally:
+            self.run(node, "sh", "-c", f"umount {program} && systemctl start landbridge-node-health.timer")
 
     def traces(self, node: str) -> Mapping[str, str]:
         """Return the state that a run could change on a node: file contents, packages, and the start of munge and systemd.

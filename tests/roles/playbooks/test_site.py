@@ -39,10 +39,9 @@ def test_a_job_of_an_unknown_account_is_refused(cluster: LabCluster) -> None:
         cluster.run("login01", "srun", "--account=nobody", "--time=1", "true", user="alice")
 
 
-def test_a_limited_run_touches_no_other_host(cluster: LabCluster) -> None:
-    output = command(
-        [program("landbridge"), "configure", "-s", "sandbox", "--limit", "login01", "--format", "json"], timeout=300
-    )
+def test_a_limited_run_touches_no_other_host(deployment: BringUp) -> None:
+    words = [program("landbridge"), "configure", *deployment.file, "--limit", "login01", "--format", "json"]
+    output = command(words, timeout=300)
     report = json.loads(output[output.index("{") :])
     assert list(report["hosts"]) == ["login01"]
     assert report["hosts"]["login01"] == {**report["hosts"]["login01"], "changed": 0, "failed": 0, "unreachable": 0}
