@@ -8,7 +8,7 @@ import pytest
 from sandbox.demo.bring_up import BringUp
 from tests.e2e.bursting import NODES, POOL, Bursting, fresh, scaled
 
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine]
 
 
 @pytest.fixture(scope="module")

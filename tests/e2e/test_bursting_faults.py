@@ -9,7 +9,7 @@ import pytest
 from sandbox.demo.bring_up import BringUp
 from tests.e2e.bursting import OBSERVATION_SECONDS, POOL, SERVICE, Bursting, fresh, has, scaled
 
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine]
 #: Seconds by which EC2 delays an answer, so that a test can act meanwhile.
 DELAY_SECONDS = 4.0
 

@@ -15,7 +15,7 @@ from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import ClusterError
 from tests.e2e.bursting import OBSERVATION_SECONDS, SERVICE, SLURM_CONF, Bursting, fresh, scaled
 
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine]
 ACCOUNT, USER = "clinical", "bob"
 RESTRICTED = ("--account", ACCOUNT)
 LATER = "--begin=now+1hour"

@@ -9,7 +9,7 @@ from sandbox.demo.full import clients
 from tests.e2e.bursting import NODES, Bursting, fresh, scaled
 from tests.e2e.node_scripts import CONFIGURED, REFUSAL, START, put
 
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine]
 
 
 @pytest.fixture(scope="module")

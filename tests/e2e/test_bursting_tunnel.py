@@ -10,7 +10,7 @@ from sandbox.demo.bring_up import BringUp
 from sandbox.nspawn.network import bridges as network
 from tests.e2e.bursting import Bursting, fresh, has, scaled
 
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500), pytest.mark.long]
+pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.long]
 #: Slurm's SlurmdTimeout in the sandbox is 900 s: an hour there corresponds to a minute here.
 HOUR_SECONDS, SLURMD_TIMEOUT_SECONDS = 60, 15
 

@@ -29,7 +29,7 @@ from sandbox.nspawn.site import INTERNET
 from sandbox.session import ensure_cloud, running_cloud
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine]
 #: Hosts whose services call AWS.
 CERTIFIED = ("ctl01", "mlops01", "nfs01")
 

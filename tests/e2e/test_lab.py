@@ -24,7 +24,7 @@ from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import capture
 from sandbox.nspawn.site import INTERNET, LabSite, Machine, operator_address, plan
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 NAME = "landbridge-test"
 ONPREM, CLOUD = IPv4Network("10.30.0.0/16"), IPv4Network("10.70.0.0/16")

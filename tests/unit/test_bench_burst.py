@@ -1,10 +1,6 @@
 """Benchmark of bursts with a few nodes: it counts calls, and its fake Slurm gets the same commands as the real one."""
 
-import pytest
-
 from bench.burst import COLD, OURS, bench
-
-pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_gang_is_one_launch_and_each_separate_job_is_one() -> None:

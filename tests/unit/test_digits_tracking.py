@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
-pytestmark = pytest.mark.timeout(900)
 
 
 def test_two_first_jobs_of_an_experiment_both_have_a_run_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

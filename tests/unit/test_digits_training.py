@@ -13,7 +13,6 @@ import pytest
 from sandbox.ports import free_port
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
-pytestmark = pytest.mark.timeout(900)
 
 
 class Run:

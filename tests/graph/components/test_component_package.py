@@ -59,7 +59,6 @@ def schema() -> Iterator[dict[str, Any]]:
             plugin.kill()
 
 
-@pytest.mark.timeout(900)
 def test_the_schema_has_inputs_and_outputs_of_each_component(schema: dict[str, Any]) -> None:
     assert (schema["name"], schema["version"]) == ("landbridge", "0.1.0")
     assert set(schema["resources"]) == {f"landbridge:index:{name}" for name in multilang.classes()}

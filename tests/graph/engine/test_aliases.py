@@ -11,7 +11,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.inventory import left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine]
 
 
 def test_an_older_state_of_components_needs_no_change(

@@ -12,7 +12,7 @@ from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 #: A program with the code that `pulumi package add` would generate for Python: a remote component.
 PROGRAM = """
 import pulumi, pulumi_aws as aws

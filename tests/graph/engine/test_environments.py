@@ -11,7 +11,7 @@ from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 from tests.graph.support.inventory import left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine]
 
 #: A later change in an environment's file; an update then changes one resource.
 GROWTH = {

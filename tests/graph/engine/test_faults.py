@@ -13,7 +13,7 @@ from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.engine_interrupt import settle
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 
 Resources = dict[str, set[str]]
 

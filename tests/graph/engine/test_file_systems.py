@@ -11,7 +11,7 @@ from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.file_system_settings import LINKED, SHARES, stored
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 
 
 def changed(file: Path, old: str, new: str) -> Environment:

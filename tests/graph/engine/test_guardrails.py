@@ -14,7 +14,7 @@ from tests.graph.environments.test_program import ACCOUNT
 from tests.graph.support.inventory import client, left
 from tests.graph.support.permissions_environment import authority, budget_actions, request_permissions
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine]
 
 
 def changed(file: Path, old: str, new: str) -> Environment:

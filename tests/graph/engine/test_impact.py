@@ -10,7 +10,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 
 POOL, CLASSES = "max_nodes: 4", "      restricted: {sites: [onprem]}"
 EXTRA = "      extra: {sites: [onprem, aws]}\n"

@@ -15,7 +15,6 @@ from tests.graph.support.inventory import left
 
 pytestmark = [
     pytest.mark.engine,
-    pytest.mark.timeout(1800),
     # A killed engine leaves an incomplete event.
     pytest.mark.filterwarnings("ignore:Error in event stream:UserWarning"),
 ]

@@ -12,7 +12,7 @@ from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.inventory import client, left
 from tests.graph.support.link_settings import BACKUP, BASEL, BERN, LINE_VPN, ORDERED, line, sites
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 
 
 def changed(file: Path, old: str, new: str) -> Environment:

@@ -10,7 +10,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900), pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 BUDGET = "    budget: {monthly_usd: 1000}\n"
 
 

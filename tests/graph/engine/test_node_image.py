@@ -13,7 +13,7 @@ from tests.graph.environments.test_program import ACCOUNT
 from tests.graph.support.inventory import client, left
 from tests.unit.live.conftest import as_json, run
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900), pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 AMI = "ami-0a11ce5a9db0c5000"
 
 

@@ -12,7 +12,7 @@ from tests.graph.components.test_other_regions import LISTED, OHIO
 from tests.graph.engine.test_link import changed, kinds
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 FAR = "us-east-2"
 
 

@@ -14,7 +14,7 @@ from landbridge.realise.project import write_project
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 PACK = ROOT / "components" / "policy"
 Preview = Callable[..., "subprocess.CompletedProcess[str]"]
 

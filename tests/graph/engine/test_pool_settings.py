@@ -10,7 +10,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine]
 SETTINGS = (
     "max_nodes: 4\n          threads_per_core: 1\n          slurm: {Weight: 500}\n"
     "          node_policies: ['arn:aws:iam::aws:policy/CloudWatchAgentServerPolicy']"

@@ -12,7 +12,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.conftest import ROOT
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine]
 #: What a clone has and the program needs; the rest would only take time to copy.
 PARTS = ("Pulumi.yaml", "pyproject.toml", "README.md", "stacks", "components", "landbridge", "sandbox")
 

@@ -12,7 +12,7 @@ from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.cloud_only_environment import write
 from tests.graph.support.inventory import client, left
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900), pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 
 def changed(file: Path, *changes: tuple[str, str]) -> Environment:

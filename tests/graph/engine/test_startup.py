@@ -13,7 +13,7 @@ from tests.graph.golden import ROOT
 from tests.graph.support.inventory import left
 from tests.graph.support.permissions_environment import budget_actions
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine]
 
 
 def test_the_startup_environment_is_created_and_destroyed(

@@ -10,8 +10,6 @@ from pulumi.runtime.proto import analyzer_pb2
 from landbridge.policy import POLICIES, Level
 from tests.graph.support.policy_pack_server import ask, serving
 
-pytestmark = pytest.mark.timeout(900)
-
 
 @pytest.fixture(scope="module")
 def analyzer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:

@@ -16,7 +16,6 @@ from tests.graph.support.policy_pack_server import ask, serving
 from tests.unit.rules.parts import BLOCK, CAPACITY, ON_DEMAND, POOL, SCRATCH, SHARES
 from tests.unit.rules.row import Row
 
-pytestmark = pytest.mark.timeout(900)
 TAGS = {"landbridge:cluster": "c", "landbridge:owner": "o", "landbridge:cost-center": "1"}
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 RULE = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"

@@ -13,7 +13,7 @@ from sandbox.nspawn.layout import layout
 from tests.roles.ansible_run import Played
 from tests.roles.gpu.driver_lab import NODES, SITE, SLURM, Fleet
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab]
 OLD, NEW = "580.95.05", "580.159.04"
 MACHINE = "/usr/local/lib/lab/hardware/machine.json"
 OWNER = {"nvidia_driver_secure_boot": "mok", "nvidia_driver_mok_password": "once-only"}

@@ -11,7 +11,7 @@ from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from tests.roles.gpu.image_lab import KERNEL, NAME, OPERATOR, SITE, UBUNTU, Builder, planned, role
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab]
 
 RELEASE = "580.159.04"
 

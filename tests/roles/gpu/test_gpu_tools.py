@@ -13,7 +13,7 @@ from sandbox.nspawn.layout import layout
 from sandbox.nspawn.machine.reboot import reboot
 from tests.roles.gpu.gpu_tools_lab import DCGM, NAME, OPERATOR, RDMA, SITE, SLURM, TOOLKIT, TOOLS, Bench
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab]
 
 #: Prints the devices that a process may open. Without a driver a permitted open fails too, but with another error.
 OPEN = (

@@ -14,7 +14,7 @@ from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.machine.reboot import reboot
 from tests.roles.gpu.node_health_lab import INTERVAL_SECONDS, NODES, ROUND_SECONDS, SITE, Drill, has_reasons
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab]
 
 
 KINDS = [("24.11", "munge"), pytest.param(("26.05", "slurm"), marks=pytest.mark.long)]

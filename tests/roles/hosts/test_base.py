@@ -13,7 +13,7 @@ from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, plan
 from tests.roles.ansible_run import Played, connection, play
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.lab]
 
 HOST, ADDRESS = "ctl01", "10.46.0.11"
 PLAYS = [{"hosts": "all", "gather_facts": False, "roles": ["base"]}]

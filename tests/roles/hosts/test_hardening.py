@@ -25,7 +25,7 @@ from sandbox.nspawn.site import Machine, plan
 from tests.roles.ansible_run import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 ONPREM, CLOUD = IPv4Network("10.44.0.0/16"), IPv4Network("10.84.0.0/16")
 ADDRESSES = {"ctl01": "10.44.0.11", "dgx01": "10.44.1.11"}

@@ -26,7 +26,7 @@ from tests.roles.hosts.mlflow_lab import (
 )
 from tests.unit.aws_emulator.conftest import client_of
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.lab]
 API, PROXY = "/api/2.0/mlflow", "/api/2.0/mlflow-artifacts/artifacts"
 #: Tables of the release before the installed one, in a new database.
 OLD_TABLES = """import sys

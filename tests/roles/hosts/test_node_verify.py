@@ -21,7 +21,7 @@ from sandbox.nspawn.site import Machine, plan
 from tests.roles.ansible_run import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.lab]
 ONPREM, CLOUD = IPv4Network("10.54.0.0/16"), IPv4Network("10.94.0.0/16")
 CONTROLLER, NODE = ("ctl01", "10.54.0.11"), ("dgx01", "10.54.1.11")
 SITE = plan(ONPREM, CLOUD, None, (Machine(*CONTROLLER), Machine(*NODE, gpus=8, platform="dgx-h100")))

@@ -24,7 +24,7 @@ from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, operator_address, plan
 from tests.roles.ansible_run import Played, connection, play
 
-pytestmark = [pytest.mark.lab, pytest.mark.signing_helper, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab, pytest.mark.signing_helper]
 
 ONPREM = IPv4Network("10.53.0.0/16")
 SITE = plan(ONPREM, IPv4Network("10.93.0.0/16"), None, (Machine("ctl01", "10.53.0.11"),))

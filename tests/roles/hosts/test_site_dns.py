@@ -140,7 +140,6 @@ def ask(lab: Layout, server: str, name: str, kind: str = "A", host: str = "host0
 
 
 @pytest.mark.lab
-@pytest.mark.timeout(600)
 def test_each_site_resolves_the_others_names(lab: Layout) -> None:
     ours, theirs = "10.30.0.1", "10.30.0.53"
     assert ask(lab, ours, "ctl01.cluster.internal") == "0 10.30.0.11"

@@ -19,7 +19,7 @@ from sandbox.nspawn.site import Machine, plan
 from tests.roles.ansible_run import connection, play
 from tests.unit.core.samples import REMOVED, environment
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 ONPREM, CLOUD = IPv4Network("10.44.0.0/16"), IPv4Network("10.84.0.0/16")
 ADDRESSES = {"login01": "10.44.0.13", "dgx01": "10.44.1.11"}

@@ -14,7 +14,7 @@ from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from tests.roles.jobs.containers_lab import DEVICES, NAME, Containers, give_plugin, know_nvidia, publish, site
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab]
 ROLES = [("dgx01", ["enroot_pyxis", "podman", "apptainer", "gds"])]
 QUIET = ("env", "PODMAN_IGNORE_CGROUPSV1_WARNING=1")
 RUN = (*QUIET, "podman", "run", "--rm", "--quiet")

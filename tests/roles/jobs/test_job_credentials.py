@@ -15,7 +15,7 @@ from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from tests.roles.jobs.credentials_lab import ROLE, SITE, Account, configure, emulated_aws, environment, furnish
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.lab]
 
 NAME = "landbridge-test-credentials"
 ATTEMPTS = Path(__file__).with_name("job_attempts.py")

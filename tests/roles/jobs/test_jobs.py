@@ -24,7 +24,7 @@ from tests.roles.jobs.jobs_lab import (
     submit,
 )
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab]
 
 NAME = "landbridge-test-jobs"
 

@@ -15,7 +15,7 @@ from sandbox.nspawn.machine import nodes
 from tests.roles.ansible_run import recap
 from tests.roles.playbooks.day2_lab import MUNGE, NODES, SITE, SLURM, TAGS, Site, home, project
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.lab]
 
 
 @pytest.fixture(scope="module", params=[MUNGE, pytest.param(SLURM, marks=pytest.mark.long)], ids=["munge", "slurm"])

@@ -12,7 +12,7 @@ from sandbox.nspawn.layout import layout
 from sandbox.nspawn.machine import nodes
 from tests.roles.playbooks.site_lab import ADDRESSES, NODES, RELEASE, SITE, Rack, project
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

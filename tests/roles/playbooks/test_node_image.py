@@ -23,7 +23,7 @@ from sandbox.nspawn.network import relay_process as carrier
 from sandbox.nspawn.network import ssh
 from sandbox.nspawn.site import ONPREM, operator_address
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 ROOT = Path(__file__).parents[3]
 BUILDER, INSTANCE = "image-builder", "i-0bbbbbbbbbbbbbbbb"
 

@@ -9,7 +9,7 @@ from sandbox.demo.cluster import ClusterError, LabCluster
 from sandbox.demo.work import command, program
 from sandbox.nspawn.machine import nodes
 
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine]
 
 
 @pytest.fixture(scope="module")

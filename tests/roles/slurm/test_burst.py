@@ -18,7 +18,7 @@ from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, operator_address, plan
 from tests.roles.ansible_run import Played, connection, play
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 ONPREM = IPv4Network("10.47.0.0/16")
 SITE = plan(ONPREM, IPv4Network("10.87.0.0/16"), None, (Machine("ctl01", "10.47.0.11"),))

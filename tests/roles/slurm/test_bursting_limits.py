@@ -23,7 +23,7 @@ from sandbox.nspawn.site import Machine, plan
 from tests.roles.ansible_run import Played, connection, play
 from tests.unit.core.samples import environment
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 ONPREM, CLOUD, ADDRESS = IPv4Network("10.48.0.0/16"), IPv4Network("10.88.0.0/16"), "10.48.0.11"
 SERVICES = ("controller", "login", "database", "storage", "gateway", "mlops")

@@ -18,7 +18,7 @@ from sandbox.nspawn.machine import nodes
 from tests.roles.slurm import controller_pair_lab as pair
 from tests.roles.slurm.controller_pair_lab import Jobs
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab]
 
 #: Slurm's release and its authentication.
 KINDS = [("26.05", "munge"), pytest.param(("24.11", "slurm"), marks=pytest.mark.long)]

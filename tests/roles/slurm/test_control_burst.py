@@ -23,7 +23,7 @@ from tests.roles.slurm.controller_pair_lab import Jobs
 from tests.unit.aws_emulator.conftest import build, client_of
 from tests.unit.burst.conftest import described
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 OPERATOR = operator_address(pair.ONPREM)
 ENDPOINT = f"{OPERATOR}:4590"

@@ -22,7 +22,7 @@ from sandbox.nspawn.machine import image_builder, nodes
 from sandbox.nspawn.site import Machine, plan
 from tests.unit.core.samples import environment
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 NAME = "landbridge-test-changes"
 ADDRESSES = {"ctl01": "10.42.0.11", "dgx01": "10.42.1.11"}

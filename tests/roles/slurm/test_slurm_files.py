@@ -23,7 +23,7 @@ from tests.roles.slurm.auth_slurm_lab import PLAYBOOK, SITE, START, Site
 from tests.unit.slurm_files import conf
 from tests.unit.slurm_files.golden import NAMES, folder
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 VERSIONS = {"26.05": "ctl01", "24.11": "old01"}
 NODES = {"26.05": "dgx01", "24.11": "old01"}

@@ -84,7 +84,6 @@ def run(lab: Layout, command: str) -> str:
 
 @pytest.mark.long
 @pytest.mark.lab
-@pytest.mark.timeout(600)
 def test_all_packages_of_slurm_install_and_no_other_is_replaced(lab: Layout, tmp_path: Path) -> None:
     before = run(lab, "dpkg-query -W -f '${Package} ${Version}\\n' | sort").splitlines()
     playbook = tmp_path / "packages.yml"

@@ -28,7 +28,7 @@ from sandbox.nspawn.site import Machine, plan
 from tests.roles.ansible_run import Played, connection, play
 from tests.unit.core.samples import environment
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 
 ADDRESS = "10.54.0.11"
 SITE = plan(IPv4Network("10.54.0.0/16"), IPv4Network("10.94.0.0/16"), None, (Machine("all01", ADDRESS),))

@@ -25,7 +25,7 @@ from tests.roles.storage.storage_lab import (
     Storage,
 )
 
-pytestmark = [pytest.mark.lab, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.lab]
 LOCAL = "/var/lib/landbridge/homes"
 #: rpc.statd takes any reserved port, also the one of ganesha's service of remote quotas, 875.
 HOLD_PORT_OF_QUOTAS = (

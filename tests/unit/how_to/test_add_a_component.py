@@ -4,8 +4,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.unit.how_to.pages import ROOT, copy_of_the_checkout, run, steps, write
 
 PAGE = ROOT / "docs/how-to/add-a-component.md"
@@ -13,7 +11,6 @@ DIFF = re.compile(r"```diff\n(.*?)```", re.DOTALL)
 TABLE_ROW = re.compile(r"^\| (?!file |---)", re.MULTILINE)
 
 
-@pytest.mark.timeout(600)
 def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
     text = PAGE.read_text()
     page_steps = list(steps(PAGE))

@@ -4,8 +4,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.unit.how_to.pages import ROOT, copy_of_the_checkout, run, steps
 
 PAGE = ROOT / "docs/how-to/add-a-role-variable.md"
@@ -25,7 +23,6 @@ for name in ("example", "limited"):
 """
 
 
-@pytest.mark.timeout(900)
 def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
     folder = copy_of_the_checkout(tmp_path)
     diffs = DIFF.findall(PAGE.read_text())

@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.unit.how_to.pages import ROOT, Step, copy_of_the_checkout, run, steps, write
 
 PAGE = ROOT / "docs/how-to/add-an-instance-type.md"
 
 
-@pytest.mark.timeout(900)
 def test_the_page_works_as_it_is_written(tmp_path: Path) -> None:
     folder = copy_of_the_checkout(tmp_path)
     followed = list(steps(PAGE))

@@ -14,7 +14,6 @@ PAGE = ROOT / "docs" / "how-to" / "simulate-bursting.md"
 SHARED = ROOT.parent / "shared"
 
 
-@pytest.mark.timeout(900)
 def test_the_page_shows_what_its_command_prints_and_draws(tmp_path: Path) -> None:
     if not (SHARED / "data" / "philly.csv").is_file():
         pytest.skip(f"{SHARED}/data/philly.csv does not exist: it is not part of the checkout")

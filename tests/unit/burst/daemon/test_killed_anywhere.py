@@ -185,7 +185,6 @@ def launch(site: Site, policy: BurstPolicy, slurm: FixedSlurm, path: Path, deadl
     return int(passed)
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("shape", "lost"),
     [

@@ -210,7 +210,7 @@ class Bursting(RuleBasedStateMachine):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-TestBursting = pytest.mark.slow(pytest.mark.timeout(900 + examples(300, 10_000))(Bursting.TestCase))
+TestBursting = pytest.mark.slow(pytest.mark.timeout(1800 + examples(300, 10_000))(Bursting.TestCase))
 TestBursting.settings = settings(
     max_examples=examples(300, 10_000),
     stateful_step_count=30,
