@@ -83,7 +83,7 @@ class InventoryModule(BaseInventoryPlugin):
     @staticmethod
     def _connection(environment, paths):
         from landbridge.plan.network.hosts import service_hosts
-        from landbridge.plan.site.ssh_access import proxy_command
+        from landbridge.plan.site.ssh_access import connection_id, proxy_command
 
         access, proxy = service_hosts(environment).access, proxy_command(environment)
         known_hosts = (
@@ -106,6 +106,8 @@ class InventoryModule(BaseInventoryPlugin):
             "ansible_port": access.port,
             "ansible_ssh_common_args": shlex.join(options),
         }
+        if "ANSIBLE_SSH_CONTROL_PATH_DIR" not in os.environ:
+            variables["ansible_control_path_dir"] = f"~/.ansible/cp/{connection_id(environment)}"
         if access.user != "root":
             variables["ansible_become"] = True
         if access.private_key:

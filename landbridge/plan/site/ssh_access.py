@@ -1,5 +1,7 @@
 """ssh access of operators: direct, or through Session Manager for hosts in AWS, which have no open ssh port."""
 
+import hashlib
+
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
 from landbridge.plan.outputs import StackOutputs
@@ -19,6 +21,16 @@ def proxy_command(environment: Environment) -> str | None:
         return service_hosts(environment).access.proxy_command
     document = "--document-name AWS-StartSSHSession --parameters portNumber=%p"
     return f"aws ssm start-session --region {environment.region} --target %h {document}"
+
+
+def connection_id(environment: Environment) -> str:
+    """Return the name of the folder of open ssh connections: 8 hexadecimal digits, as paths of sockets are short.
+
+    Ansible names a connection by address, port and user alone. Two sites may have the same private addresses: an operator
+    of both would configure the hosts of the first in place of those of the second while a connection is open.
+    """
+    text = f"{environment.name}\n{proxy_command(environment) or ''}"
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def ssh_target(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> str:

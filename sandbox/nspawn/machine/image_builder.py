@@ -122,6 +122,8 @@ def run_playbook(
         "ansible_python_interpreter": "/usr/bin/python3",
         "ansible_ssh_private_key_file": str(lab.private_key),
         "ansible_ssh_common_args": " ".join(_ssh_options()),
+        # Builders of two labs have the same address.
+        "ansible_control_path_dir": str(folder / "cp"),
     }
     inventory_hosts = {name: {"ansible_host": address} for name, address in hosts.items()}
     inventory_path = folder / f"{playbook.stem}.json"

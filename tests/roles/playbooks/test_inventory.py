@@ -122,3 +122,17 @@ def test_playbooks_parse_and_every_task_has_a_name(tmp_path: Path, playbook: str
         timeout=300,
     )
     assert completed.returncode == 0, completed.stderr
+
+
+def test_two_sites_with_the_same_addresses_share_no_open_connection(tmp_path: Path) -> None:
+    other = tmp_path / "Pulumi.other.yaml"
+    other.write_text(SANDBOX.read_text())
+
+    def connections(source: Path) -> str:
+        completed = ansible_inventory(tmp_path, "--host", "ctl01", source=source)
+        assert completed.returncode == 0, completed.stderr
+        variables = json.loads(completed.stdout)
+        assert variables["ansible_host"] == "10.20.0.11"
+        return str(variables["ansible_control_path_dir"])
+
+    assert connections(SANDBOX) == connections(SANDBOX) != connections(other)
