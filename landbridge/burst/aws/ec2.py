@@ -1,14 +1,14 @@
 """EC2 of the controller: describe, launch, terminate, renew leases. Each failure is an AwsError after some retries."""
 
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2_clients import Ec2Clients
 from landbridge.burst.aws.instances import instance_of, launch_outcome, network_paths_of
 from landbridge.burst.aws.launch_call import launch_call
+from landbridge.burst.aws.terminate import call_for_existing, terminate_each
 from landbridge.burst.aws.unattached import UnattachedKind, UnattachedResource
 from landbridge.burst.model import ActionOutcome, Attempt, Ec2View, Offering
 from landbridge.burst.model.errors import AwsError, facts
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 LAUNCHING, ENDING = "default", "terminate"
 #: States of instances that cost money, may cost money again, or have an address or a volume.
 STATES = ("pending", "running", "stopping", "stopped", "shutting-down")
-MISMATCH, GONE = "IdempotentParameterMismatch", "InvalidInstanceID.NotFound"
+MISMATCH = "IdempotentParameterMismatch"
 DELETED_CODES = ("InvalidVolume.NotFound", "InvalidNetworkInterfaceID.NotFound")
-_ID = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 
 
 class Ec2:
@@ -68,19 +67,21 @@ class Ec2:
             answer = {"Instances": started}
         return launch_outcome(answer["Instances"], attempt)
 
-    def terminate(self, ids: Iterable[str]) -> None:
-        """Terminate instances; one that does not exist any more is no error."""
-        for ids_of_call in _batches(ids, "terminate"):
-            _call_for_existing(
-                ids_of_call,
-                lambda batch: self._clients.terminating(lambda client: client.terminate_instances(InstanceIds=batch)),
-            )
+    def terminate(self, ids: Iterable[str]) -> ActionOutcome:
+        """Terminate instances; one that does not exist any more is no error.
+
+        The outcome has the instances that EC2 refuses to terminate, and the error of a call that failed for all.
+        """
+        return terminate_each(
+            _batches(ids, "terminate"),
+            lambda batch: self._clients.terminating(lambda client: client.terminate_instances(InstanceIds=batch)),
+        )
 
     def renew(self, ids: Iterable[str], until: float) -> None:
         """Renew the lease of instances; one that does not exist any more is no error."""
         tags: Any = [{"Key": LEASE_EXPIRES, "Value": iso(until)}]
         for ids_of_call in _batches(ids, "tag"):
-            _call_for_existing(
+            call_for_existing(
                 ids_of_call,
                 lambda batch: self._clients.launching(lambda client: client.create_tags(Resources=batch, Tags=tags)),
             )
@@ -94,7 +95,7 @@ class Ec2:
             paths.update(network_paths_of(answer["Instances"]))
 
         for ids_of_call in _batches(ids, "topology"):
-            _call_for_existing(ids_of_call, read)
+            call_for_existing(ids_of_call, read)
         return paths
 
     def unattached(self) -> list[UnattachedResource]:
@@ -145,19 +146,6 @@ class Ec2:
 def _unattached_resource(kind: UnattachedKind, id: str, raw: Iterable[Mapping[str, Any]]) -> UnattachedResource:
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw}
     return UnattachedResource(kind, id, tags.get(POOL, ""), tags.get(LAUNCH, ""))
-
-
-def _call_for_existing(ids: list[str], call: Callable[[list[str]], Any]) -> None:
-    """Make a call for the instances that exist: EC2 refuses it for all if one is unknown, so the unknown ones are
-    removed."""
-    try:
-        call(ids)
-    except AwsError as error:
-        unknown = set(_ID.findall(error.message)) & set(ids)
-        if error.code != GONE or not unknown:
-            raise
-        if present := [instance_id for instance_id in ids if instance_id not in unknown]:
-            _call_for_existing(present, call)
 
 
 def _batches(ids: Iterable[str], operation: str) -> list[list[str]]:

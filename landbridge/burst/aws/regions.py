@@ -77,9 +77,24 @@ class Ec2Regions:
             self._region_by_id[instance_id], self._launched[instance_id] = region, (region, now)
         return outcome
 
-    def terminate(self, ids: Iterable[str]) -> None:
-        """Terminate instances, each in its region."""
-        self._each(ids, lambda region, ids_of_region: region.terminate(ids_of_region))
+    def terminate(self, ids: Iterable[str]) -> ActionOutcome:
+        """Terminate instances, each in its region. One of unknown region is refused if every region refuses it."""
+        refused: dict[str, tuple[str, str]] = {}
+        accepted: set[str] = set()
+
+        def terminate(region: RegionPort, ids_of_region: list[str]) -> None:
+            outcome = region.terminate(ids_of_region)
+            refused.update(outcome.refused)
+            accepted.update(set(ids_of_region) - outcome.refused.keys())
+            if outcome.code:
+                raise AwsError(outcome.code, outcome.message)
+
+        code = message = ""
+        try:
+            self._each(ids, terminate)
+        except AwsError as error:
+            code, message = error.code, error.message
+        return ActionOutcome(code, message, refused={id_: refused[id_] for id_ in refused if id_ not in accepted})
 
     def renew(self, ids: Iterable[str], until: float) -> None:
         """Renew leases, each in the region of its instance."""

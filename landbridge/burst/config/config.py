@@ -102,8 +102,8 @@ def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
         texts=("cost_center",),
         switches=("hard", "unpriced"),
         numbers=("monthly_usd", "grace_minutes", "orphan_seconds", "settle_seconds", "breaker_seconds"),
-        above=("lease_minutes",),
-        counts=("launch_batch",),
+        above=("lease_minutes", "launch_per_second"),
+        counts=("launch_batch", "launch_bucket"),
     )
     if "operators" in top:
         optional_values["operators"] = frozenset(reader.words(top, "operators"))

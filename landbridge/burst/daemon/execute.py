@@ -37,7 +37,7 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
         case Launch():
             return _launch(action, ec2, workers)
         case Terminate():
-            return _aws(lambda: ec2.terminate(action.instances))
+            return ec2.terminate(action.instances)
         case Renew():
             return _aws(lambda: ec2.renew(action.instances, action.until))
         case Down():
@@ -74,9 +74,12 @@ def _launch(action: Launch, ec2: Ec2Port, workers: int) -> ActionOutcome:
         return ActionOutcome(instances=started, addresses=addresses)
     first = failed[0]
     if action.gang.all_or_nothing and started and not _is_transient(first.code):
-        termination = _aws(lambda: ec2.terminate(started.values()))
-        # If that failed too, the instances have the token of a failed attempt: the next pass terminates them.
-        return ActionOutcome(first.code, first.message, started if termination.code else {})
+        termination = ec2.terminate(started.values())
+        # Those that remain have the token of a failed attempt: the next pass requests their termination again.
+        remaining = {
+            node: instance for node, instance in started.items() if termination.code or instance in termination.refused
+        }
+        return ActionOutcome(first.code, first.message, remaining)
     return ActionOutcome(first.code, first.message, started, addresses)
 
 

@@ -116,6 +116,9 @@ class Metrics:
         gauges["breaker_open"] = {
             (("code", breaker.code), ("pool", pool)): 1.0 for pool, breaker in state.breakers.items()
         }
+        gauges["refused_terminations"] = _count(
+            (("code", refusal.code),) for refusal in state.termination_refusals.values()
+        )
         gauges["jobs_backed_off"] = _count((("code", backoff.code),) for backoff in state.backoffs.values())
         held: Counter[Labels] = Counter()
         for hold in state.holds.values():
@@ -167,6 +170,7 @@ GAUGES = {
     "orders": "Orders of Slurm that are not carried out yet.",
     "insufficient_capacity_until_seconds": "Time until which an offering with insufficient capacity is not tried.",
     "breaker_open": "Pools whose circuit breaker is open, by code.",
+    "refused_terminations": "Instances that EC2 refuses to terminate, by code.",
     "jobs_backed_off": "Jobs that could not be served, by code.",
     "held_usd": "Budget holds: worst-case cost of running instances.",
     "spent_usd": "Cost of terminated instances.",

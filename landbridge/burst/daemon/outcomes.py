@@ -38,10 +38,15 @@ def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple
         )
     if isinstance(action, RecordTopology) and outcome.network_paths:
         return _topology_records(action, outcome.network_paths, now)
+    refusals = tuple(
+        DecisionRecord(now, "not-terminated", code=code, text=f"{instance}: {message}")
+        for instance, (code, message) in sorted(outcome.refused.items())
+    )
     if not outcome.code:
-        return ()
+        return refusals
     jobs, nodes, description = _description(action)
     return (
+        *refusals,
         DecisionRecord(now, "failed", jobs, nodes, "", outcome.code, outcome.message, details={"action": description}),
     )
 

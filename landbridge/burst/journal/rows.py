@@ -17,6 +17,7 @@ from landbridge.burst.model import (
     RegistrationFailure,
     SlurmOrder,
     State,
+    TerminationRefusal,
 )
 
 T = TypeVar("T")
@@ -28,6 +29,7 @@ _TABLES: Mapping[str, type] = {
     "holds": BudgetHold,
     "backoffs": Backoff,
     "registration_failures": RegistrationFailure,
+    "termination_refusals": TerminationRefusal,
 }
 _SCALARS: Mapping[str, Callable[[Any], Any]] = {
     "spent": float,
@@ -37,10 +39,10 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {
     "topology_read": str,
     "first_seen": float,
     "min_nodes_requested_at": float,
+    "throttled_until": float,
 }
 #: Fields of the state that are one row each, with an empty key.
 _SINGLE: Mapping[str, Callable[[Any], Any]] = {
-    "throttled_until": float,
     "last_observation_at": lambda value: None if value is None else float(value),
 }
 

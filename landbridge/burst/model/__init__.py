@@ -41,6 +41,7 @@ from landbridge.burst.model.state import (
     RegistrationFailure,
     SlurmOrder,
     State,
+    TerminationRefusal,
 )
 
 __all__ = [
@@ -81,4 +82,5 @@ __all__ = [
     "SlurmView",
     "State",
     "Terminate",
+    "TerminationRefusal",
 ]

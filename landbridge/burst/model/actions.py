@@ -141,7 +141,8 @@ class ReconcileDecision:
 class ActionOutcome:
     """Outcome of an action. For a Launch: instances by node with their addresses, or the error of the first failing call.
 
-    For a RecordTopology: the network paths by node, and the instances whose topology is not read again.
+    For a RecordTopology: the network paths by node, and the instances whose topology is not read again. For a Terminate:
+    the instances that EC2 refuses to terminate, with its code and message; they are no failure of the call for the others.
     """
 
     code: str = ""  # empty: success
@@ -149,3 +150,4 @@ class ActionOutcome:
     instances: Mapping[str, str] = field(default_factory=dict)  # node -> id
     addresses: Mapping[str, str] = field(default_factory=dict)  # node -> IP
     network_paths: Mapping[str, str] = field(default_factory=dict)  # node -> network nodes, top layer first: nn-1/nn-2
+    refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # instance -> code and message

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from landbridge.burst.model.ec2_view import Market
+from landbridge.burst.model.errors import facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,10 @@ class BurstPolicy:
     insufficient_capacity_seconds: tuple[float, float] = (120.0, 1800.0)
     breaker_seconds: float = 600.0  # until one probe; an operator can reset it earlier
     launch_batch: int = 500  # instances in one call
+    launch_bucket: int = field(
+        default_factory=lambda: int(facts()["launches"]["bucket"])
+    )  # instances at once, by region
+    launch_per_second: float = field(default_factory=lambda: float(facts()["launches"]["per_second"]))  # its refill
     promotions: tuple[PromotionPolicy, ...] = ()
 
     @property

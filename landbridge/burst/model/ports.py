@@ -16,7 +16,7 @@ from landbridge.burst.model import (
 
 
 class Ec2Port(Protocol):
-    """Port to EC2; every method raises AwsError on failure."""
+    """Port to EC2; every method raises AwsError on failure, except `terminate`."""
 
     def view(self) -> Ec2View: ...
 
@@ -24,7 +24,8 @@ class Ec2Port(Protocol):
         self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool
     ) -> ActionOutcome: ...
 
-    def terminate(self, ids: Iterable[str]) -> None: ...
+    def terminate(self, ids: Iterable[str]) -> ActionOutcome:
+        """Terminate instances; the outcome has those that EC2 refuses to terminate, and the error of a failed call."""
 
     def renew(self, ids: Iterable[str], until: float) -> None: ...
 

@@ -119,6 +119,17 @@ class RegistrationFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class TerminationRefusal:
+    """Refusal by EC2 to terminate an instance, such as a termination-protected one. It is requested again, apart from
+    other instances, at `until`."""
+
+    code: str
+    message: str
+    since: float
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """State of the journal. An empty one is valid: the next pass converges from Slurm and EC2 alone."""
 
@@ -131,10 +142,11 @@ class State:
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`
     terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> time of TerminateInstances
+    termination_refusals: Mapping[str, TerminationRefusal] = field(default_factory=dict)  # by instance
     node_addresses: Mapping[str, str] = field(default_factory=dict)  # node -> NodeAddr set in Slurm
     topology_read: Mapping[str, str] = field(default_factory=dict)  # node -> instance whose network nodes were read
     first_seen: Mapping[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: Mapping[str, float] = field(default_factory=dict)  # by pool
     registration_failures: Mapping[str, RegistrationFailure] = field(default_factory=dict)  # by token
     last_observation_at: float | None = None  # time of the last pass with entries in `first_seen`
-    throttled_until: float = 0.0
+    throttled_until: Mapping[str, float] = field(default_factory=dict)  # launches wait; by region/pool, or region/

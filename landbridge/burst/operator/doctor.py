@@ -55,6 +55,7 @@ def diagnose(file: Path | None = None) -> list[Finding]:
         daemon,
         wake_socket,
         metrics,
+        refused_terminations,
         certificate,
         aws,
         commands,
@@ -131,6 +132,26 @@ def metrics(config: BurstConfig, now: float) -> Iterator[Finding]:
     if last is None or now - float(last[1]) > MAX_PASS_AGE_SECONDS:
         when = iso(float(last[1])) if last is not None else "none has ended yet"
         yield Finding("burst-pass", f"no pass has ended for {MAX_PASS_AGE_SECONDS:.0f} s: {when}", fix=fix)
+
+
+def refused_terminations(config: BurstConfig, now: float) -> Iterator[Finding]:
+    """Check that EC2 terminates every instance that the controller has given up."""
+    if not config.database.exists():
+        return
+    try:
+        with contextlib.closing(Store(config.database)) as store:
+            refusals = store.load().termination_refusals
+    except sqlite3.Error:
+        return
+    for instance, refusal in sorted(refusals.items()):
+        text = f"{instance} costs money: EC2 refuses since {iso(refusal.since)} to terminate it: {refusal.code}"
+        fix = (
+            f"aws ec2 modify-instance-attribute --instance-id {instance} --no-disable-api-termination; or shut it down "
+            "from inside"
+            if refusal.code == "OperationNotPermitted"
+            else "check the permissions of the terminate role, which `landbridge up` creates"
+        )
+        yield Finding("burst-not-terminated", f"{text}: {refusal.message}", fix=fix)
 
 
 def certificate(config: BurstConfig, now: float) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from landbridge.timestamps import iso
 ADVICE = {
     "CAPACITY": "wait: it is tried again; or add offerings to the pool (`capacity`), or request fewer nodes",
     "QUOTA": "request a higher quota of the type from AWS; `landbridge preflight` reports it",
+    "RATE": "request fewer nodes, a longer `resume_timeout` of the pool, or a higher limit of AWS (`burst.launch_bucket`)",
     "CONFIG": "correct the reported error (launch template, permissions), then `landbridge burst reset-breaker POOL`",
     "BREAKER": "correct the cause that `landbridge burst status` reports, then `landbridge burst reset-breaker POOL`",
     "BUDGET": "wait for the next month, raise the budget in the environment, or request a shorter time limit",

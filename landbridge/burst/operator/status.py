@@ -53,15 +53,11 @@ def node_statuses(
     """Return a row for every instance, and for every powered-up node without an instance."""
     prices = {token: attempt.usd_hour for token, attempt in state.attempts.items()}
     named = [instance.node for instance in instances]
-    rows = [
-        _row(
-            instance,
-            nodes.get(instance.node),
-            named.count(instance.node) > 1,
-            prices.get(token_of(instance), 0.0),
-        )
-        for instance in sorted(instances, key=lambda key: (key.node, key.id))
-    ]
+    rows: list[NodeStatus] = []
+    for instance in sorted(instances, key=lambda key: (key.node, key.id)):
+        node, usd_hour = nodes.get(instance.node), prices.get(token_of(instance), 0.0)
+        remark = _remark(instance, node, named.count(instance.node) > 1, usd_hour, state)
+        rows.append(_row(instance, node, remark))
     for name, node in sorted(nodes.items()):
         if name not in named and not is_powered_down(node):
             remark = "node boots without an instance" if "POWERING_UP" in node.states else "node without instance"
@@ -87,21 +83,7 @@ def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]
     return dict(sorted(spending.items()))
 
 
-def _row(instance: CloudInstance, node: SlurmNode | None, twice: bool, usd_hour: float) -> NodeStatus:
-    remark = ""
-    if not instance.node:
-        remark = "instance without name"
-    elif twice:
-        remark = "several instances of this node"
-    elif node is None:
-        remark = "no such node in Slurm"
-    elif is_powered_down(node):
-        remark = "instance of a node that is powered down"
-    elif is_set_by_operator(node):
-        price = f" for {usd_hour:,.2f} USD an hour" if usd_hour else ""
-        remark = f"an operator keeps it{price}: {node.reason or 'no reason given'}"
-    elif is_down(node):
-        remark = f"node is down: {node.reason}" if node.reason else "node is down"
+def _row(instance: CloudInstance, node: SlurmNode | None, remark: str) -> NodeStatus:
     return NodeStatus(
         instance.node,
         _words(node) if node is not None else "",
@@ -112,6 +94,26 @@ def _row(instance: CloudInstance, node: SlurmNode | None, twice: bool, usd_hour:
         iso(instance.lease) if instance.lease is not None else "",
         remark,
     )
+
+
+def _remark(instance: CloudInstance, node: SlurmNode | None, twice: bool, usd_hour: float, state: State) -> str:
+    """Return how an instance and its node disagree; empty if they agree."""
+    price = f" for {usd_hour:,.2f} USD an hour" if usd_hour else ""
+    if (refusal := state.termination_refusals.get(instance.id)) is not None:
+        return f"EC2 refuses to terminate it{price}: {refusal.code}"
+    if not instance.node:
+        return "instance without name"
+    if twice:
+        return "several instances of this node"
+    if node is None:
+        return "no such node in Slurm"
+    if is_powered_down(node):
+        return "instance of a node that is powered down"
+    if is_set_by_operator(node):
+        return f"an operator keeps it{price}: {node.reason or 'no reason given'}"
+    if is_down(node):
+        return f"node is down: {node.reason}" if node.reason else "node is down"
+    return ""
 
 
 def _words(node: SlurmNode) -> str:

@@ -25,6 +25,7 @@ from landbridge.burst.model import (
     SlurmJob,
     State,
     Terminate,
+    TerminationRefusal,
 )
 from landbridge.burst.reconcile.budget import Ledger
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS
@@ -57,6 +58,7 @@ class Changes:
     holds: dict[str, BudgetHold] = field(default_factory=dict)
     backoffs: dict[int, Backoff] = field(default_factory=dict)
     terminated_at: dict[str, float] = field(default_factory=dict)
+    termination_refusals: dict[str, TerminationRefusal] = field(default_factory=dict)
     node_addresses: dict[str, str] = field(default_factory=dict)
     topology_read: dict[str, str] = field(default_factory=dict)
     topology_unread: list[RecordTopology] = field(default_factory=list)
@@ -66,12 +68,15 @@ class Changes:
     next_pass: float | None = None
     _seconds_without_pass: float = 0.0
     _downs: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    _terminations: dict[str, list[str]] = field(default_factory=dict)
+    _terminations: dict[tuple[str, bool], list[str]] = field(
+        default_factory=dict
+    )  # code, whether EC2 refused it before
     _renews: dict[float, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.attempts, self.holds = dict(self.state.attempts), dict(self.state.holds)
         self.backoffs = dict(self.state.backoffs)
+        self.termination_refusals = dict(self.state.termination_refusals)
         last = self.state.last_observation_at
         pause = 0.0 if last is None else self.observed.now - last
         self._seconds_without_pass = max(0.0, pause - MAX_SECONDS_BETWEEN_PASSES)
@@ -118,13 +123,22 @@ class Changes:
         )
 
     def terminate(self, instances: Iterable[str], code: str, text: str = "", nodes: Iterable[str] = ()) -> None:
-        """Terminate instances that this pass does not terminate already."""
+        """Terminate instances that this pass does not terminate already; those that EC2 has refused to terminate only
+        when they are due, and apart from the others."""
         new_ids = [instance for instance in instances if instance not in self.terminated]
-        if not new_ids or self.observed.ec2 is None:
+        if self.observed.ec2 is None:
             return
         self.terminated.update(new_ids)
-        self._terminations.setdefault(code, []).extend(new_ids)
-        self.record("terminate", code, text, nodes, instances=new_ids)
+        due_ids = [instance for instance in new_ids if self._is_termination_due(instance)]
+        for instance in due_ids:
+            self._terminations.setdefault((code, instance in self.termination_refusals), []).append(instance)
+        if due_ids:
+            self.record("terminate", code, text, nodes, instances=due_ids)
+
+    def _is_termination_due(self, instance: str) -> bool:
+        refusal = self.termination_refusals.get(instance)
+        self.schedule_pass(refusal.until if refusal else None)
+        return refusal is None or refusal.until <= self.observed.now
 
     def down(
         self,
@@ -197,7 +211,7 @@ class Changes:
     def actions(self) -> tuple[Action, ...]:
         """Return the actions: first those that stop cost and requeue jobs, then launches, then the others."""
         actions: list[Action] = [Down(tuple(nodes), *reason) for reason, nodes in self._downs.items()]
-        actions += [Terminate(tuple(ids), code) for code, ids in self._terminations.items()]
+        actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]
         actions += [SetAddresses(dict(self.addresses))] if self.addresses else []
         actions += self.launches
         actions += self.job_comments

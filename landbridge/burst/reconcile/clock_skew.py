@@ -8,6 +8,8 @@ CLOCK_SKEW_SECONDS = 5.0  # tolerated difference of two clocks
 BACKOFF_SECONDS = (60.0, 1800.0)
 THROTTLE_SECONDS = 5.0
 JITTER_SHARE = 0.2
+#: Seconds until the termination of an instance is requested again that EC2 has refused to terminate.
+TERMINATION_RETRY_SECONDS = 600.0
 
 
 def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
@@ -49,6 +51,12 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
             for job, backoff in state.backoffs.items()
         },
         terminated_at={instance: min(at, now) for instance, at in state.terminated_at.items()},
+        termination_refusals={
+            instance: replace(
+                refusal, since=min(refusal.since, now), until=min(refusal.until, now + TERMINATION_RETRY_SECONDS)
+            )
+            for instance, refusal in state.termination_refusals.items()
+        },
         first_seen={observation: min(at, now) for observation, at in state.first_seen.items()},
         min_nodes_requested_at={pool: min(at, now) for pool, at in state.min_nodes_requested_at.items()},
         registration_failures={
@@ -56,5 +64,5 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
             for token, failure in state.registration_failures.items()
         },
         last_observation_at=None if state.last_observation_at is None else min(state.last_observation_at, now),
-        throttled_until=min(state.throttled_until, now + THROTTLE_SECONDS),
+        throttled_until={key: min(until, now + THROTTLE_SECONDS) for key, until in state.throttled_until.items()},
     )

@@ -24,6 +24,7 @@ from landbridge.burst.reconcile.min_nodes import start_min_nodes
 from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
 from landbridge.burst.reconcile.provisioning import Provisioning
+from landbridge.burst.reconcile.refused_terminations import hold_refused_instances
 from landbridge.burst.reconcile.topology import record_topology
 from landbridge.timestamps import iso
 
@@ -49,6 +50,7 @@ def reconcile(
         },
     )
     changes = Changes(observed, known_state, Ledger.of(known_state, policy, now))
+    hold_refused_instances(observed, changes)
     _enforce(observed, changes)
     registration.update_boot_breakers(observed, changes)
     garbage_collection.collect_garbage(observed, changes)
@@ -58,8 +60,8 @@ def reconcile(
     provisioning = Provisioning(observed, changes)
     for start in gang_starts:
         provisioning.serve(start)
-    provisioning.repeat_batches()
-    provisioning.forget()
+    provisioning.calls.repeat_batches()
+    provisioning.calls.forget()
     _set_addresses(observed, changes)
     record_topology(observed, changes)
     _comment_jobs(observed, changes)
@@ -74,12 +76,14 @@ def reconcile(
         holds=changes.holds,
         backoffs=_backoffs(changes, now),
         terminated_at=changes.terminated_at,
+        termination_refusals=changes.termination_refusals,
         node_addresses=changes.node_addresses,
         topology_read=changes.topology_read,
         first_seen=changes.first_seen,
         min_nodes_requested_at=changes.min_nodes_requested_at,
         registration_failures=changes.registration_failures,
         last_observation_at=changes.last_observation_at,
+        throttled_until={key: until for key, until in known_state.throttled_until.items() if now < until},
         insufficient_capacity={
             key: shortage
             for key, shortage in known_state.insufficient_capacity.items()

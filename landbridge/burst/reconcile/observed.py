@@ -174,10 +174,13 @@ def _instances(
 
 
 def _is_stale(instance: CloudInstance, state: State, suspended_at: Mapping[str, float]) -> bool:
-    """Return whether Slurm has suspended the node since the launch, or the instance belongs to a failed gang.
+    """Return whether Slurm has suspended the node since the launch, the instance belongs to a failed gang, or EC2 has
+    refused to terminate it.
 
     Slurm does not report when a power-up began.
     """
+    if instance.id in state.termination_refusals:
+        return True
     attempt = state.attempts.get(instance.token)
     return launched_at(instance, state) <= suspended_at.get(instance.node, -1.0) or (
         attempt is not None and failed_gang(attempt)

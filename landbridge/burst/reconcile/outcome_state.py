@@ -20,8 +20,10 @@ from landbridge.burst.model import (
     Terminate,
 )
 from landbridge.burst.model.errors import ErrorKind, classify
-from landbridge.burst.reconcile.clock_skew import JITTER_SHARE, THROTTLE_SECONDS
+from landbridge.burst.reconcile.clock_skew import JITTER_SHARE
+from landbridge.burst.reconcile.refused_terminations import record_termination
 from landbridge.burst.reconcile.registration import BOOT_CODE
+from landbridge.burst.reconcile.throttles import throttle, without_throttle
 
 #: Code for a response with fewer instances than requested and without an error.
 FEWER_INSTANCES_CODE = "InsufficientInstanceCapacity"
@@ -31,9 +33,8 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
     """Return the journal state after `action` with `outcome`. The next pass decides again about a failed action."""
     if isinstance(action, Launch):
         return _launch(state, action, outcome, policy, now)
-    if isinstance(action, Terminate) and not outcome.code:
-        requested = dict.fromkeys(action.instances, now)
-        return replace(state, terminated_at={**state.terminated_at, **requested})
+    if isinstance(action, Terminate):
+        return record_termination(state, action, outcome, now)
     if isinstance(action, SetAddresses) and not outcome.code:
         return replace(state, node_addresses={**state.node_addresses, **action.addresses})
     if isinstance(action, CommentJob) and not outcome.code and action.job in state.backoffs:
@@ -49,7 +50,7 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
 def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
     kind = classify(outcome.code) if outcome.code else None
     if kind is not None and kind.is_transient:
-        state = replace(state, throttled_until=_later(state, now))
+        state = throttle(state, action, kind, policy, now)
     attempts, holds = dict(state.attempts), dict(state.holds)
     is_complete = all(node in outcome.instances for attempt in action.attempts for node in attempt.nodes)
     for launched_attempt in action.attempts:
@@ -66,7 +67,7 @@ def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstP
                 del holds[launched_attempt.token]
     state = replace(state, attempts=attempts, holds=holds)
     if is_complete:
-        return _succeeded(state, action)
+        return _succeeded(without_throttle(state, action, policy), action)
     if kind in (ErrorKind.CAPACITY, ErrorKind.QUOTA) or (kind is None and not is_complete):
         return _record_insufficient_capacity(state, action, outcome, policy, now)
     if kind is ErrorKind.CONFIGURATION:
@@ -103,7 +104,6 @@ def _succeeded(state: State, action: Launch) -> State:
             job: replace(value, reported=True) if job in action.gang.jobs else value
             for job, value in state.backoffs.items()
         },
-        throttled_until=0.0,
     )
 
 
@@ -175,8 +175,3 @@ def _open_breaker(state: State, action: Launch, outcome: ActionOutcome, policy: 
         until=now + policy.breaker_seconds,
     )
     return replace(state, breakers={**state.breakers, action.gang.pool: breaker})
-
-
-def _later(state: State, now: float) -> float:
-    """Return when the next launch may be tried, after the retries of each call."""
-    return max(state.throttled_until, now + THROTTLE_SECONDS)

@@ -1,29 +1,28 @@
 """Provisioning: each start is refused, repeated or launched at an offering."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from math import floor
 
-from landbridge.burst.model import Attempt, CircuitBreaker, Gang, Launch, ObservationKind, SlurmJob
-from landbridge.burst.reconcile import registration, residency
-from landbridge.burst.reconcile.attempts import is_forgettable
+from landbridge.burst.model import Attempt, Gang, Launch, Offering, PoolPolicy, SlurmJob
+from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.budget import hold_of
-from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.reconcile.changes import MAX_SECONDS_BETWEEN_PASSES, Changes
 from landbridge.burst.reconcile.clock_skew import CLOCK_SKEW_SECONDS
 from landbridge.burst.reconcile.gangs import GangStart, batch_gang
 from landbridge.burst.reconcile.launch_attempts import attempts_for, split, tags_of
+from landbridge.burst.reconcile.launch_rate import LaunchRate
 from landbridge.burst.reconcile.node_states import is_up
-from landbridge.burst.reconcile.observed import FORGOTTEN, Observed
-from landbridge.burst.reconcile.offerings import OfferingChoice, choose
-from landbridge.timestamps import iso
+from landbridge.burst.reconcile.observed import Observed
+from landbridge.burst.reconcile.offerings import OfferingChoice, choose, worst_case_usd
+from landbridge.burst.reconcile.refused_starts import RESUME_TIMEOUT_SHARE, RefusedStarts
+from landbridge.burst.reconcile.repeated_calls import RepeatedCalls
 
-#: A gang that is not launched after this share of ResumeTimeout is given up, so that Slurm tries it again from the
-#: start.
-RESUME_TIMEOUT_SHARE = 0.5
-#: Number of instances of a booting node that may vanish for the same jobs; after one more, the node is set down.
-MAX_VANISHED_INSTANCES = 2
 NO_ANSWER = "AWS did not say in time whether it launches the instances"
 RETRY_SECONDS = 5.0
+#: Seconds until the next part of nodes is launched that are more than AWS launches at once.
+TRICKLE_SECONDS = 15.0
 
 
 @dataclass(slots=True)
@@ -35,10 +34,15 @@ class Provisioning:
     changes: Changes
     used: Counter[str] = field(default_factory=Counter)
     probing: set[str] = field(default_factory=set)
-    tokens_sent: set[str] = field(default_factory=set)  # tokens of the calls of this pass
+    calls: RepeatedCalls = field(init=False)
+    refused: RefusedStarts = field(init=False)
+    rate: LaunchRate = field(init=False)
     by_gang: dict[str, list[Attempt]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.calls = RepeatedCalls(self.observed, self.changes)
+        self.refused = RefusedStarts(self.observed, self.changes, self.by_gang)
+        self.rate = LaunchRate.of(self.observed, self.changes.attempts.values())
         for attempt in self.changes.attempts.values():
             self.by_gang.setdefault(attempt.gang, []).append(attempt)
             if attempt.offering:
@@ -51,108 +55,20 @@ class Provisioning:
                 start, *next(self.changes.down_reasons[node] for node in start.nodes if node in self.changes.downed)
             )
             return
-        refusal = self._refusal(start) or self._vanished(start)
-        late = self._late(start)
+        refusal = self.refused.reason(start)
+        late = self.refused.late_nodes(start)
         if refusal is None and late:
             start, refusal = start if start.all_or_nothing else start.only(late), ("NETWORK", NO_ANSWER)
         if refusal is not None:
             self._give_up(start, *refusal)
             return
-        if self.observed.ec2 is None or self._throttled():
+        if self.observed.ec2 is None:
             return
         if start.all_or_nothing:
             self._whole(start)
         else:
             for gang in start.gangs:
                 self._batch(start, gang)
-
-    # Reasons not to launch at any offering.
-
-    def _refusal(self, start: GangStart) -> tuple[str, str] | None:
-        for job in start.jobs:
-            if (reason := residency.reject_job_if_restricted(self.observed.policy, job)) is not None:
-                return "RESIDENCY", reason
-        for job in start.jobs:
-            backoff = self.changes.backoffs.get(job.id)
-            if backoff is not None and backoff.code == "GONE" and self.observed.now < backoff.until:
-                return backoff.code, backoff.text
-        pools = dict.fromkeys(self.observed.pools[node].name for node in start.nodes)
-        for pool in pools:
-            if pool in self.changes.state.drained:
-                return "DRAINED", f"pool {pool} is drained: {self.changes.state.drained[pool]}"
-        for pool in pools:
-            breaker = self.changes.state.breakers.get(pool)
-            if breaker is not None and (
-                self.observed.now < breaker.until or self._has_other_probe(start, pool, breaker)
-            ):
-                is_own_failure = any(
-                    attempt.code == breaker.code for gang in start.gangs for attempt in self._attempts_of(gang)
-                )
-                words = f"{breaker.code}: {breaker.message}" if breaker.message else breaker.code
-                return (
-                    ("CONFIG", words) if is_own_failure else ("BREAKER", f"pool {pool} is out of order since {words}")
-                )
-        return None
-
-    def _has_other_probe(self, start: GangStart, pool: str, breaker: CircuitBreaker) -> bool:
-        """Return whether another start probes whether instances of the pool register again."""
-        attempts = (
-            [attempt for gang in start.gangs for attempt in self._attempts_of(gang)] if start.all_or_nothing else []
-        )
-        return registration.is_probe_running(self.observed, breaker, pool) and all(
-            attempt.created_at < breaker.until for attempt in attempts
-        )
-
-    def _attempts_of(self, gang: Gang) -> list[Attempt]:
-        return self.by_gang.get(gang.key, [])
-
-    def _vanished(self, start: GangStart) -> tuple[str, str] | None:
-        """Return code and text if an instance of the start ended before its node registered, else None."""
-        for gang in start.gangs:
-            missing = set(gang.nodes)
-            completed = [attempt for attempt in self._attempts_of(gang) if attempt.ended is not None]
-            if gang.all_or_nothing:
-                lost = sorted(
-                    {node for attempt in completed if not attempt.code for node in attempt.nodes if node in missing}
-                )
-            else:
-                launched = [attempt for attempt in completed if not attempt.code or attempt.instances]
-                of_jobs = [attempt for attempt in launched if set(attempt.jobs) & set(gang.jobs) or not gang.jobs]
-                recent = [
-                    attempt
-                    for attempt in of_jobs
-                    if self.observed.now - attempt.created_at < self.observed.policy.pools[attempt.pool].resume_timeout
-                ]
-                times = Counter(node for attempt in recent for node in attempt.nodes if node in missing)
-                lost = sorted(node for node, count in times.items() if count > MAX_VANISHED_INSTANCES)
-            if lost:
-                return "GONE", f"the instance of {lost[0]} ended before the node was up"
-        return None
-
-    def _late(self, start: GangStart) -> list[str]:
-        """Return nodes whose launch was impossible or unanswered for too long."""
-        is_blocked = self.observed.ec2 is None or self.observed.now < self.changes.state.throttled_until
-        return [
-            node
-            for node in start.nodes
-            if not self.observed.has(node) and (is_blocked or self._unanswered(node)) and self._waited_too_long(node)
-        ]
-
-    def _unanswered(self, node: str) -> bool:
-        """Return whether a call for the node has had no result for longer than `settle_seconds`."""
-        attempt = self.observed.open.get(node)
-        return attempt is not None and self.observed.now - attempt.created_at > self.observed.policy.settle_seconds
-
-    def _waited_too_long(self, node: str) -> bool:
-        bound = RESUME_TIMEOUT_SHARE * self.observed.pools[node].resume_timeout
-        starts = [job.started for job in self.observed.jobs.get(node, ()) if job.started is not None]
-        waited = self.changes.seconds_seen(ObservationKind.NODE_WAITS_FOR_AWS, node, bound)
-        return max([waited, *(self.observed.now - start for start in starts)]) > bound
-
-    def _throttled(self) -> bool:
-        until = self.changes.state.throttled_until
-        self.changes.schedule_pass(until)
-        return self.observed.now < until
 
     def _give_up(self, start: GangStart, code: str, text: str) -> None:
         self.changes.down(start.nodes, code, text, start.jobs)
@@ -161,14 +77,14 @@ class Provisioning:
 
     def _whole(self, start: GangStart) -> None:
         """Launch all gangs of the start or none: the offerings of all are chosen before the first call."""
-        calls: list[tuple[Gang, OfferingChoice, tuple[Attempt, ...]]] = []
+        calls: list[tuple[Gang, OfferingChoice]] = []
         open_attempts: list[tuple[Gang, list[Attempt]]] = []
         if self._has_hidden_sibling(start):
             self.changes.schedule_pass(self.observed.now + RETRY_SECONDS)
             return
         ledger, used = self.changes.ledger.copy(), Counter(self.used)
         for gang in start.gangs:
-            unknown = [attempt for attempt in self._attempts_of(gang) if attempt.ended is None]
+            unknown = [attempt for attempt in self.by_gang.get(gang.key, ()) if attempt.ended is None]
             if unknown:
                 open_attempts.append((gang, unknown))
                 continue
@@ -184,15 +100,55 @@ class Provisioning:
             if choice.offering is None:
                 self._exhausted(start, gang, choice)
                 return
-            attempts = self._attempts(gang, choice, split(gang.nodes, self.observed.policy.launch_batch))
-            for attempt in attempts:
-                ledger.add(gang.account, gang.pool, attempt.hold_usd)
+            if self.calls.waits(choice.offering, gang.pool):
+                return
+            usd = worst_case_usd(choice.offering, gang, pool, self.observed.policy, len(gang.nodes), self.observed.now)
+            ledger.add(gang.account, gang.pool, usd)
             used[choice.offering.key] += len(gang.nodes)
-            calls.append((gang, choice, attempts))
+            calls.append((gang, choice))
+        if (refusal := self._too_slow(start, calls)) is not None:
+            self._give_up(start, "RATE", refusal)
+            return
         for gang, unknown in open_attempts:
-            self._repeat(gang, unknown)
-        for gang, choice, attempts in calls:
-            self._launch(gang, choice, attempts)
+            self.calls.repeat(gang, unknown)
+        for gang, choice in self._permitted(calls):
+            self._launch(gang, choice, split(gang.nodes, self.observed.policy.launch_batch))
+
+    def _too_slow(self, start: GangStart, calls: Iterable[tuple[Gang, OfferingChoice]]) -> str | None:
+        """Return the reason if AWS launches the gangs too slowly to complete the start in time."""
+        patience = min(RESUME_TIMEOUT_SHARE * self.observed.pools[node].resume_timeout for node in start.nodes)
+        if not any(self.observed.has(node) for node in start.nodes):
+            patience -= MAX_SECONDS_BETWEEN_PASSES  # each part is late by up to a pass
+        waited = max((self.observed.now - job.started for job in start.jobs if job.started is not None), default=0.0)
+        remaining = max(0.0, patience - max(0.0, waited))
+        for offering, count in self._by_region(calls):
+            if self.rate.seconds(offering, count) > remaining:
+                return self.rate.refusal(offering, count, remaining, patience)
+        return None
+
+    def _permitted(self, calls: Iterable[tuple[Gang, OfferingChoice]]) -> Iterator[tuple[Gang, OfferingChoice]]:
+        """Yield the gangs, or the parts of them, that AWS launches now; the others follow in later passes."""
+        permitted: dict[str, int] = {}
+        for offering, count in self._by_region(calls):
+            permitted[self.rate.region(offering)] = self.rate.of_gang(offering, count)
+            if permitted[self.rate.region(offering)] < count:
+                self.changes.schedule_pass(self.observed.now + TRICKLE_SECONDS)
+        for gang, choice in calls:
+            assert choice.offering is not None
+            region = self.rate.region(choice.offering)
+            nodes = gang.nodes[: permitted[region]]
+            permitted[region] -= len(nodes)
+            if nodes:
+                yield replace(gang, nodes=nodes), choice
+
+    def _by_region(self, calls: Iterable[tuple[Gang, OfferingChoice]]) -> list[tuple[Offering, int]]:
+        """Return an offering and the number of nodes for each region."""
+        counts: dict[str, tuple[Offering, int]] = {}
+        for gang, choice in calls:
+            assert choice.offering is not None
+            region = self.rate.region(choice.offering)
+            counts[region] = choice.offering, counts.get(region, (choice.offering, 0))[1] + len(gang.nodes)
+        return list(counts.values())
 
     def _has_hidden_sibling(self, start: GangStart) -> bool:
         """Return whether EC2 does not show the instance of a sibling that is up: the others must not start in another
@@ -226,10 +182,23 @@ class Provisioning:
             if choice.offering is None:
                 self._exhausted(start.only(node for part in (nodes, *parts) for node in part), part, choice)
                 return
-            if choice.room < len(nodes):
-                parts.appendleft(nodes[choice.room :])
-                part = _part(gang, nodes[: choice.room], jobs)
-            self._launch(part, choice, self._attempts(part, choice, [part.nodes]))
+            if self.calls.waits(choice.offering, gang.pool):
+                return
+            if (count := self.rate.of_batch(choice.offering, min(choice.room, len(nodes)))) == 0:
+                self._wait_for_tokens(start, [node for part in (nodes, *parts) for node in part], pool, choice.offering)
+                return
+            if count < len(nodes):
+                parts.appendleft(nodes[count:])
+                part = _part(gang, nodes[:count], jobs)
+            self._launch(part, choice, [part.nodes])
+
+    def _wait_for_tokens(self, start: GangStart, nodes: Sequence[str], pool: PoolPolicy, offering: Offering) -> None:
+        """Let the nodes of a batch wait for a later pass; give up those that AWS launches too late."""
+        self.changes.schedule_pass(self.observed.now + TRICKLE_SECONDS)
+        patience = RESUME_TIMEOUT_SHARE * pool.resume_timeout
+        count = floor(self.rate.available(offering) + patience * self.observed.policy.launch_per_second)
+        if late := nodes[count:]:
+            self._give_up(start.only(late), "RATE", self.rate.refusal(offering, len(nodes), patience, patience))
 
     def _with_regions(self, gang: Gang, jobs: Iterable[SlurmJob]) -> Gang:
         """Return the gang with the other regions in which its jobs' data may be; without a job, only the own region."""
@@ -249,7 +218,7 @@ class Provisioning:
         )
         earlier_attempts = Counter(
             attempt.nodes
-            for attempt in self._attempts_of(gang)
+            for attempt in self.by_gang.get(gang.key, ())
             if attempt.offering == choice.offering.key and attempt.jobs == gang.jobs and attempt.created_at >= started
         )
         pool = self.observed.policy.pools[gang.pool]
@@ -257,15 +226,17 @@ class Provisioning:
             gang, parts, choice.offering, pool, self.observed.policy, earlier_attempts, self.observed.now
         )
 
-    def _launch(self, gang: Gang, choice: OfferingChoice, attempts: tuple[Attempt, ...]) -> None:
+    def _launch(self, gang: Gang, choice: OfferingChoice, parts: Iterable[tuple[str, ...]]) -> None:
         offering = choice.offering
         assert offering is not None
+        attempts = self._attempts(gang, choice, parts)
+        self.rate.take(offering, len(gang.nodes))
         usd = sum(attempt.hold_usd for attempt in attempts)
         warning = self.changes.ledger.warning(gang.account, gang.pool, usd)
         launch = Launch(gang, offering, attempts, tags_of(attempts[0], self.observed.policy))
         self.changes.launch(launch, {attempt.token: hold_of(attempt, self.observed.now) for attempt in attempts})
         self.used[offering.key] += len(gang.nodes)
-        self.tokens_sent.update(attempt.token for attempt in attempts)
+        self.calls.tokens_sent.update(attempt.token for attempt in attempts)
         self.changes.record(
             "launch",
             text=offering.key,
@@ -296,58 +267,6 @@ class Provisioning:
             return False
         self.probing.add(pool)
         return True
-
-    # Calls with an unknown result.
-
-    def _repeat(self, gang: Gang, open_attempts: list[Attempt]) -> None:
-        """Repeat the same calls if the gang is unchanged; they return the instances that they have launched."""
-        offering = self.observed.offerings.get(open_attempts[0].offering)
-        self.tokens_sent.update(attempt.token for attempt in open_attempts)
-        is_closed = (
-            offering is not None and offering.opens is not None and self.observed.now < offering.opens
-        )  # a clock was ahead
-        if (
-            offering is None
-            or is_closed
-            or not all(self.observed.is_powering_up(node) for attempt in open_attempts for node in attempt.nodes)
-        ):
-            self.tokens_sent.difference_update(attempt.token for attempt in open_attempts)
-            return
-        same = [attempt for attempt in open_attempts if attempt.offering == open_attempts[0].offering]
-        nodes = tuple(node for attempt in same for node in attempt.nodes)
-        self.changes.launches.append(
-            Launch(
-                replace(gang, nodes=nodes), offering, tuple(same), tags_of(same[0], self.observed.policy), repeated=True
-            )
-        )
-        self.changes.record("repeat", text=offering.key, nodes=nodes, jobs=gang.jobs, pool=gang.pool)
-
-    def repeat_batches(self) -> None:
-        """Repeat calls of batches with an unknown result if all their nodes still power up."""
-        if self.observed.ec2 is None or self._throttled():
-            return
-        for attempt in list(self.changes.attempts.values()):
-            if attempt.ended is not None or attempt.all_or_nothing or attempt.token in self.tokens_sent:
-                continue
-            nodes = attempt.nodes
-            if all(self.observed.is_powering_up(node) for node in nodes) and self.changes.downed.isdisjoint(nodes):
-                gang = batch_gang(attempt.gang, attempt.pool, attempt.account, nodes, ())
-                self._repeat(replace(gang, jobs=attempt.jobs), [attempt])
-
-    def forget(self) -> None:
-        """End the attempts whose calls are not repeated any more."""
-        if self.observed.ec2 is None:
-            return
-        for token, attempt in list(self.changes.attempts.items()):
-            if attempt.ended is not None or token in self.tokens_sent:
-                continue
-            if is_forgettable(attempt, self.observed):
-                self.changes.attempts[token] = replace(attempt, ended=self.observed.now, code=FORGOTTEN)
-                self.changes.record(
-                    "forget", FORGOTTEN, iso(attempt.created_at), attempt.nodes, attempt.jobs, attempt.pool
-                )
-            else:
-                self.changes.schedule_pass(attempt.created_at + self.observed.policy.settle_seconds + 1)
 
 
 def _part(gang: Gang, nodes: tuple[str, ...], jobs: Mapping[str, list[SlurmJob]]) -> Gang:

@@ -40,6 +40,20 @@ class Burst(Model):
     unpriced: bool = Field(
         default=False, description="capacity without a known price may be used even if a hard budget is set"
     )
+    launch_bucket: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="number of instances that AWS launches at once in a region, if AWS has raised this limit of the account (size "
+        "of the resource token bucket of RunInstances)",
+    )
+    launch_per_second: float | None = Field(
+        default=None,
+        gt=0,
+        le=10_000,
+        description="number of further instances that AWS launches in a second, if AWS has raised this limit of the account (its "
+        "refill rate)",
+    )
     metrics_port: Port | None = Field(
         default=9810, description="port of the Prometheus metrics on the controller's loopback; none: no metrics"
     )

@@ -59,6 +59,14 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
         "grace_minutes": settings.grace_minutes,
         "orphan_seconds": 60 * settings.orphan_minutes,
         "breaker_seconds": 60 * settings.breaker_minutes,
+        **{
+            key: value
+            for key, value in (
+                ("launch_bucket", settings.launch_bucket),
+                ("launch_per_second", settings.launch_per_second),
+            )
+            if value is not None
+        },
         "operators": [OPERATORS],
         "accounts": accounts(environment),
         "promotions": [

@@ -18,6 +18,7 @@ from sandbox.aws_emulator.ec2 import (
     launch,
     launch_authorization,
     quotas,
+    termination_protection,
 )
 from sandbox.aws_emulator.ec2 import create_fleet as fleet
 from sandbox.aws_emulator.ec2 import instance_types as types
@@ -120,7 +121,9 @@ def _run_instances(emulator: EmulatorState, response: Any) -> Any:
         return launch.run(emulator, backend, merged, minimum, maximum, token)
 
     with emulator.lock:
-        return emulator.tokens.once(f"RunInstances/{backend.region_name}", token, parameters, answer)
+        reservation = emulator.tokens.once(f"RunInstances/{backend.region_name}", token, parameters, answer)
+        launch.refuse_terminated(reservation)
+    return reservation
 
 
 def _create_fleet(emulator: EmulatorState, response: Any) -> Any:
@@ -136,13 +139,21 @@ def _terminate_instances(emulator: EmulatorState, response: Any) -> Any:
     backend, ids = response.ec2_backend, list(_parameters(response).get("InstanceIds") or [])
     launch_authorization.authorize_termination(emulator, response, ids)
     with emulator.lock:
-        changes = terminate(emulator, backend, ids, "Client.UserInitiatedShutdown")
+        permitted, refusal = termination_protection.divide(backend.get_multi_instances_by_id(ids))
+        changes = (
+            terminate(emulator, backend, permitted, "Client.UserInitiatedShutdown") if permitted or not ids else []
+        )
+    if refusal is not None:
+        raise refusal
     return {"TerminatingInstances": changes}
 
 
 def terminate(emulator: EmulatorState, backend: Any, ids: list[str], reason: str) -> list[dict[str, Any]]:
-    """Terminate instances; terminated ones stay as they are. Return the changes in the API's shape."""
+    """Terminate instances, also protected ones; terminated ones stay as they are. Return the changes in the API's
+    shape."""
     before = {i.id: (i.state, i.state_code) for i in backend.get_multi_instances_by_id(ids)}
+    for instance in backend.get_multi_instances_by_id(ids):
+        instance.disable_api_termination = False
     alive = [instance_id for instance_id in ids if before[instance_id][0] not in ("terminated", "shutting-down")]
     if alive or not ids:
         backend.terminate_instances(alive)

@@ -173,6 +173,13 @@ def run(
     return reservation
 
 
+def refuse_terminated(reservation: Any) -> None:
+    """Raise if an instance of the reservation that a repeated token returns has been terminated."""
+    if any(instance.state in ("shutting-down", "terminated") for instance in reservation.instances):
+        message = "The client token was used before, for a launch whose instance has been terminated."
+        raise CloudError("IdempotentInstanceTerminated", message)
+
+
 def _take_addresses(emulator: EmulatorState, placement: LaunchPlacement, instance: Any, count: int) -> None:
     """Take `count` addresses: one for each network interface that is not emulated."""
     for _ in range(count):

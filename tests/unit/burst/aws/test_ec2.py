@@ -12,8 +12,8 @@ import pytest
 
 from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.config.config import BurstConfig
-from landbridge.burst.model import BurstPolicy, Offering
-from landbridge.burst.model.errors import AwsError, ErrorKind
+from landbridge.burst.model import ActionOutcome, BurstPolicy, Offering
+from landbridge.burst.model.errors import AwsError, ErrorKind, classify
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.burst.launches import TAGS, attempt
@@ -161,7 +161,7 @@ def test_launch_and_termination_use_separate_profiles(
     both.write_text(keys + "\n[terminate]\naws_access_key_id = AKIANOBODY0000000000\naws_secret_access_key = x\n")
     shell = Ec2(BurstConfig(BurstPolicy("sandbox", "us-east-1", {}, {}), cloud.endpoint, str(both)))
     outcome = shell.run(attempt("p5-1"), offering, TAGS, True)
-    assert failing(lambda: shell.terminate(outcome.instances.values())).kind is ErrorKind.CREDENTIALS
+    assert classify(shell.terminate(outcome.instances.values()).code) is ErrorKind.CREDENTIALS
     shell.renew(outcome.instances.values(), 1_800_003_600.0)
 
 
@@ -201,10 +201,20 @@ def test_terminated_and_unknown_instances_do_not_stop_a_call_for_others(
     ids = [*outcome.instances.values(), "i-0123456789abcdef0"]
     shell.renew(ids, 1_800_003_600.0)
     assert {instance.lease for instance in shell.view().instances} == {1_800_003_600.0}
-    shell.terminate(ids)
-    shell.terminate(ids)
+    assert shell.terminate(ids) == shell.terminate(ids) == ActionOutcome()
     assert shell.view().instances == ()
     assert {instance["state"] for instance in cloud.control()["instances"]} == {"terminated"}
+
+
+def test_a_protected_instance_shields_no_other_of_the_call(
+    cloud: EmulatorProcess, shell: Ec2, offering: Offering, ec2: Any
+) -> None:
+    outcome = shell.run(attempt(*(f"p5-{number}" for number in range(1, 9))), offering, TAGS, True)
+    protected = outcome.instances["p5-3"]
+    ec2.modify_instance_attribute(InstanceId=protected, DisableApiTermination={"Value": True})
+    refused = shell.terminate(outcome.instances.values()).refused
+    assert {id: code for id, (code, _) in refused.items()} == {protected: "OperationNotPermitted"}
+    assert [instance.id for instance in shell.view().instances] == [protected]
 
 
 def test_two_clients_need_little_memory(cloud: EmulatorProcess) -> None:

@@ -33,6 +33,7 @@ class StubRegion:
 
     def __init__(self, *instances: CloudInstance) -> None:
         self.instances, self.calls, self.down = instances, list[Any](), False
+        self.refused: dict[str, tuple[str, str]] = {}
 
     def _record(self, *call: Any) -> None:
         self.calls.append(call)
@@ -47,8 +48,10 @@ class StubRegion:
         self._record("run", offering.key)
         return ActionOutcome(instances={node: f"i-{offering.region or 'home'}-{node}" for node in attempt.nodes})
 
-    def terminate(self, ids: Any) -> None:
-        self._record("terminate", *ids)
+    def terminate(self, ids: Any) -> ActionOutcome:
+        self.calls.append(("terminate", *ids))
+        code = "EndpointConnectionError" if self.down else ""
+        return ActionOutcome(code, refused={id: self.refused[id] for id in ids if id in self.refused})
 
     def renew(self, ids: Any, until: float) -> None:
         self._record("renew", *ids)
@@ -106,10 +109,20 @@ def test_an_instance_of_unknown_region_is_terminated_in_every_region(
     assert away.calls[-1] == ("terminate", "i-r-2-g-5")
     # A region without the instance may refuse; it is a failure only if every region refuses.
     home.down = True
-    both.terminate(["i-r-2-g-5"])
+    assert both.terminate(["i-r-2-g-5"]) == ActionOutcome()
     away.down = True
-    with pytest.raises(AwsError):
-        both.terminate(["i-r-2-g-5"])
+    assert both.terminate(["i-r-2-g-5"]).code == "EndpointConnectionError"
+
+
+def test_an_instance_of_unknown_region_is_refused_if_every_region_refuses_it(
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    both.view()
+    away.refused = dict.fromkeys(("i-2", "i-9"), ("OperationNotPermitted", "x"))
+    assert set(both.terminate(["i-1", "i-2", "i-3", "i-9"]).refused) == {"i-2"}
+    home.refused = {"i-9": ("UnauthorizedOperation", "x")}
+    assert set(both.terminate(["i-9"]).refused) == {"i-9"}
 
 
 def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
@@ -118,8 +131,7 @@ def test_a_failure_in_one_region_does_not_keep_the_call_from_the_other(
     home, away, both, _ = pair
     both.view()
     home.down = True
-    with pytest.raises(AwsError):
-        both.terminate(["i-1", "i-2"])
+    assert both.terminate(["i-1", "i-2"]).code == "EndpointConnectionError"
     assert away.calls[-1] == ("terminate", "i-2")
 
 

@@ -25,6 +25,7 @@ from landbridge.burst.model import (
     SlurmNode,
     SlurmView,
     State,
+    TerminationRefusal,
 )
 
 OFFERING = Offering("p5/a/on-demand", "on_demand", "p5.48xlarge", "subnet-1", "a", "on-demand", "lt-1", "1")
@@ -96,6 +97,7 @@ def test_holds_spending_and_open_breakers_of_the_journal_are_exported() -> None:
         breakers={"p5": CircuitBreaker('a "quoted"\ncode'.replace('"', "'"), "m", 1.0, 1, 2.0)},
         holds={n: BudgetHold("vision", "p5", "2026-11", 5.0, 1.0, 1.0) for n in ("a", "b")},
         spent={("2026-11", "vision", "p5"): 1234.5},
+        termination_refusals={n: TerminationRefusal("OperationNotPermitted", "m", 1.0, 2.0) for n in ("i-1", "i-2")},
     )
     metrics.seen(slurm(1.0), None, state)
     metrics.failed("ec2", "RequestLimitExceeded")
@@ -105,6 +107,7 @@ def test_holds_spending_and_open_breakers_of_the_journal_are_exported() -> None:
     assert values['spent_usd{account="vision",month="2026-11",pool="p5"}'] == 1234.5
     assert values['insufficient_capacity_until_seconds{offering="p5/a/on-demand"}'] == 500
     assert values['failures_total{code="RequestLimitExceeded",side="ec2"}'] == 1
+    assert values['refused_terminations{code="OperationNotPermitted"}'] == 2
     assert values["active"] == 0
     assert any(name.startswith("breaker_open") for name in values)
 

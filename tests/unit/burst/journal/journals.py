@@ -10,6 +10,7 @@ from landbridge.burst.model import (
     ObservationKind,
     RegistrationFailure,
     State,
+    TerminationRefusal,
 )
 
 NODES = ("p5-1", "p5-2", "p5-10")
@@ -38,5 +39,6 @@ FULL = State(
     min_nodes_requested_at={"p5": 970.0},
     registration_failures={"lb-9": RegistrationFailure("p5", 960.0)},
     last_observation_at=990.0,
-    throttled_until=1003.5,
+    throttled_until={"us-east-1/p5": 1003.5},
+    termination_refusals={"i-7": TerminationRefusal("OperationNotPermitted", "protected", 950.0, 1550.0)},
 )

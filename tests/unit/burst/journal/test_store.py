@@ -23,6 +23,7 @@ from landbridge.burst.model import (
     ObservationKind,
     RegistrationFailure,
     State,
+    TerminationRefusal,
 )
 from tests.unit.burst.journal.journals import FULL, NODES, attempt
 
@@ -64,7 +65,10 @@ states = st.builds(
     min_nodes_requested_at=st.dictionaries(names, numbers, max_size=3),
     registration_failures=st.dictionaries(names, st.builds(RegistrationFailure, names, numbers), max_size=3),
     last_observation_at=st.none() | numbers,
-    throttled_until=numbers,
+    throttled_until=st.dictionaries(names, numbers, max_size=2),
+    termination_refusals=st.dictionaries(
+        names, st.builds(TerminationRefusal, names, names, numbers, numbers), max_size=2
+    ),
 )
 
 

@@ -21,6 +21,7 @@ from landbridge.burst.model import (
     SlurmJob,
     SlurmNode,
     State,
+    TerminationRefusal,
 )
 from landbridge.burst.operator import edits
 from landbridge.burst.operator.explain import ADVICE, explain_job
@@ -91,6 +92,12 @@ def test_a_node_that_an_operator_keeps_is_reported_with_its_price(words: tuple[s
     node = SlurmNode("g-1", frozenset(words), "ann looks at the GPU")
     (row,) = node_statuses((machine,), {"g-1": node}, state)
     assert row.remark == "an operator keeps it for 10.00 USD an hour: ann looks at the GPU"
+
+
+def test_an_instance_that_ec2_refuses_to_terminate_is_reported_before_other_remarks() -> None:
+    refusal = TerminationRefusal("OperationNotPermitted", "x", NOW, NOW + 600)
+    (row,) = node_statuses((instance("i-1", "g-1"),), nodes(g_1=OFF), State(termination_refusals={"i-1": refusal}))
+    assert row.remark == "EC2 refuses to terminate it: OperationNotPermitted"
 
 
 def test_pool_statuses_show_what_stops_a_pool_and_what_it_costs() -> None:
@@ -238,13 +245,16 @@ def test_an_edit_keeps_a_concurrent_write_of_the_daemon(file: Path) -> None:
             # The daemon finishes a pass between the read and the write of the edit.
             with closing(Store(store.path)) as other:
                 other.save(
-                    before, State(breakers={}, insufficient_capacity=before.insufficient_capacity, throttled_until=5.0)
+                    before,
+                    State(
+                        breakers={}, insufficient_capacity=before.insufficient_capacity, throttled_until={"r/gpu": 5.0}
+                    ),
                 )
             return edits.drain(site(), "gpu", "why")(state)
 
         edits.edit(store, file.parent / "nobody", change, DecisionRecord(NOW, "drain", pool="gpu"))
         edited = store.load()
-    assert (dict(edited.drained), edited.breakers, edited.throttled_until) == ({"gpu": "why"}, {}, 5.0)
+    assert (dict(edited.drained), edited.breakers, edited.throttled_until) == ({"gpu": "why"}, {}, {"r/gpu": 5.0})
 
 
 def test_history_is_filtered_by_job_pool_time_and_number(file: Path) -> None:

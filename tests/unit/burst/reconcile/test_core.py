@@ -110,7 +110,7 @@ def test_a_call_without_a_response_is_repeated_unchanged():
     launch = only_launch(first)
     state = end(first, launch, LOST)
     waiting = decide(GANG, ec2(), state, now=NOW + 1)
-    assert not waiting.actions and waiting.next_pass == state.throttled_until
+    assert not waiting.actions and waiting.next_pass == NOW + 5
     repeated = only_launch(decide(at(GANG, NOW + 10), ec2(), state, now=NOW + 10))
     assert repeated == replace(launch, repeated=True)
 

@@ -203,11 +203,11 @@ def test_times_in_the_journal_are_shortened_after_a_clock_was_set_back(back):
         backoffs={1: Backoff(NOW + 1800, 9, "GONE", "x")},
         first_seen={ORPHAN: NOW},
         orders=(SlurmOrder(1, "suspend", ("g-1",), NOW),),
-        throttled_until=NOW + 5,
+        throttled_until={"r/gpu": NOW + 5},
     )
     now = NOW - back
     after = decide(at(slurm(), now), ec2(instance("i-1", "")), state, now=now).state
-    assert after.throttled_until <= now + 5 and after.breakers["gpu"].until <= now + 600
+    assert after.throttled_until["r/gpu"] <= now + 5 and after.breakers["gpu"].until <= now + 600
     assert (
         after.insufficient_capacity["p5/a/on-demand"].until <= now + 1800 * 1.2
         and after.backoffs[1].until <= now + 1800

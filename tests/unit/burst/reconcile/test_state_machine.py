@@ -194,6 +194,14 @@ class Bursting(RuleBasedStateMachine):
         else:
             machine.died = True
 
+    @precondition(lambda self: self.world.ec2.alive())
+    @rule(number=st.integers(0, 15), passes=st.integers(0, 12))
+    def protected(self, number, passes):
+        """Change the termination protection of an instance, and let time pass until its job may have ended."""
+        alive = self.world.ec2.alive()
+        self.world.ec2.protect(alive[number % len(alive)])
+        self.world.run(30.0 * passes)
+
     @invariant()
     def holds(self):
         if hasattr(self, "world"):

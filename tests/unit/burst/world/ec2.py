@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from landbridge.burst.aws.terminate import terminate_each
 from landbridge.burst.model import ActionOutcome, Attempt, BurstPolicy, CloudInstance, Ec2View, Offering
 from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.world.clock import Clock
@@ -32,6 +33,8 @@ class Machine:
     boots: float
     usd_hour: float
     died: bool = False
+    protected: bool = False  # against termination by the API
+    freed: float | None = None  # time when the protection was removed
     ended: float | None = None
     why: str = ""
 
@@ -72,6 +75,7 @@ class Ec2World:
     reachable: bool = True
     room: dict[str, int] = field(default_factory=dict)
     quota: int | None = None
+    bucket: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens for instances, and when; by region
     broken: set[str] = field(default_factory=set)  # pools whose launch template is wrong
     machines: dict[str, Machine] = field(default_factory=dict)
     tokens: dict[str, Known] = field(default_factory=dict)
@@ -98,12 +102,20 @@ class Ec2World:
             addresses={m.node: m.address for m in machines},
         )
 
-    def terminate(self, ids: Iterable[str]) -> None:
+    def terminate(self, ids: Iterable[str]) -> ActionOutcome:
+        return terminate_each([sorted(ids)], self._terminate)
+
+    def _terminate(self, ids: list[str]) -> None:
+        """Terminate the instances of zones in which none of the call is protected."""
         with self.faults.call("ec2.terminate", "ec2", _refuse):
             self._reach()
-            for id in ids:
-                if id in self.machines:
-                    self.end(self.machines[id], "controller")
+            machines = [self.machines[id] for id in ids if id in self.machines]
+            kept = {m.offering.zone for m in machines if m.protected and m.alive}
+            for machine in machines:
+                if machine.offering.zone not in kept:
+                    self.end(machine, "controller")
+            if kept:
+                raise AwsError("OperationNotPermitted", "an instance is protected")
 
     def renew(self, ids: Iterable[str], until: float) -> None:
         with self.faults.call("ec2.renew", "ec2", _refuse):
@@ -119,6 +131,11 @@ class Ec2World:
 
     # Events that do not come from the controller.
 
+    def protect(self, machine: Machine) -> None:
+        """Change the termination protection of an instance."""
+        machine.protected = not machine.protected
+        machine.freed = None if machine.protected else self.clock.true
+
     def end(self, machine: Machine, why: str) -> None:
         if machine.alive:
             self.ending(machine, why)
@@ -133,7 +150,7 @@ class Ec2World:
         for machine in self.alive():
             if machine.offering.closes is not None and machine.offering.closes < self.clock.true:
                 self.end(machine, "block closed")
-            if machine.lease < self.clock.true:
+            if machine.lease < self.clock.true and not machine.protected:
                 self.end(machine, "reaper")
 
     def alive(self, node: str | None = None) -> list[Machine]:
@@ -149,6 +166,8 @@ class Ec2World:
         if known is not None and self.clock.true - known.at < TOKEN_MEMORY:
             same = _parameters(known.attempt) == _parameters(attempt)
             machines = [self.machines[id] for id in known.ids]
+            if not all(machine.alive for machine in machines):
+                raise AwsError("IdempotentInstanceTerminated", attempt.token)
             if not (same and known.offering == offering.key and known.all_or_nothing == all_or_nothing):
                 self.mismatches.append(attempt.token)
                 # The shell queries the instances of the token; a description may not show them yet.
@@ -169,6 +188,7 @@ class Ec2World:
                 self.faults.met += 1
                 raise AwsError(code, f"{limit} left")
         count = min(requested, room, free)
+        self._take_tokens(offering, requested)
         if offering.key in self.room:
             self.room[offering.key] -= count
         launched = [self._start(attempt, offering, node) for node in attempt.nodes[:count]]
@@ -177,6 +197,15 @@ class Ec2World:
         )
         self.launches[attempt.token] = self.launches.get(attempt.token, 0) + 1
         return launched
+
+    def _take_tokens(self, offering: Offering, count: int) -> None:
+        """Take a token for each instance from the region's bucket, or refuse the call."""
+        size = float(self.policy.launch_bucket)
+        tokens, at = self.bucket.get(offering.region, (size, self.clock.true))
+        tokens = min(size, tokens + (self.clock.true - at) * self.policy.launch_per_second)
+        if tokens < count:
+            raise AwsError("RequestLimitExceeded", f"{tokens:.1f} tokens")
+        self.bucket[offering.region] = tokens - count, self.clock.true
 
     def _start(self, attempt: Attempt, offering: Offering, node: str) -> Machine:
         number = len(self.machines) + 1

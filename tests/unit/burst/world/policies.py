@@ -87,4 +87,6 @@ def policies() -> st.SearchStrategy[BurstPolicy]:
         poor_usd=st.sampled_from([6.0, 40.0]),
         block=st.booleans(),
         far=st.booleans(),
+        launch_bucket=st.sampled_from([1000, 1000, 3]),
+        launch_per_second=st.just(0.1),
     )

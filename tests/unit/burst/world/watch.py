@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from landbridge.burst.model import BurstPolicy, State
+from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.ec2 import Ec2World, Machine
 from tests.unit.burst.world.sims import SimJob, SimNode
@@ -127,6 +128,8 @@ class Watch:
             if (token in before.holds and hold.usd > before.holds[token].usd + 1e-6)
             or (token not in before.holds and (a := after.attempts.get(token)) is not None and a.ended is None)
         }
+        # AWS charges for a protected instance whether or not a cap permits it.
+        grown -= {machine.token for machine in self.ec2.alive() if self.shielded(machine)}
         if not grown:
             return
         for scope, cap, match in self.caps():
@@ -150,10 +153,10 @@ class Watch:
         slow = CALLS * self.slurm.faults.latency  # a pass is as long as its calls
         slack = self.policy.orphan_seconds + 3 * (PASS + slow)
         for machine in self.ec2.alive():
-            if not self.slurm.nodes[machine.node].wanted:
+            if not self.slurm.nodes[machine.node].wanted and not self.shielded(machine):
                 present[f"{machine.id} ({machine.node}) has no owner"] = slack
         for name in self.slurm.nodes:
-            if len(self.ec2.alive(name)) > 1:
+            if sum(not self.shielded(machine) for machine in self.ec2.alive(name)) > 1:
                 present[f"{name} has two instances"] = slack
         for job in self.slurm.jobs.values():
             if (
@@ -164,7 +167,7 @@ class Watch:
                 # Slurm may start it again on the next instance that is up, before the controller has given up the
                 # others.
                 present[f"restricted job {job.id} runs, start {job.restarts}"] = NOTICE + 2 * slow
-            if job.state == "CONFIGURING" and 0 < sum(bool(self.ec2.alive(n)) for n in job.nodes) < len(job.nodes):
+            if job.state == "CONFIGURING" and 0 < sum(map(self._has_instance, job.nodes)) < len(job.nodes):
                 present[f"job {job.id} holds half a gang, start {job.restarts}"] = slack + self.policy.settle_seconds
         self.ages = {violation: self.ages.get(violation, 0.0) + passed for violation in present}
         for violation, age in self.ages.items():
@@ -211,6 +214,16 @@ class Watch:
     def _over_its_limit(self, job: SimJob) -> bool:
         """Return whether the job has exceeded its time limit: the clock was set back, so Slurm has not stopped it."""
         return job.minutes is not None and self.slurm.clock.true - (job.running or 0.0) > 60 * job.minutes
+
+    def shielded(self, machine: Machine) -> bool:
+        """Return whether EC2 refuses to terminate the instance, or has done so before the next request."""
+        freed = machine.freed
+        return machine.protected or (
+            freed is not None and self.slurm.clock.true - freed < TERMINATION_RETRY_SECONDS + PASS
+        )
+
+    def _has_instance(self, node: str) -> bool:
+        return any(not self.shielded(machine) for machine in self.ec2.alive(node))
 
     def caps(self) -> "list[tuple[str, float, Match]]":
         """Return every hard cap: its name, its amount in USD, and a match of the accounts and pools that it counts."""

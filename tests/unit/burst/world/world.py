@@ -98,6 +98,9 @@ class World:
         ec2.lag, ec2.reachable, ec2.quota = 0.0, True, None
         ec2.room.clear()
         ec2.broken.clear()
+        for machine in ec2.alive():
+            if machine.protected:
+                ec2.protect(machine)
         for pool in list(self.watch.drained):
             self.drain(pool)
         slurm.up, slurm.twice, slurm.lose, slurm.half = True, False, False, False

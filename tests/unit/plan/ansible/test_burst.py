@@ -179,6 +179,12 @@ def test_waiting_times_of_burst_are_read_from_the_file() -> None:
     assert read().policy.promotions == () and read().metrics == "127.0.0.1:9810"
 
 
+def test_raised_limits_of_launches_are_read_from_the_file() -> None:
+    raised = read({("burst",): {"launch_bucket": 4000, "launch_per_second": 10}}).policy
+    assert (raised.launch_bucket, raised.launch_per_second) == (4000, 10)
+    assert (read().policy.launch_bucket, read().policy.launch_per_second) == (1000, 2)
+
+
 def test_pools_and_zones_without_stack_outputs_are_left_out() -> None:
     site = environment({(*POOL, "capacity"): [{"kind": "on_demand", "zones": ["use1-az4", "use1-az6"]}]})
     outputs = built(site)

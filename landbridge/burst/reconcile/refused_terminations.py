@@ -1,0 +1,49 @@
+"""Instances that EC2 refuses to terminate, such as termination-protected ones: when their termination is requested again,
+and what they cost meanwhile.
+
+A starting node gets another instance meanwhile. An operator removes the protection or shuts the instance down from inside,
+which terminates a protected one too (EC2 User Guide, "Change instance termination protection").
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+from landbridge.burst.model import ActionOutcome, State, Terminate, TerminationRefusal
+from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
+from landbridge.burst.reconcile.observed import Observed, token_of
+
+
+def record_termination(state: State, action: Terminate, outcome: ActionOutcome, now: float) -> State:
+    """Return the journal state with the refused instances and, if the call did not fail, the requested ones."""
+    refusals = {id_: refusal for id_, refusal in state.termination_refusals.items() if id_ not in action.instances}
+    for instance, (code, message) in outcome.refused.items():
+        before = state.termination_refusals.get(instance)
+        since = before.since if before else now
+        refusals[instance] = TerminationRefusal(code, message, since, now + TERMINATION_RETRY_SECONDS)
+    if outcome.code:
+        kept = {id_: refusal for id_, refusal in state.termination_refusals.items() if id_ not in refusals}
+        return replace(state, termination_refusals={**kept, **refusals})
+    requested = {instance: now for instance in action.instances if instance not in outcome.refused}
+    terminated_at = {id_: at for id_, at in state.terminated_at.items() if id_ not in outcome.refused}
+    return replace(state, terminated_at={**terminated_at, **requested}, termination_refusals=refusals)
+
+
+def hold_refused_instances(observed: Observed, changes: Changes) -> None:
+    """Hold the cost of refused instances until the next request: they may run longer than their lease, and the cost is
+    caused whether or not a budget permits it. Forget the refusals of instances that have ended."""
+    if observed.ec2 is None:
+        return
+    shown = {instance.id: instance for instance in observed.ec2.instances if instance.state != "shutting-down"}
+    changes.termination_refusals = {
+        id_: refusal for id_, refusal in observed.state.termination_refusals.items() if id_ in shown
+    }
+    counts = Counter(token_of(shown[id_]) for id_ in changes.termination_refusals)
+    for token, count in counts.items():
+        if (hold := changes.holds.get(token)) is None:
+            continue
+        usd = count * hold.usd_hour * (observed.now + TERMINATION_RETRY_SECONDS - hold.created_at) / 3600
+        soon_usd = count * hold.usd_hour * (observed.now + TERMINATION_RETRY_SECONDS / 2 - hold.created_at) / 3600
+        if soon_usd > hold.usd:  # not in every pass
+            changes.ledger.add(hold.account, hold.pool, usd - hold.usd)
+            changes.holds[token] = replace(hold, usd=usd)
