@@ -113,6 +113,7 @@ class LabJob:
     restarts: int
     reason: str
     comment: str
+    admin_comment: str
 
     @property
     def finished(self) -> bool:
@@ -138,6 +139,7 @@ def job(cluster: LabCluster, controller: str, number: int) -> LabJob:
         restarts=int(job.get("restart_cnt", 0)),
         reason=str(job.get("state_reason", "")),
         comment=str(job.get("comment", "")),
+        admin_comment=str(job.get("admin_comment", "")),
     )
 
 

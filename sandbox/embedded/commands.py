@@ -144,16 +144,23 @@ class Commands:
         return ""
 
     def _update_job(self, fields: dict[str, str]) -> str:
-        number = fields.pop("jobid")
-        job = self._slurm.jobs.get(int(number)) if number.isdigit() else None
-        if job is None:
-            raise CommandError("Invalid job id specified")
-        job.comment = fields.pop("comment", job.comment)
-        job.partition = fields.pop("partition", job.partition)
-        if start := fields.pop("starttime", ""):
-            job.eligible = 0.0 if start == "now" else time.mktime(time.strptime(start, "%Y-%m-%dT%H:%M:%S"))
-        if fields:
-            raise CommandError(f"unknown: {', '.join(fields)}")
+        known = {"comment", "admincomment", "partition", "starttime"}
+        numbers = fields.pop("jobid").split(",")
+        if unknown := fields.keys() - known:
+            raise CommandError(f"unknown: {', '.join(sorted(unknown))}")
+        errors = []
+        for number in numbers:
+            job = self._slurm.jobs.get(int(number)) if number.isdigit() else None
+            if job is None:
+                errors.append(f"Invalid job id specified for job {number}")
+                continue
+            job.comment = fields.get("comment", job.comment)
+            job.admin_comment = fields.get("admincomment", job.admin_comment)
+            job.partition = fields.get("partition", job.partition)
+            if start := fields.get("starttime", ""):
+                job.eligible = 0.0 if start == "now" else time.mktime(time.strptime(start, "%Y-%m-%dT%H:%M:%S"))
+        if errors:
+            raise CommandError("\n".join(errors))
         return ""
 
     def _node(self, name: str) -> Any:

@@ -92,7 +92,8 @@ class EmbeddedJob:
     ended: float = 0.0
     exit_code: int | None = None
     eligible: float = 0.0
-    comment: str = ""
+    comment: str = ""  # the user's
+    admin_comment: str = ""
     history: list[tuple[float, str, str]] = field(default_factory=list)
 
     def become(self, state: str, reason: str = "") -> None:
@@ -120,6 +121,7 @@ class EmbeddedJob:
             "job_state": [self.state],
             "state_reason": self.reason or "None",
             "comment": self.comment,
+            "admin_comment": self.admin_comment,
             "restart_cnt": self.restarts,
             "node_count": _number(self.size),
             "nodes": compress(self.nodes) if self.nodes else "",

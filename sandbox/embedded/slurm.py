@@ -194,7 +194,7 @@ class SimulatedSlurm:
     def _describe(self) -> str:
         with self.lock:
             jobs = [
-                f"job {job.id}: {job.state} {job.reason} {','.join(job.nodes)} {job.comment}"
+                f"job {job.id}: {job.state} {job.reason} {','.join(job.nodes)} {job.admin_comment}"
                 for job in self.jobs.values()
             ]
             nodes = [

@@ -98,11 +98,11 @@ class Bursting:
         return job
 
     def refused(self, number: int, *codes: str) -> LabJob:
-        """Wait until the job is pending and its comment has one of `codes`."""
+        """Wait until the job is pending and its AdminComment has one of `codes`."""
         return self.wait_for(
-            f"a comment of job {number} with one of {codes}",
+            f"an AdminComment of job {number} with one of {codes}",
             lambda: self.job(number),
-            lambda job: job.state == "PENDING" and any(f"landbridge: {code}" in job.comment for code in codes),
+            lambda job: job.state == "PENDING" and any(f"landbridge: {code}" in job.admin_comment for code in codes),
         )
 
     def wait_for(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.demo.bring_up import BringUp
+from sandbox.demo.cluster import ClusterError
 from tests.e2e.bursting import NODES, POOL, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine]
@@ -56,9 +57,10 @@ def test_a_job_starts_when_its_node_registers_and_an_idle_node_is_terminated(bur
 
 def test_a_job_without_capacity_gets_the_reason_and_runs_later(bursting: Bursting) -> None:
     bursting.set_capacity(everywhere=0)
-    number = bursting.submit("--nodes=2", script="sleep 1")
+    number = bursting.submit("--nodes=2", "--comment=mine", script="sleep 1")
     waiting = bursting.refused(number, "CAPACITY")
     assert waiting.restarts >= 1, "Slurm put it back into the queue"
+    assert waiting.comment == "mine"
     assert bursting.launched(number) == []
     # One launch was tried in each zone.
     attempted = [record["text"] for record in bursting.records("launch", number)]
@@ -67,6 +69,17 @@ def test_a_job_without_capacity_gets_the_reason_and_runs_later(bursting: Burstin
     # A minute until the next attempt, another until Slurm checks for jobs whose begin time has passed, and the nodes' boot.
     ended = bursting.ended(number)
     assert len(bursting.launched(number)) == len(ended.nodes) == 2
+
+
+def test_an_interactive_job_without_capacity_ends_with_the_reason_on_its_terminal(bursting: Bursting) -> None:
+    bursting.set_capacity(everywhere=0)
+    words = ("salloc", f"--partition={POOL}", "--gpus-per-node=8", "--nodes=1", "--time=5", "true")
+    with pytest.raises(ClusterError) as error:
+        bursting.deployment.cluster.run(bursting.login, *words, user=bursting.user, timeout=600)
+    assert "landbridge: CAPACITY" in str(error.value) and "the job ends" in str(error.value)
+    (ended,) = bursting.records("job-ends")[-1]["jobs"]
+    job = bursting.job(ended)
+    assert job.state in ("NODE_FAIL", "COMPLETING") and "landbridge: CAPACITY" in job.admin_comment
 
 
 def test_half_a_gang_is_never_started(bursting: Bursting) -> None:

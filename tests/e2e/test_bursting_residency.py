@@ -165,7 +165,7 @@ def test_with_slurms_checks_off_the_controller_refuses(bursting: Bursting) -> No
         placed = bursting.submit(*RESTRICTED, "--nodelist", warm, user=USER)
         for number in (single, gang, placed):
             job = bursting.refused(number, "RESIDENCY")
-            assert "restricted" in job.comment
+            assert "restricted" in job.admin_comment
             assert bursting.launched(number) == []
         assert bursting.calls() == calls, "EC2 got no request"
         refusals: list[dict[str, Any]] = [record for record in bursting.records() if record.get("code") == "RESIDENCY"]

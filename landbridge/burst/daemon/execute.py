@@ -9,7 +9,7 @@ from landbridge.burst.model import (
     Action,
     ActionOutcome,
     Attempt,
-    CommentJob,
+    CommentJobs,
     Down,
     Launch,
     PowerUp,
@@ -41,11 +41,11 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
         case Renew():
             return _aws(lambda: ec2.renew(action.instances, action.until))
         case Down():
-            return _slurm(lambda: slurm.down(action.nodes, reason(action)))
+            return _down(action, slurm)
         case SetAddresses():
             return _slurm(lambda: slurm.set_addresses(action.addresses))
-        case CommentJob():
-            return _slurm(lambda: slurm.comment(action.job, action.text, action.until))
+        case CommentJobs():
+            return _comment(action, slurm)
         case Promote():
             return _slurm(lambda: slurm.promote(action.job, action.partitions))
         case PowerUp():
@@ -81,6 +81,24 @@ def _launch(action: Launch, ec2: Ec2Port, workers: int) -> ActionOutcome:
         }
         return ActionOutcome(first.code, first.message, remaining)
     return ActionOutcome(first.code, first.message, started, addresses)
+
+
+def _down(action: Down, slurm: SlurmPort) -> ActionOutcome:
+    """Report the end of jobs, then set the nodes down, also if the report failed: an instance that waits costs money."""
+    report = ActionOutcome()
+    if action.ended_jobs:
+        report = _slurm(lambda: slurm.report_end(action.ended_jobs, reason(action)))
+    outcome = _slurm(lambda: slurm.down(action.nodes, reason(action)))
+    return outcome if outcome.code else report
+
+
+def _comment(action: CommentJobs, slurm: SlurmPort) -> ActionOutcome:
+    try:
+        errors = slurm.comment(action.comments)
+    except SlurmError as error:
+        return ActionOutcome(SLURM_FAILED, str(error))
+    jobs = frozenset(comment.job for comment in action.comments if comment.job not in errors)
+    return ActionOutcome(SLURM_FAILED if errors else "", next(iter(errors.values()), ""), jobs=jobs)
 
 
 def _record_topology(action: RecordTopology, ec2: Ec2Port, slurm: SlurmPort) -> ActionOutcome:

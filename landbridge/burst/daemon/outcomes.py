@@ -6,7 +6,7 @@ from itertools import zip_longest
 from landbridge.burst.model import (
     Action,
     ActionOutcome,
-    CommentJob,
+    CommentJobs,
     DecisionRecord,
     Down,
     Launch,
@@ -44,7 +44,7 @@ def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple
     )
     if not outcome.code:
         return refusals
-    jobs, nodes, description = _description(action)
+    jobs, nodes, description = _description(action, outcome)
     return (
         *refusals,
         DecisionRecord(now, "failed", jobs, nodes, "", outcome.code, outcome.message, details={"action": description}),
@@ -71,7 +71,7 @@ def _topology_record(jobs: tuple[int, ...], paths: Mapping[str, str], now: float
     return DecisionRecord(now, "topology", jobs, tuple(paths), text=text, details={"network_paths": nodes_by_path})
 
 
-def _description(action: Action) -> tuple[tuple[int, ...], tuple[str, ...], str]:
+def _description(action: Action, outcome: ActionOutcome) -> tuple[tuple[int, ...], tuple[str, ...], str]:
     name = type(action).__name__.lower()
     match action:
         case Down() | PowerUp():
@@ -80,7 +80,9 @@ def _description(action: Action) -> tuple[tuple[int, ...], tuple[str, ...], str]
             return (), tuple(action.instances), name
         case SetAddresses():
             return (), tuple(action.addresses), name
-        case CommentJob() | Promote():
+        case CommentJobs():
+            return tuple(comment.job for comment in action.comments if comment.job not in outcome.jobs), (), name
+        case Promote():
             return (action.job,), (), name
         case Terminate() | Renew():
             return (), (), f"{name} {' '.join(action.instances)}"

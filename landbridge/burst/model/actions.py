@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from landbridge.burst.model.policy import Offering
+from landbridge.burst.model.slurm_view import SlurmJob
 from landbridge.burst.model.state import Attempt, State
 
 
@@ -52,11 +53,12 @@ class Terminate:
 @dataclass(frozen=True, slots=True)
 class Down:
     """State change of nodes to DOWN with a reason that starts with `landbridge: CODE`, then power-down. Slurm requeues
-    their jobs."""
+    their jobs, except `ended_jobs`: these get the reason before they end."""
 
     nodes: tuple[str, ...]
     code: str
     text: str
+    ended_jobs: tuple[SlurmJob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,20 @@ class Renew:
 
 
 @dataclass(frozen=True, slots=True)
-class CommentJob:
-    """Comment of a pending job with the reason why it does not run, and its earliest start `until` (None: at once)."""
+class JobComment:
+    """AdminComment of a pending job with the reason why it does not run, and its earliest start `until` (None: at once)."""
 
     job: int
+    slurm_id: str  # SlurmJob.slurm_id
     text: str
     until: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommentJobs:
+    """Comments of jobs. They are one action, so that the journal is written once for all."""
+
+    comments: tuple[JobComment, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +116,7 @@ class RecordTopology:
     jobs: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # node -> jobs for which it was launched
 
 
-Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJob | Promote | PowerUp | RecordTopology
+Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJobs | Promote | PowerUp | RecordTopology
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +153,7 @@ class ActionOutcome:
 
     For a RecordTopology: the network paths by node, and the instances whose topology is not read again. For a Terminate:
     the instances that EC2 refuses to terminate, with its code and message; they are no failure of the call for the others.
+    For a CommentJobs: the jobs that have their comment.
     """
 
     code: str = ""  # empty: success
@@ -151,3 +162,4 @@ class ActionOutcome:
     addresses: Mapping[str, str] = field(default_factory=dict)  # node -> IP
     network_paths: Mapping[str, str] = field(default_factory=dict)  # node -> network nodes, top layer first: nn-1/nn-2
     refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # instance -> code and message
+    jobs: frozenset[int] = frozenset()

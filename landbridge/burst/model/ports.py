@@ -9,7 +9,9 @@ from landbridge.burst.model import (
     BurstPolicy,
     DecisionRecord,
     Ec2View,
+    JobComment,
     Offering,
+    SlurmJob,
     SlurmView,
     State,
 )
@@ -43,7 +45,10 @@ class SlurmPort(Protocol):
 
     def set_addresses(self, addresses: Mapping[str, str]) -> None: ...
 
-    def comment(self, job: int, text: str, until: float | None) -> None: ...
+    def comment(self, comments: Sequence[JobComment]) -> Mapping[int, str]:
+        """Write the comments; return the error of each job that has none."""
+
+    def report_end(self, jobs: Sequence[SlurmJob], reason: str) -> None: ...
 
     def promote(self, job: int, partitions: Sequence[str]) -> None: ...
 

@@ -23,7 +23,25 @@ class SlurmJob:
     wanted_nodes: int = 0  # of a pending job
     submitted: float | None = None
     expected_start: float | None = None  # the backfill scheduler's estimate for a pending job
-    comment: str = ""
+    comment: str = ""  # the user's
+    array_task: int | None = None
+    is_batch: bool = True  # False: an interactive job of salloc or srun
+    may_requeue: bool = True  # --requeue, or JobRequeue=1 without --no-requeue
+
+    @property
+    def slurm_id(self) -> str:
+        """Return the id for `scontrol update`, which changes this job alone.
+
+        The last task of an array keeps the array's id as its job id, and an update of that id changes every task
+        (Slurm's job_mgr.c, update_job_str).
+        """
+        return str(self.id) if self.array_task is None else f"{self.array_job}_{self.array_task}"
+
+    @property
+    def is_requeued(self) -> bool:
+        """Return whether Slurm requeues the job when its node goes down, rather than ends it with NODE_FAIL (job_mgr.c,
+        _foreach_kill_running_job_by_node)."""
+        return self.is_batch and self.may_requeue
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Explanation why a job does or does not run in AWS: policy, journal state and earlier decisions. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from landbridge.burst.model import BurstPolicy, DecisionRecord, SlurmJob, State
@@ -25,6 +25,15 @@ ADVICE = {
     "UNHEALTHY": "the health checks found a fault of a node before the job started: it is tried again on another instance",
     "ORPHANED": "the instance and its node did not belong together any more; the job is tried again",
 }
+#: Advice for a job that Slurm ended with its nodes.
+ENDED_ADVICE = (
+    "submit it again: Slurm requeues only batch jobs that may be requeued. As a batch job with --requeue it waits and is"
+    " tried again"
+)
+#: Codes whose cause a person has to correct before the job is submitted again.
+_CODES_TO_CORRECT = frozenset({"QUOTA", "CONFIG", "BREAKER", "BUDGET", "RESIDENCY", "DRAINED"})
+#: States of jobs that have not ended.
+_PRESENT_STATES = frozenset({"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"})
 UNKNOWN = "neither Slurm nor the journal knows this job"
 
 
@@ -54,12 +63,23 @@ def explain_job(
     number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord], now: float
 ) -> JobExplanation:
     """Return the explanation of a job. `job` is None if Slurm does not have it (any more)."""
+    end = _end(job, records)
+    if end is not None:
+        state = replace(state, backoffs={})  # it is not tried again
     present = [*_slurm(job, policy, now), *_journal(number, state, now)]
     past = [point for record in records for point in _points(record)]
-    codes = _codes(number, job, state, policy, records)
-    do = [_for_pool(ADVICE[code], record_pool(records)) for code in codes if code in ADVICE]
+    codes = _codes(number, job, state, policy, records) if end is None else [*_CODES_TO_CORRECT & {end.code}]
+    advice = [ADVICE[code] for code in codes if code in ADVICE] + [ENDED_ADVICE] * (end is not None)
+    do = [_for_pool(text, record_pool(records)) for text in advice]
     is_known = job is not None or bool(present or past)
     return JobExplanation(number, is_known, tuple(present), tuple(past), tuple(do) if is_known else (UNKNOWN,))
+
+
+def _end(job: SlurmJob | None, records: Sequence[DecisionRecord]) -> DecisionRecord | None:
+    """Return the record of the job's end if Slurm ended it when its nodes were set down."""
+    if job is not None and job.state in _PRESENT_STATES:
+        return None
+    return next((record for record in reversed(records) if record.event == "job-ends"), None)
 
 
 def record_pool(records: Sequence[DecisionRecord]) -> str:

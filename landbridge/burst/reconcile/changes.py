@@ -1,7 +1,7 @@
 """Changes of one pass: its actions and the next journal state, collected step by step. The only mutable value of a
 pass."""
 
-from collections.abc import Iterable, KeysView, Mapping
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from landbridge.burst.model import (
@@ -10,7 +10,7 @@ from landbridge.burst.model import (
     Backoff,
     BudgetHold,
     CloudInstance,
-    CommentJob,
+    CommentJobs,
     DecisionRecord,
     Down,
     Launch,
@@ -50,7 +50,7 @@ class Changes:
     terminated: set[str] = field(default_factory=set)
     launches: list[Launch] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
-    job_comments: list[CommentJob] = field(default_factory=list)
+    job_comments: CommentJobs | None = None
     promotes: list[Promote] = field(default_factory=list)
     power_ups: list[PowerUp] = field(default_factory=list)
     records: list[DecisionRecord] = field(default_factory=list)
@@ -68,9 +68,9 @@ class Changes:
     next_pass: float | None = None
     _seconds_without_pass: float = 0.0
     _downs: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    _terminations: dict[tuple[str, bool], list[str]] = field(
-        default_factory=dict
-    )  # code, whether EC2 refused it before
+    _ended_jobs: dict[int, tuple[SlurmJob, tuple[str, str]]] = field(default_factory=dict)
+    # By code, and whether EC2 refused it before.
+    _terminations: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
     _renews: dict[float, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -147,7 +147,10 @@ class Changes:
         text: str,
         jobs: Iterable[SlurmJob] = (),
     ) -> None:
-        """Set nodes down, terminate their instances, and back off their jobs with the reason."""
+        """Set nodes down, terminate their instances, and back off their jobs with the reason.
+
+        Jobs that Slurm does not requeue end with the first of their nodes that is set down.
+        """
         new_nodes = [node for node in dict.fromkeys(nodes) if node not in self.down_reasons]
         if not new_nodes:
             return
@@ -156,6 +159,7 @@ class Changes:
         pool = self.observed.pools[new_nodes[0]].name if new_nodes[0] in self.observed.pools else ""
         job_ids = sorted({job.id for job in jobs})
         self.record("down", code, text, new_nodes, job_ids, pool)
+        self._end_jobs(new_nodes, code, text, pool)
         for job in job_ids:
             self.back_off(job, code, text)
         self.terminate(
@@ -165,6 +169,17 @@ class Changes:
             new_nodes,
         )
         self.schedule_pass(self.observed.now + REQUEUE_SECONDS)
+
+    def _end_jobs(self, nodes: Sequence[str], code: str, text: str, pool: str) -> None:
+        jobs = {job.id: job for node in nodes for job in self.observed.jobs.get(node, ()) if not job.is_requeued}
+        ended = {
+            number: (job, (code, text))
+            for number, job in jobs.items()
+            if job.state != "COMPLETING" and number not in self._ended_jobs
+        }
+        if ended:
+            self._ended_jobs.update(ended)
+            self.record("job-ends", code, text, nodes, ended, pool)
 
     def back_off(self, job: int, code: str, text: str) -> None:
         """Do not try the job for a time that increases with each failure, and report the reason."""
@@ -209,16 +224,22 @@ class Changes:
         self.record("power-up", text=f"min_nodes of the pool; at {offering}", nodes=names, pool=pool)
 
     def actions(self) -> tuple[Action, ...]:
-        """Return the actions: first those that stop cost and requeue jobs, then launches, then the others."""
-        actions: list[Action] = [Down(tuple(nodes), *reason) for reason, nodes in self._downs.items()]
+        """Return the actions: first those that stop cost and requeue jobs, then launches, then the others. Comments, which
+        may be many, come after renewals."""
+        ended_jobs: dict[tuple[str, str], list[SlurmJob]] = {}
+        for job, reason in self._ended_jobs.values():
+            ended_jobs.setdefault(reason, []).append(job)
+        actions: list[Action] = [
+            Down(tuple(nodes), *reason, tuple(ended_jobs.get(reason, ()))) for reason, nodes in self._downs.items()
+        ]
         actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]
         actions += [SetAddresses(dict(self.addresses))] if self.addresses else []
         actions += self.launches
-        actions += self.job_comments
         for until, instances in sorted(self._renews.items()):
             if ids := sorted(set(instances) - self.terminated):
                 actions.append(Renew(tuple(ids), until))
                 self.record("renew", text=iso(until), instances=ids)
+        actions += [self.job_comments] if self.job_comments else []
         actions += self.promotes
         actions += self.power_ups
         actions += self.topology_unread

@@ -5,8 +5,9 @@ from dataclasses import replace
 from landbridge.burst.model import (
     Backoff,
     BurstPolicy,
-    CommentJob,
+    CommentJobs,
     Ec2View,
+    JobComment,
     ObservationKind,
     ReconcileDecision,
     SlurmJob,
@@ -30,6 +31,11 @@ from landbridge.timestamps import iso
 
 #: A node that powers up for a job that has ended is set down after this time.
 JOBLESS_NODE_SECONDS = 10.0
+#: Comments of one pass, and their different texts: Slurm serves a request for each job, and a text needs a command.
+MAX_COMMENTED_JOBS = 1000
+MAX_COMMENT_COMMANDS = 50
+#: Seconds until the next comments.
+COMMENT_INTERVAL_SECONDS = 2.0
 #: A suspend order for a node that Slurm still shows as up after this time is from before a restart of slurmctld.
 SUSPEND_ORDER_EXPIRY_SECONDS = 60.0
 
@@ -153,13 +159,23 @@ def _set_addresses(observed: Observed, changes: Changes) -> None:
 
 
 def _comment_jobs(observed: Observed, changes: Changes) -> None:
+    """Comment pending jobs with the reasons of their back-offs, up to the limits of a pass."""
+    comments: list[JobComment] = []
+    texts: set[str] = set()
     for number, backoff in sorted(changes.backoffs.items()):
         job = observed.slurm.jobs.get(number)
         if backoff.reported or job is None or job.state != "PENDING":
             continue
-        changes.job_comments.append(
-            CommentJob(number, comment_of(backoff), backoff.until if backoff.until > observed.now else None)
-        )
+        text = comment_of(backoff)
+        is_full = text not in texts and len(texts) == MAX_COMMENT_COMMANDS
+        if is_full or len(comments) == MAX_COMMENTED_JOBS:
+            changes.schedule_pass(observed.now + COMMENT_INTERVAL_SECONDS)
+            continue
+        texts.add(text)
+        until = backoff.until if backoff.until > observed.now else None
+        comments.append(JobComment(number, job.slurm_id, text, until))
+    if comments:
+        changes.job_comments = CommentJobs(tuple(comments))
 
 
 def comment_of(backoff: Backoff) -> str:

@@ -9,7 +9,7 @@ from landbridge.burst.model import (
     Attempt,
     BurstPolicy,
     CircuitBreaker,
-    CommentJob,
+    CommentJobs,
     InsufficientCapacity,
     Launch,
     Offering,
@@ -37,9 +37,9 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
         return record_termination(state, action, outcome, now)
     if isinstance(action, SetAddresses) and not outcome.code:
         return replace(state, node_addresses={**state.node_addresses, **action.addresses})
-    if isinstance(action, CommentJob) and not outcome.code and action.job in state.backoffs:
-        reported = replace(state.backoffs[action.job], reported=True)
-        return replace(state, backoffs={**state.backoffs, action.job: reported})
+    if isinstance(action, CommentJobs):
+        reported = {job: replace(state.backoffs[job], reported=True) for job in outcome.jobs if job in state.backoffs}
+        return replace(state, backoffs={**state.backoffs, **reported}) if reported else state
     if isinstance(action, RecordTopology):
         return replace(state, topology_read={**state.topology_read, **outcome.instances})
     if isinstance(action, Renew):

@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from landbridge.burst.model import BurstPolicy, SlurmNode, SlurmView
+from landbridge.burst.model import BurstPolicy, JobComment, SlurmJob, SlurmNode, SlurmView
+from landbridge.burst.slurm.job_updates import errors_by_id, groups, one_line
 from landbridge.burst.slurm.slurm_json import (
     JOB_KEYS,
     active_host,
@@ -26,6 +27,13 @@ FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 STATES_WITH_NODES = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
 #: Names in one `scontrol update`: Linux permits 128 KiB in one argument, and slurmctld holds its locks for all of them.
 MAX_NAMES_PER_COMMAND = 500
+#: Jobs in one `scontrol update`, which sends a request for each, one after the other.
+MAX_JOBS_PER_COMMAND = 250
+JOBS_TIMEOUT_SECONDS = 30.0
+#: Time for the comments of one pass: the daemon's watchdog waits for 300 s.
+COMMENTS_SECONDS = 60.0
+#: Terminals that get a message in one pass, with a command each.
+MAX_NOTIFIED_JOBS = 100
 #: Prefix of a node's comment with its network path.
 NETWORK_PREFIX = "network:"
 #: States of nodes whose reason and address are queried.
@@ -38,9 +46,16 @@ class SlurmError(Exception):
 
 def run(command: Sequence[str], timeout: float = 15) -> str:
     """Run a Slurm command and return its output. Raises SlurmError."""
+    completed = _completed(command, timeout)
+    if completed.returncode != 0:
+        raise SlurmError(f"{' '.join(command)[:200]}: {(completed.stderr or completed.stdout).strip()[:500]}")
+    return completed.stdout
+
+
+def _completed(command: Sequence[str], timeout: float) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": os.environ.get("PATH") or FALLBACK_PATH}
     try:
-        completed = subprocess.run(
+        return subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -51,9 +66,6 @@ def run(command: Sequence[str], timeout: float = 15) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SlurmError(f"{command[0]}: {str(error)[:500]}") from error
-    if completed.returncode != 0:
-        raise SlurmError(f"{' '.join(command)[:200]}: {(completed.stderr or completed.stdout).strip()[:500]}")
-    return completed.stdout
 
 
 def run_json(command: Sequence[str], timeout: float = 15, keep: frozenset[str] | None = None) -> dict[str, Any]:
@@ -123,11 +135,59 @@ def set_addresses(addresses: Mapping[str, str]) -> None:
         run(["scontrol", "update", f"nodename={','.join(part)}", f"nodeaddr={values}"])
 
 
-def comment(job: int, text: str, until: float | None) -> None:
-    """Set a pending job's comment to the reason of its wait, and its earliest start to `until` (None: now)."""
-    job_comment = " ".join(text.split())[:500].replace('"', "'")
+def comment(comments: Sequence[JobComment]) -> dict[int, str]:
+    """Set the AdminComment of pending jobs to the reason of their wait, and their earliest start; return the error of
+    each job that was not changed.
+
+    Not the Comment, which is the user's. The job's owner reads the AdminComment with scontrol, squeue and sacct; only root,
+    SlurmUser and administrators change it (Slurm's job_mgr.c, _update_job).
+    """
+    errors: dict[int, str] = {}
+    end, failure = time.monotonic() + COMMENTS_SECONDS, ""
+    for group in groups(comments, MAX_JOBS_PER_COMMAND):
+        if not failure:
+            try:
+                errors |= _comment_group(group)
+                failure = "" if time.monotonic() < end else f"comments take longer than {COMMENTS_SECONDS:.0f} s"
+                continue
+            except SlurmError as error:
+                failure = str(error)
+        errors |= {part.job: failure for part in group}
+    return errors
+
+
+def _comment_group(group: Sequence[JobComment]) -> dict[int, str]:
+    """Write comments with the same text and start; return the errors by job."""
+    until = group[0].until
     start = "now" if until is None else time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(until))
-    run(["scontrol", "update", f"jobid={job}", f"comment={job_comment}", f"starttime={start}"])
+    errors = _update_jobs([part.slurm_id for part in group], group[0].text, f"starttime={start}")
+    return {part.job: errors[part.slurm_id] for part in group if part.slurm_id in errors}
+
+
+def report_end(jobs: Sequence[SlurmJob], reason: str) -> None:
+    """Write the reason to jobs that Slurm ends with their nodes: into the AdminComment, which accounting keeps, and for
+    interactive jobs to standard error of their salloc or srun.
+
+    slurmctld sends such a message to the port of a salloc or srun, also while nodes boot (Slurm's srun_comm.c,
+    srun_user_message).
+    """
+    text = one_line(f"{reason}; the job ends, because Slurm requeues only batch jobs without --no-requeue")
+    errors: list[str] = []
+    for part in _batches([job.slurm_id for job in jobs]):
+        errors += _update_jobs(part, text).values()
+    for job in [job for job in jobs if not job.is_batch][:MAX_NOTIFIED_JOBS]:
+        completed = _completed(["scontrol", "notify", str(job.id), text], JOBS_TIMEOUT_SECONDS)
+        if completed.returncode:
+            errors.append(f"message to job {job.id}: {completed.stderr.strip()[:500]}")
+    if errors:
+        raise SlurmError(errors[0])
+
+
+def _update_jobs(slurm_ids: Sequence[str], text: str, *settings: str) -> dict[str, str]:
+    """Set the AdminComment of jobs and further settings with one command; return the errors by job id."""
+    settings_of_jobs = [f"jobid={','.join(slurm_ids)}", f"admincomment={one_line(text)}", *settings]
+    completed = _completed(["scontrol", "update", *settings_of_jobs], JOBS_TIMEOUT_SECONDS)
+    return errors_by_id(completed.stderr or completed.stdout, slurm_ids) if completed.returncode else {}
 
 
 def promote(job: int, partitions: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ JOB_KEYS = frozenset(
     (
         *("jobs", "job_id", "job_state", "nodes", "partition", "account", "user_name", "wckey", "restart_cnt"),
         *("start_time", "time_limit", "het_job_id", "array_job_id", "node_count", "submit_time", "comment"),
+        *("array_task_id", "batch_flag", "requeue"),
         *("set", "infinite", "number"),
     )
 )
@@ -100,6 +101,9 @@ def job_of(raw: Raw) -> SlurmJob:
         submitted=_timestamp(raw.get("submit_time")),
         expected_start=_timestamp(raw.get("start_time")) if is_pending else None,
         comment=str(raw.get("comment") or ""),
+        array_task=number(raw.get("array_task_id")) if number(raw.get("array_job_id")) else None,
+        is_batch=bool(raw.get("batch_flag", True)),
+        may_requeue=bool(raw.get("requeue", True)),
     )
 
 

@@ -71,7 +71,7 @@ def test_insufficient_capacity_requeues_a_job_at_once_and_it_runs_with_new_capac
     offerings = [record.details["offering"] for record in records(slurm, "not-launched", job)]
     # Cheapest first. On a busy machine the first may be tried again before the second.
     assert list(dict.fromkeys(offerings)) == ["p5.48xlarge/use1-az4/on-demand", "p5.48xlarge/use1-az6/on-demand"]
-    slurm.wait_for(lambda: job.comment, "the job has no comment")
+    slurm.wait_for(lambda: job.admin_comment, "the job has no comment")
     cloud.control(pool={"p5.48xlarge/use1-az6": 4})
     assert job.eligible > time.time() + 10  # it is not tried again at once, unless a user releases it
     with slurm.lock:
@@ -156,7 +156,7 @@ def test_a_configuration_error_at_every_offering_opens_the_circuit_breaker(
     slurm.wait_for(lambda: job.restarts > 0, "the job was not requeued")
     assert "p5" in Store(slurm.directory / "burst.db").load().breakers
     before = cloud.control()["calls"]["RunInstances"]
-    slurm.wait_for(lambda: job.restarts > 1 or job.comment, "the job has no comment")
+    slurm.wait_for(lambda: job.restarts > 1 or job.admin_comment, "the job has no comment")
     time.sleep(2)
     assert cloud.control()["calls"]["RunInstances"] == before  # the circuit breaker stops launches of the pool
 

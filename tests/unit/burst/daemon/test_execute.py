@@ -14,9 +14,10 @@ from landbridge.burst.daemon.outcomes import outcome_records
 from landbridge.burst.model import (
     ActionOutcome,
     Attempt,
-    CommentJob,
+    CommentJobs,
     Down,
     Gang,
+    JobComment,
     Launch,
     Offering,
     RecordTopology,
@@ -154,7 +155,8 @@ def test_a_failed_action_has_an_outcome_with_an_error_code(
     ended = perform(Terminate(("i-0123456789abcdef0",), "ORPHANED"), shell, slurm)
     assert ended.code == "UnauthorizedOperation"
     assert perform(Renew(("i-0123456789abcdef0",), 2e9), shell, slurm).code == "UnauthorizedOperation"
-    for action in (Down(("p5-1",), "GONE", "x"), SetAddresses({"p5-1": "10.0.0.1"}), CommentJob(7, "x", None)):
+    comments = CommentJobs((JobComment(7, "7", "x", None),))
+    for action in (Down(("p5-1",), "GONE", "x"), SetAddresses({"p5-1": "10.0.0.1"}), comments):
         outcome = perform(action, shell, slurm)
         assert outcome.code == SLURM_FAILED and "scontrol" in outcome.message
         (record,) = outcome_records(action, outcome, 5.0)

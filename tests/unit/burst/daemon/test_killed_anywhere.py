@@ -72,8 +72,12 @@ class FixedSlurm:
     def set_network_paths(self, paths: Any) -> None:
         raise AssertionError("no offering has a topology")
 
-    def comment(self, job: int, text: str, until: float | None) -> None:
-        assert self.refused
+    def comment(self, comments: Any) -> dict[int, str]:
+        assert self.refused and [comment.job for comment in comments] == [self.job]
+        return {}
+
+    def report_end(self, jobs: Any, reason: str) -> None:
+        raise AssertionError("Slurm requeues the job")
 
     def promote(self, job: int, partitions: Any) -> None:
         raise AssertionError("promoted")

@@ -24,7 +24,7 @@ from landbridge.burst.model import (
     TerminationRefusal,
 )
 from landbridge.burst.operator import edits
-from landbridge.burst.operator.explain import ADVICE, explain_job
+from landbridge.burst.operator.explain import ADVICE, ENDED_ADVICE, explain_job
 from landbridge.burst.operator.status import account_spending, node_statuses, pool_statuses
 from landbridge.cli.main import build
 from landbridge.timestamps import month_of
@@ -140,6 +140,32 @@ def test_the_explanation_of_a_job_without_capacity_has_offerings_prices_and_the_
         (f"{OFFERINGS[0].key}: none left", 10.0)
     ]
     assert answer.do == (ADVICE["CAPACITY"],)
+
+
+@pytest.mark.parametrize("job", [None, SlurmJob(7, "NODE_FAIL", partition="gpu", account="lab")])
+def test_a_job_that_ended_with_its_nodes_is_to_be_submitted_again(job: SlurmJob | None) -> None:
+    records = [
+        DecisionRecord(NOW - 30, event, (7,), ("g-1",), "gpu", "CAPACITY", "none left")
+        for event in ("down", "job-ends")
+    ]
+    state = State(backoffs={7: Backoff(NOW + 60, 1, "CAPACITY", "none left")})
+    answer = explain_job(7, job, state, site(), records, NOW)
+    assert answer.do == (ENDED_ADVICE,)
+    assert "backoff" not in {point.about for point in answer.now}
+    assert ("job-ends", "CAPACITY") in {(point.about, point.code) for point in answer.before}
+
+
+def test_the_cause_of_an_ended_job_is_to_be_corrected_first() -> None:
+    records = [DecisionRecord(NOW - 30, "job-ends", (7,), ("g-1",), "gpu", "DRAINED", "a new image")]
+    answer = explain_job(7, None, State(), site(), records, NOW)
+    assert answer.do == (ADVICE["DRAINED"].replace("POOL", "gpu"), ENDED_ADVICE)
+
+
+def test_a_batch_job_that_slurm_requeued_after_all_is_tried_again() -> None:
+    """Slurm 25.05 requeues a job without --requeue while its nodes boot (requeue_on_resume_failure)."""
+    records = [DecisionRecord(NOW - 30, "job-ends", (7,), ("g-1",), "gpu", "CAPACITY", "none left")]
+    state = State(backoffs={7: Backoff(NOW + 60, 1, "CAPACITY", "none left")})
+    assert explain_job(7, PENDING, state, site(), records, NOW).do == (ADVICE["CAPACITY"],)
 
 
 def test_the_explanation_of_a_running_job_has_its_launch_and_hold_and_no_advice() -> None:

@@ -80,8 +80,8 @@ def test_a_drained_pool_refuses_and_says_why_until_it_is_undrained(
     end = tmp_path / "end"
     assert landbridge("drain", "p5", "--why", "a new image") == (0, DRAINED)
     job = slurm.submit(nodes=2, script=f"until [ -e {end} ]; do sleep 0.2; done", partition="p5", account="vision")
-    slurm.wait_for(lambda: job.comment, "the job has no comment")
-    assert "DRAINED" in job.comment and "a new image" in job.comment
+    slurm.wait_for(lambda: job.admin_comment, "the job has no comment")
+    assert "DRAINED" in job.admin_comment and "a new image" in job.admin_comment
     code, output = landbridge("why", str(job.id))
     assert code == 0 and "a new image" in output and "landbridge burst undrain p5" in output
     assert data(landbridge("status", "--format", "json"))["pools"][0]["drained"] == "a new image"

@@ -68,9 +68,10 @@ def test_a_gang_without_capacity_tries_every_offering_is_given_up_and_commented(
     assert (down.nodes, down.code) == (("g-1", "g-2", "g-3"), "CAPACITY")
     pending = slurm(job(1, state="PENDING", started=None))
     later = decide(pending, ec2(), decision.state, now=NOW + 5)
-    (tell,) = later.actions
-    assert tell.text.startswith("landbridge: CAPACITY") and tell.until == NOW + 60
-    state = end(later, tell, ActionOutcome())
+    (comments,) = later.actions
+    (comment,) = comments.comments
+    assert comment.text.startswith("landbridge: CAPACITY") and comment.until == NOW + 60
+    state = end(later, comments, ActionOutcome(jobs=frozenset({1})))
     assert not decide(pending, ec2(), state, now=NOW + 10).actions
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from landbridge.burst.model import (
     ActionOutcome,
     BurstPolicy,
-    CommentJob,
+    CommentJobs,
     Down,
     Ec2View,
     InsufficientCapacity,
@@ -195,8 +195,10 @@ def test_every_decision_keeps_its_invariants(view, cloud, state, cap, batch):
             assert codes <= {"BUDGET"} or any(name in j.nodes for j in view.jobs.values())
     for action in of(decision, Terminate):
         assert len(set(action.instances)) == len(action.instances)
-    for tell in of(decision, CommentJob):
-        assert view.jobs[tell.job].state == "PENDING"
+    for action in of(decision, CommentJobs):
+        assert all(view.jobs[comment.job].state == "PENDING" for comment in action.comments)
+    for down in of(decision, Down):
+        assert all(not ended.is_requeued and set(ended.nodes) & set(down.nodes) for ended in down.ended_jobs)
     assert decision.next_pass is None or decision.next_pass > NOW
     json.dumps([record.details for record in decision.records])
 

@@ -10,9 +10,10 @@ from landbridge.burst.model import (
     ActionOutcome,
     Backoff,
     CircuitBreaker,
-    CommentJob,
+    CommentJobs,
     Down,
     InsufficientCapacity,
+    JobComment,
     Launch,
     Renew,
     SetAddresses,
@@ -242,9 +243,11 @@ def test_a_successful_action_is_noted_and_a_failed_one_is_not(action, changed):
 
 def test_a_backoff_is_reported_only_after_a_successful_comment():
     before = State(backoffs={1: Backoff(NOW, 1, "CAPACITY", "x")})
-    assert apply_outcome(before, CommentJob(1, "x", None), ActionOutcome(), site(), NOW).backoffs[1].reported
-    assert apply_outcome(before, CommentJob(1, "x", None), ActionOutcome("SLURM"), site(), NOW) == before
-    assert apply_outcome(before, CommentJob(2, "x", None), ActionOutcome(), site(), NOW) == before
+    action = CommentJobs((JobComment(1, "1", "x", None), JobComment(2, "2", "x", None)))
+    after = apply_outcome(before, action, ActionOutcome(jobs=frozenset({1, 2})), site(), NOW)
+    assert after == State(backoffs={1: Backoff(NOW, 1, "CAPACITY", "x", reported=True)})
+    assert apply_outcome(before, action, ActionOutcome("SLURM", jobs=frozenset({2})), site(), NOW) == before
+    assert apply_outcome(before, action, ActionOutcome("SLURM"), site(), NOW) == before
 
 
 @given(st.text())

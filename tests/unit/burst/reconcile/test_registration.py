@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import CloudInstance, CommentJob, Down, Launch, SlurmNode, SlurmOrder, State
+from landbridge.burst.model import CloudInstance, CommentJobs, Down, Launch, SlurmNode, SlurmOrder, State
 from landbridge.burst.operator.edits import EditError, reset_breaker
 from landbridge.burst.reconcile.registration import BOOT_CODE, FAILURES_TO_OPEN_BREAKER
 from tests.unit.burst.situations import (
@@ -130,12 +130,13 @@ def test_a_job_whose_node_did_not_register_is_commented_and_delayed_longer_each_
         pending = slurm(job(1, state="PENDING", started=None, restarts=restarts + 1), nodes=[failed_node], at=now)
         instances = launched(launch, outcome, at=now - 600)
         decision = decide(pending, ec2(*instances, at=now), state, now=now)
-        (tell,) = of(decision, CommentJob)
-        assert tell.job == 1 and "BOOT node g-1 did not register with slurmctld in time" in tell.text
-        assert tell.until is not None
-        waits.append(tell.until - now)
+        (comment,) = of(decision, CommentJobs)[0].comments
+        assert comment.job == 1 and "BOOT node g-1 did not register with slurmctld in time" in comment.text
+        assert comment.until is not None
+        waits.append(comment.until - now)
         repeated = decide(replace(pending, at=now + 15), ec2(*instances, at=now + 15), decision.state, now=now + 15)
-        assert [tell.until for tell in of(repeated, CommentJob)] == [tell.until], "one failure, one wait"
+        (again,) = of(repeated, CommentJobs)[0].comments
+        assert again.until == comment.until, "one failure, one wait"
         state, now = repeated.state, now + 700
     assert waits == [60.0, 120.0]
 

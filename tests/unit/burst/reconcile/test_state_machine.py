@@ -65,8 +65,13 @@ class Bursting(RuleBasedStateMachine):
 
     @rule(pool=PARTITIONS, account=ACCOUNTS, minutes=MINUTES, runs=WORK, count=st.integers(1, 4))
     def array(self, pool, account, minutes, runs, count):
-        for _ in range(count):
-            self._submit(pool, 1, account, minutes, runs)
+        last = self.world.numbers + 100 + count  # the last task keeps the array's id
+        for task in range(count):
+            self._submit(pool, 1, account, minutes, runs, array=last, task=task)
+
+    @rule(pool=PARTITIONS, wants=st.integers(1, 2), account=ACCOUNTS, minutes=MINUTES, runs=WORK)
+    def interactive(self, pool, wants, account, minutes, runs):
+        self._submit(pool, wants, account, minutes, runs, batch=False)
 
     @rule(wants=st.tuples(st.integers(1, 2), st.integers(1, 2)), account=ACCOUNTS, minutes=MINUTES)
     def het(self, wants, account, minutes):
@@ -74,9 +79,9 @@ class Bursting(RuleBasedStateMachine):
         for pool, count in zip(("gpu", "big"), wants, strict=True):
             self._submit(pool, count, account, minutes, 60.0, het=leader)
 
-    def _submit(self, pool, wants, account, minutes, runs, het=0):
+    def _submit(self, pool, wants, account, minutes, runs, **fields):
         number = self.world.job_id()
-        self.world.slurm.submit(SimJob(number, pool, wants, account, minutes, runs, het=het))
+        self.world.slurm.submit(SimJob(number, pool, wants, account, minutes, runs, **fields))
 
     # Time and passes.
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.model import BurstPolicy, PoolPolicy
+from landbridge.burst.model import BurstPolicy, JobComment, PoolPolicy
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.slurm.slurm_json import (
@@ -225,7 +225,7 @@ def test_the_active_controller_is_read_from_a_recorded_ping() -> None:
     assert active_host(recorded("scontrol-ping")) == "ctl01"
 
 
-def test_nodes_and_jobs_are_updated_with_scontrol_in_batches(
+def test_nodes_are_updated_with_scontrol_in_batches(
     commands: Callable[..., Calls], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slurm, "MAX_NAMES_PER_COMMAND", 2)
@@ -233,7 +233,6 @@ def test_nodes_and_jobs_are_updated_with_scontrol_in_batches(
     slurm.down(["p5-1", "p5-2", "p5-4"], "landbridge: CAPACITY no room")
     slurm.set_addresses({"p5-2": "10.0.0.2", "p5-10": "10.0.0.10"})
     slurm.set_addresses({})
-    slurm.comment(7, 'no "room"\nuntil', None)
     reason = "reason=landbridge: CAPACITY no room"
     assert [call[2:] for call in calls()] == [
         ["nodename=p5-[1-2]", "state=down", reason],
@@ -241,7 +240,6 @@ def test_nodes_and_jobs_are_updated_with_scontrol_in_batches(
         ["nodename=p5-4", "state=down", reason],
         ["nodename=p5-4", "state=power_down_force", reason],
         ["nodename=p5-10,p5-2", "nodeaddr=10.0.0.10,10.0.0.2"],
-        ["jobid=7", "comment=no 'room' until", "starttime=now"],
     ]
 
 
@@ -258,7 +256,7 @@ def test_network_paths_are_written_with_one_command_for_each_path(commands: Call
 
 def test_a_time_is_written_in_slurms_time_zone(commands: Callable[..., Calls]) -> None:
     calls = commands(scontrol="")
-    slurm.comment(7, "later", 1795333778.0)
+    slurm.comment([JobComment(7, "7", "later", 1795333778.0)])
     text = calls()[0][-1].removeprefix("starttime=")
     assert time.mktime(time.strptime(text, "%Y-%m-%dT%H:%M:%S")) == 1795333778.0
 

@@ -54,6 +54,8 @@ class SimJob:
     runs: float  # seconds of work
     het: int = 0
     array: int = 0
+    task: int | None = None
+    batch: bool = True  # False: an interactive job, which ends with its node
     state: str = "PENDING"
     nodes: tuple[str, ...] = ()
     restarts: int = 0
@@ -63,7 +65,8 @@ class SimJob:
     ended: float | None = None
     not_before: float = 0.0
     submitted: float = 0.0
-    comment: str = ""
+    comment: str = ""  # the user's
+    admin_comment: str = ""
     offers: tuple[str, ...] = ()  # partitions it may also run in
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from landbridge.burst.model import BurstPolicy, SlurmJob, SlurmNode, SlurmView
+from landbridge.burst.model import BurstPolicy, JobComment, SlurmJob, SlurmNode, SlurmView
 from landbridge.burst.slurm.slurm import REASON_STATES, SlurmError
 from tests.unit.burst.world.sims import SimJob, SimNode
 from tests.unit.burst.world.slurmctld import LOCAL, Slurmctld
@@ -45,15 +45,30 @@ class SlurmWorld(Slurmctld):
             for name, address in addresses.items():
                 self.nodes[name].address = address
 
-    def comment(self, job: int, text: str, until: float | None) -> None:
-        with self.faults.call("slurm.tell", "slurm", _refuse):
+    def comment(self, comments: Sequence[JobComment]) -> Mapping[int, str]:
+        with self.faults.call("slurm.comment", "slurm", _refuse):
             self._reach()
-            if job not in self.jobs or self.jobs[job].over:
-                raise SlurmError(f"job {job}: invalid job id")
-            if self.jobs[job].state not in ("PENDING", "COMPLETING"):
-                raise SlurmError("job is no longer pending execution")
-            self.jobs[job].comment = text
-            self.jobs[job].not_before = until or 0.0
+            return {comment.job: error for comment in comments if (error := self._comment(comment))}
+
+    def _comment(self, comment: JobComment) -> str:
+        job = self.jobs.get(comment.job)
+        if job is None or job.over:
+            return "invalid job id"
+        plain = str(job.id) if job.task is None else f"{job.array}_{job.task}"
+        if comment.slurm_id != plain:
+            raise AssertionError(f"{comment.slurm_id} is not job {job.id} alone")
+        if job.state not in ("PENDING", "COMPLETING"):
+            return "job is no longer pending execution"
+        job.admin_comment, job.not_before = comment.text, comment.until or 0.0
+        return ""
+
+    def report_end(self, jobs: Sequence[SlurmJob], reason: str) -> None:
+        self.end_reports |= {job.id for job in jobs}
+        with self.faults.call("slurm.report_end", "slurm", _refuse):
+            self._reach()
+            for job in jobs:
+                if job.id in self.jobs and not self.jobs[job.id].over:
+                    self.jobs[job.id].admin_comment = reason
 
     def promote(self, job: int, partitions: Sequence[str]) -> None:
         with self.faults.call("slurm.promote", "slurm", _refuse):
@@ -136,6 +151,8 @@ class SlurmWorld(Slurmctld):
             minutes=job.minutes,
             het_job=job.het,
             array_job=job.array,
+            array_task=job.task,
+            is_batch=job.batch,
             wanted_nodes=job.wants,
             submitted=job.submitted,
             expected_start=self.clock.now + 3600 if job.state == "PENDING" and job.pool == LOCAL else None,

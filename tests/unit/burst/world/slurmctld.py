@@ -35,6 +35,7 @@ class Slurmctld:
     up: bool = True
     twice: bool = False  # ResumeProgram is called twice
     lose: bool = False  # the shim's order never reaches the journal
+    end_reports: set[int] = field(default_factory=set)  # jobs whose end the controller has reported or tried to
     half: bool = False  # the next `down` ends after its first command
     local: int = 2  # nodes on-prem
     again: list[tuple[OrderKind, tuple[str, ...], dict[int, tuple[str, ...]]]] = field(default_factory=list)
@@ -226,7 +227,10 @@ class Slurmctld:
 
     def requeue(self, job: SimJob) -> None:
         for part in self.together(job):
-            if part.state in ("CONFIGURING", "RUNNING"):
+            if part.state in ("CONFIGURING", "RUNNING") and not part.batch:
+                self._free(part)
+                part.state, part.ended = "CANCELLED", self.clock.true
+            elif part.state in ("CONFIGURING", "RUNNING"):
                 self._free(part)
                 part.state, part.nodes, part.started, part.running = "PENDING", (), None, None
                 part.pool = LOCAL if part.offers else part.pool

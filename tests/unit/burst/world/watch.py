@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from landbridge.burst.model import BurstPolicy, State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
@@ -99,6 +100,8 @@ class Watch:
     def on_down(self, node: SimNode, reason: str) -> None:
         """Check a node before the controller sets it down."""
         job = self.slurm.jobs.get(node.job)
+        if self._ends(job) and job.id not in self.slurm.end_reports:
+            raise Breach(f"job {job.id} ends with {node.name} without a reason")
         if job is None or not self._runs_legitimately(job):
             return
         if "BUDGET" in reason and self.caps():
@@ -200,6 +203,11 @@ class Watch:
         """Return the regions of the instances on which the job runs."""
         machines = (self.ec2.machines.get(self.slurm.nodes[name].machine) for name in job.nodes)
         return {machine.offering.region for machine in machines if machine is not None}
+
+    def _ends(self, job: SimJob | None) -> TypeGuard[SimJob]:
+        """Return whether the job ends with its node. If calls are slow, Slurm may have started it since the query."""
+        is_interactive = job is not None and not job.batch and job.state in ("CONFIGURING", "RUNNING")
+        return is_interactive and not self.slurm.faults.latency
 
     def _runs_legitimately(self, job: SimJob) -> bool:
         """Return whether the job runs and may run: all components of its het job are permitted, and Slurm did not start it

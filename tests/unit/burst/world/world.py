@@ -119,14 +119,14 @@ class World:
 
     def refused(self, job: SimJob) -> bool:
         """Return whether the job waits for a reason that does not pass with time."""
-        return job.state == "PENDING" and any(code in job.comment for code in FINAL)
+        return job.state == "PENDING" and any(code in job.admin_comment for code in FINAL)
 
     def open_items(self) -> list[str]:
         """Return the open items: jobs, instances, nodes, holds, attempts and orders."""
         state: State = self.journal.keeper.load()
         nodes = [n for n in self.slurm.nodes.values() if (n.base, n.power) != ("IDLE", "POWERED_DOWN")]
         return [
-            *(f"job {j.id} is {j.state}: {j.comment!r}" for j in self.slurm.jobs.values() if not j.over),
+            *(f"job {j.id} is {j.state}: {j.admin_comment!r}" for j in self.slurm.jobs.values() if not j.over),
             *(f"{m.id} of {m.node} is up" for m in self.ec2.alive()),
             *(f"{n.name} is {n.base}+{n.power} ({n.reason})" for n in nodes),
             *(f"{token} is held" for token in state.holds),
