@@ -134,6 +134,7 @@ class Commands:
         actions = {
             "down": self._slurm.node_down,
             "power_down_force": self._slurm.power_down_force,
+            "power_down_asap": self._slurm.power_down_asap,
             "resume": self._slurm.node_resume,
         }
         if state:

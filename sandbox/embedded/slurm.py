@@ -228,6 +228,12 @@ class SimulatedSlurm:
         node.state = "IDLE"
         self._power_down([node])
 
+    def power_down_asap(self, node: EmbeddedNode, reason: str) -> None:
+        """Power down a node without a job; one with a job stays up."""
+        if node.job is None:
+            node.reason = reason
+            self._power_down([node])
+
     def node_resume(self, node: EmbeddedNode, _: str) -> None:
         node.state, node.reason, node.idle_since = "IDLE", "", time.monotonic()
 

@@ -12,6 +12,7 @@ from landbridge.burst.model import (
     CommentJobs,
     Down,
     Launch,
+    PowerDown,
     PowerUp,
     Promote,
     RecordTopology,
@@ -50,11 +51,13 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
             return _slurm(lambda: slurm.promote(action.job, action.partitions))
         case PowerUp():
             return _slurm(lambda: slurm.start(action.nodes))
+        case PowerDown():
+            return _slurm(lambda: slurm.retire(action.nodes, reason(action)))
         case RecordTopology():
             return _record_topology(action, ec2, slurm)
 
 
-def reason(action: Down) -> str:
+def reason(action: Down | PowerDown) -> str:
     """Return a node's reason in Slurm: one short line that starts with `landbridge:`."""
     return f"landbridge: {action.code} {' '.join(action.text.split())}"[:200].replace('"', "'").rstrip()
 

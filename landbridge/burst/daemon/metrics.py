@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, SlurmView, State
+from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, ObservationKind, SlurmView, State
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #: Upper bounds of the histograms in seconds: from a launch call to a node that Slurm can use, and of a pass.
@@ -120,6 +120,8 @@ class Metrics:
             (("code", refusal.code),) for refusal in state.termination_refusals.values()
         )
         gauges["jobs_backed_off"] = _count((("code", backoff.code),) for backoff in state.backoffs.values())
+        apart = sum(observation.kind is ObservationKind.JOB_APART for observation in state.first_seen)
+        gauges["jobs_apart"] = {(): float(apart)}
         held: Counter[Labels] = Counter()
         for hold in state.holds.values():
             held[("account", hold.account), ("month", hold.month), ("pool", hold.pool)] += hold.usd  # type: ignore[assignment]
@@ -172,6 +174,7 @@ GAUGES = {
     "breaker_open": "Pools whose circuit breaker is open, by code.",
     "refused_terminations": "Instances that EC2 refuses to terminate, by code.",
     "jobs_backed_off": "Jobs that could not be served, by code.",
+    "jobs_apart": "Jobs with nodes in several zones or of several instance types that are not moved.",
     "held_usd": "Budget holds: worst-case cost of running instances.",
     "spent_usd": "Cost of terminated instances.",
 }

@@ -10,6 +10,7 @@ from landbridge.burst.model import (
     DecisionRecord,
     Down,
     Launch,
+    PowerDown,
     PowerUp,
     Promote,
     RecordTopology,
@@ -74,7 +75,7 @@ def _topology_record(jobs: tuple[int, ...], paths: Mapping[str, str], now: float
 def _description(action: Action, outcome: ActionOutcome) -> tuple[tuple[int, ...], tuple[str, ...], str]:
     name = type(action).__name__.lower()
     match action:
-        case Down() | PowerUp():
+        case Down() | PowerUp() | PowerDown():
             return (), action.nodes, name
         case RecordTopology():
             return (), tuple(action.instances), name

@@ -7,7 +7,8 @@ longer it waits.
 
 No process of a job starts before this program has ended with status 0. So a job whose data must stay on-prem does not
 run on a node in AWS that is up for another job: the program waits until the daemon has set the job's nodes down. If no
-daemon does, the program fails, and Slurm requeues a batch job or ends an interactive one.
+daemon does, the program fails, and Slurm requeues a batch job or ends an interactive one. A job on nodes of several zones
+or instance types waits until the daemon moves or reports it.
 """
 
 import contextlib
@@ -15,9 +16,10 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
+from landbridge.burst.hooks.hold_apart import is_reported, locations_apart
 from landbridge.burst.hooks.programs import wake
 from landbridge.burst.journal.store import Store
 from landbridge.burst.reconcile.observed import pools_of
@@ -25,13 +27,15 @@ from landbridge.burst.reconcile.residency import reject_if_restricted
 from landbridge.burst.slurm.slurm import SlurmError, run_json
 from landbridge.burst.slurm.slurm_json import hosts, node_states_of
 
-NOT_UP = frozenset(
-    {"POWERING_UP", "POWER_UP", "POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "NOT_RESPONDING", "UNKNOWN"}
-)
+#: Not POWER_DOWN: Slurm powers such a node down when it has no job, and starts this one (power_save.c,
+#: _node_state_suspendable; job_mgr.c, test_job_nodes_ready).
+NOT_UP = frozenset({"POWERING_UP", "POWER_UP", "POWERED_DOWN", "POWERING_DOWN", "NOT_RESPONDING", "UNKNOWN"})
 LOST = frozenset({"DOWN", "FAIL", "INVALID_REG"})
 MAX_WAIT_SECONDS = 3600.0
 #: Time for which a job that may not be in AWS waits until the daemon sets its nodes down: four intervals of the daemon.
 REFUSED_SECONDS = 60.0
+#: Time for which a job on nodes of several zones or instance types waits until the daemon moves it.
+APART_SECONDS = 60.0
 
 
 def verdict(states: Iterable[frozenset[str]]) -> str:
@@ -62,6 +66,11 @@ def main() -> int:
         wake(str(config.socket))
         return 0 if _wait(nodes, frozenset({"down"}), REFUSED_SECONDS) else 1
     _wait(nodes, frozenset({"up", "down"}), MAX_WAIT_SECONDS)
+    if config and (locations := locations_apart(config, nodes)):
+        job = os.environ.get("SLURM_JOB_ID", "")
+        _log(f"job {job or '?'} waits, because its nodes are in {locations}")
+        wake(str(config.socket))
+        _wait(nodes, frozenset({"down"}), APART_SECONDS, lambda: is_reported(config, job))
     return 0
 
 
@@ -108,13 +117,15 @@ def _config() -> BurstConfig | None:
         return None
 
 
-def _wait(nodes: str, ends: frozenset[str], limit: float) -> bool:
-    """Return whether the nodes reached a verdict in `ends` within `limit` seconds."""
+def _wait(nodes: str, ends: frozenset[str], limit: float, may_end: Callable[[], bool] = lambda: False) -> bool:
+    """Return whether the nodes reached a verdict in `ends` within `limit` seconds, and before `may_end`."""
     began, last_error = time.monotonic(), ""
     while (waited := time.monotonic() - began) < limit:
         try:
             if verdict(states(nodes).values()) in ends:
                 return True
+            if may_end():
+                return False
         except SlurmError as error:
             if str(error) != last_error:
                 _log(str(error))

@@ -23,8 +23,8 @@ class Gang:
     restarts: tuple[int, ...] = ()
     started: float | None = None
     minutes: int | None = None
-    zones: frozenset[str] = frozenset()  # of the gang's running nodes; empty: any
-    types: frozenset[str] = frozenset()  # of instances that the pool has already launched for these jobs; empty: any
+    zones: frozenset[str] = frozenset()  # of the job's nodes that have an instance; empty: any
+    types: frozenset[str] = frozenset()  # of the job's nodes in the pool that have an instance; empty: any
     regions: frozenset[str] = frozenset()  # besides the policy's own, where its jobs' data may be
 
 
@@ -109,6 +109,16 @@ class PowerUp:
 
 
 @dataclass(frozen=True, slots=True)
+class PowerDown:
+    """Power-down by Slurm of nodes without a job, with a reason like that of Down. A job that Slurm starts there
+    meanwhile runs to its end."""
+
+    nodes: tuple[str, ...]
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecordTopology:
     """Read of the network nodes of instances from EC2, and their record in the comments of their nodes in Slurm."""
 
@@ -116,7 +126,7 @@ class RecordTopology:
     jobs: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # node -> jobs for which it was launched
 
 
-Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJobs | Promote | PowerUp | RecordTopology
+Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJobs | Promote | PowerUp | PowerDown | RecordTopology
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ class ObservationKind(StrEnum):
     NODE_DOWN = "node-down"
     NODE_DRAINED = "node-drained"  # by a program
     INSTANCE_WITHOUT_NODE = "instance-without-node"
+    JOB_APART = "job-apart"  # a job has nodes in several zones or of several instance types, and is not moved
     INSTANCE_OLDER_THAN_JOBS = "instance-older-than-jobs"  # perhaps of an earlier power-up of its node
 
 

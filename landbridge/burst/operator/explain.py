@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from landbridge.burst.model import BurstPolicy, DecisionRecord, SlurmJob, State
+from landbridge.burst.operator.status import jobs_apart
 from landbridge.burst.reconcile import residency
+from landbridge.burst.reconcile.apart import APART_CODE
 from landbridge.burst.reconcile.promote import reason_to_promote
 from landbridge.timestamps import iso
 
@@ -23,6 +25,7 @@ ADVICE = {
     "NETWORK": "AWS was not reached, or this host has no AWS credentials: `landbridge burst doctor`; the job is tried again",
     "GONE": "instances ended before their nodes registered: look at their console output, and at the image",
     "UNHEALTHY": "the health checks found a fault of a node before the job started: it is tried again on another instance",
+    "APART": "nothing: it is tried again in one zone; a job that runs keeps its nodes, and a next one starts in one zone",
     "ORPHANED": "the instance and its node did not belong together any more; the job is tried again",
 }
 #: Advice for a job that Slurm ended with its nodes.
@@ -66,7 +69,7 @@ def explain_job(
     end = _end(job, records)
     if end is not None:
         state = replace(state, backoffs={})  # it is not tried again
-    present = [*_slurm(job, policy, now), *_journal(number, state, now)]
+    present = [*_slurm(job, policy, now), *_journal(number, state, now), *_apart(job, state, policy)]
     past = [point for record in records for point in _points(record)]
     codes = _codes(number, job, state, policy, records) if end is None else [*_CODES_TO_CORRECT & {end.code}]
     advice = [ADVICE[code] for code in codes if code in ADVICE] + [ENDED_ADVICE] * (end is not None)
@@ -114,6 +117,11 @@ def _slurm(job: SlurmJob | None, policy: BurstPolicy, now: float) -> Iterator[Ex
         waited = reason_to_promote(job, promotion, now)
         text = f"may use {', '.join(promotion.partitions)} once it would wait more than {promotion.wait_seconds:.0f} s"
         yield ExplanationPoint("promotion", f"{text}; it {waited or 'does not, as far as Slurm can tell'}")
+
+
+def _apart(job: SlurmJob | None, state: State, policy: BurstPolicy) -> Iterator[ExplanationPoint]:
+    for apart in jobs_apart({job.id: job} if job is not None else {}, state, policy):
+        yield ExplanationPoint("apart", f"its nodes are in {apart.locations}", code=APART_CODE)
 
 
 def _journal(number: int, state: State, now: float) -> Iterator[ExplanationPoint]:
@@ -164,6 +172,8 @@ def _codes(
         codes.append("RESIDENCY")
     if number in state.backoffs and (job is None or job.state == "PENDING"):
         codes.append(state.backoffs[number].code)
+    elif job is not None and jobs_apart({number: job}, state, policy):
+        codes.append(APART_CODE)
     elif job is not None and job.state == "PENDING":
         codes += [record.code for record in records[-1:] if record.code]
     return list(dict.fromkeys(codes))

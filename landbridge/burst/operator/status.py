@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmNode, State
+from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmJob, SlurmNode, State
+from landbridge.burst.reconcile.locations import are_apart, describe, locate_by_journal
 from landbridge.burst.reconcile.node_states import is_down, is_powered_down, is_set_by_operator
-from landbridge.burst.reconcile.observed import token_of
+from landbridge.burst.reconcile.observed import pools_of, token_of
 from landbridge.timestamps import iso, month_of
 
 
@@ -45,6 +46,22 @@ class PoolStatus:
     breaker: str | None = None
     breaker_until: str | None = None
     dry: tuple[OfferingWithoutCapacity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobApart:
+    """Job whose nodes are in several zones or have several instance types."""
+
+    job: int
+    locations: str  # p5.48xlarge/use1-az4 (3), p5.48xlarge/use1-az6 (1)
+
+
+def jobs_apart(jobs: Mapping[int, SlurmJob], state: State, policy: BurstPolicy) -> list[JobApart]:
+    """Return the jobs whose nodes are apart by the launches in the journal."""
+    pools = pools_of({node for job in jobs.values() for node in job.nodes}, policy)
+    known = locate_by_journal(state, policy, pools)
+    located = {job.id: {node: known[node] for node in job.nodes if node in known} for job in jobs.values()}
+    return [JobApart(job, describe(nodes)) for job, nodes in sorted(located.items()) if are_apart(nodes, pools)]
 
 
 def node_statuses(

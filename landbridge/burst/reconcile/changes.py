@@ -16,6 +16,7 @@ from landbridge.burst.model import (
     Launch,
     Observation,
     ObservationKind,
+    PowerDown,
     PowerUp,
     Promote,
     RecordTopology,
@@ -53,6 +54,7 @@ class Changes:
     job_comments: CommentJobs | None = None
     promotes: list[Promote] = field(default_factory=list)
     power_ups: list[PowerUp] = field(default_factory=list)
+    power_downs: list[PowerDown] = field(default_factory=list)
     records: list[DecisionRecord] = field(default_factory=list)
     attempts: dict[str, Attempt] = field(default_factory=dict)
     holds: dict[str, BudgetHold] = field(default_factory=dict)
@@ -223,6 +225,14 @@ class Changes:
         self.power_ups.append(PowerUp(names))
         self.record("power-up", text=f"min_nodes of the pool; at {offering}", nodes=names, pool=pool)
 
+    def power_down(self, nodes: Iterable[str], code: str, text: str) -> None:
+        """Power down idle nodes that this pass does not power down already."""
+        known = {node for action in self.power_downs for node in action.nodes}
+        names = tuple(node for node in dict.fromkeys(nodes) if node not in known and node not in self.down_reasons)
+        if names:
+            self.power_downs.append(PowerDown(names, code, text))
+            self.record("power-down", code, text, names, pool=self.observed.pools[names[0]].name)
+
     def actions(self) -> tuple[Action, ...]:
         """Return the actions: first those that stop cost and requeue jobs, then launches, then the others. Comments, which
         may be many, come after renewals."""
@@ -232,6 +242,7 @@ class Changes:
         actions: list[Action] = [
             Down(tuple(nodes), *reason, tuple(ended_jobs.get(reason, ()))) for reason, nodes in self._downs.items()
         ]
+        actions += self.power_downs
         actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]
         actions += [SetAddresses(dict(self.addresses))] if self.addresses else []
         actions += self.launches

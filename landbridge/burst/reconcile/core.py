@@ -16,6 +16,7 @@ from landbridge.burst.model import (
     State,
 )
 from landbridge.burst.reconcile import garbage_collection, leases, registration, residency
+from landbridge.burst.reconcile.apart import bring_together
 from landbridge.burst.reconcile.attempts import account_for_instances, without_finished_attempts
 from landbridge.burst.reconcile.budget import Ledger, roll_over_month
 from landbridge.burst.reconcile.changes import Changes
@@ -61,6 +62,7 @@ def reconcile(
     registration.update_boot_breakers(observed, changes)
     garbage_collection.collect_garbage(observed, changes)
     _set_down_jobless_nodes(observed, changes)
+    bring_together(observed, changes)
     leases.renew_leases(observed, changes)  # running instances have priority over launches in the budget
     gang_starts = pending_starts(observed)
     provisioning = Provisioning(observed, changes)

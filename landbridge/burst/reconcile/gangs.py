@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from landbridge.burst.model import Gang, PoolPolicy, SlurmJob
+from landbridge.burst.reconcile.locations import common_location, locate
 from landbridge.burst.reconcile.node_states import is_asked_to_power_down
 from landbridge.burst.reconcile.observed import Observed
 
@@ -68,11 +69,12 @@ def _whole(observed: Observed, key: str, jobs: list[SlurmJob], claimed: dict[str
         started_nodes.update(new_nodes)
         for pool in dict.fromkeys(observed.pools[node].name for node in new_nodes):
             gang = _gang(observed, key, job, pool, [node for node in new_nodes if observed.pools[node].name == pool])
-            gangs.append(replace(gang, types=_types(observed, jobs, pool)))
+            gangs.append(gang if gang.types else replace(gang, types=_types_of_siblings(observed, jobs, pool)))
     return GangStart(key, True, tuple(jobs), nodes, tuple(gangs))
 
 
 def _gang(observed: Observed, key: str, job: SlurmJob, pool: str, nodes: list[str]) -> Gang:
+    common = common_location(locate(observed, job.nodes), observed.pools)
     return Gang(
         key=f"{job.id}.{job.restarts}/{pool}",
         job_key=key,
@@ -84,35 +86,21 @@ def _gang(observed: Observed, key: str, job: SlurmJob, pool: str, nodes: list[st
         restarts=(job.restarts,),
         started=job.started,
         minutes=job.minutes,
-        zones=_zones(observed, job),
+        zones=frozenset({common.zone} if common is not None else ()),
+        types=frozenset({common.types[pool]} if common is not None and pool in common.types else ()),
     )
 
 
-def _zones(observed: Observed, job: SlurmJob) -> frozenset[str]:
-    """Return the zones of the job's nodes that already have instances."""
-    zones: set[str] = set()
-    for node in job.nodes:
-        pool = observed.pools.get(node)
-        for instance in observed.living.get(node, ()):
-            zones |= {
-                offering.zone for offering in (pool.offerings if pool else ()) if offering.subnet == instance.subnet
-            }
-        attempt = observed.unseen.get(node)
-        if node not in observed.living and attempt is not None and attempt.offering in observed.offerings:
-            zones.add(observed.offerings[attempt.offering].zone)
-    return frozenset(zones)
-
-
-def _types(observed: Observed, jobs: Iterable[SlurmJob], pool: str) -> frozenset[str]:
-    """Return the types of the instances that the pool has already launched for these jobs; other het components may
-    differ."""
+def _types_of_siblings(observed: Observed, jobs: Iterable[SlurmJob], pool: str) -> frozenset[str]:
+    """Return the types of the instances that the pool has already launched for these components of a het job."""
     types: set[str] = set()
     for job in jobs:
-        for node in (name for name in job.nodes if name in observed.pools and observed.pools[name].name == pool):
-            types |= {instance.type for instance in observed.living.get(node, ()) if job.id in instance.jobs}
+        nodes = [node for node in job.nodes if node in observed.pools and observed.pools[node].name == pool]
+        for node, location in locate(observed, nodes).items():
             attempt = observed.unseen.get(node)
-            if attempt is not None and job.id in attempt.jobs and attempt.offering in observed.offerings:
-                types.add(observed.offerings[attempt.offering].instance_type)
+            of_attempt = attempt.jobs if attempt is not None else ()
+            if job.id in of_attempt or any(job.id in instance.jobs for instance in observed.living.get(node, ())):
+                types.add(location.instance_type)
     return frozenset(types)
 
 

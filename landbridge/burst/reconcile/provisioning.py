@@ -7,6 +7,7 @@ from math import floor
 
 from landbridge.burst.model import Attempt, Gang, Launch, Offering, PoolPolicy, SlurmJob
 from landbridge.burst.reconcile import residency
+from landbridge.burst.reconcile.apart import APART_CODE, idle_nodes_to_leave
 from landbridge.burst.reconcile.budget import hold_of
 from landbridge.burst.reconcile.changes import MAX_SECONDS_BETWEEN_PASSES, Changes
 from landbridge.burst.reconcile.clock_skew import CLOCK_SKEW_SECONDS
@@ -51,9 +52,10 @@ class Provisioning:
     def serve(self, start: GangStart) -> None:
         """Launch a start as a whole, wait for it, or give it up."""
         if not self.changes.downed.isdisjoint(start.nodes):
-            self._give_up(
-                start, *next(self.changes.down_reasons[node] for node in start.nodes if node in self.changes.downed)
-            )
+            reasons = (self.changes.down_reasons[node] for node in start.nodes if node in self.changes.downed)
+            code, text = next(reasons)
+            if code != APART_CODE:  # else the nodes that the job keeps start for its next allocation
+                self._give_up(start, code, text)
             return
         refusal = self.refused.reason(start)
         late = self.refused.late_nodes(start)
@@ -184,12 +186,16 @@ class Provisioning:
                 return
             if self.calls.waits(choice.offering, gang.pool):
                 return
-            if (count := self.rate.of_batch(choice.offering, min(choice.room, len(nodes)))) == 0:
+            if choice.room < len(nodes):
+                # The lease of a part may be longer than that of the whole: its offering is chosen again.
+                parts.extendleft((nodes[choice.room :], nodes[: choice.room]))
+                continue
+            if (count := self.rate.of_batch(choice.offering, len(nodes))) == 0:
                 self._wait_for_tokens(start, [node for part in (nodes, *parts) for node in part], pool, choice.offering)
                 return
             if count < len(nodes):
-                parts.appendleft(nodes[count:])
-                part = _part(gang, nodes[:count], jobs)
+                parts.extendleft((nodes[count:], nodes[:count]))
+                continue
             self._launch(part, choice, [part.nodes])
 
     def _wait_for_tokens(self, start: GangStart, nodes: Sequence[str], pool: PoolPolicy, offering: Offering) -> None:
@@ -256,7 +262,8 @@ class Provisioning:
         code, text = choice.verdict()
         rejected = [asdict(rejection) for rejection in choice.rejected]
         self.changes.record("exhausted", code, text, gang.nodes, gang.jobs, gang.pool, rejected=rejected)
-        self._give_up(start, code, text)
+        idle = idle_nodes_to_leave(self.observed, self.changes, start.jobs, choice.rejected)
+        self._give_up(replace(start, nodes=(*start.nodes, *idle)), code, text)
 
     def _probe(self, pool: str) -> bool:
         """Return whether the pool may launch; after the wait of an open breaker one launch is permitted as a probe."""

@@ -207,6 +207,15 @@ def start(nodes: Sequence[str]) -> None:
         run(["scontrol", "update", f"nodename={compress(part)}", "state=power_up"])
 
 
+def retire(nodes: Sequence[str], reason: str) -> None:
+    """Power down nodes when they have no job, and start none on them before: POWER_DOWN_ASAP drains them.
+
+    Slurm 23.11 to 26.05: node_mgr.c (update_node, NODE_STATE_POWER_DRAIN); power_save.c clears the drain.
+    """
+    for part in _batches(nodes):
+        run(["scontrol", "update", f"nodename={compress(part)}", "state=power_down_asap", f"reason={reason}"])
+
+
 def set_network_paths(paths: Mapping[str, str]) -> None:
     """Set the comments of nodes to their network paths, from which a job reads the order of its nodes.
 

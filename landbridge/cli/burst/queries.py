@@ -53,6 +53,7 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
     rows = status_report.node_statuses(ec2.instances, view.nodes, state) if ec2 is not None else []
     pools = status_report.pool_statuses(burst_config.policy, state, ec2, now)
     money = status_report.account_spending(state, now)
+    apart = status_report.jobs_apart(view.jobs, state, burst_config.policy)
     if form is Format.JSON:
         print_json(
             {
@@ -60,6 +61,7 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
                 "nodes": [asdict(row) for row in rows],
                 "pools": [asdict(pool) for pool in pools],
                 "accounts": {name: {"spent_usd": spent, "held_usd": held} for name, (spent, held) in money.items()},
+                "jobs_apart": [asdict(job) for job in apart],
                 "orders": len(state.orders),
                 "failure": failure or None,
             }
@@ -68,6 +70,8 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
         if failure:
             typer.echo(failure)
         _status(rows, pools, complete=not failure)
+        for job in apart:
+            typer.echo(f"job {job.job} has nodes in {job.locations}: landbridge burst why {job.job}")
         for name, (spent, held) in money.items():
             typer.echo(f"account {name or '(no job)'}: {spent:,.2f} USD spent this month, {held:,.2f} held")
         if lease is None or lease[1] < now:

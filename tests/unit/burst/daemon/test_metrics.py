@@ -21,6 +21,8 @@ from landbridge.burst.model import (
     Gang,
     InsufficientCapacity,
     Launch,
+    Observation,
+    ObservationKind,
     Offering,
     SlurmNode,
     SlurmView,
@@ -56,6 +58,14 @@ def samples(metrics: Metrics) -> dict[str, float]:
     return {
         line.rpartition(" ")[0].removeprefix("landbridge_burst_"): float(line.rpartition(" ")[2]) for line in values
     }
+
+
+def test_jobs_on_nodes_apart_are_counted() -> None:
+    metrics = Metrics()
+    seen = {Observation(ObservationKind.JOB_APART, "7"): 1.0, Observation(ObservationKind.NODE_DOWN, "p5-1"): 1.0}
+    metrics.seen(slurm(1000.0), None, State(first_seen=seen))
+    metrics.passed(0.1, 1000.0, True)
+    assert samples(metrics)["jobs_apart"] == 1.0
 
 
 def test_launches_refusals_and_registration_times_are_counted() -> None:

@@ -1,18 +1,24 @@
 """PrologSlurmctld: its verdict, its query interval, its end, and its refusal of jobs that may not be in AWS."""
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from landbridge.burst.config.config import load
 from landbridge.burst.hooks import prolog_wait
+from landbridge.burst.hooks.hold_apart import locations_apart
 from landbridge.burst.hooks.prolog_wait import reject_nodes_if_restricted, seconds_until_next_check, verdict
+from landbridge.burst.journal.store import Store
+from landbridge.burst.model import Attempt, Observation, ObservationKind, State
 
 #: Nodes p5-1 to p5-16 are in AWS; the data of account patients may not be there.
 SAMPLE = Path(__file__).parents[1] / "data" / "burst.json"
@@ -30,6 +36,7 @@ cat {folder}/answer
         ([{"ALLOCATED", "CLOUD"}], "up"),
         ([{"ALLOCATED", "CLOUD"}, {"ALLOCATED", "CLOUD", "POWERING_UP"}], "wait"),
         ([{"ALLOCATED", "NOT_RESPONDING"}], "wait"),
+        ([{"ALLOCATED", "CLOUD", "DRAIN", "POWER_DOWN"}], "up"),
         ([{"ALLOCATED", "POWERING_UP"}, {"DOWN", "CLOUD", "POWERING_DOWN"}], "down"),
     ],
 )
@@ -66,6 +73,7 @@ def start(
         "PATH": f"{folder}:{os.environ['PATH']}",
         "LANDBRIDGE_BURST_CONFIG": str(config),
         "SLURM_JOB_ACCOUNT": account,
+        "SLURM_JOB_ID": "7",
         **({"SLURM_JOB_NODELIST": nodes} if nodes else {}),
     }
     command = [sys.executable, "-m", "landbridge.burst.hooks.prolog_wait"]
@@ -149,6 +157,85 @@ def test_a_restricted_job_is_requeued_if_its_nodes_are_not_given_up(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(prolog_wait, "REFUSED_SECONDS", 1.0)
     assert prolog_wait.main() == 1
+
+
+@dataclass(frozen=True)
+class Held:
+    """A program that holds job 7 on two running nodes apart, and the journal that it reads."""
+
+    folder: Path
+    store: Store
+    process: "subprocess.Popen[str]"
+
+    def end(self) -> str:
+        _, errors = self.process.communicate(timeout=300)
+        assert self.process.returncode == 0
+        return errors
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Held]:
+    answer(tmp_path, ["ALLOCATED", "CLOUD"], ["ALLOCATED", "CLOUD"])
+    config, path = tmp_path / "burst.json", tmp_path / "socket"
+    config.write_text(json.dumps({**json.loads(SAMPLE.read_text()), "socket": str(path), "state_dir": str(tmp_path)}))
+    with contextlib.closing(Store(load(config).database)) as store:
+        store.save(State(), State(attempts=launches_in("use1-az4", "use1-az6")))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as daemon:
+            daemon.bind(str(path))
+            daemon.settimeout(300)
+            process = start(tmp_path, config=config)
+            assert daemon.recv(8), "the daemon is woken at once"
+        wait_for_queries(tmp_path, 3)
+        assert process.poll() is None, "the job does not start"
+        yield Held(tmp_path, store, process)
+
+
+def launches_in(*zones: str) -> dict[str, Attempt]:
+    """Return a launch of one node of pool p5 in each zone."""
+    offerings = {offering.zone: offering.key for offering in load(SAMPLE).policy.pools["p5"].offerings}
+    return {
+        f"t-{number}": Attempt(
+            *(f"t-{number}", "batch/p5/", "p5", offerings[zone], (f"p5-{number}",), (), "", False, 0.0, 0.0, 0.0, 0.0),
+            ended=0.0,
+            instances={f"p5-{number}": f"i-{number}"},
+        )
+        for number, zone in enumerate(zones, 1)
+    }
+
+
+def test_a_job_on_nodes_apart_waits_until_the_daemon_has_moved_it(held: Held) -> None:
+    answer(held.folder, ["ALLOCATED", "CLOUD"], ["DOWN", "CLOUD", "POWERING_DOWN"])
+    assert "p5.48xlarge/use1-az4 (1), p5.48xlarge/use1-az6 (1)" in held.end()
+
+
+def test_a_job_on_nodes_apart_starts_when_the_daemon_does_not_move_it(held: Held) -> None:
+    before = held.store.load()
+    held.store.save(before, replace(before, first_seen={Observation(ObservationKind.JOB_APART, "7"): 1.0}))
+    held.end()
+
+
+@pytest.mark.parametrize(
+    ("zones", "nodes", "expected"),
+    [
+        (("use1-az4", "use1-az6"), "p5-[1-2]", True),
+        (("use1-az4", "use1-az4"), "p5-[1-2]", False),
+        (("use1-az4", "use1-az6"), "p5-1", False),
+        (("use1-az4", "use1-az6"), "p5-1,dgx01", False),
+        (("use1-az4",), "p5-[1-2]", False),
+    ],
+    ids=["two zones", "one zone", "one node", "with an on-prem node", "a node without a launch"],
+)
+def test_the_journal_tells_whether_nodes_are_apart(
+    tmp_path: Path, zones: tuple[str, ...], nodes: str, expected: bool
+) -> None:
+    config = replace(load(SAMPLE), state_dir=tmp_path)
+    with contextlib.closing(Store(config.database)) as store:
+        store.save(State(), State(attempts=launches_in(*zones)))
+    assert bool(locations_apart(config, nodes)) is expected
+
+
+def test_a_job_does_not_wait_for_a_journal_that_cannot_be_read(tmp_path: Path) -> None:
+    assert locations_apart(replace(load(SAMPLE), state_dir=tmp_path / "none" / "such"), "p5-[1-2]") == ""
 
 
 def test_a_missing_configuration_blocks_no_job_and_is_reported(tmp_path: Path) -> None:

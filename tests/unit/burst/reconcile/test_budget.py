@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from landbridge.burst.model import ActionOutcome, BudgetHold, Down, Launch, State
+from landbridge.burst.model import AccountPolicy, ActionOutcome, BudgetHold, Down, Launch, State
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
 from landbridge.timestamps import month_of, month_start
 from tests.unit.burst.situations import (
@@ -118,6 +118,14 @@ def test_launches_of_one_pass_count_together():
     jobs = [job(n, f"g-{2 * n - 1}", f"g-{2 * n}", account="poor", minutes=100) for n in (1, 2, 3)]
     decision = decide(slurm(*jobs), ec2())  # 37 USD each, of 100
     assert len(of(decision, Launch)) == 2 and [down.code for down in of(decision, Down)] == ["BUDGET"]
+
+
+def test_a_part_of_a_batch_is_within_a_cap_with_its_own_lease():
+    # The lease of a batch begins with its oldest job, that of a part with the oldest of the part.
+    jobs = [job(n, f"g-{n}", account="poor", started=NOW - 25 if n == 3 else NOW + 25) for n in (1, 2, 3)]
+    policy = site(accounts={"poor": AccountPolicy("poor", "internal", True, monthly_usd=23.6, hard=True)})
+    decision = decide(slurm(*jobs), ec2(), policy=policy, now=NOW + 30)
+    assert 0 < committed(decision.state) <= 23.6
 
 
 def test_a_batch_starts_as_many_nodes_as_the_budget_allows():

@@ -166,6 +166,23 @@ class Bursting(RuleBasedStateMachine):
             case _:
                 self.world.faults.latency = 0.0 if self.world.faults.latency else 1.0 + 3 * left
 
+    @rule(
+        first=st.integers(1, 2), second=st.integers(1, 2), wants=st.integers(2, 4), account=ACCOUNTS, p5e=st.booleans()
+    )
+    def two_zones_idle(self, first, second, wants, account, p5e):
+        """Start nodes without a job in the first zone, then in another one, and submit a job of several nodes."""
+        ec2, slurm = self.world.ec2, self.world.slurm
+        room, names = dict(ec2.room), iter(("g-1", "g-2", "g-3", "g-4"))
+        for count, is_full in ((first, False), (second, True)):
+            for offering in self.world.policy.pools["gpu"].offerings if is_full else ():
+                if offering.zone == "a" or (p5e and not offering.instance_type.startswith("p5e")):
+                    ec2.room[offering.key] = 0
+            for _ in range(count):
+                slurm.power_up(next(names))
+            self.world.run(30.0)
+        ec2.room = room
+        self._submit("gpu", wants, account, 10, 90.0)
+
     @rule(fault=st.sampled_from(["restart", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
     def slurmctld(self, fault, seconds):
         if fault == "restart":

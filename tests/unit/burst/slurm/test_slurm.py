@@ -243,6 +243,16 @@ def test_nodes_are_updated_with_scontrol_in_batches(
     ]
 
 
+def test_nodes_without_a_job_are_powered_down_after_any_job_that_starts_meanwhile(
+    commands: Callable[..., Calls],
+) -> None:
+    calls = commands(scontrol="")
+    slurm.retire(["p5-2", "p5-1"], "landbridge: APART x")
+    assert calls() == [
+        ["scontrol", "update", "nodename=p5-[1-2]", "state=power_down_asap", "reason=landbridge: APART x"]
+    ]
+
+
 def test_network_paths_are_written_with_one_command_for_each_path(commands: Callable[..., Calls]) -> None:
     calls = commands(scontrol="")
     slurm.set_network_paths({"p5-1": "nn-1/nn-3", "p5-2": "nn-1/nn-2", "p5-3": "nn-1/nn-3", "p5-4": ""})

@@ -62,6 +62,7 @@ class SimJob:
     started: float | None = None  # as Slurm reports it: time of the allocation, then of the start
     allocated: float = 0.0  # true time
     running: float | None = None  # true time
+    held: float | None = None  # true time at which PrologSlurmctld began to hold it on nodes apart
     ended: float | None = None
     not_before: float = 0.0
     submitted: float = 0.0

@@ -84,6 +84,12 @@ class SlurmWorld(Slurmctld):
             for name in nodes:
                 self.power_up(name)
 
+    def retire(self, nodes: Sequence[str], reason: str) -> None:
+        with self.faults.call("slurm.retire", "slurm", _refuse):
+            self._reach()
+            for name in nodes:
+                self.power_down(name)
+
     def set_network_paths(self, paths: Mapping[str, str]) -> None:
         with self.faults.call("slurm.set_network_paths", "slurm", _refuse):
             self._reach()

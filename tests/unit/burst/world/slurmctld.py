@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from landbridge.burst.hooks.prolog_wait import APART_SECONDS
 from landbridge.burst.model import BurstPolicy, OrderKind
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.ec2 import Ec2World, Machine
@@ -42,6 +43,7 @@ class Slurmctld:
     ran: Callable[[Sequence[SimJob]], None] = lambda jobs: None
     promoted: Callable[[SimJob], None] = lambda job: None
     downed: Callable[[SimNode, str], None] = lambda node, reason: None
+    left_apart: Callable[[int], bool] = lambda job: False
 
     def __post_init__(self) -> None:
         for pool in self.policy.pools.values():
@@ -98,7 +100,7 @@ class Slurmctld:
         parts = self.together(job)
         if job.state == "CONFIGURING" and job is parts[0]:
             nodes = [self.nodes[name] for part in parts for name in part.nodes]
-            if all(n.power == "UP" and n.deaf is None for n in nodes):
+            if all(n.power == "UP" and n.deaf is None for n in nodes) and not self._prolog_holds(parts):
                 for part in parts:
                     part.state, part.running, part.started = "RUNNING", self.clock.true, self.clock.now
                 self.ran(parts)
@@ -110,6 +112,19 @@ class Slurmctld:
         elif job.state == "COMPLETING" and job.ended is not None and self.clock.true - job.ended >= COMPLETING:
             self._free(job)
             job.state = "COMPLETED"
+
+    def apart(self, job: SimJob) -> bool:
+        """Return whether the job's nodes have instances in several zones or of several types."""
+        machines = [self.ec2.machines[self.nodes[name].machine] for name in job.nodes]
+        return len({(machine.offering.zone, machine.offering.instance_type) for machine in machines}) > 1
+
+    def _prolog_holds(self, parts: Sequence[SimJob]) -> bool:
+        """Return whether PrologSlurmctld waits for the controller to move or to report a job on nodes apart."""
+        first = parts[0]
+        if not any(self.apart(part) for part in parts) or any(self.left_apart(part.id) for part in parts):
+            return False
+        first.held = self.clock.true if first.held is None else first.held
+        return self.clock.true - first.held < APART_SECONDS
 
     def _finish(self, job: SimJob, state: str) -> None:
         if job.state == "RUNNING":
@@ -233,6 +248,7 @@ class Slurmctld:
             elif part.state in ("CONFIGURING", "RUNNING"):
                 self._free(part)
                 part.state, part.nodes, part.started, part.running = "PENDING", (), None, None
+                part.held = None
                 part.pool = LOCAL if part.offers else part.pool
                 part.restarts += 1
                 part.not_before = max(part.not_before, self.clock.now + REQUEUE_DELAY)

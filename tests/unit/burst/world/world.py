@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from landbridge.burst.model import BurstPolicy, State
+from landbridge.burst.reconcile.apart import is_left_apart
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.ec2 import Ec2World
 from tests.unit.burst.world.faults import Crash, Faults
@@ -30,6 +31,7 @@ class World:
         self.watch = Watch(policy, self.slurm, self.ec2)
         self.journal = Journal(folder, self.faults, self.watch.on_save)
         self.slurm.shim = lambda kind, nodes, jobs: self.journal.append(kind, nodes, jobs, self.clock.now)
+        self.slurm.left_apart = lambda job: is_left_apart(self.journal.keeper.load(), job)
         self.faults.passing = self.advance
         self.numbers = 0
         self.passes = 0
