@@ -1,4 +1,4 @@
-"""Benchmark of the idle burst controller, and of a decision about 10,000 nodes.
+"""Benchmark of the idle burst controller, of a reading of a large Slurm, and of a decision about 10,000 nodes.
 
 python -m bench.burst_daemon
 """
@@ -16,6 +16,7 @@ from sandbox.aws_emulator.process import running
 IDLE_SECONDS = 30.0
 # Limits; IDLE_SHARE is the share of one processor core.
 RESUME_SECONDS, IDLE_SHARE, IDLE_MIB, DECISION_SECONDS = 0.1, 0.01, 60, 1.0
+READ_SECONDS, READ_MIB = 1.0, 128
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -67,6 +68,18 @@ def decision_seconds() -> float:
     return worst
 
 
+def read() -> tuple[float, float]:
+    """Return the processor seconds of the longest reading of Slurm, and the MiB of its process."""
+    result = run((sys.executable, "-m", "bench.burst_read"), {"PYTHONPATH": str(ROOT)})
+    worst = 0.0
+    for line in result.output.splitlines():
+        number, situation = line.split(" ", 1)
+        worst = max(worst, float(number))
+        print(f"reading of 10,000 nodes, {situation}: {number} s: {_verdict(float(number) < READ_SECONDS)}")
+    print(f"its process: {result.mib:.0f} MiB: {_verdict(result.mib < READ_MIB)}")
+    return worst, result.mib
+
+
 def main() -> int:
     """Return 0 when all measurements are within their limits."""
     print()
@@ -81,9 +94,10 @@ def main() -> int:
             for path in slurm.folder.glob("burst.db*"):
                 path.unlink()
             share, mib = idle(slurm)
+    read_seconds, read_mib = read()
     worst = decision_seconds()
     good = took < RESUME_SECONDS and share < IDLE_SHARE and mib < IDLE_MIB and worst < DECISION_SECONDS
-    return 0 if good else 1
+    return 0 if good and read_seconds < READ_SECONDS and read_mib < READ_MIB else 1
 
 
 def _verdict(is_within: bool) -> str:

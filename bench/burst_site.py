@@ -3,6 +3,7 @@
 Slurm's commands are scripts that print output recorded in the lab, extended to the number of nodes; updates are logged.
 """
 
+import functools
 import json
 import os
 import socket
@@ -15,6 +16,7 @@ from typing import Any
 
 import boto3
 
+from landbridge.burst.slurm.slurm_text import JOB_FIELDS
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import EmulatorProcess
 
@@ -32,6 +34,12 @@ case "$1 $2" in
   "show hostnames") cat {folder}/now/hostnames.txt;;
   *) echo "$*" >> {folder}/scontrol.log;;
 esac
+"""
+#: Script in place of squeue: it prints the requested separator, which is the text behind the first field.
+SQUEUE = r"""#!/bin/sh
+for word; do case $word in --Format=*) form=$word;; esac; done
+form=${{form#*:0}}
+exec sed "s/\t/${{form%%,*}}/g" {folder}/now/squeue.txt
 """
 
 
@@ -103,7 +111,7 @@ class Slurm:
         """Write the scripts and our settings, with all nodes powered down."""
         (self.folder / "bin").mkdir(parents=True, exist_ok=True)
         scripts = {"scontrol": SCONTROL.format(folder=self.folder), "sudo": '#!/bin/sh\nexec "$@"\n'}
-        scripts |= {name: f"#!/bin/sh\ncat {self.folder}/now/{name}.json\n" for name in ("sinfo", "squeue")}
+        write_scripts(self.folder)
         for name, text in scripts.items():
             (self.folder / "bin" / name).write_text(text)
             (self.folder / "bin" / name).chmod(0o755)
@@ -121,8 +129,8 @@ class Slurm:
         parts = [range(1 + at * share, 1 + (at + 1) * share) for at in range(min(jobs, nodes))]
         if parts:
             parts[-1] = range(parts[-1].start, nodes + 1)
-        self._put("squeue.json", json.dumps(_queue(parts)))
-        self._put("sinfo.json", json.dumps(_nodes(nodes)))
+        self._put("squeue.txt", _queue(parts))
+        self._put("sinfo.txt", _nodes(nodes))
         self._put("resume.json", json.dumps(_resume(parts, f"{POOL}-")))
         self._put("peer.json", json.dumps(_resume(parts, PEER_NODE)))
         self._put("nodes.txt", "".join(_peer_node(number) for number in range(1, nodes + 1)))
@@ -175,41 +183,48 @@ def settings(cloud: EmulatorProcess, resources: AwsResources, folder: Path) -> d
     }
 
 
-def _queue(parts: list[range]) -> dict[str, Any]:
-    """Return squeue's output: the recorded job of two nodes once for each part, with the part's nodes and all cores."""
-    text = (RECORDED / "gang-configuring.squeue.json").read_text()
-    queue: dict[str, Any] = json.loads(text)
-    (recorded, *_), queue["jobs"] = queue["jobs"], []
-    for number, part in enumerate(parts, 1):
-        job = {**recorded, "job_id": number, "account": "vision", "job_resources": {**recorded["job_resources"]}}
-        job["nodes"] = compress(f"{POOL}-{node}" for node in part)
-        job["start_time"] = {"set": True, "infinite": False, "number": int(time.time())}
-        rows = recorded["job_resources"]["nodes"]
-        first_row = rows["allocation"][0]
-        allocation = [{**first_row, "index": at, "name": f"{POOL}-{node}"} for at, node in enumerate(part)]
-        job["job_resources"]["nodes"] = {**rows, "count": len(part), "list": job["nodes"], "allocation": allocation}
-        queue["jobs"].append(job)
-    return queue
+def write_scripts(folder: Path) -> None:
+    """Write scripts in place of sinfo and squeue into `folder`/bin; they print the answers in `folder`/now."""
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    for name, text in {"sinfo": "#!/bin/sh\ncat {folder}/now/sinfo.txt\n", "squeue": SQUEUE}.items():
+        (folder / "bin" / name).write_text(text.format(folder=folder))
+        (folder / "bin" / name).chmod(0o755)
 
 
-def _nodes(starting: int) -> dict[str, Any]:
-    """Return sinfo's output: the recorded group of nodes twice, for the starting and for the powered-down nodes."""
-    nodes: dict[str, Any] = json.loads((RECORDED / "gang-partly-up.sinfo.json").read_text())
-    recorded = nodes["sinfo"][0]
-    groups = (
-        (range(1, starting + 1), ["ALLOCATED", "CLOUD", "NOT_RESPONDING", "POWERING_UP"]),
-        (range(starting + 1, MAX_NODES + 1), ["IDLE", "CLOUD", "POWERED_DOWN"]),
+def recorded_job(changed: Mapping[str, object]) -> str:
+    """Return squeue's line of the recorded job whose node starts, with changed fields and tabs as separators."""
+    return "".join(f"{value}\t" for value in {**_recorded_fields(), "Account": "vision", **changed}.values()) + "\n"
+
+
+@functools.cache
+def _recorded_fields() -> Mapping[str, object]:
+    lines = (RECORDED / "power.squeue.txt").read_text().splitlines()
+    columns = next(line for line in lines if "CONFIGURING" in line).split("|00c0ffee|")
+    return dict(zip(JOB_FIELDS, columns, strict=False))
+
+
+def _queue(parts: list[range]) -> str:
+    """Return squeue's output: a job for each part, whose nodes start."""
+    return "".join(
+        recorded_job(
+            {
+                "JobID": number,
+                "NodeList": compress(f"{POOL}-{node}" for node in part),
+                "NumNodes": len(part),
+                "StartTime": int(time.time()),
+            }
+        )
+        for number, part in enumerate(parts, 1)
     )
-    nodes["sinfo"] = [
-        {
-            **recorded,
-            "node": {"state": state},
-            "nodes": {**recorded["nodes"], "total": len(part), "nodes": [compress(f"{POOL}-{node}" for node in part)]},
-        }
-        for part, state in groups
-        if part
-    ]
-    return nodes
+
+
+def _nodes(starting: int) -> str:
+    """Return sinfo's output: the starting and the powered-down nodes."""
+    groups = (
+        (range(1, starting + 1), "allocated+cloud+not_responding+powering_up"),
+        (range(starting + 1, MAX_NODES + 1), "idle+cloud+powered_down"),
+    )
+    return "".join(f"{compress(f'{POOL}-{node}' for node in part)} {state}\n" for part, state in groups if part)
 
 
 def _resume(parts: list[range], prefix: str) -> dict[str, Any]:

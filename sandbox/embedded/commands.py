@@ -4,7 +4,7 @@ import json
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,27 +67,27 @@ class Commands:
         return verbs[verb](words[1:], options)
 
     def _squeue(self, options: list[str]) -> str:
-        _json_only(options)
         ids = {int(word) for word in _option(options, "jobs").split(",") if word.isdigit()}
         states = set(_option(options, "states").upper().split(",")) - {""}
         nodes = set(expand(chosen)) if (chosen := _option(options, "nodelist")) else set()
-        jobs = [
-            job.show()
+        return "".join(
+            _line(_option(options, "Format"), job.fields())
             for job in self._slurm.jobs.values()
-            if (job.id in ids if ids else not job.finished)
+            if not job.finished
+            and (not ids or job.id in ids)
             and (not states or job.state in states)
             and (not nodes or nodes & set(job.nodes))
-        ]
-        return json.dumps({"jobs": jobs, "errors": [], "warnings": []}) + "\n"
+        )
 
     def _sinfo(self, options: list[str]) -> str:
-        _json_only(options)
         nodes = [self._node(name) for name in expand(chosen)] if (chosen := _option(options, "nodes")) else None
-        groups: dict[tuple[str, ...], list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for node in self._slurm.nodes.values() if nodes is None else nodes:
-            groups.setdefault((node.state, *sorted(node.flags)), []).append(node.name)
-        rows = [{"node": {"state": list(state)}, "nodes": {"nodes": names}} for state, names in groups.items()]
-        return json.dumps({"sinfo": rows, "errors": [], "warnings": []}) + "\n"
+            groups.setdefault("+".join([node.state, *sorted(node.flags)]).lower(), []).append(node.name)
+        form = _option(options, "Format")
+        return "".join(
+            _line(form, {"nodelist": compress(names), "statecomplete": state}) for state, names in groups.items()
+        )
 
     def _ping(self, _: list[str], options: list[str]) -> str:
         _json_only(options)
@@ -172,6 +172,14 @@ class Commands:
 
 def _option(options: list[str], name: str) -> str:
     return next((option.partition("=")[2] for option in options if option.startswith(f"--{name}=")), "")
+
+
+def _line(form: str, values: Mapping[str, str]) -> str:
+    """Return a line by a value of --Format: FIELD:0TEXT,FIELD:0TEXT with the text behind each field."""
+    if not form:
+        raise CommandError("the simulated Slurm needs --Format")
+    fields = (word.partition(":0") for word in form.split(","))
+    return "".join(values[name.lower()] + text for name, _, text in fields) + "\n"
 
 
 def _json_only(options: list[str]) -> None:

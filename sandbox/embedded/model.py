@@ -131,6 +131,28 @@ class EmbeddedJob:
             "time_limit": _number(self.minutes),
         }
 
+    def fields(self) -> dict[str, str]:
+        """Return the fields of `squeue --Format`, by their names in lower case; times are seconds since the epoch."""
+        return {
+            "jobid": str(self.id),
+            "state": self.state,
+            "nodelist": compress(self.nodes) if self.nodes else "",
+            "partition": self.partition,
+            "account": self.account or "(null)",
+            "username": self.user,
+            "wckey": "(null)",
+            "restartcnt": str(self.restarts),
+            "starttime": str(int(self.started)) if self.started else "N/A",
+            "timelimit": f"{self.minutes // 1440}-{self.minutes // 60 % 24:02}:{self.minutes % 60:02}:00",
+            "hetjobid": "N/A",
+            "arrayjobid": str(self.id),
+            "arraytaskid": "N/A",
+            "numnodes": str(self.size),
+            "submittime": str(int(self.submitted)),
+            "batchflag": "1",
+            "requeue": "1",
+        }
+
 
 def groups(nodes: Iterable[EmbeddedNode], partition: str) -> list[list[EmbeddedNode]]:
     """Return the groups of nodes of which a job of the partition may use one, the preferred group first."""

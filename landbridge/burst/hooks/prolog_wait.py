@@ -24,8 +24,8 @@ from landbridge.burst.hooks.programs import wake
 from landbridge.burst.journal.store import Store
 from landbridge.burst.reconcile.observed import pools_of
 from landbridge.burst.reconcile.residency import reject_if_restricted
-from landbridge.burst.slurm.slurm import SlurmError, run_json
-from landbridge.burst.slurm.slurm_json import hosts, node_states_of
+from landbridge.burst.slurm.slurm import SlurmError, node_states
+from landbridge.burst.slurm.slurm_json import hosts
 
 #: Not POWER_DOWN: Slurm powers such a node down when it has no job, and starts this one (power_save.c,
 #: _node_state_suspendable; job_mgr.c, test_job_nodes_ready).
@@ -140,7 +140,7 @@ def _log(text: str) -> None:
 
 def states(nodes: str) -> dict[str, frozenset[str]]:
     """Return the states of the nodes of a host list."""
-    return node_states_of(run_json(["sinfo", "--json", "--all", f"--nodes={nodes}"]))
+    return node_states(nodes)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Slurm commands of the controller: JSON from sinfo, squeue and scontrol, and grouped updates."""
+"""Slurm commands of the controller: text from sinfo and squeue, JSON from scontrol, and grouped updates."""
 
 import json
 import os
@@ -10,21 +10,20 @@ from typing import Any
 
 from landbridge.burst.model import BurstPolicy, JobComment, SlurmJob, SlurmNode, SlurmView
 from landbridge.burst.slurm.job_updates import errors_by_id, groups, one_line
-from landbridge.burst.slurm.slurm_json import (
-    JOB_KEYS,
-    active_host,
-    hook_that_keeps,
-    job_of,
+from landbridge.burst.slurm.slurm_json import active_host, nodes_of
+from landbridge.burst.slurm.slurm_json import words as words_of
+from landbridge.burst.slurm.slurm_text import (
+    NODE_FORMAT,
+    TIME_ENVIRONMENT,
+    SlurmTextError,
+    job_format,
+    jobs_of,
     node_states_of,
-    nodes_of,
-    words,
 )
 from landbridge.hostlist import compress
 
 # slurmctld starts its programs with a bare environment.
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#: States of jobs that have nodes.
-STATES_WITH_NODES = "CONFIGURING,RUNNING,COMPLETING,SUSPENDED"
 #: Names in one `scontrol update`: Linux permits 128 KiB in one argument, and slurmctld holds its locks for all of them.
 MAX_NAMES_PER_COMMAND = 500
 #: Jobs in one `scontrol update`, which sends a request for each, one after the other.
@@ -34,6 +33,8 @@ JOBS_TIMEOUT_SECONDS = 30.0
 COMMENTS_SECONDS = 60.0
 #: Terminals that get a message in one pass, with a command each.
 MAX_NOTIFIED_JOBS = 100
+#: Job ids in one `squeue`: ten characters each, and the same limit of an argument.
+MAX_IDS_PER_COMMAND = 10_000
 #: Prefix of a node's comment with its network path.
 NETWORK_PREFIX = "network:"
 #: States of nodes whose reason and address are queried.
@@ -41,25 +42,28 @@ REASON_STATES = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
 
 
 class SlurmError(Exception):
-    """Slurm command that failed, timed out or did not print JSON."""
+    """Slurm command that failed, timed out or did not print what was requested."""
 
 
-def run(command: Sequence[str], timeout: float = 15) -> str:
+def run(command: Sequence[str], timeout: float = 15, environ: Mapping[str, str] | None = None) -> str:
     """Run a Slurm command and return its output. Raises SlurmError."""
-    completed = _completed(command, timeout)
+    completed = _completed(command, timeout, environ)
     if completed.returncode != 0:
         raise SlurmError(f"{' '.join(command)[:200]}: {(completed.stderr or completed.stdout).strip()[:500]}")
     return completed.stdout
 
 
-def _completed(command: Sequence[str], timeout: float) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PATH": os.environ.get("PATH") or FALLBACK_PATH}
+def _completed(
+    command: Sequence[str], timeout: float, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PATH": os.environ.get("PATH") or FALLBACK_PATH, **(environ or {})}
     try:
         return subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",  # names of accounts and WCKeys are any bytes
             timeout=timeout,
             env=environment,
             check=False,
@@ -68,50 +72,73 @@ def _completed(command: Sequence[str], timeout: float) -> subprocess.CompletedPr
         raise SlurmError(f"{command[0]}: {str(error)[:500]}") from error
 
 
-def run_json(command: Sequence[str], timeout: float = 15, keep: frozenset[str] | None = None) -> dict[str, Any]:
-    """Run a Slurm command and parse its JSON output; if `keep` is given, only these keys of each object are kept."""
+def run_json(command: Sequence[str], timeout: float = 15) -> dict[str, Any]:
+    """Run a Slurm command and parse its JSON output. Raises SlurmError."""
     text = run(command, timeout)
     try:
-        return dict(json.loads(text, object_hook=None if keep is None else hook_that_keeps(keep)))
+        return dict(json.loads(text))
     except ValueError as error:
         raise SlurmError(f"{' '.join(command)[:200]}: not JSON: {text[:200]!r}") from error
 
 
-def view(policy: BurstPolicy, need_pending: bool = True, need_address: Iterable[str] = ()) -> SlurmView:
-    """Return the pools' nodes and the jobs on them. `need_address`: nodes whose address is needed, such as one with two
-    instances."""
+def view(policy: BurstPolicy, pending: Iterable[int] | None = None, need_address: Iterable[str] = ()) -> SlurmView:
+    """Return the pools' nodes, the jobs on them and the pending jobs with the ids `pending` (None: all pending jobs).
+
+    `need_address`: nodes whose address is needed, such as one with two instances.
+    """
     at = time.time()
     nodes = _nodes(policy, frozenset(need_address))
     up = [node.name for node in nodes.values() if "POWERED_DOWN" not in node.states]
-    raw = _jobs(f"--states={STATES_WITH_NODES}", f"--nodelist={compress(up)}") if up else []
-    if need_pending:
-        raw += _jobs("--states=PENDING")
-    return SlurmView(at, {job.id: job for job in map(job_of, raw)}, nodes)
+    # Without --states: squeue compares a state without a flag with the whole state, so RUNNING omits a running job that
+    # is stopped or just gets a signal (_filter_job in print.c, 23.11 to 26.05).
+    jobs = {job.id: job for job in (_jobs(f"--nodelist={compress(up)}") if up else ())}
+    if pending is None:
+        jobs |= {job.id: job for job in _jobs("--states=PENDING")}
+    else:
+        jobs |= _pending_jobs(sorted(pending))
+    return SlurmView(at, jobs, nodes)
+
+
+def _pending_jobs(ids: Sequence[int]) -> dict[int, SlurmJob]:
+    """Return those jobs that are pending."""
+    jobs: dict[int, SlurmJob] = {}
+    for first in range(0, len(ids), MAX_IDS_PER_COMMAND):
+        part = ids[first : first + MAX_IDS_PER_COMMAND]
+        # An unknown id is an error if it is the only one: squeue then requests this job alone.
+        numbers = ",".join(map(str, part if len(part) > 1 else [*part, *part]))
+        jobs |= {job.id: job for job in _jobs(f"--jobs={numbers}") if job.state == "PENDING"}
+    return jobs
 
 
 def _nodes(policy: BurstPolicy, need_address: frozenset[str]) -> dict[str, SlurmNode]:
     host_lists = [f"{pool.node_prefix}[1-{pool.max_nodes}]" for pool in policy.pools.values()]
     if not host_lists:
         return {}
-    raw = run_json(["sinfo", "--json", "--all", f"--nodes={','.join(host_lists)}"], timeout=30)
-    states = {name: node_states for name, node_states in node_states_of(raw).items() if policy.pool_of(name)}
-    names_with_details = [
-        name for name, node_states in states.items() if node_states & REASON_STATES or name in need_address
-    ]
+    shown = node_states(",".join(host_lists), timeout=30)
+    states = {name: words for name, words in shown.items() if policy.pool_of(name)}
+    names_with_details = [name for name, words in states.items() if words & REASON_STATES or name in need_address]
     detailed: dict[str, SlurmNode] = {}
     for part in _batches(sorted(names_with_details)):
         detailed |= nodes_of(run_json(["scontrol", "show", "node", compress(part), "--json"], timeout=30))
-    return {name: detailed.get(name) or SlurmNode(name, node_states) for name, node_states in states.items()}
+    return {name: detailed.get(name) or SlurmNode(name, words) for name, words in states.items()}
 
 
-def _jobs(*filters: str) -> list[dict[str, Any]]:
-    return list(run_json(["squeue", "--json", "--all", *filters], timeout=30, keep=JOB_KEYS).get("jobs", []))
+def node_states(host_list: str, timeout: float = 15) -> dict[str, frozenset[str]]:
+    """Return the base state and all flags of nodes, also of those that an abbreviated state hides. Raises SlurmError."""
+    command = ["sinfo", "--noheader", "--all", f"--nodes={host_list}", f"--Format={NODE_FORMAT}"]
+    try:
+        return node_states_of(run(command, timeout))
+    except SlurmTextError as error:
+        raise SlurmError(str(error)) from error
 
 
-def node_states(nodes: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the state and flags of nodes, such as IDLE, CLOUD, POWERED_DOWN."""
-    raw = run_json(["scontrol", "show", "node", compress(nodes), "--json"])
-    return {name: node.states for name, node in nodes_of(raw).items()}
+def _jobs(*filters: str) -> list[SlurmJob]:
+    separator = f"|{os.urandom(4).hex()}|"
+    command = ["squeue", "--noheader", "--all", f"--Format={job_format(separator)}", *filters]
+    try:
+        return list(jobs_of(run(command, 30, TIME_ENVIRONMENT), separator))
+    except SlurmTextError as error:
+        raise SlurmError(str(error)) from error
 
 
 def active() -> bool:
@@ -193,7 +220,7 @@ def _update_jobs(slurm_ids: Sequence[str], text: str, *settings: str) -> dict[st
 def promote(job: int, partitions: Sequence[str]) -> None:
     """Let a pending job use further partitions in addition to its own."""
     raw = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])
-    if not raw or "PENDING" not in words(raw[0].get("job_state")):
+    if not raw or "PENDING" not in words_of(raw[0].get("job_state")):
         return
     current = [partition for partition in str(raw[0].get("partition") or "").split(",") if partition]
     merged = list(dict.fromkeys([*current, *partitions]))

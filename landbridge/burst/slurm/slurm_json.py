@@ -1,32 +1,18 @@
-"""Conversion of Slurm's JSON to values of the model, for data parsers v0.0.39 to v0.0.45 (Slurm 23.02 to 26.05). Pure.
+"""Conversion of scontrol's JSON to values of the model, for data parsers v0.0.39 to v0.0.45 (Slurm 23.02 to 26.05). Pure.
 
 Source: Slurm's src/plugins/data_parser. They differ in the form of a number that may be unset or infinite, of a list of
 hosts (one string or several), and of a state (a word or a list of words).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from landbridge.burst.model import SlurmJob, SlurmNode
 from landbridge.hostlist import HostlistError, expand
 
 Raw = Mapping[str, Any]
-#: Keys of a job that are read. The others are large: every core of every node is a separate object.
-JOB_KEYS = frozenset(
-    (
-        *("jobs", "job_id", "job_state", "nodes", "partition", "account", "user_name", "wckey", "restart_cnt"),
-        *("start_time", "time_limit", "het_job_id", "array_job_id", "node_count", "submit_time", "comment"),
-        *("array_task_id", "batch_flag", "requeue"),
-        *("set", "infinite", "number"),
-    )
-)
 #: Flags that are more specific than the base state; the first one that a job has is its state.
 _STATE_FLAGS = ("CONFIGURING", "COMPLETING", "SUSPENDED")
-
-
-def hook_that_keeps(keep: frozenset[str]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return an object hook for json.loads that keeps only the keys in `keep`, to save memory."""
-    return lambda table: {key: value for key, value in table.items() if key in keep}
 
 
 def number(value: Any) -> int | None:
@@ -56,15 +42,6 @@ def hosts(value: Any) -> list[str]:
     return names
 
 
-def node_states_of(raw: Raw) -> dict[str, frozenset[str]]:
-    """Return the states of nodes from `sinfo --json`: groups of equal nodes, one for each of their partitions."""
-    states: dict[str, frozenset[str]] = {}
-    for group in raw.get("sinfo") or raw.get("nodes") or []:
-        state = frozenset(words((group.get("node") or {}).get("state")))
-        states.update(dict.fromkeys(hosts((group.get("nodes") or {}).get("nodes")), state))
-    return states
-
-
 def nodes_of(raw: Raw) -> dict[str, SlurmNode]:
     """Return the nodes from `scontrol show node --json`, by name."""
     return {node.name: node for node in map(_node, raw.get("nodes") or [])}
@@ -80,7 +57,7 @@ def _node(raw: Raw) -> SlurmNode:
 
 
 def job_of(raw: Raw) -> SlurmJob:
-    """Return a job from `squeue --json` or `scontrol show job --json`."""
+    """Return a job from `scontrol show job --json`."""
     state = _job_state(raw.get("job_state"))
     start = number(raw.get("start_time")) or None
     is_pending = state == "PENDING"

@@ -84,8 +84,7 @@ def test_a_daemon_without_slurm_launches_nothing_and_keeps_its_orders(
 SLURM = """#!/bin/sh
 case "$*" in
 ping*) echo '{{"pings": [{{"hostname": "'"$(cat {folder}/active)"'", "responding": true, "mode": "primary"}}]}}' ;;
-*nodes=p5*) echo '{{"sinfo": [{{"node": {{"state": ["IDLE", "CLOUD", "POWERED_DOWN"]}}, "nodes": {{"nodes": ["p5-[1-4]"]}}}}]}}' ;;
-*) echo '{{"jobs": []}}' ;;
+*nodes=p5*) echo 'p5-[1-4] idle+cloud+powered_down' ;;
 esac
 """
 

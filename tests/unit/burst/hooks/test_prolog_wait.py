@@ -51,8 +51,8 @@ def test_the_query_interval_grows_with_the_waiting_time() -> None:
 
 
 def answer(folder: Path, *states: list[str]) -> None:
-    rows = [{"node": {"state": s}, "nodes": {"nodes": [f"p5-{n}"]}} for n, s in enumerate(states, 1)]
-    (folder / "new").write_text(json.dumps({"sinfo": rows}))
+    lines = (f"p5-{number} {'+'.join(state).lower()}\n" for number, state in enumerate(states, 1))
+    (folder / "new").write_text("".join(lines))
     (folder / "new").replace(folder / "answer")
 
 
@@ -88,18 +88,20 @@ def test_the_program_ends_when_the_nodes_are_up_or_one_is_lost(tmp_path: Path, e
     assert process.poll() is None
     answer(tmp_path, ["ALLOCATED", "CLOUD"], end)
     assert process.wait(timeout=300) == 0
-    assert set((tmp_path / "asked").read_text().splitlines()) == {"--json --all --nodes=p5-[1-2]"}
+    assert set((tmp_path / "asked").read_text().splitlines()) == {
+        "--noheader --all --nodes=p5-[1-2] --Format=NodeList:0 ,StateComplete:0"
+    }
     assert process.stderr is not None and process.stderr.read() == ""
     process.stderr.close()
 
 
 def test_a_slurm_that_does_not_answer_is_reported_once_and_queried_again(tmp_path: Path) -> None:
-    (tmp_path / "answer").write_text("not json")
+    (tmp_path / "answer").write_text("p5-1")
     process = start(tmp_path)
     wait_for_queries(tmp_path, 3)
     answer(tmp_path, ["IDLE"], ["IDLE"])
     _, errors = process.communicate(timeout=300)
-    assert process.returncode == 0 and errors.count("not JSON") == 1
+    assert process.returncode == 0 and errors.count("a node list and a state are expected") == 1
 
 
 def test_the_program_does_not_wait_without_nodes(tmp_path: Path) -> None:

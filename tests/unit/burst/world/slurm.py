@@ -1,6 +1,6 @@
 """Simulated Slurm with the interface of landbridge.burst.slurm.slurm and the commands of users and operators."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from landbridge.burst.model import BurstPolicy, JobComment, SlurmJob, SlurmNode, SlurmView
 from landbridge.burst.slurm.slurm import REASON_STATES, SlurmError
@@ -16,15 +16,18 @@ class SlurmWorld(Slurmctld):
     def active(self) -> bool:
         return True
 
-    def view(self, policy: BurstPolicy, need_pending: bool = True, need_address: Iterable[str] = ()) -> SlurmView:
+    def view(
+        self, policy: BurstPolicy, pending: Iterable[int] | None = None, need_address: Iterable[str] = ()
+    ) -> SlurmView:
         with self.faults.call("slurm.view", "slurm", _refuse):
             self._reach()
             at, closer = self.clock.now, set(need_address)
+            waiting = self.jobs.keys() if pending is None else set(pending)
             nodes = {n.name: self._node(n, closer) for n in self.nodes.values()}
             up = {name for name, node in nodes.items() if "POWERED_DOWN" not in node.states}
             if self.faults.latency:
                 self.faults.passing(self.faults.latency)  # jobs are queried with a second command
-            jobs = {j.id: self._job(j) for j in self.jobs.values() if self._tells(j, need_pending, up)}
+            jobs = {j.id: self._job(j) for j in self.jobs.values() if self._tells(j, waiting, up)}
         return SlurmView(at, jobs, nodes)
 
     def down(self, nodes: Sequence[str], reason: str) -> None:
@@ -139,9 +142,9 @@ class SlurmWorld(Slurmctld):
             return SlurmNode(node.name, states, node.reason, node.address)
         return SlurmNode(node.name, states)
 
-    def _tells(self, job: SimJob, pending: bool, up: set[str]) -> bool:
+    def _tells(self, job: SimJob, pending: Set[int], up: set[str]) -> bool:
         if job.state == "PENDING":
-            return pending
+            return job.id in pending
         return job.state in ("CONFIGURING", "RUNNING", "COMPLETING") and not up.isdisjoint(job.nodes)
 
     def _job(self, job: SimJob) -> SlurmJob:

@@ -1,0 +1,64 @@
+"""Stand-ins of sinfo, squeue and scontrol on PATH, which print recorded output."""
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).parents[1] / "data"
+#: Separator of the recorded output of squeue; the stand-in prints the requested one.
+SEPARATOR = "|00c0ffee|"
+Calls = Callable[[], list[list[str]]]
+Install = Callable[..., Calls]
+
+_PROGRAM = """#!{python}
+import json, sys, pathlib
+with open({calls!r}, "a") as file: print(json.dumps(sys.argv), file=file)
+words = " ".join(sys.argv)
+separator = next((w.split(",")[0].partition(":0")[2] for w in sys.argv if w.startswith("--Format=JobID:0")), "")
+for word, answer in {answers!r}:
+    if word in words:
+        if answer.startswith("fail:"): sys.exit(answer)
+        text = pathlib.Path(answer).read_text() if answer.startswith("/") else answer
+        print(text.replace({recorded!r}, separator), end=""); break
+"""
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Return a function that puts the stand-ins on PATH and returns a function with their calls.
+
+    An answer is a text, the path of a file, or a table of them by a word of the arguments.
+    """
+
+    def install(**answers: Path | str | dict[str, Path | str]) -> Calls:
+        calls = tmp_path / "calls"
+        for name, answer in answers.items():
+            table = answer if isinstance(answer, dict) else {"": answer}
+            program = tmp_path / name
+            program.write_text(
+                _PROGRAM.format(
+                    python=sys.executable,
+                    calls=str(calls),
+                    answers=[(word, str(value)) for word, value in table.items()],
+                    recorded=SEPARATOR,
+                )
+            )
+            program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        return lambda: [
+            [Path(words[0]).name, *words[1:]]
+            for words in map(json.loads, calls.read_text().splitlines() if calls.exists() else [])
+        ]
+
+    return install
+
+
+def recorded(name: str, version: str) -> dict[str, Any]:
+    """Return recorded JSON."""
+    return dict(json.loads((DATA / version / f"{name}.json").read_text()))
