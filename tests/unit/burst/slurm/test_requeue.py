@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from landbridge.burst.slurm.slurm_json import JOB_KEYS, hook_that_keeps, job_of
+from landbridge.burst.slurm.slurm_json import job_of
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ from landbridge.burst.slurm.slurm_json import JOB_KEYS, hook_that_keeps, job_of
 )
 def test_only_batch_jobs_that_permit_it_are_requeued(fields: dict[str, bool], expected: bool) -> None:
     text = json.dumps({"jobs": [{"job_id": 7, "job_state": ["RUNNING"], **fields}]})
-    (raw,) = json.loads(text, object_hook=hook_that_keeps(JOB_KEYS))["jobs"]
+    (raw,) = json.loads(text)["jobs"]
     assert job_of(raw).is_requeued is expected
