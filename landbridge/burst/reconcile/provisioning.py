@@ -135,6 +135,8 @@ class Provisioning:
             permitted[self.rate.region(offering)] = self.rate.of_gang(offering, count)
             if permitted[self.rate.region(offering)] < count:
                 self.changes.schedule_pass(self.observed.now + TRICKLE_SECONDS)
+        if 0 in permitted.values():
+            return
         for gang, choice in calls:
             assert choice.offering is not None
             region = self.rate.region(choice.offering)

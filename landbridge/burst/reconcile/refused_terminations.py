@@ -22,8 +22,7 @@ def record_termination(state: State, action: Terminate, outcome: ActionOutcome, 
         since = before.since if before else now
         refusals[instance] = TerminationRefusal(code, message, since, now + TERMINATION_RETRY_SECONDS)
     if outcome.code:
-        kept = {id_: refusal for id_, refusal in state.termination_refusals.items() if id_ not in refusals}
-        return replace(state, termination_refusals={**kept, **refusals})
+        return replace(state, termination_refusals={**state.termination_refusals, **refusals})
     requested = {instance: now for instance in action.instances if instance not in outcome.refused}
     terminated_at = {id_: at for id_, at in state.terminated_at.items() if id_ not in outcome.refused}
     return replace(state, terminated_at={**terminated_at, **requested}, termination_refusals=refusals)

@@ -25,9 +25,9 @@ class Zones:
         self.calls += 1
         if self.calls == self.throttled_at:
             raise AwsError("RequestLimitExceeded", "")
-        kept = {self.zone_of[id] for id in ids if id in self.protected}
-        self.ended |= {id for id in ids if self.zone_of[id] not in kept}
-        if kept:
+        closed_zones = {self.zone_of[id] for id in ids if id in self.protected}
+        self.ended |= {id for id in ids if self.zone_of[id] not in closed_zones}
+        if closed_zones:
             raise AwsError(*REFUSED)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from landbridge.burst.model import ActionOutcome, Launch
+from landbridge.burst.model import AccountPolicy, ActionOutcome, Launch
 from tests.unit.burst.situations import NOW, at, decide, ec2, end, job, of, offering, only_launch, site, slurm
 
 GPU, BIG = job(1, "g-1", "g-2"), job(2, "b-1", "b-2")
@@ -35,12 +35,10 @@ def test_a_success_of_one_pool_does_not_end_the_wait_of_another():
 
 
 def test_another_region_is_not_throttled():
-    here, there = offering("a", size=2), offering("z", region="r-2")
-    policy = site((here, there))
-    accounts = {**policy.accounts, "lab": policy.accounts["lab"].__class__("lab", "internal", True, regions=("r-2",))}
-    policy = site((here, there), accounts=accounts)
+    near, far = offering("a", size=2), offering("z", region="r-2")
+    policy = site((near, far), accounts={"lab": AccountPolicy("lab", "internal", True, regions=("r-2",))})
     first = decide(slurm(GPU), ec2(), policy=policy)
     state = end(first, only_launch(first), THROTTLED, policy)
     second = job(3, "g-3", "g-4")  # the reservation has no room for it
     decision = decide(at(slurm(GPU, second), NOW + 1), ec2(), state, policy, NOW + 1)
-    assert [launch.offering.key for launch in of(decision, Launch)] == [there.key]
+    assert [launch.offering.key for launch in of(decision, Launch)] == [far.key]

@@ -110,11 +110,11 @@ class Ec2World:
         with self.faults.call("ec2.terminate", "ec2", _refuse):
             self._reach()
             machines = [self.machines[id] for id in ids if id in self.machines]
-            kept = {m.offering.zone for m in machines if m.protected and m.alive}
+            closed_zones = {m.offering.zone for m in machines if m.protected and m.alive}
             for machine in machines:
-                if machine.offering.zone not in kept:
+                if machine.offering.zone not in closed_zones:
                     self.end(machine, "controller")
-            if kept:
+            if closed_zones:
                 raise AwsError("OperationNotPermitted", "an instance is protected")
 
     def renew(self, ids: Iterable[str], until: float) -> None:
