@@ -102,7 +102,8 @@ def test_a_refused_call_terminates_the_whole_gang(
 def test_an_instance_that_could_not_be_terminated_is_in_the_outcome(
     cloud: EmulatorProcess, config: BurstConfig, shell: Ec2
 ) -> None:
-    cloud.control(pool={TYPE: 3}, faults={"TerminateInstances": {"code": "UnauthorizedOperation", "status": 403}})
+    refusal = {"code": "UnauthorizedOperation", "status": 403, "times": 3}
+    cloud.control(pool={TYPE: 3}, faults={"TerminateInstances": refusal})
     outcome = perform(launch(first(config)), shell, slurm, 1)
     assert (outcome.code, set(outcome.instances)) == ("InsufficientInstanceCapacity", {"p5-1", "p5-2"})
     assert alive(cloud) == 2
@@ -152,8 +153,11 @@ def test_a_failed_action_has_an_outcome_with_an_error_code(
         }
     )
     monkeypatch.setenv("PATH", "/nonexistent")
-    ended = perform(Terminate(("i-0123456789abcdef0",), "ORPHANED"), shell, slurm)
-    assert ended.code == "UnauthorizedOperation"
+    terminate = Terminate(("i-0123456789abcdef0",), "ORPHANED")
+    ended = perform(terminate, shell, slurm)
+    assert ended.refused["i-0123456789abcdef0"][0] == "UnauthorizedOperation"
+    (record,) = outcome_records(terminate, ended, 5.0)
+    assert (record.event, record.code) == ("not-terminated", "UnauthorizedOperation")
     assert perform(Renew(("i-0123456789abcdef0",), 2e9), shell, slurm).code == "UnauthorizedOperation"
     comments = CommentJobs((JobComment(7, "7", "x", None),))
     for action in (Down(("p5-1",), "GONE", "x"), SetAddresses({"p5-1": "10.0.0.1"}), comments):
