@@ -20,7 +20,7 @@ for each node.
 Real parts: landbridge.burst.hooks.programs run as Slurm runs them: node list as last argument, SLURM_RESUME_FILE with
 the path of a JSON file that exists only while the program runs, an empty environment. landbridge.burst.daemon.daemon
 runs too (`daemon` is its process; `programs.daemon()` starts another after it has ended). `scontrol`, `sinfo` and
-`squeue` in their PATH print what the real ones print. A cloud node is up once its instance has registered: start the
+`squeue` in their PATH print text and JSON like the real ones. A cloud node is up once its instance has registered: start the
 emulated AWS with `--launcher process --process-command "<python> -m sandbox.embedded.node <directory>/slurm.sock"`;
 that program reads its node's name from its instance's tags and launch index, through the metadata service, and
 registers.

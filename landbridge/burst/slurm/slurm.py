@@ -42,7 +42,7 @@ REASON_STATES = frozenset({"DOWN", "FAIL", "DRAIN", "INVALID_REG"})
 
 
 class SlurmError(Exception):
-    """Slurm command that failed, timed out or did not print what was requested."""
+    """Slurm command that failed, timed out or did not print the requested fields."""
 
 
 def run(command: Sequence[str], timeout: float = 15, environ: Mapping[str, str] | None = None) -> str:
@@ -104,7 +104,7 @@ def _pending_jobs(ids: Sequence[int]) -> dict[int, SlurmJob]:
     jobs: dict[int, SlurmJob] = {}
     for first in range(0, len(ids), MAX_IDS_PER_COMMAND):
         part = ids[first : first + MAX_IDS_PER_COMMAND]
-        # An unknown id is an error if it is the only one: squeue then requests this job alone.
+        # An unknown id is an error if it is alone: squeue then requests this job from slurmctld.
         numbers = ",".join(map(str, part if len(part) > 1 else [*part, *part]))
         jobs |= {job.id: job for job in _jobs(f"--jobs={numbers}") if job.state == "PENDING"}
     return jobs

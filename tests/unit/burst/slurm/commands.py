@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 DATA = Path(__file__).parents[1] / "data"
-#: Separator of the recorded output of squeue; the stand-in prints the requested one.
+#: Separator of the recorded output of squeue; the stand-in prints the requested separator.
 SEPARATOR = "|00c0ffee|"
 Calls = Callable[[], list[list[str]]]
 Install = Callable[..., Calls]

@@ -164,7 +164,7 @@ def test_the_separator_of_fields_is_another_one_in_each_query(commands: Install)
 
 
 def test_power_flags_are_read_under_a_maintenance_reservation(commands: Install) -> None:
-    """The stand-in answers as sinfo does: its JSON has one group of all idle nodes, with the flags of the first one."""
+    """The stand-in answers as sinfo does: its JSON has one group of all idle nodes, with the flags of the first."""
     group = {"node": {"state": ["IDLE", "CLOUD", "MAINTENANCE", "RESERVED"]}, "nodes": {"nodes": ["p5-[2,5-6]"]}}
     commands(
         sinfo={"--json": json.dumps({"sinfo": [group]}), "": DATA / NEW / "maint.sinfo.txt"},
