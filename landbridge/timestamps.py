@@ -28,6 +28,12 @@ def month_start(month: str) -> float:
     return datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC).timestamp()
 
 
+def month_end(at: float) -> float:
+    """Return the first timestamp after the month of `at`."""
+    # Day 32 of a month is in the next one.
+    return month_start(month_of(month_start(month_of(at)) + 31 * 86_400))
+
+
 def round_up_to_minute(at: float) -> float:
     """Return the timestamp rounded up to a minute: leases that end in the same minute are renewed by one call."""
     return math.ceil(at / 60) * 60.0

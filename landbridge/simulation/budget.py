@@ -10,7 +10,7 @@ from landbridge.burst.reconcile.offerings import OfferingChoice, choose
 
 @dataclass(slots=True)
 class SimulatedBudget:
-    """Held and spent USD. Every instance has a separate attempt; the attempt's token is the id of the instance."""
+    """Held and spent USD. Every instance has a separate attempt, and a hold by its id."""
 
     policy: BurstPolicy
     state: State = field(default_factory=State)
@@ -62,24 +62,24 @@ class SimulatedBudget:
             hold_usd=usd,
             usd_hour=usd_hour,
             ended=now,
-            instances={token: token},
+            instances={token: _instance_id(token)},
         )
         attempts, holds = dict(self.state.attempts), dict(self.state.holds)
-        attempts[token], holds[token] = attempt, hold_of(attempt, now)
+        attempts[token], holds[_instance_id(token)] = attempt, hold_of(attempt, now)
         self.state = replace(self.state, attempts=attempts, holds=holds)
         self._current(now).add(account, pool, usd)
 
     def missing(self, token: str, until: float) -> float:
         """Return the USD that an instance until `until` costs above its hold."""
-        hold = self.state.holds[token]
-        return max(hold_usd(1, hold.usd_hour, hold.created_at, until) - hold.usd, 0.0)
+        hold = self.state.holds[_instance_id(token)]
+        return hold.cost(hold.end, until)
 
     def keep(self, token: str, until: float, now: float) -> None:
         """Increase the hold of an instance to its cost until `until`."""
         usd = self.missing(token, until)
         if usd:
-            hold = self.state.holds[token]
-            holds = {**self.state.holds, token: replace(hold, usd=hold.usd + usd)}
+            hold = self.state.holds[_instance_id(token)]
+            holds = {**self.state.holds, _instance_id(token): replace(hold, until=until)}
             self.state = replace(self.state, holds=holds)
             self._current(now).add(hold.account, hold.pool, usd)
 
@@ -97,3 +97,8 @@ class SimulatedBudget:
         if self._ledger is None:
             self._ledger = Ledger.of(self.state, self.policy, now)
         return self._ledger
+
+
+def _instance_id(token: str) -> str:
+    """Return the id of an attempt's instance. It differs from the token, which is the key of a launch call's hold."""
+    return f"i-{token}"

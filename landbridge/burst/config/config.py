@@ -41,7 +41,7 @@ class BurstConfig:
     state_dir: Path = Path(STATE_DIR)
     socket: Path = Path(SOCKET)
     metrics: str | None = METRICS
-    snapshot_dir: Path | None = None  # on a pair of controllers: Slurm's shared state
+    snapshot_dir: Path | None = None  # beside Slurm's StateSaveLocation; on a pair of controllers it is shared
     heartbeat_namespace: str | None = None  # of the CloudWatch metric; None: no heartbeat
     heartbeat_seconds: float = 240.0
     fips_endpoints: bool = False  # of EC2, CloudWatch and Secrets Manager

@@ -47,7 +47,7 @@ PASS_INTERVAL_SECONDS = 15.0
 MIN_INTERVAL_SECONDS = 0.5
 #: Seconds after a pass in which no other controller may act.
 LEASE_SECONDS = 60.0
-#: Maximum age of the other controller's snapshot while only the lease changes.
+#: Maximum age of the snapshot while only the lease changes.
 SNAPSHOT_INTERVAL_SECONDS = 30.0
 
 
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class Daemon:
-    """Burst controller on one host. It observes its passes for metrics, log and the snapshot for the other controller."""
+    """Burst controller on one host. It observes its passes for metrics, log and the journal's snapshot."""
 
     config: BurstConfig
     _copied: tuple[int, float]  # of the last snapshot: count of journal saves, monotonic time
@@ -172,7 +172,9 @@ class Daemon:
 
     def written(self) -> None:
         folder, (saves, at) = self.config.snapshot_dir, self._copied
-        if folder is None or (self._store.saves == saves and time.monotonic() < at + SNAPSHOT_INTERVAL_SECONDS):
+        # A journal without a lease has replaced a lost one in this pass: the next pass continues from the copy.
+        is_recent = self._store.saves == saves and time.monotonic() < at + SNAPSHOT_INTERVAL_SECONDS
+        if folder is None or is_recent or self._store.lease() is None:
             return
         try:
             self._store.snapshot(folder)
@@ -195,8 +197,11 @@ class Daemon:
             log(str(error))
             acting = False
         folder = self.config.snapshot_dir
-        if acting and not self._acting and folder is not None and self._store.restore(folder):
-            log(f"continues from the other controller's journal in {folder}")
+        is_first = not self._acting or self._store.lease() is None
+        if acting and is_first and folder is not None and self._store.restore(folder):
+            lease = self._store.lease()
+            owner = "its own" if lease is not None and lease[0] == self.holder else "the other controller's"
+            log(f"continues from {owner} journal in {folder}")
         if acting:
             acting = self._store.take_lease(self.holder, time.time(), LEASE_SECONDS)
         if acting != self._acting:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, ObservationKind, SlurmView, State
+from landbridge.timestamps import month_of
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #: Upper bounds of the histograms in seconds: from a launch call to a node that Slurm can use, and of a pass.
@@ -123,8 +124,10 @@ class Metrics:
         apart = sum(observation.kind is ObservationKind.JOB_APART for observation in state.first_seen)
         gauges["jobs_apart"] = {(): float(apart)}
         held: Counter[Labels] = Counter()
+        month = month_of(slurm.at)
         for hold in state.holds.values():
-            held[("account", hold.account), ("month", hold.month), ("pool", hold.pool)] += hold.usd  # type: ignore[assignment]
+            for account, usd in hold.charges(hold.since, hold.end).items():
+                held[("account", account), ("month", month), ("pool", hold.pool)] += usd  # type: ignore[assignment]
         gauges["held_usd"] = held
         gauges["spent_usd"] = {
             (("account", account), ("month", month), ("pool", pool)): usd

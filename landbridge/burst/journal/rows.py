@@ -158,6 +158,8 @@ def _read(kind: type[T], raw: Any) -> T:
         if field.default is MISSING and field.default_factory is MISSING
     ):
         raise TypeError(kind.__name__)
-    return kind(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items() if name in names}
-    )
+    return kind(**{name: _tuples(value) for name, value in raw.items() if name in names})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

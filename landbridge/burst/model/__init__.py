@@ -22,6 +22,7 @@ from landbridge.burst.model.actions import (
     Terminate,
 )
 from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, Market
+from landbridge.burst.model.holds import BudgetHold, Claim
 from landbridge.burst.model.policy import (
     AccountPolicy,
     BurstPolicy,
@@ -34,7 +35,6 @@ from landbridge.burst.model.slurm_view import SlurmJob, SlurmNode, SlurmView
 from landbridge.burst.model.state import (
     Attempt,
     Backoff,
-    BudgetHold,
     CircuitBreaker,
     InsufficientCapacity,
     Observation,
@@ -55,6 +55,7 @@ __all__ = [
     "BudgetHold",
     "BurstPolicy",
     "CircuitBreaker",
+    "Claim",
     "CloudInstance",
     "CommentJobs",
     "DecisionRecord",

@@ -1,9 +1,11 @@
-"""Journal state: orders, launch attempts, budget holds, back-offs, and offerings and pools that are not tried for a time."""
+"""Journal state: orders, launch attempts, back-offs, and offerings and pools that are not tried for a time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
+
+from landbridge.burst.model.holds import BudgetHold
 
 OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
 
@@ -68,18 +70,6 @@ class CircuitBreaker:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetHold:
-    """Budget hold: the worst-case cost of a launch, held until its instances have ended. By token."""
-
-    account: str
-    pool: str
-    month: str  # 2026-11, UTC, of the launch
-    usd: float
-    usd_hour: float
-    created_at: float
-
-
-@dataclass(frozen=True, slots=True)
 class Backoff:
     """Back-off of a job: the reason, and when it may be tried again. `reported`: the job's comment has the reason."""
 
@@ -138,7 +128,7 @@ class State:
     attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by token
     insufficient_capacity: Mapping[str, InsufficientCapacity] = field(default_factory=dict)  # by Offering.key
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)  # by pool
-    holds: Mapping[str, BudgetHold] = field(default_factory=dict)  # by token
+    holds: Mapping[str, BudgetHold] = field(default_factory=dict)  # by instance, or by token of an open attempt
     spent: Mapping[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`

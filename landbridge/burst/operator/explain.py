@@ -140,10 +140,12 @@ def _journal(number: int, state: State, now: float) -> Iterator[ExplanationPoint
         else:
             text = f"AWS refused {count}" if attempt.code else f"AWS gave {count}"
         yield ExplanationPoint("launch", text, iso(attempt.created_at), attempt.code)
-        hold = state.holds.get(attempt.token)
-        if hold is not None:
-            text = f"{hold.usd:.2f} USD are held for it ({hold.usd_hour:.2f} USD a node and hour)"
-            yield ExplanationPoint("hold", text, iso(hold.created_at), usd=hold.usd)
+        keys = (attempt.token, *attempt.instances.values())
+        holds = [state.holds[key] for key in keys if key in state.holds]
+        if holds:
+            usd = sum(hold.usd for hold in holds)
+            text = f"{usd:.2f} USD are held for it ({attempt.usd_hour:.2f} USD a node and hour)"
+            yield ExplanationPoint("hold", text, iso(min(hold.since for hold in holds)), usd=usd)
 
 
 def _points(record: DecisionRecord) -> Iterator[ExplanationPoint]:

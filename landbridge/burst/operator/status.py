@@ -95,8 +95,9 @@ def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]
             spent, held = spending.get(account, (0.0, 0.0))
             spending[account] = spent + usd, held
     for hold in state.holds.values():
-        spent, held = spending.get(hold.account, (0.0, 0.0))
-        spending[hold.account] = spent, held + hold.usd
+        for account, usd in hold.charges(hold.since, hold.end).items():
+            spent, held = spending.get(account, (0.0, 0.0))
+            spending[account] = spent, held + usd
     return dict(sorted(spending.items()))
 
 

@@ -1,15 +1,16 @@
 """Launch attempts of the journal: their results by EC2's view, instances without an attempt, and finished attempts."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from landbridge.burst.model import Attempt, BurstPolicy, CloudInstance, Offering, PoolPolicy, State
-from landbridge.burst.reconcile.budget import hold_of, hold_usd, settle_holds
-from landbridge.burst.reconcile.observed import ALIVE, REBUILT_GANG, Observed, token_of
+from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, CloudInstance, Offering, PoolPolicy, State
+from landbridge.burst.reconcile.budget import hold_usd, settle_holds
+from landbridge.burst.reconcile.observed import ALIVE, FORGOTTEN, REBUILT_GANG, Observed, token_of
 from landbridge.burst.reconcile.residency import data_class_of
 
 
 def account_for_instances(observed: Observed) -> State:
-    """Return the journal updated by EC2's view: every running instance has an attempt with a hold; ended ones are
+    """Return the journal updated by EC2's view: every running instance has an attempt and a hold; ended ones are
     spent."""
     if observed.ec2 is None:
         return observed.state
@@ -19,17 +20,40 @@ def account_for_instances(observed: Observed) -> State:
             alive.setdefault(token_of(instance), []).append(instance)
     attempts, holds = dict(observed.state.attempts), dict(observed.state.holds)
     for token, instances in alive.items():
-        attempt = _joined(attempts.get(token), token, instances, observed)
-        if attempt is not None:
-            attempts[token] = attempt
-            if token not in holds and attempt.ended is not None:
-                holds[token] = replace(hold_of(attempt, min(observed.now, attempt.created_at)), usd=attempt.hold_usd)
+        attempts[token] = attempt = _joined(attempts.get(token), token, instances, observed)
+        if attempt.ended is not None:
+            holds |= {instance.id: _hold(instance, attempt, holds, observed.now) for instance in instances}
+            _hold_unseen(attempt, holds)
     state = replace(observed.state, attempts=attempts, holds=holds)
     return settle_holds(state, _ended_instances(state, alive, observed), observed.now)
 
 
-def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance], observed: Observed) -> Attempt | None:
-    """Return the attempt with the instances that EC2 shows for it; None if it is unchanged."""
+def _hold(instance: CloudInstance, attempt: Attempt, holds: Mapping[str, BudgetHold], now: float) -> BudgetHold:
+    """Return the hold of a running instance: the present one, or that of its launch call, or one since its launch. It
+    ends with the lease that EC2 shows, if that is later."""
+    hold = holds.get(instance.id)
+    if hold is None:
+        launched = min(now, instance.launched)
+        call = holds.get(attempt.token)
+        hold = (
+            replace(call, nodes=1)
+            if call is not None
+            else BudgetHold(attempt.account, attempt.pool, attempt.usd_hour, launched, launched)
+        )
+    lease = instance.lease or 0.0
+    return replace(hold, until=lease) if lease > hold.end else hold
+
+
+def _hold_unseen(attempt: Attempt, holds: dict[str, BudgetHold]) -> None:
+    """Reduce the hold of a forgotten launch call to the instances that EC2 has not shown."""
+    call = holds.pop(attempt.token, None)
+    unseen = len(attempt.nodes) - len(attempt.instances)
+    if call is not None and attempt.code == FORGOTTEN and unseen > 0:
+        holds[attempt.token] = replace(call, nodes=min(call.nodes, unseen))
+
+
+def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance], observed: Observed) -> Attempt:
+    """Return the attempt with the instances that EC2 shows for it."""
     by_node = {instance.node: instance.id for instance in instances if instance.node}
     nameless = {f"?{instance.id}": instance.id for instance in instances if not instance.node}
     if attempt is None:
@@ -38,27 +62,14 @@ def _joined(attempt: Attempt | None, token: str, instances: list[CloudInstance],
         # The response was lost. If EC2 shows all instances, the result is known; otherwise the call is repeated.
         if set(attempt.nodes) <= by_node.keys():
             return replace(attempt, ended=observed.now, code="", instances=by_node)
-        return None
+        return attempt
     ids = set(attempt.instances.values())
     late = [instance for instance in instances if instance.id not in ids]
-    if not late:
-        return None
     late_by_node = {
         (instance.node if instance.node not in attempt.instances else "") or f"?{instance.id}": instance.id
         for instance in late
     }
-    hold = (
-        attempt.usd_hour
-        * sum(max(0.0, (instance.lease or observed.now) - instance.launched) for instance in late)
-        / 3600
-    )
-    is_empty = not attempt.instances
-    return replace(
-        attempt,
-        instances={**attempt.instances, **late_by_node},
-        hold_usd=hold if is_empty else attempt.hold_usd,
-        created_at=attempt.created_at,
-    )
+    return replace(attempt, instances={**attempt.instances, **late_by_node}) if late else attempt
 
 
 def _rebuilt(token: str, instances: list[CloudInstance], by_node: dict[str, str], observed: Observed) -> Attempt:
@@ -148,11 +159,13 @@ def without_finished_attempts(state: State, observed: Observed, current: set[str
             return False
         return observed.now - attempt.ended > settle_seconds
 
-    holds = {
-        token: hold
-        for token, hold in state.holds.items()
-        if (attempt := state.attempts.get(token)) is not None and not has_no_instance(attempt)
+    launched = {id for attempt in state.attempts.values() for id in attempt.instances.values()}
+    unknown = {
+        attempt.token
+        for attempt in state.attempts.values()
+        if attempt.ended is None or observed.now - attempt.ended <= settle_seconds
     }
+    holds = {key: hold for key, hold in state.holds.items() if key in launched or key in unknown}
     attempts = {
         token: attempt
         for token, attempt in state.attempts.items()

@@ -1,7 +1,7 @@
 """Budget: holds, spending and caps, by account, pool and month.
 
-A hold covers a launch until the leases of its instances end. When an instance ends, the hold decreases and the
-instance's actual cost is spent. The account of a launch pays for its instances, as on the invoice by tags.
+A hold covers an instance until its lease ends. The jobs on a node pay for it, and its time without a job is the
+launching account's (`charging`). When an instance ends, its actual cost is spent and nothing is held any more.
 """
 
 from collections import Counter
@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, State
-from landbridge.timestamps import month_of, month_start
+from landbridge.timestamps import month_end, month_of, month_start
+
+Spending = dict[tuple[str, str, str], float]
 
 
 @dataclass(slots=True)
@@ -29,7 +31,8 @@ class Ledger:
             if month == ledger.month:
                 ledger.add(account, pool, usd)
         for hold in state.holds.values():
-            ledger.add(hold.account, hold.pool, hold.usd)
+            for account, usd in committed(hold, now).items():
+                ledger.add(account, hold.pool, usd)
         return ledger
 
     def copy(self) -> "Ledger":
@@ -46,29 +49,36 @@ class Ledger:
 
     def refusal(self, account: str, pool: str, usd: float) -> str | None:
         """Return the text of the hard cap that `usd` more would exceed; None if there is none."""
-        return self._over(account, pool, usd, hard=True)
+        return self._over(self._caps(account, pool), usd, hard=True)
+
+    def account_refusal(self, account: str, usd: float) -> str | None:
+        """Return the text of the account's hard cap that `usd` of another account's holds would exceed, if any."""
+        return self._over(self._account_cap(account), usd, hard=True)
 
     def warning(self, account: str, pool: str, usd: float) -> str | None:
         """Return the text of the soft cap that `usd` more would exceed, which is recorded, not refused; None if there
         is none."""
-        return self._over(account, pool, usd, hard=False)
+        return self._over(self._caps(account, pool), usd, hard=False)
 
-    def _over(self, account: str, pool: str, usd: float, *, hard: bool) -> str | None:
+    def _over(self, caps: Iterable[tuple[str, float, float, bool]], usd: float, *, hard: bool) -> str | None:
         if usd <= 0:
             return None
-        for owner, cap, committed, is_hard in self._caps(account, pool):
-            if is_hard is hard and committed + usd > cap:
-                return f"{owner} has {committed:.2f} of {cap:.2f} USD committed in {self.month}; {usd:.2f} more is over"
+        for owner, cap, used, is_hard in caps:
+            if is_hard is hard and used + usd > cap:
+                return f"{owner} has {used:.2f} of {cap:.2f} USD committed in {self.month}; {usd:.2f} more is over"
         return None
 
     def _caps(self, account: str, pool: str) -> Iterable[tuple[str, float, float, bool]]:
-        account_policy = self.policy.accounts.get(account)
-        if account_policy is not None and account_policy.monthly_usd is not None:
-            yield f"account {account}", account_policy.monthly_usd, float(self.accounts[account]), account_policy.hard
+        yield from self._account_cap(account)
         if pool in self.policy.pool_monthly_usd:
             yield f"pool {pool}", self.policy.pool_monthly_usd[pool], float(self.pools[pool]), self.policy.hard
         if self.policy.monthly_usd is not None:
             yield "the cluster", self.policy.monthly_usd, self.total, self.policy.hard
+
+    def _account_cap(self, account: str) -> Iterable[tuple[str, float, float, bool]]:
+        account_policy = self.policy.accounts.get(account)
+        if account_policy is not None and account_policy.monthly_usd is not None:
+            yield f"account {account}", account_policy.monthly_usd, float(self.accounts[account]), account_policy.hard
 
 
 def hold_usd(nodes: int, usd_hour: float, now: float, lease: float) -> float:
@@ -77,49 +87,57 @@ def hold_usd(nodes: int, usd_hour: float, now: float, lease: float) -> float:
 
 
 def hold_of(attempt: Attempt, now: float) -> BudgetHold:
-    return BudgetHold(attempt.account, attempt.pool, month_of(now), attempt.hold_usd, attempt.usd_hour, now)
+    """Return the hold of a launch call."""
+    return BudgetHold(attempt.account, attempt.pool, attempt.usd_hour, now, attempt.lease, len(attempt.nodes))
+
+
+def committed(hold: BudgetHold, now: float) -> dict[str, float]:
+    """Return what is not spent yet of a hold's instances by account: until their leases end, or now if that is later."""
+    return hold.charges(hold.since, max(hold.end, now))
 
 
 def settle_holds(state: State, ended_instances: Mapping[str, Mapping[str, bool]], now: float) -> State:
     """Return the state in which the cost of ended instances (token -> node -> seen ending) is spent and not held any
     more.
 
-    An instance that EC2 shows ending (True) has cost until now. One that EC2 does not show ended at an unknown time, at
-    the latest with its lease: its hold is the maximum of its cost.
+    An instance that EC2 shows ending (True) has cost until the call that terminated it, or until now. One that EC2 does
+    not show ended at an unknown time, at the latest with its lease.
     """
     attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)
     for token, nodes in ended_instances.items():
         attempt = attempts[token]
+        for node, is_seen_ending in nodes.items():
+            instance = attempt.instances[node]
+            hold = holds.pop(instance, None)
+            if hold is not None:
+                spend(spent, hold, min(now, state.terminated_at.get(instance, now) if is_seen_ending else hold.end))
         remaining = {node: id for node, id in attempt.instances.items() if node not in nodes}
-        hold, count = holds.get(token), len(attempt.instances)
-        if hold is not None and count:
-            cost, share = hold.usd_hour * max(0.0, now - hold.created_at) / 3600, hold.usd / count
-            _spend(spent, hold, sum(cost if is_seen_ending else min(cost, share) for is_seen_ending in nodes.values()))
-            holds[token] = replace(hold, usd=hold.usd * len(remaining) / count)
-            if not remaining:
-                del holds[token]
         attempts[token] = replace(attempt, instances=remaining)
     return replace(state, attempts=attempts, holds=holds, spent=spent)
 
 
 def roll_over_month(state: State, now: float) -> State:
-    """Return the state after a change of month: the used part of older holds is spent in their month, the rest is held
-    in this one."""
-    month = month_of(now)
-    old_holds = {token: hold for token, hold in state.holds.items() if hold.month < month}
+    """Return the state after a change of month: the cost of instances before this month is spent in its month, the rest
+    is held in this one."""
+    start = month_start(month_of(now))
+    old_holds = {
+        key: hold for key, hold in state.holds.items() if hold.since < start and key not in state.attempts
+    }  # not those of launch calls: they may have cost nothing
     if not old_holds:
         return state
-    holds, spent, start = dict(state.holds), dict(state.spent), month_start(month)
-    for token, hold in old_holds.items():
-        attempt = state.attempts.get(token)
-        nodes = len(attempt.instances) if attempt else 0
-        used = min(hold.usd, nodes * hold.usd_hour * max(0.0, start - hold.created_at) / 3600)
-        _spend(spent, hold, used)
-        holds[token] = replace(hold, month=month, usd=hold.usd - used, created_at=max(hold.created_at, start))
+    holds, spent = dict(state.holds), dict(state.spent)
+    for key, hold in old_holds.items():
+        spend(spent, hold, start)
+        holds[key] = replace(hold, since=start)
     return replace(state, holds=holds, spent=spent)
 
 
-def _spend(spent: dict[tuple[str, str, str], float], hold: BudgetHold, usd: float) -> None:
-    if usd:
-        key = (hold.month, hold.account, hold.pool)
-        spent[key] = spent.get(key, 0.0) + usd
+def spend(spent: Spending, hold: BudgetHold, stop: float) -> None:
+    """Add the cost of a hold's instances until `stop` to `spent`, each part in its month."""
+    start = hold.since
+    while start < stop:
+        end = min(stop, month_end(start))
+        for account, usd in hold.charges(start, end).items():
+            key = (month_of(start), account, hold.pool)
+            spent[key] = spent.get(key, 0.0) + usd
+        start = end

@@ -2,7 +2,7 @@
 pass."""
 
 from collections.abc import Iterable, KeysView, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from landbridge.burst.model import (
     Action,
@@ -28,9 +28,10 @@ from landbridge.burst.model import (
     Terminate,
     TerminationRefusal,
 )
-from landbridge.burst.reconcile.budget import Ledger
+from landbridge.burst.model.errors import facts
+from landbridge.burst.reconcile.budget import Ledger, Spending
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS
-from landbridge.burst.reconcile.observed import Observed, token_of
+from landbridge.burst.reconcile.observed import Observed
 from landbridge.timestamps import iso
 
 #: A longer time between two passes means that the controller was stopped or a clock jumped: it does not count for
@@ -58,6 +59,7 @@ class Changes:
     records: list[DecisionRecord] = field(default_factory=list)
     attempts: dict[str, Attempt] = field(default_factory=dict)
     holds: dict[str, BudgetHold] = field(default_factory=dict)
+    spent: Spending = field(default_factory=dict)
     backoffs: dict[int, Backoff] = field(default_factory=dict)
     terminated_at: dict[str, float] = field(default_factory=dict)
     termination_refusals: dict[str, TerminationRefusal] = field(default_factory=dict)
@@ -73,10 +75,11 @@ class Changes:
     _ended_jobs: dict[int, tuple[SlurmJob, tuple[str, str]]] = field(default_factory=dict)
     # By code, and whether EC2 refused it before.
     _terminations: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
-    _renews: dict[float, list[str]] = field(default_factory=dict)
+    _renews: dict[tuple[float, str], list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.attempts, self.holds = dict(self.state.attempts), dict(self.state.holds)
+        self.spent = dict(self.state.spent)
         self.backoffs = dict(self.state.backoffs)
         self.termination_refusals = dict(self.state.termination_refusals)
         last = self.state.last_observation_at
@@ -202,22 +205,8 @@ class Changes:
             self.holds[token] = hold
             self.ledger.add(hold.account, hold.pool, hold.usd)
 
-    def extend(self, instance: CloudInstance, until: float) -> str | None:
-        """Hold the cost of an instance from the end of its lease to `until`; return the reason if a hard cap refuses
-        it."""
-        token = token_of(instance)
-        hold = self.holds.get(token)
-        if hold is None:
-            return None
-        usd = hold.usd_hour * max(0.0, until - max(instance.lease or 0.0, self.observed.now)) / 3600
-        refusal = self.ledger.refusal(hold.account, hold.pool, usd)
-        if refusal is None and usd:
-            self.ledger.add(hold.account, hold.pool, usd)
-            self.holds[token] = replace(hold, usd=hold.usd + usd)
-        return refusal
-
-    def renew(self, instance: str, until: float) -> None:
-        self._renews.setdefault(until, []).append(instance)
+    def renew(self, instance: CloudInstance, until: float) -> None:
+        self._renews.setdefault((until, instance.region), []).append(instance.id)
 
     def power_up(self, nodes: Iterable[str], pool: str, offering: str) -> None:
         """Add the power-up of nodes without a job."""
@@ -246,9 +235,11 @@ class Changes:
         actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]
         actions += [SetAddresses(dict(self.addresses))] if self.addresses else []
         actions += self.launches
-        for until, instances in sorted(self._renews.items()):
+        for (until, _), instances in sorted(self._renews.items()):
             if ids := sorted(set(instances) - self.terminated):
-                actions.append(Renew(tuple(ids), until))
+                # An action is one call, so that its outcome is that of all its instances.
+                size = int(facts()["calls"]["tag"])
+                actions += [Renew(tuple(ids[at : at + size]), until) for at in range(0, len(ids), size)]
                 self.record("renew", text=iso(until), instances=ids)
         actions += [self.job_comments] if self.job_comments else []
         actions += self.promotes

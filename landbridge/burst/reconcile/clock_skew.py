@@ -42,10 +42,7 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
             )
             for pool, breaker in state.breakers.items()
         },
-        holds={
-            token: replace(hold, created_at=now) if hold.created_at > latest else hold
-            for token, hold in state.holds.items()
-        },
+        holds={key: replace(hold, since=now) if hold.since > latest else hold for key, hold in state.holds.items()},
         backoffs={
             job: replace(backoff, until=min(backoff.until, now + BACKOFF_SECONDS[1]))
             for job, backoff in state.backoffs.items()

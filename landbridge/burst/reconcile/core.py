@@ -82,6 +82,7 @@ def reconcile(
         orders=_orders(observed),
         attempts=changes.attempts,
         holds=changes.holds,
+        spent=changes.spent,
         backoffs=_backoffs(changes, now),
         terminated_at=changes.terminated_at,
         termination_refusals=changes.termination_refusals,

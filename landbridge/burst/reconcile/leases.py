@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Gang, PoolPolicy, SlurmJob, SlurmNode
 from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.reconcile.charging import charge, extend, job_end, limit_claims, paying_jobs
 from landbridge.burst.reconcile.node_states import (
     is_asked_to_power_down,
     is_not_responding,
@@ -41,11 +42,7 @@ def needed_until(
     node: SlurmNode, jobs: Sequence[SlurmJob], policy: BurstPolicy, now: float
 ) -> tuple[float | None, bool]:
     """Return until when Slurm needs the node's instance (None: not needed), and whether this time increases with `now`."""
-    job_ends = [
-        job.started + (job.minutes + policy.grace_minutes) * 60
-        for job in jobs
-        if job.started is not None and job.minutes is not None
-    ]
+    job_ends = [end for job in jobs if (end := job_end(job, policy)) is not None]
     is_moving = len(job_ends) < len(jobs) or not jobs
     if is_moving and not (is_not_responding(node) and is_up(node)) and (jobs or not is_asked_to_power_down(node)):
         return max([now + policy.lease_minutes * 60, *job_ends]), True
@@ -53,17 +50,21 @@ def needed_until(
 
 
 def renew_leases(observed: Observed, changes: Changes) -> None:
-    """Renew the leases that are too short for the use of the nodes by Slurm or an operator, as far as the budgets
-    permit."""
+    """Charge running instances to the jobs on their nodes, and renew the leases that are too short for the use of the
+    nodes by Slurm or an operator, as far as the budgets permit."""
     for name, instances in observed.living.items():
         node = observed.slurm.nodes.get(name)
         if node is None or name in changes.downed or not _keeps_instance(node):
             continue
         jobs = observed.jobs.get(name, ())
-        until, is_moving = needed_until(node, jobs, observed.policy, observed.now)
         for instance in instances:
-            if instance.id not in changes.terminated:
-                _renew_instance(observed, changes, instance, jobs, until, is_moving)
+            if instance.id in changes.terminated:
+                continue
+            refusal = charge(observed, changes, instance, jobs)
+            if refusal is not None:
+                changes.down([name], "BUDGET", refusal.text, jobs)
+            elif (payers := paying_jobs(changes, instance, jobs)) or not jobs:
+                _renew_instance(observed, changes, instance, node, payers)
 
 
 def _keeps_instance(node: SlurmNode) -> bool:
@@ -72,30 +73,30 @@ def _keeps_instance(node: SlurmNode) -> bool:
 
 
 def _renew_instance(
-    observed: Observed,
-    changes: Changes,
-    instance: CloudInstance,
-    jobs: Sequence[SlurmJob],
-    until: float | None,
-    is_moving: bool,
+    observed: Observed, changes: Changes, instance: CloudInstance, node: SlurmNode, jobs: Sequence[SlurmJob]
 ) -> None:
-    lease = instance.lease or 0.0
+    lease, policy = instance.lease or 0.0, observed.policy
+    until, is_moving = needed_until(node, jobs, policy, observed.now)
     if until is None or until <= observed.now:
-        _expire(
-            observed, changes, instance, lease, "its lease is over, and no job is known that would renew it", "ORPHANED"
-        )
+        text = "its lease is over, and no job is known that would renew it"
+        _expire(observed, changes, instance, lease, text, "ORPHANED")
         return
-    slack = RENEWAL_SHARE * observed.policy.lease_minutes * 60 if is_moving else 0.0
+    slack = RENEWAL_SHARE * policy.lease_minutes * 60 if is_moving else 0.0
     if lease >= until - slack:
         changes.schedule_pass(lease - slack if is_moving else None)
         return
     target = round_up_to_minute(until)
-    refusal = changes.extend(instance, target)
+    refusal = extend(changes, instance, target)
     if refusal is None:
-        changes.renew(instance.id, target)
+        changes.renew(instance, target)
+        return
+    others = [job for job in jobs if job.account != refusal.account]
+    if others and len(others) < len(jobs):
+        limit_claims(changes, instance, refusal.account)
+        _renew_instance(observed, changes, instance, node, others)
         return
     # The job may end before its time limit: the instance stays until its present lease ends.
-    _expire(observed, changes, instance, lease, refusal, "BUDGET")
+    _expire(observed, changes, instance, lease, refusal.text, "BUDGET")
 
 
 def _expire(observed: Observed, changes: Changes, instance: CloudInstance, lease: float, text: str, code: str) -> None:

@@ -43,8 +43,27 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
     if isinstance(action, RecordTopology):
         return replace(state, topology_read={**state.topology_read, **outcome.instances})
     if isinstance(action, Renew):
-        return state  # EC2 shows the lease; the hold stays in both cases
+        return _renewed(state, action, outcome)
     return state
+
+
+def _renewed(state: State, action: Renew, outcome: ActionOutcome) -> State:
+    """End the holds with the leases that the renewal has bought: a refused one none, an unanswered one perhaps all.
+
+    A call is repeated after a time-out, and the repetition may be refused: then EC2 shows the longer lease to the next
+    pass.
+    """
+    holds = dict(state.holds)
+    for instance in action.instances:
+        hold = holds.get(instance)
+        if hold is not None and hold.asked is not None:
+            until = hold.until
+            if not outcome.code:
+                until = action.until
+            elif classify(outcome.code) is ErrorKind.NETWORK:
+                until = hold.end
+            holds[instance] = replace(hold, until=until, asked=None)
+    return replace(state, holds=holds)
 
 
 def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
@@ -58,13 +77,9 @@ def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstP
         instances = {node: outcome.instances[node] for node in attempt.nodes if node in outcome.instances}
         ended = _ended(attempt, instances, outcome.code, kind, is_complete, now)
         attempts[launched_attempt.token] = ended
-        if ended.ended is not None and launched_attempt.token in holds:
+        if ended.ended is not None and (hold := holds.pop(ended.token, None)) is not None:
             # An instance that remains after the failure of its gang costs money until it is terminated.
-            share = len(ended.instances) / max(1, len(attempt.nodes))
-            if share:
-                holds[launched_attempt.token] = replace(holds[launched_attempt.token], usd=attempt.hold_usd * share)
-            else:
-                del holds[launched_attempt.token]
+            holds |= dict.fromkeys(ended.instances.values(), replace(hold, nodes=1))
     state = replace(state, attempts=attempts, holds=holds)
     if is_complete:
         return _succeeded(without_throttle(state, action, policy), action)

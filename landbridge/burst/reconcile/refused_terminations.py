@@ -5,13 +5,12 @@ A starting node gets another instance meanwhile. An operator removes the protect
 which terminates a protected one too (EC2 User Guide, "Change instance termination protection").
 """
 
-from collections import Counter
 from dataclasses import replace
 
 from landbridge.burst.model import ActionOutcome, State, Terminate, TerminationRefusal
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
-from landbridge.burst.reconcile.observed import Observed, token_of
+from landbridge.burst.reconcile.observed import Observed
 
 
 def record_termination(state: State, action: Terminate, outcome: ActionOutcome, now: float) -> State:
@@ -37,12 +36,11 @@ def hold_refused_instances(observed: Observed, changes: Changes) -> None:
     changes.termination_refusals = {
         id_: refusal for id_, refusal in observed.state.termination_refusals.items() if id_ in shown
     }
-    counts = Counter(token_of(shown[id_]) for id_ in changes.termination_refusals)
-    for token, count in counts.items():
-        if (hold := changes.holds.get(token)) is None:
+    for id_ in changes.termination_refusals:
+        hold = changes.holds.get(id_)
+        if hold is None or hold.end >= observed.now + TERMINATION_RETRY_SECONDS / 2:  # not in every pass
             continue
-        usd = count * hold.usd_hour * (observed.now + TERMINATION_RETRY_SECONDS - hold.created_at) / 3600
-        soon_usd = count * hold.usd_hour * (observed.now + TERMINATION_RETRY_SECONDS / 2 - hold.created_at) / 3600
-        if soon_usd > hold.usd:  # not in every pass
-            changes.ledger.add(hold.account, hold.pool, usd - hold.usd)
-            changes.holds[token] = replace(hold, usd=usd)
+        longer = replace(hold, until=observed.now + TERMINATION_RETRY_SECONDS, asked=None)
+        for account, usd in longer.charges(max(hold.end, observed.now), longer.end).items():
+            changes.ledger.add(account, hold.pool, usd)
+        changes.holds[id_] = longer

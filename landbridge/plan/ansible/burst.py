@@ -18,7 +18,7 @@ from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.outputs import PoolOutput, StackOutputs
-from landbridge.plan.slurm.controller_pair import has_standby, shared_state, state_folder
+from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.plan.slurm.partitions import OPERATORS
 from landbridge.plan.slurm.promotions import promotions
 
@@ -104,10 +104,11 @@ def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
     return by_account
 
 
-def _snapshots(environment: Environment) -> str | None:
-    """Return the folder of journal snapshots for the standby controller, beside Slurm's StateSaveLocation."""
-    shared = has_standby(environment) and shared_state(environment) is not None
-    return f"{state_folder(environment)}/landbridge-burst" if shared else None
+def _snapshots(environment: Environment) -> str:
+    """Return the folder of journal snapshots beside Slurm's StateSaveLocation: for the standby controller, and after the
+    loss of the journal.
+    """
+    return f"{state_folder(environment)}/landbridge-burst"
 
 
 def _pool(environment: Environment, pool: PoolSettings, outputs: StackOutputs) -> dict[str, Any]:

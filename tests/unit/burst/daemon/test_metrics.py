@@ -105,7 +105,7 @@ def test_holds_spending_and_open_breakers_of_the_journal_are_exported() -> None:
     state = State(
         insufficient_capacity={OFFERING.key: InsufficientCapacity(500.0, 1, "x")},
         breakers={"p5": CircuitBreaker('a "quoted"\ncode'.replace('"', "'"), "m", 1.0, 1, 2.0)},
-        holds={n: BudgetHold("vision", "p5", "2026-11", 5.0, 1.0, 1.0) for n in ("a", "b")},
+        holds={n: BudgetHold("vision", "p5", 5.0, 1.0, 1.0 + 3600) for n in ("a", "b")},
         spent={("2026-11", "vision", "p5"): 1234.5},
         termination_refusals={n: TerminationRefusal("OperationNotPermitted", "m", 1.0, 2.0) for n in ("i-1", "i-2")},
     )
@@ -113,7 +113,7 @@ def test_holds_spending_and_open_breakers_of_the_journal_are_exported() -> None:
     metrics.failed("ec2", "RequestLimitExceeded")
     metrics.passed(0.1, 1.0, False)
     values = samples(metrics)
-    assert values['held_usd{account="vision",month="2026-11",pool="p5"}'] == 10
+    assert values['held_usd{account="vision",month="1970-01",pool="p5"}'] == 10
     assert values['spent_usd{account="vision",month="2026-11",pool="p5"}'] == 1234.5
     assert values['insufficient_capacity_until_seconds{offering="p5/a/on-demand"}'] == 500
     assert values['failures_total{code="RequestLimitExceeded",side="ec2"}'] == 1

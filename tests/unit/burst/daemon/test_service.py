@@ -13,8 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
+from landbridge.timestamps import month_of
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.embedded.slurm import SimulatedSlurm
 from sandbox.ports import free_port
@@ -82,6 +85,7 @@ def test_a_daemon_without_slurm_launches_nothing_and_keeps_its_orders(
 
 
 SLURM = """#!/bin/sh
+if [ -e {folder}/lose ] && [ "$1" != ping ]; then rm -f {folder}/lose {folder}/burst.db*; fi
 case "$*" in
 ping*) echo '{{"pings": [{{"hostname": "'"$(cat {folder}/active)"'", "responding": true, "mode": "primary"}}]}}' ;;
 *nodes=p5*) echo 'p5-[1-4] idle+cloud+powered_down' ;;
@@ -89,45 +93,75 @@ esac
 """
 
 
-def test_of_two_controllers_the_one_with_the_active_slurmctld_acts(
-    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path
-) -> None:
+def _programs(tmp_path: Path) -> dict[str, str]:
+    """Write Slurm's commands; return the environment of the daemon."""
     for name in ("scontrol", "sinfo", "squeue"):
         (tmp_path / name).write_text(SLURM.format(folder=tmp_path))
         (tmp_path / name).chmod(0o755)
-    shared = tmp_path / "shared"
+    return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+
+def _settings(burst: dict[str, Any], tmp_path: Path, snapshots: Path) -> None:
+    settings = {"state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None}
+    (tmp_path / "burst.json").write_text(json.dumps({**burst, **settings, "snapshot_dir": str(snapshots)}))
+
+
+def _once(tmp_path: Path, environment: dict[str, str]) -> str:
+    """Run one pass of the daemon; return its messages."""
+    config = str(tmp_path / "burst.json")
+    command = [sys.executable, "-m", "landbridge.burst.daemon.daemon", "--config", config, "--once"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_of_two_controllers_the_one_with_the_active_slurmctld_acts(
+    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path
+) -> None:
+    environment, shared = _programs(tmp_path), tmp_path / "shared"
     shared.mkdir()
-    settings = {"state_dir": str(tmp_path), "socket": str(tmp_path / "s"), "metrics": None, "snapshot_dir": str(shared)}
-    (tmp_path / "burst.json").write_text(json.dumps({**burst, **settings}))
+    _settings(burst, tmp_path, shared)
     # The other controller has drained a pool, and its lease has expired.
     other = Store(tmp_path / "other.db")
     other.take_lease("ctl02", time.time() - 600, 60)
     other.save(State(), State(drained={"p5": "by the other"}))
     other.snapshot(shared)
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-
-    def once() -> str:
-        command = [
-            sys.executable,
-            "-m",
-            "landbridge.burst.daemon.daemon",
-            "--config",
-            str(tmp_path / "burst.json"),
-            "--once",
-        ]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return done.stderr
 
     (tmp_path / "active").write_text("ctl02")
     before = (shared / "burst-journal.json").read_text()
-    assert "acting" not in once() and Store(tmp_path / "burst.db").load() == State()
+    assert "acting" not in _once(tmp_path, environment) and Store(tmp_path / "burst.db").load() == State()
     assert (shared / "burst-journal.json").read_text() == before
     (tmp_path / "active").write_text(socket.gethostname())
-    messages = once()
+    messages = _once(tmp_path, environment)
     assert "continues from the other controller's journal" in messages and "acting" in messages
     assert Store(tmp_path / "burst.db").load().drained == {"p5": "by the other"}
     assert json.loads((shared / "burst-journal.json").read_text())["lease"][0][0] == socket.gethostname()
+
+
+@pytest.mark.parametrize("loss", ["removed", "damaged", "removed during a pass"])
+def test_the_loss_of_the_journal_does_not_reset_the_spending_of_the_month(
+    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path, loss: str
+) -> None:
+    environment, copies = _programs(tmp_path), tmp_path / "slurmctld" / "landbridge-burst"
+    copies.parent.mkdir()
+    _settings(burst, tmp_path, copies)
+    (tmp_path / "active").write_text(socket.gethostname())
+    journal, spent = tmp_path / "burst.db", {(month_of(time.time()), "vision", "p5"): 512.5}
+    store = Store(journal)
+    store.save(State(), State(spent=spent))
+    store.close()
+    _once(tmp_path, environment)
+    for suffix in ("-wal", "-shm"):
+        journal.with_name(journal.name + suffix).unlink(missing_ok=True)
+    if loss == "removed during a pass":
+        (tmp_path / "lose").touch()
+        _once(tmp_path, environment)
+    elif loss == "removed":
+        journal.unlink()
+    else:
+        journal.write_text("no journal")
+    assert "continues from its own journal" in _once(tmp_path, environment)
+    assert Store(journal).load().spent == spent
 
 
 def memory(pid: int) -> float:

@@ -28,7 +28,11 @@ FULL = State(
     attempts={"lb-1": attempt(), "lb-2": attempt("lb-2", ended=1001.25, code="InsufficientInstanceCapacity")},
     insufficient_capacity={"p5/a/on-demand": InsufficientCapacity(1120.0, 2, "InsufficientInstanceCapacity")},
     breakers={"p5": CircuitBreaker("UnauthorizedOperation", 'you "may" not\n', 1000.0, 3, 1600.0)},
-    holds={"lb-1": BudgetHold("vision", "p5", "2026-11", 12.5, 55.04, 1000.0)},
+    holds={
+        "i-1": BudgetHold(
+            "vision", "p5", 55.04, 1000.0, 2000.0, asked=3000.0, claims=((7, "vision", 2500.0), (8, "", None))
+        )
+    },
     spent={("2026-11", "vision", "p5"): 3.25},
     backoffs={7: Backoff(1100.0, 1, "CAPACITY", "no room", reported=True)},
     drained={"p5": "maintenance"},

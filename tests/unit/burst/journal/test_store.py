@@ -43,6 +43,7 @@ def test_every_field_of_a_saved_state_is_loaded(store: Store) -> None:
 
 numbers = st.floats(0, 2e9, allow_nan=False)
 names = st.sampled_from(["a", "b", 'c"\n', "ünï|,"])
+claims = st.tuples(st.integers(1, 9), names, st.none() | numbers)
 states = st.builds(
     State,
     attempts=st.dictionaries(names, st.builds(attempt, names, ended=st.none() | numbers, code=names), max_size=3),
@@ -52,7 +53,11 @@ states = st.builds(
     breakers=st.dictionaries(
         names, st.builds(CircuitBreaker, names, names, numbers, st.integers(0, 9), numbers), max_size=3
     ),
-    holds=st.dictionaries(names, st.builds(BudgetHold, names, names, names, numbers, numbers, numbers), max_size=3),
+    holds=st.dictionaries(
+        names,
+        st.builds(BudgetHold, names, names, numbers, numbers, numbers, claims=st.lists(claims).map(tuple)),
+        max_size=3,
+    ),
     spent=st.dictionaries(st.tuples(names, names, names), numbers, max_size=3),
     backoffs=st.dictionaries(
         st.integers(1, 9), st.builds(Backoff, numbers, st.integers(0, 9), names, names, st.booleans()), max_size=3

@@ -30,7 +30,7 @@ print("ready", flush=True)
 for number in range(int(sys.argv[2]), 10**9):
     token = f"lb-{number}"
     keep = dict(list(state.attempts.items())[-20:]) | {token: attempt(token)}
-    after = replace(state, attempts=keep, holds={key: BudgetHold("a", "p5", "2026-11", 1.0, 1.0, 1.0) for key in keep})
+    after = replace(state, attempts=keep, holds={key: BudgetHold("a", "p5", 1.0, 1.0, 2.0) for key in keep})
     store.save(state, after)
     state = after
     print(token, flush=True)

@@ -108,7 +108,7 @@ def test_pool_statuses_show_what_stops_a_pool_and_what_it_costs() -> None:
         },
         breakers={"gpu": CircuitBreaker("UnauthorizedOperation", "no", NOW, 1, NOW + 600)},
         drained={"big": "rain"},
-        holds={"t": BudgetHold("lab", "gpu", MONTH, 40.0, 10.0, NOW)},
+        holds={"i-1": BudgetHold("lab", "gpu", 10.0, NOW, NOW + 4 * 3600)},
         spent={(MONTH, "lab", "gpu"): 2.0, ("2026-01", "lab", "gpu"): 100.0, (MONTH, "", "big"): 5.0},
     )
     big, gpu = pool_statuses(site(), state, Ec2View(NOW, (instance("i-1", "g-1"),)), NOW)
@@ -173,7 +173,7 @@ def test_the_explanation_of_a_running_job_has_its_launch_and_hold_and_no_advice(
         "t", "g", "gpu", OFFERINGS[0].key, ("g-1",), (7,), "lab", True, NOW, NOW, 40.0, 10.0, ended=NOW,
         instances={"g-1": "i-1"},
     )  # fmt: skip
-    state = State(attempts={"t": attempt}, holds={"t": BudgetHold("lab", "gpu", MONTH, 40.0, 10.0, NOW)})
+    state = State(attempts={"t": attempt}, holds={"i-1": BudgetHold("lab", "gpu", 10.0, NOW, NOW + 4 * 3600)})
     old = [DecisionRecord(NOW - 90, "exhausted", (7,), ("g-1",), "gpu", "CAPACITY", "none")]
     answer = explain_job(7, SlurmJob(7, "RUNNING", ("g-1",), "gpu", "lab"), state, site(), old, NOW)
     assert {point.about: point.usd for point in answer.now} == {

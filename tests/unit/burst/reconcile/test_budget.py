@@ -38,7 +38,7 @@ def committed(state):
 def test_a_launch_is_held_until_the_end_of_its_lease():
     decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
     (hold,) = decision.state.holds.values()
-    assert hold == BudgetHold("lab", "gpu", MONTH, pytest.approx(2 * 10 * 71 / 60), 10.0, NOW)
+    assert hold == BudgetHold("lab", "gpu", 10.0, NOW, NOW + 71 * 60, nodes=2)
 
 
 def test_a_refused_launch_holds_nothing():
@@ -80,7 +80,7 @@ def test_a_termination_that_no_pass_saw_costs_at_most_its_hold(seen, usd):
 def test_an_empty_journal_gets_holds_for_running_instances():
     instances = [instance(f"i-{n}", f"g-{n}", token="lb-1", launched=NOW - 3600, lease=NOW + 3600) for n in (1, 2)]
     state = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(*instances)).state
-    assert state.holds == {"lb-1": BudgetHold("lab", "gpu", MONTH, pytest.approx(40.0), 10.0, NOW - 3600)}
+    assert state.holds == {f"i-{n}": BudgetHold("lab", "gpu", 10.0, NOW - 3600, NOW + 3600) for n in (1, 2)}
     assert state.attempts["lb-1"].offering == "p5/a/on-demand"
 
 
@@ -91,7 +91,19 @@ def test_costs_before_the_end_of_a_month_are_spent_in_that_month():
     state = decide(slurm(states={"g-1": BUSY}), ec2(running), before, now=start + 60).state
     assert state.spent == {("2027-01", "lab", "gpu"): pytest.approx(10.0)}
     (hold,) = state.holds.values()
-    assert hold.month == "2027-02" and hold.created_at == start and hold.usd == pytest.approx(20.0)
+    assert hold.since == start and hold.usd == pytest.approx(20.0)
+
+
+def test_the_cost_of_an_instance_that_ended_after_a_month_is_spent_in_both_months():
+    start = month_start("2027-02")
+    running = instance("i-1", "g-1", launched=start - 3600, lease=start + 7200)
+    before = decide(slurm(states={"g-1": BUSY}), ec2(running), now=start - 60).state
+    state = decide(slurm(), ec2(replace(running, state="shutting-down")), before, now=start + 360).state
+    assert state.spent == {
+        ("2027-01", "lab", "gpu"): pytest.approx(10.0),
+        ("2027-02", "lab", "gpu"): pytest.approx(1.0),
+    }
+    assert not state.holds
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_a_renewal_adds_its_cost_to_the_hold():
     idle = slurm(states={"g-1": IDLE})
     first = decide(idle, ec2(instance("i-1", "g-1", launched=NOW, lease=NOW + 540)))
     assert renewed(first) == {"i-1": NOW + 1200}
-    assert first.state.holds["token-i-1"].usd == pytest.approx(1200 / 3600 * 10)
+    assert first.state.holds["i-1"].usd == pytest.approx(1200 / 3600 * 10)
 
 
 def test_a_job_over_its_limit_causes_no_action():

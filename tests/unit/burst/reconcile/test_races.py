@@ -197,7 +197,7 @@ def test_a_job_that_takes_over_a_booting_node_keeps_its_instance():
 def test_times_in_the_journal_are_shortened_after_a_clock_was_set_back(back):
     state = State(
         attempts={"t": Attempt("t", "9.0/gpu", "gpu", "p", ("g-8",), (9,), "lab", True, NOW, NOW, 5, 1)},
-        holds={"t": BudgetHold("lab", "gpu", "2027-01", 5, 1, NOW)},
+        holds={"t": BudgetHold("lab", "gpu", 5, NOW, NOW + 600)},
         insufficient_capacity={"p5/a/on-demand": InsufficientCapacity(NOW + 100, 2, "x")},
         breakers={"gpu": CircuitBreaker("x", "", NOW, 1, NOW + 600)},
         backoffs={1: Backoff(NOW + 1800, 9, "GONE", "x")},

@@ -79,6 +79,14 @@ class Bursting(RuleBasedStateMachine):
         for pool, count in zip(("gpu", "big"), wants, strict=True):
             self._submit(pool, count, account, minutes, 60.0, het=leader)
 
+    @precondition(lambda self: any(n.power == "UP" and not n.job for n in self.world.slurm.nodes.values()))
+    @rule(account=ACCOUNTS, minutes=MINUTES, runs=WORK)
+    def on_a_warm_node(self, account, minutes, runs):
+        """Start a job on a node that another account's job has left."""
+        pool = next(n.pool for n in self.world.slurm.nodes.values() if n.power == "UP" and not n.job)
+        self._submit(pool, 1, account, minutes, runs)
+        self.world.run(30.0)
+
     def _submit(self, pool, wants, account, minutes, runs, **fields):
         number = self.world.job_id()
         self.world.slurm.submit(SimJob(number, pool, wants, account, minutes, runs, **fields))
@@ -143,7 +151,7 @@ class Bursting(RuleBasedStateMachine):
         self.world.a_pass()
 
     @rule(
-        fault=st.sampled_from(["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow"]),
+        fault=st.sampled_from(["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow", "tags"]),
         left=st.integers(0, 3),
         pool=POOLS,
         offerings=st.sets(st.integers(0, 7), min_size=1),
@@ -163,6 +171,8 @@ class Bursting(RuleBasedStateMachine):
                 ec2.broken ^= {pool}
             case "link":
                 ec2.reachable = not ec2.reachable
+            case "tags":
+                ec2.tags_denied = not ec2.tags_denied
             case _:
                 self.world.faults.latency = 0.0 if self.world.faults.latency else 1.0 + 3 * left
 

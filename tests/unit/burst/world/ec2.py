@@ -73,6 +73,7 @@ class Ec2World:
     lag: float = 0.0
     boot: float = 60.0
     reachable: bool = True
+    tags_denied: bool = False
     room: dict[str, int] = field(default_factory=dict)
     quota: int | None = None
     bucket: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens for instances, and when; by region
@@ -120,6 +121,9 @@ class Ec2World:
     def renew(self, ids: Iterable[str], until: float) -> None:
         with self.faults.call("ec2.renew", "ec2", _refuse):
             self._reach()
+            if self.tags_denied:
+                self.faults.met += 1
+                raise AwsError("UnauthorizedOperation", "CreateTags")
             for id in ids:
                 if id in self.machines:
                     self.machines[id].lease = until

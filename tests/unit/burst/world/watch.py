@@ -1,11 +1,11 @@
 """Invariants that hold at all times, whatever fails; each breach is one line."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from landbridge.burst.hooks.prolog_wait import APART_SECONDS
-from landbridge.burst.model import BurstPolicy, State
+from landbridge.burst.model import BudgetHold, BurstPolicy, State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.ec2 import Ec2World, Machine
@@ -102,7 +102,7 @@ class Watch:
             raise Breach(f"job {job.id} ends with {node.name} without a reason")
         if job is None or not self._runs_legitimately(job):
             return
-        if "BUDGET" in reason and self.caps():
+        if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in self.caps()):
             return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
         if all(self._serves(name) for name in job.nodes):
             raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
@@ -122,26 +122,47 @@ class Watch:
             raise Breach(f"the lease of {machine.id} ran out while job {job.id} runs")
 
     def on_save(self, before: State, after: State) -> None:
-        """Check the journal before a write: no hold grows above a hard cap."""
-        grown = {
-            token
-            for token, hold in after.holds.items()
-            if (token in before.holds and hold.usd > before.holds[token].usd + 1e-6)
-            or (token not in before.holds and (a := after.attempts.get(token)) is not None and a.ended is None)
+        """Check the journal before a write: nothing more is held above a hard cap."""
+        # An instance that was not in the journal costs money already.
+        known = {
+            id for token in before.holds if token in after.attempts for id in after.attempts[token].instances.values()
         }
         # AWS charges for a protected instance whether or not a cap permits it.
-        grown -= {machine.token for machine in self.ec2.alive() if self.shielded(machine)}
-        if not grown:
-            return
+        protected = {machine.id for machine in self.ec2.alive() if self.shielded(machine)}
+        decided = {
+            key: hold
+            for key, hold in after.holds.items()
+            if key not in protected
+            and (key in before.holds or key in known or (key in after.attempts and after.attempts[key].ended is None))
+        }
+        # After a clock was set back, the present leases last longer.
+        earlier = [
+            replace(hold, since=min(hold.since, after.holds[key].since)) if key in after.holds else hold
+            for key, hold in before.holds.items()
+            if key not in protected
+        ]
         for scope, cap, match in self.caps():
-            if not any(match(after.holds[token].account, after.holds[token].pool) for token in grown):
-                continue
-            held = sum(h.usd for h in after.holds.values() if match(h.account, h.pool))
+            held = _held(after.holds.values(), match)
             spent = sum(usd for (_, account, pool), usd in after.spent.items() if match(account, pool))
-            if held + spent > cap + 1e-6:
+            more = _held(decided.values(), match) - _held(earlier, match)
+            if more > 1e-6 and held + spent > cap + 1e-6:
                 raise Breach(
-                    f"{scope}: {spent:.2f} spent and {held:.2f} held of {cap:.2f}, and more for {sorted(grown)}"
+                    f"{scope}: {spent:.2f} spent and {held:.2f} held of {cap:.2f}, {more:.2f} more than before"
                 )
+
+    def check_holds(self, state: State) -> None:
+        """Check the journal after a pass: the holds cover the leases, and all costs are held or spent."""
+        for id, hold in state.holds.items():
+            machine = self.ec2.machines.get(id)
+            if machine is not None and machine.alive and machine.lease > hold.end + 1:
+                raise Breach(f"{id} may run until {machine.lease:.0f} and is held until {hold.end:.0f}")
+        true = self.slurm.clock.true
+        if self.baseline:
+            return
+        cost = sum(machine.cost(min(true, machine.lease)) for machine in self.ec2.machines.values())
+        counted = sum(state.spent.values()) + sum(hold.usd for hold in state.holds.values())
+        if cost > counted + 1e-6:
+            raise Breach(f"the instances have cost {cost:.2f}, and {counted:.2f} are spent or held")
 
     # After each pass.
 
@@ -183,6 +204,8 @@ class Watch:
             raise Breach(f"repeated with other parameters: {self.ec2.mismatches[0]}")
         true = self.slurm.clock.true
         for scope, cap, match in self.caps():
+            if match.account is not None:
+                continue  # other accounts pay for their jobs on its instances: test_charging
             usd = sum(
                 m.cost(min(true, m.lease))
                 for m in self.ec2.machines.values()
@@ -270,3 +293,9 @@ class Match:
 
     def __call__(self, account: str, pool: str) -> bool:
         return self.account in (None, account) and self.pool in (None, pool)
+
+
+def _held(holds: Iterable[BudgetHold], match: Match) -> float:
+    """Return what the matching accounts and pools have held in USD."""
+    charges = ((hold.pool, hold.charges(hold.since, hold.end)) for hold in holds)
+    return sum(usd for pool, shares in charges for account, usd in shares.items() if match(account, pool))

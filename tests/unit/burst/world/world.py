@@ -57,6 +57,7 @@ class World:
             self.watch.after_pass(False)
             return False
         self.watch.after_pass(self.faults.met == met)
+        self.watch.check_holds(self.journal.keeper.load())
         return True
 
     def run(self, seconds: float) -> None:
@@ -103,6 +104,7 @@ class World:
         for machine in ec2.alive():
             if machine.protected:
                 ec2.protect(machine)
+        ec2.tags_denied = False
         for pool in list(self.watch.drained):
             self.drain(pool)
         slurm.up, slurm.twice, slurm.lose, slurm.half = True, False, False, False

@@ -197,8 +197,8 @@ def test_pools_and_zones_without_stack_outputs_are_left_out() -> None:
     assert burst_config(site, without_pool)["pools"] == {}
 
 
-def test_a_controller_pair_has_a_shared_snapshot_of_the_journal() -> None:
-    assert read().snapshot_dir is None
+def test_a_copy_of_the_journal_is_beside_slurms_state_which_a_pair_shares() -> None:
+    assert str(read().snapshot_dir) == "/var/lib/slurm/slurmctld/landbridge-burst"
     pair = {
         ("onprem", "services", "controller"): ["ctl01", "ctl02"],
         ("onprem", "addresses", "ctl02"): "10.20.0.16",

@@ -1,0 +1,139 @@
+"""Charges of running instances: the jobs on a node pay for it, whichever account launched it.
+
+Jobs that share a node pay equal shares. Time without a job, and the rest of a lease after its jobs, is the launching
+account's. A job whose account's hard cap refuses its share ends (`BUDGET`), unless a job of another account on the same
+node pays alone: no job ends for the cap of another account.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from landbridge.burst.model import BudgetHold, BurstPolicy, Claim, CloudInstance, SlurmJob
+from landbridge.burst.reconcile.budget import committed, spend
+from landbridge.burst.reconcile.changes import Changes
+from landbridge.burst.reconcile.observed import Observed
+
+#: Smaller differences are errors of floating-point sums.
+SMALLEST_USD = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Refusal of a charge by a hard cap that holds for the account."""
+
+    account: str
+    text: str
+
+
+def job_end(job: SlurmJob, policy: BurstPolicy) -> float | None:
+    """Return until when the job may need its nodes; None without a time limit or before its start."""
+    if job.started is None or job.minutes is None:
+        return None
+    return job.started + (job.minutes + policy.grace_minutes) * 60
+
+
+def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> Refusal | None:
+    """Charge the instance to the jobs on its node from their start on, and without a job to the launching account.
+
+    Return a refusal if the hard caps permit no charge; the accounts that have paid so far pay until the instance ends.
+    """
+    hold = changes.holds.get(instance.id)
+    if hold is None or (not jobs and instance.node in observed.held):
+        return None  # a launch whose result is not known, or a job that is leaving the node
+    claims = tuple((job.id, job.account, job_end(job, observed.policy)) for job in sorted(jobs, key=lambda job: job.id))
+    account, since = instance.account, _time_of_change(hold, jobs, observed.now)
+    refused: set[str] = set()
+    while (claims, account) != (hold.claims, hold.account):
+        changed = replace(hold, since=since, claims=claims, account=account)
+        refusal = _transfer(changes, instance.id, hold, changed, observed.now)
+        if refusal is None:
+            return None
+        if refusal.account in {claimant for _, claimant, _ in claims}:
+            earlier = () if refusal.account in refused else _claims_of(hold.claims, refusal.account)
+            others = (claim for claim in claims if claim[1] != refusal.account)
+            claims = tuple(sorted((*others, *earlier), key=lambda claim: claim[0]))
+            refused.add(refusal.account)
+        elif jobs and account == instance.account:
+            account = _last_payer(hold)  # the rest of the lease stays where it is
+        else:
+            return None if jobs else refusal
+        if not claims:
+            return refusal
+    return None
+
+
+def paying_jobs(changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> list[SlurmJob]:
+    """Return the jobs that pay for the instance; all of them if its launch is not known."""
+    hold = changes.holds.get(instance.id)
+    return [job for job in jobs if hold is None or job.id in {number for number, _, _ in hold.claims}]
+
+
+def extend(changes: Changes, instance: CloudInstance, until: float) -> Refusal | None:
+    """Hold the cost of an instance until its lease is renewed to `until`; return a refusal by a hard cap."""
+    hold = changes.holds.get(instance.id)
+    if hold is None:
+        return None
+    now = changes.observed.now
+    longer = replace(hold, until=hold.end, asked=until)
+    before, after = committed(hold, now), committed(longer, now)
+    added: dict[str, float] = {}
+    for account in sorted(after):
+        usd = after[account] - before.get(account, 0.0)
+        text = changes.ledger.refusal(account, hold.pool, usd) if usd > SMALLEST_USD else None
+        if text is not None:
+            _add(changes, hold.pool, {name: -part for name, part in added.items()})
+            return Refusal(account, text)
+        _add(changes, hold.pool, {account: usd})
+        added[account] = usd
+    changes.holds[instance.id] = longer
+    return None
+
+
+def limit_claims(changes: Changes, instance: CloudInstance, account: str) -> None:
+    """End the claims of an account with the present lease: a longer one is for the other jobs on the node."""
+    hold = changes.holds[instance.id]
+    claims = tuple(
+        (job, claimant, hold.end if end is None else min(end, hold.end))
+        if claimant == account
+        else (job, claimant, end)
+        for job, claimant, end in hold.claims
+    )
+    changes.holds[instance.id] = replace(hold, claims=claims)
+
+
+def _time_of_change(hold: BudgetHold, jobs: Sequence[SlurmJob], now: float) -> float:
+    """Return since when the jobs differ: since the start of a new one, else since now."""
+    known = {job for job, _, _ in hold.claims}
+    starts = [job.started for job in jobs if job.id not in known and job.started is not None]
+    return max(hold.since, min([now, *starts])) if hold.since < now else hold.since
+
+
+def _transfer(changes: Changes, key: str, hold: BudgetHold, changed: BudgetHold, now: float) -> Refusal | None:
+    """Replace a hold by one that charges other accounts; return a refusal by the hard cap of one that gets more."""
+    before, after = committed(hold, now), committed(changed, now)
+    for account, usd in hold.charges(hold.since, changed.since).items():
+        after[account] = after.get(account, 0.0) + usd
+    more = {account: after.get(account, 0.0) - before.get(account, 0.0) for account in (*before, *after)}
+    for account, usd in sorted(more.items()):
+        text = changes.ledger.account_refusal(account, usd) if usd > SMALLEST_USD else None
+        if text is not None:
+            return Refusal(account, text)
+    _add(changes, hold.pool, more)
+    spend(changes.spent, hold, changed.since)
+    changes.holds[key] = changed
+    return None
+
+
+def _add(changes: Changes, pool: str, usd_by_account: dict[str, float]) -> None:
+    for account, usd in usd_by_account.items():
+        changes.ledger.add(account, pool, usd)
+
+
+def _claims_of(claims: Sequence[Claim], account: str) -> tuple[Claim, ...]:
+    return tuple(claim for claim in claims if claim[1] == account)
+
+
+def _last_payer(hold: BudgetHold) -> str:
+    """Return the account of the claim that ends last."""
+    ends = [(end is None, end or 0.0, account) for _, account, end in hold.claims]
+    return max(ends)[2] if ends else hold.account

@@ -1,0 +1,157 @@
+"""Charges: each job pays for the time that it has on a node, and a renewal is held once, also when it fails."""
+
+from dataclasses import replace
+
+import pytest
+
+from landbridge.burst.model import ActionOutcome, Down, Renew, State
+from landbridge.burst.reconcile.outcome_state import apply_outcome
+from tests.unit.burst.situations import (
+    IDLE,
+    NOW,
+    at,
+    decide,
+    ec2,
+    end,
+    instance,
+    job,
+    launched,
+    of,
+    only_launch,
+    site,
+    slurm,
+    success,
+)
+
+MONTH = "2027-01"
+HOUR = 3600.0
+
+
+def held(state: State) -> float:
+    return sum(hold.usd for hold in state.holds.values())
+
+
+@pytest.mark.parametrize("code", ["UnauthorizedOperation", "RequestLimitExceeded", "ReadTimeoutError"])
+@pytest.mark.parametrize("minutes", [None, 120])
+def test_a_renewal_that_fails_in_every_pass_is_held_once(code, minutes):
+    busy = job(1, "g-1", state="RUNNING", account="poor", minutes=minutes)
+    item = instance("i-1", "g-1", account="poor", lease=NOW + 900)
+    state, now, renewals = State(), NOW, 0
+    while now < NOW + 800:
+        decision = decide(at(slurm(busy), now), ec2(item, at=now), state, now=now)
+        assert not of(decision, Down)
+        state = decision.state
+        for action in of(decision, Renew):
+            renewals += 1
+            state = apply_outcome(state, action, ActionOutcome(code, "no"), site(), now)
+        # 10 USD an hour: until now, and at most one renewal ahead.
+        ahead = (20 + 1) * 60 if minutes is None else (minutes + 10) * 60 - (now - NOW)
+        assert held(state) <= 10 * (now - NOW + ahead + 60) / HOUR
+        now += 15
+    assert renewals > 10
+
+
+def spent(state: State, account: str) -> float:
+    return sum(usd for (_, name, _), usd in state.spent.items() if name == account)
+
+
+def held_by(state: State, account: str, now: float) -> float:
+    holds = (hold.charges(hold.since, hold.end) for hold in state.holds.values())
+    return sum(charges.get(account, 0.0) for charges in holds)
+
+
+def warm(account: str, minutes: int = 60, policy=None, state: State | None = None):
+    """Return the journal and the instance of g-1 after its launch for a job of the account."""
+    decision = decide(slurm(job(1, "g-1", account=account, minutes=minutes)), ec2(), state, policy)
+    launch = only_launch(decision)
+    return end(decision, launch, success(launch), policy), launched(launch, success(launch))[0]
+
+
+def test_a_job_on_another_accounts_warm_node_is_held_and_renewed_as_its_own():
+    state, item = warm("poor")
+    lab = job(2, "g-1", state="RUNNING", account="lab", minutes=24 * 60, started=NOW + 300)
+    decision = decide(at(slurm(lab), NOW + 310), ec2(item, at=NOW + 310), state, now=NOW + 310)
+    (renewal,) = of(decision, Renew)
+    assert renewal.until >= NOW + 300 + 24 * HOUR and not of(decision, Down)
+    assert spent(decision.state, "poor") == pytest.approx(10 * 300 / HOUR)
+    assert held_by(decision.state, "poor", NOW + 310) == 0
+    assert held_by(decision.state, "lab", NOW + 310) == pytest.approx(10 * (24 + 1 / 6), abs=0.5)
+
+
+def test_a_job_above_its_own_cap_does_not_run_on_another_accounts_warm_node():
+    state, item = warm("lab", state=State(spent={(MONTH, "poor", "gpu"): 100.0}))
+    poor = job(2, "g-1", state="RUNNING", account="poor", minutes=24 * 60, started=NOW + 60)
+    decision = decide(at(slurm(poor), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60)
+    (down,) = of(decision, Down)
+    assert (down.nodes, down.code) == (("g-1",), "BUDGET") and "account poor" in down.text
+    assert decision.state.backoffs[2].code == "BUDGET" and spent(decision.state, "poor") == 100.0
+
+
+def test_idle_time_belongs_to_the_launching_account_again():
+    state, item = warm("lab")
+    first = job(2, "g-1", state="RUNNING", account="poor", minutes=10, started=NOW + 60)
+    state = decide(at(slurm(first), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60).state
+    assert held_by(state, "poor", NOW + 60) == pytest.approx(10 * 20 / 60)  # its limit and the grace time
+    leaving = job(2, "g-1", state="COMPLETING", account="poor", minutes=10, started=NOW + 60)
+    state = decide(at(slurm(leaving), NOW + 360), ec2(item, at=NOW + 360), state, now=NOW + 360).state
+    state = decide(slurm(states={"g-1": IDLE}, at=NOW + 420), ec2(item, at=NOW + 420), state, now=NOW + 420).state
+    assert spent(state, "poor") == pytest.approx(10 * 360 / HOUR) and held_by(state, "poor", NOW + 420) == 0
+    assert spent(state, "lab") + held_by(state, "lab", NOW + 420) == pytest.approx(10 * (71 * 60 - 360) / HOUR)
+
+
+def test_jobs_that_share_a_node_pay_equal_shares_until_each_ends():
+    state, item = warm("lab")
+    two = (job(1, "g-1", state="RUNNING", minutes=50), job(2, "g-1", state="RUNNING", account="poor", minutes=20))
+    state = decide(at(slurm(*two), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60).state
+    shared = 20 * 60 + 600 - 5  # until the second job's limit and grace time
+    assert held_by(state, "poor", NOW + 60) == pytest.approx(10 * shared / HOUR / 2)
+    assert held(state) == pytest.approx(10 * 71 / 60)
+
+
+def test_a_job_does_not_end_for_the_cap_of_a_job_on_the_same_node():
+    state, item = warm("lab", state=State(spent={(MONTH, "poor", "gpu"): 100.0}))
+    two = (job(1, "g-1", state="RUNNING"), job(2, "g-1", state="RUNNING", account="poor", minutes=24 * 60))
+    now = NOW
+    while now < item.lease - 60:
+        decision = decide(at(slurm(*two), now), ec2(item, at=now), state, now=now)
+        assert not decision.actions
+        state, now = decision.state, now + 60
+    assert spent(state, "poor") + held_by(state, "poor", now) == 100.0
+    # The other job has ended: this one would have to pay alone.
+    (down,) = of(decide(at(slurm(two[1]), now), ec2(item, at=now), state, now=now), Down)
+    assert down.code == "BUDGET"
+
+
+def test_an_idle_node_that_its_launching_account_cannot_pay_ends_at_once():
+    state, item = warm("poor", minutes=10)
+    lab = job(2, "g-1", state="RUNNING", account="lab", minutes=24 * 60, started=NOW + 60)
+    decision = decide(at(slurm(lab), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60)
+    (renewal,) = of(decision, Renew)
+    state = end(decision, renewal, ActionOutcome())
+    longer = replace(item, lease=renewal.until)
+    decision = decide(slurm(states={"g-1": IDLE}, at=NOW + 120), ec2(longer, at=NOW + 120), state, now=NOW + 120)
+    (down,) = of(decision, Down)
+    assert down.code == "BUDGET" and not decision.state.backoffs
+    assert spent(decision.state, "poor") + held_by(decision.state, "poor", NOW + 120) <= 100
+
+
+@pytest.mark.parametrize(
+    ("code", "until"), [("", "asked"), ("RequestLimitExceeded", "before"), ("ReadTimeoutError", "asked")]
+)
+def test_a_hold_ends_with_the_lease_that_a_renewal_may_have_bought(code, until):
+    state, item = warm("lab", minutes=10)
+    longer = job(1, "g-1", state="RUNNING", minutes=600, started=NOW)
+    decision = decide(at(slurm(longer), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60)
+    (renewal,) = of(decision, Renew)
+    (hold,) = decision.state.holds.values()
+    assert hold.end == renewal.until
+    (hold,) = end(decision, renewal, ActionOutcome(code, "")).holds.values()
+    assert hold.end == (renewal.until if until == "asked" else item.lease)
+
+
+def test_a_longer_lease_than_the_hold_is_held():
+    state, item = warm("lab")
+    busy = job(1, "g-1", state="RUNNING", started=NOW)
+    state = decide(slurm(busy), ec2(replace(item, lease=NOW + 9000)), state).state
+    (hold,) = state.holds.values()
+    assert hold.end == NOW + 9000
