@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 Expanded = Annotated[
     bool, typer.Option("--expanded", help="Print the full file with every default; it can be loaded again.")
 ]
+SlurmFiles = Annotated[bool, typer.Option("--slurm", help="The files beside a slurm.conf that others write.")]
 Ports = Annotated[bool, typer.Option("--ports", help="Open ports between hosts, from the firewall rules.")]
 
 
@@ -20,9 +21,19 @@ def register(app: typer.Typer) -> None:
     app.command()(show)
 
 
-def show(stack: Stack = None, file: File = None, expanded: Expanded = False, ports: Ports = False) -> None:
-    """Show an environment. Prints a summary, the full file with every default, or the ports between its hosts."""
+def show(
+    stack: Stack = None, file: File = None, expanded: Expanded = False, ports: Ports = False, slurm: SlurmFiles = False
+) -> None:
+    """Show an environment. Prints a summary, the full file with every default, the ports between its hosts, or the files
+    of a Slurm that runs already.
+    """
     environment = require(stack, file)
+    if slurm:
+        from landbridge.plan.slurm.existing import existing_files
+
+        for name, text in existing_files(environment).items():
+            typer.echo(f"==> {name} <==\n{text}", nl=False)
+        return
     if ports:
         from landbridge.plan.site.firewall import firewall_rule_lines
 
@@ -41,6 +52,8 @@ def show(stack: Stack = None, file: File = None, expanded: Expanded = False, por
     typer.echo(f"environment  {environment.name} in {environment.region}, owned by {environment.owner}")
     served = service_hosts(environment)
     typer.echo(f"{'on-prem' if served.site == 'onprem' else 'services':<12} {served.cidr}")
+    if environment.existing_slurm is not None:
+        typer.echo(f"  Slurm cluster {environment.existing_slurm.cluster}, configured by others")
     for group in onprem_nodes(environment):
         typer.echo(f"  {group.hostlist:<14} {len(group.names)} x {_hardware(group)}, {group.switch}")
     for name, address in served.addresses.items():

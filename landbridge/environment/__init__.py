@@ -54,6 +54,7 @@ from landbridge.environment.model import (
     User,
     Window,
 )
+from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, SiteServices
 from landbridge.environment.slurm.qos import Qos
@@ -87,6 +88,7 @@ __all__ = [
     "ExistingOntap",
     "ExistingOpenZfs",
     "ExistingShare",
+    "ExistingSlurm",
     "ExistingSubnet",
     "ExistingVpc",
     "ExternalNfsHome",

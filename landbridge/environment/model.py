@@ -13,6 +13,7 @@ from landbridge.environment.base import SITES, HostName, Model, Port, Region, Si
 from landbridge.environment.dns import DnsSettings
 from landbridge.environment.link import Link
 from landbridge.environment.onprem.containers import Containers
+from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import NodeGroup, OnPrem
 from landbridge.environment.slurm.bursting import Burst
@@ -145,6 +146,11 @@ class Environment(Model):
     def node_groups(self) -> tuple[NodeGroup, ...]:
         """Return the groups of on-prem nodes; empty without a site."""
         return self.onprem.nodes if self.onprem is not None else ()
+
+    @property
+    def existing_slurm(self) -> ExistingSlurm | None:
+        """Return the site's Slurm if it runs already and others configure it."""
+        return self.onprem.existing_slurm if self.onprem is not None else None
 
     def host_addresses(self) -> dict[HostName, str]:
         """Return the address of each on-prem host, GPU nodes included, in the file's order."""

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import AbsolutePath, HostName, HostRange, Model, Port, Text, Url, Word
 from landbridge.environment.onprem.driver import Driver
+from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.gpu_tools import GpuTools
 from landbridge.environment.onprem.mig import MigPart
 
@@ -125,6 +126,11 @@ class OnPrem(Model):
     )
     nodes: tuple[NodeGroup, ...] = ()
     services: SiteServices = SiteServices()
+    existing_slurm: ExistingSlurm | None = Field(
+        default=None,
+        description="Slurm that runs already and that others configure (`landbridge adopt`); none: Landbridge "
+        "configures the whole site",
+    )
     controller_state: ControllerState | None = Field(
         default=None,
         description="slurmctld's state folder; none: on the storage host for two controllers, else on the controller",

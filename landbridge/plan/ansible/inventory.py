@@ -9,6 +9,8 @@ from typing import Any
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment, NfsHome
 from landbridge.plan.ansible.burst import aws_endpoint, burst_config
+from landbridge.plan.ansible.existing_slurm import cloud_node_variables as existing_node_variables
+from landbridge.plan.ansible.existing_slurm import existing_host_variables
 from landbridge.plan.ansible.gpu_stack import driver_variables
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.job_credentials import cloud_node_variables, onprem_node_variables
@@ -19,8 +21,14 @@ from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, service_tuning
 from landbridge.plan.aws.identity import identity_args
 from landbridge.plan.fips import fips_endpoints, fips_variables
-from landbridge.plan.network.hosts import GROUPS, InventoryHost, hosts, service_hosts, top_group
-from landbridge.plan.network.mlflow_servers import tracking_uri
+from landbridge.plan.network.hosts import (
+    GROUPS,
+    InventoryHost,
+    configured_hosts,
+    hosts,
+    service_hosts,
+    top_group,
+)
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
@@ -36,7 +44,7 @@ from landbridge.plan.site.home_directories import (
     share_mounts,
 )
 from landbridge.plan.site.mig import group_of, mig_variables
-from landbridge.plan.site.mlops import job_variables, mlflow_variables
+from landbridge.plan.site.mlops import job_variables, mlflow_variables, tracking_variables
 from landbridge.plan.site.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.site.site_shares import image_variables, lustre_variables, site_nfs_mounts
 from landbridge.plan.site.ssh_access import ssh_target
@@ -59,7 +67,7 @@ Variables = dict[str, Any]
 
 def inventory(environment: Environment, outputs: StackOutputs | None = None) -> dict[str, Any]:
     """Return groups, hosts and variables. Values that AWS assigns are present only with the stack's outputs."""
-    inventory_hosts, top = hosts(environment), top_group(environment)
+    inventory_hosts, top = configured_hosts(environment), top_group(environment)
     data: dict[str, Any] = {
         "all": {"children": [top], "vars": _common(environment, outputs)},
         # In this group, not in `all`: images of cloud nodes are built with the variables of `all`, and have no site
@@ -131,7 +139,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
     if host.name == home_creator(environment):
         variables |= aws_home_variables(environment, outputs)
-    return variables | site_dns_host(environment, host)
+    return variables | site_dns_host(environment, host) | existing_host_variables(environment, host)
 
 
 def _shares(environment: Environment, outputs: StackOutputs | None) -> list[Variables]:
@@ -156,10 +164,11 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "base_home_root": environment.storage.home.mount,
         "base_create_homes": False,
         # The SDKs of users' jobs read the variable of FIPS endpoints.
-        "base_environment": {"MLFLOW_TRACKING_URI": tracking_uri(environment), **fips_variables(environment, "cloud")},
+        "base_environment": {**tracking_variables(environment), **fips_variables(environment, "cloud")},
         "slurm_job_environment_accounts": job_variables(environment),
         "slurm_common_auth": environment.scheduler.auth,
         **slurm_packages(environment),
+        **existing_node_variables(environment),
         **container_variables(environment),
         **node_login_variables(environment),
         **node_verify_variables(environment),

@@ -12,6 +12,7 @@ from landbridge.plan.aws.identity import ONPREM_ROLES, OnPremRole, identity_args
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.outputs import IdentityOutput, StackOutputs
+from landbridge.plan.slurm.controller_pair import SLURM_UID
 
 #: Credentials file of the burst controller, on a host outside AWS.
 BURST_FILE = "/etc/landbridge/aws-credentials"
@@ -69,8 +70,10 @@ def _files(environment: Environment, host: str, identity: IdentityOutput) -> lis
     served, by_role = service_hosts(environment), identity_args(environment).hosts
     files: list[dict[str, Any]] = []
     if host in served.controllers:
-        # The account is that of Debian's packages, and of the role `burst`.
-        owner = {"owner": "slurm", "uid": 64030, "home": "/nonexistent", "services": ["landbridge-burst"]}
+        # The account is that of Debian's packages, and of the role `burst`, or of a Slurm that runs already.
+        existing = environment.existing_slurm
+        uid = SLURM_UID if existing is None else existing.uid
+        owner = {"owner": "slurm", "uid": uid, "home": "/nonexistent", "services": ["landbridge-burst"]}
         files.append(
             {"path": BURST_FILE, **owner, "profiles": _profiles(identity, default="launch", terminate="terminate")}
         )

@@ -99,6 +99,8 @@ def identity_args(environment: Environment) -> IdentityArgs:
         # A controller in AWS gets its permissions from its instance profile, and no other host needs a role.
         hosts={}
         if environment.onprem is None
+        else {"launch": controllers, "terminate": controllers, "read": controllers}
+        if environment.existing_slurm is not None
         else {
             "launch": controllers,
             "terminate": controllers,

@@ -113,6 +113,12 @@ def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
     return tuple(inventory_hosts)
 
 
+def configured_hosts(environment: Environment) -> tuple[InventoryHost, ...]:
+    """Return the hosts that `landbridge configure` configures: all, or those with a role if Slurm runs already."""
+    every = hosts(environment)
+    return every if environment.existing_slurm is None else tuple(host for host in every if host.groups[1:])
+
+
 def _on_site(site: OnPrem) -> ServiceHosts:
     services = site.services
     return ServiceHosts(
@@ -129,7 +135,10 @@ def _on_site(site: OnPrem) -> ServiceHosts:
         addresses=site.addresses,
         access=site.access,
         packages=site.packages,
-        names=services.hosts(),
+        # Nodes in AWS must resolve the nodes of a Slurm that runs already, of which the file has only the addresses.
+        names=services.hosts()
+        if site.existing_slurm is None
+        else tuple({**dict.fromkeys(services.hosts()), **site.addresses}),
     )
 
 
@@ -176,4 +185,6 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         # A standby controller runs the burst controller too; a lease decides which of the two is active.
         "burst": name in served.controllers and bool(environment.aws.pools),
     }
-    return (top_group(environment), *(group for group in GROUPS[1:] if is_member[group]))
+    # All other services of a Slurm that runs already are configured by others.
+    ours = GROUPS[1:] if environment.existing_slurm is None else ("site_gateway", "site_dns", "burst")
+    return (top_group(environment), *(group for group in GROUPS[1:] if group in ours and is_member[group]))

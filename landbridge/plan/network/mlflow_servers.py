@@ -68,8 +68,10 @@ def main_class(environment: Environment) -> str | None:
 
 def mlflow_servers(environment: Environment) -> tuple[MlflowServer, ...]:
     """Return the servers of the first class and of every other class of an account, in the order of `data_classes` after
-    the first. A class that may not be on the server's host has none.
+    the first. A class that may not be on the server's host has none, and a Slurm that runs already has no server.
     """
+    if environment.existing_slurm is not None:
+        return ()
     first, permitted = main_class(environment), _permitted(environment)
     classes = {account.data_class for account in environment.scheduler.accounts.values()}
     ordered = [first, *(name for name in permitted if name in classes and name != first)]

@@ -79,6 +79,8 @@ def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
     if environment.onprem is None:
         return ()
     site_cidr = environment.onprem.cidr
+    if environment.existing_slurm is not None:
+        return (site_cidr,)
     ranges = set()
     for group in environment.node_groups:
         for address in _row(environment, group.hosts, group.address):

@@ -49,10 +49,17 @@ def mlflow_variables(
     return variables
 
 
+def tracking_variables(environment: Environment) -> dict[str, str]:
+    """Return the variables of sessions; empty for a Slurm that runs already, which has no MLflow of Landbridge."""
+    return {} if environment.existing_slurm is not None else {_TRACKING_URI: tracking_uri(environment)}
+
+
 def job_variables(environment: Environment) -> dict[str, dict[str, str]]:
     """Return the environment variables of each account's jobs; an empty value is a variable that its jobs do not have.
     The account with an empty name is for jobs without an account.
     """
+    if environment.existing_slurm is not None:
+        return {}
     return {
         "": {_TRACKING_URI: tracking_uri(environment)},
         **{

@@ -45,7 +45,7 @@ def shared_state(environment: Environment) -> SharedState | None:
     reports it).
     """
     site, served = environment.onprem, service_hosts(environment)
-    if site is None:
+    if site is None or site.existing_slurm is not None:
         return None
     controller_state = site.controller_state
     if controller_state is not None:
@@ -61,6 +61,8 @@ def state_folder(environment: Environment) -> str:
     """Return StateSaveLocation: on shared storage a subfolder per cluster, because the exported folder
     belongs to root.
     """
+    if environment.existing_slurm is not None:
+        return environment.existing_slurm.state
     return LOCAL if shared_state(environment) is None else f"{SHARED}/{environment.name}"
 
 

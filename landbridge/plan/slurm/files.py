@@ -47,7 +47,7 @@ def slurm_conf(environment: Environment, nodes: Iterable[Nodes]) -> str:
     nodes = tuple(nodes)
     settings = slurm_settings(environment, nodes)
     lines = [f"{key}={value}" for key, values in settings.items() for value in values]
-    lines += ["", *(_node_line(environment, group) for group in nodes)]
+    lines += ["", *(node_line(environment, group) for group in nodes)]
     lines += ["", *partition_lines(environment, nodes)]
     if classes := class_lines(environment):
         lines += ["", *classes]
@@ -56,17 +56,20 @@ def slurm_conf(environment: Environment, nodes: Iterable[Nodes]) -> str:
 
 def gres_conf(nodes: Iterable[Nodes]) -> str:
     """Render gres.conf without its header, with explicit device files: AutoDetect does not work with cloud nodes."""
-    lines = ["AutoDetect=off"]
-    for group in nodes:
-        accelerators = group.accelerators
-        if accelerators is None:
-            continue
-        device, node_line = DEVICES[accelerators.kind], f"NodeName={group.hostlist} Name={accelerators.kind}"
-        for numbers, cores in group.gpus_and_cores:
-            files = hostlist.compress(tuple(f"{device}{number}" for number in numbers))
-            lines.append(f"{node_line} Type={accelerators.type} File={files}{f' Cores={cores}' if cores else ''}")
-        lines += [f"{node_line} {part}" for part in instance_files(accelerators.type, group.parts)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(["AutoDetect=off", *(line for group in nodes for line in gres_lines(group))]) + "\n"
+
+
+def gres_lines(nodes: Nodes) -> list[str]:
+    """Return the lines of gres.conf of one group of nodes; none without accelerators."""
+    accelerators = nodes.accelerators
+    if accelerators is None:
+        return []
+    device, start = DEVICES[accelerators.kind], f"NodeName={nodes.hostlist} Name={accelerators.kind}"
+    lines = []
+    for numbers, cores in nodes.gpus_and_cores:
+        files = hostlist.compress(tuple(f"{device}{number}" for number in numbers))
+        lines.append(f"{start} Type={accelerators.type} File={files}{f' Cores={cores}' if cores else ''}")
+    return [*lines, *(f"{start} {part}" for part in instance_files(accelerators.type, nodes.parts))]
 
 
 def cgroup_conf(environment: Environment) -> str:
@@ -86,7 +89,8 @@ def cgroup_conf(environment: Environment) -> str:
     return "".join(f"{key}={setting_text(value)}\n" for key, value in merged.items())
 
 
-def _node_line(environment: Environment, nodes: Nodes) -> str:
+def node_line(environment: Environment, nodes: Nodes) -> str:
+    """Return the NodeName line of one group of nodes."""
     fields: dict[str, Scalar] = {"NodeName": nodes.hostlist}
     if nodes.addresses:
         fields["NodeAddr"] = hostlist.compress(nodes.addresses)

@@ -24,7 +24,8 @@ def gpu_minute_limits(environment: Environment) -> dict[str, int]:
     limits: dict[str, int] = {}
     price_by_pool = {pool.name: _gpu_minute(environment, pool) for pool in environment.aws.pools}
     known_prices = {name: price for name, price in price_by_pool.items() if price is not None}
-    if not environment.scheduler.accounts or not known_prices:
+    # The QOS of a Slurm that runs already are its site's.
+    if not environment.scheduler.accounts or not known_prices or environment.existing_slurm is not None:
         return limits
     total_usd = _whole_budget(environment)
     if total_usd is not None:

@@ -9,7 +9,7 @@ from landbridge.environment.base import SITES, Scalar, Site
 from landbridge.plan.slurm.gpu_minutes import partition_qos
 from landbridge.plan.slurm.nodes import Nodes
 from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
-from landbridge.plan.slurm.topology import queue_topology
+from landbridge.plan.slurm.topology import AWS_TREE, queue_topology
 
 MAIN, ONPREM, MIG = "gpu", "onprem", "mig"
 # Slurm's default account of administrators; users are not in it.
@@ -18,6 +18,10 @@ OPERATORS = "root"
 
 def partition_names(environment: Environment) -> tuple[str, ...]:
     """Return the names of all partitions, the built-in ones first."""
+    if environment.existing_slurm is not None:
+        # The site's own partitions are in its slurm.conf.
+        pools = (pool.name for pool in environment.aws.pools)
+        return tuple(dict.fromkeys([*pools, *environment.scheduler.partitions]))
     groups = environment.node_groups
     parts = [MIG] if any(group.mig for group in groups) else []
     built_in = [MAIN, *([ONPREM] if groups else []), *parts, *(pool.name for pool in environment.aws.pools)]
@@ -95,6 +99,7 @@ def _line(
         **_defaults_per_gpu(groups),
         "OverSubscribe": "NO",
         **({"Topology": topology} if topology else {}),
+        **_existing_settings(environment, groups),
     }
     if environment.scheduler.accounts:
         # Default deny: accounts that are not in the environment cannot use the partition.
@@ -118,6 +123,20 @@ def _defaults_per_gpu(groups: Sequence[Nodes]) -> dict[str, Scalar]:
         "DefCpuPerGPU": min(group.cores_per_gpu * group.threads_per_core for group in with_gpus),
         "DefMemPerGPU": min(group.memory_per_gpu for group in with_gpus),
     }
+
+
+def _existing_settings(environment: Environment, groups: Sequence[Nodes]) -> dict[str, Scalar]:
+    """Return the settings of a partition in a Slurm that runs already: SuspendTime, and the topology of the pools.
+
+    SuspendTime of the whole cluster would also suspend nodes that the site adds later. Nodes that are in no partition
+    with a SuspendTime are never suspended (slurm.conf(5); power_save_set_timeouts in power_save.c of 23.11 to 26.05).
+    """
+    existing = environment.existing_slurm
+    idle_seconds = [group.suspend_after for group in groups if group.suspend_after is not None]
+    if existing is None or not idle_seconds:
+        return {}
+    topology = {"Topology": AWS_TREE} if existing.topology == "yaml" else {}
+    return {"SuspendTime": max(idle_seconds), **topology}
 
 
 def _sites(groups: Iterable[Nodes]) -> frozenset[Site]:

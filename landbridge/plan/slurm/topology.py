@@ -10,6 +10,8 @@ from landbridge.plan.slurm.nodes import Nodes
 ONPREM = "onprem"
 #: Topology of nodes in NVLink domains with several nodes; a partition with only such nodes uses it.
 DOMAINS = "nvlink"
+#: Topology of the pools in the topology.yaml of a Slurm that runs already; their partitions use it.
+AWS_TREE = "landbridge"
 
 
 def topology_file(environment: Environment, nodes: Sequence[Nodes]) -> tuple[str, str]:
@@ -44,6 +46,8 @@ def queue_topology(environment: Environment, groups: Sequence[Nodes]) -> str | N
     Slurm places a job in as few NVLink domains as possible: traffic between domains uses the network adapters. Source:
     Slurm's topology guide, topology/block; slurm.conf(5), Topology of a partition (since 25.05).
     """
+    if environment.existing_slurm is not None:
+        return None
     return DOMAINS if groups and _has_yaml(environment) and _only_domains(groups) else None
 
 

@@ -1,0 +1,1 @@
+"""Slurm clusters that run already: reader of their files, findings, and the files that add bursting to them. Pure."""
