@@ -149,8 +149,8 @@ class EmbeddedJob:
             "arraytaskid": "N/A",
             "numnodes": str(self.size),
             "submittime": str(int(self.submitted)),
-            "batchflag": "1",
-            "requeue": "1",
+            "batchflag": "1",  # each job has a script,
+            "requeue": "1",  # and is requeued
         }
 
 

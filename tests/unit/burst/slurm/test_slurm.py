@@ -151,6 +151,16 @@ def test_pending_jobs_are_read_by_id(
     assert jobs and {job.state for job in jobs.values()} == {"PENDING"}
 
 
+@pytest.mark.parametrize("version", sorted(path.parent.name for path in DATA.glob("*/requeue.squeue.txt")))
+def test_flags_and_tasks_are_in_the_view(version: str, commands: Install) -> None:
+    calls = commands(sinfo="p5-[1-6] idle+cloud\n", squeue=DATA / version / "requeue.squeue.txt")
+    jobs = slurm.view(POLICY, pending=()).jobs
+    assert len(jobs) == 5 and all(f"{field}:0|" in calls()[-1][3] for field in ("ArrayTaskID", "BatchFlag", "Requeue"))
+    flags = sorted((job.is_batch, job.may_requeue) for job in jobs.values())
+    assert flags == [(False, True), (True, False), *[(True, True)] * 3]
+    assert [job.array_task for job in jobs.values() if job.array_job and job.state == "RUNNING"] == [1]
+
+
 def test_a_running_job_is_not_read_as_a_pending_one(commands: Install) -> None:
     commands(sinfo=OFF, squeue=DATA / NEW / "power.squeue.txt")
     assert slurm.view(POLICY, pending=[1, 3]).jobs == {}

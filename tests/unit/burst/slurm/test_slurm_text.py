@@ -115,6 +115,41 @@ def test_array_and_heterogeneous_jobs_are_read_with_their_leader(version: str) -
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_jobs_that_slurm_ends_instead_of_requeues_are_read(version: str) -> None:
+    interactive, requeued, *tasks, last = jobs("requeue", version)
+    assert (interactive.state, interactive.nodes, interactive.is_batch) == ("RUNNING", ("p5-2",), False)
+    # Slurm writes JobRequeue, the default, into an interactive job too.
+    assert interactive.may_requeue and not interactive.is_requeued
+    assert (requeued.state, requeued.restarts, requeued.is_requeued) == ("PENDING", 1, True)
+    assert (last.state, last.is_batch, last.may_requeue) == ("PENDING", True, False)
+    others = [job for moment in ("power", "maint", "pending", "stopped", "by-id") for job in jobs(moment, version)]
+    assert all(job.is_batch and job.may_requeue for job in (*tasks, *others))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_task_of_an_array_is_read_and_the_tasks_that_have_no_record_of_their_own_are_not(version: str) -> None:
+    free, array, leader, component = jobs("by-id", version)
+    assert "|1-3%2|" in (DATA / version / "by-id.squeue.txt").read_text()
+    assert array.slurm_id == str(array.id)
+    assert [job.array_task for job in (free, array, leader, component)] == [None] * 4
+    _, _, pending, running, _ = jobs("requeue", version)
+    assert (pending.state, pending.array_job, pending.array_task) == ("PENDING", pending.id, None)
+    assert (running.state, running.array_job, running.array_task) == ("RUNNING", pending.id, 1)
+    assert running.id != pending.id and running.slurm_id == f"{pending.id}_1"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_pending_task_with_a_record_of_its_own_is_read_by_its_id(version: str) -> None:
+    (task,) = jobs("split-task", version)
+    assert (task.state, task.array_task, task.slurm_id) == ("PENDING", 3, f"{task.array_job}_3")
+    assert task.id != task.array_job
+    # Beside the array's record squeue shows it as part of the array's range, without a line.
+    pending, running = jobs("split-task-and-array", version)
+    assert (pending.id, pending.array_task, running.array_task) == (task.array_job, None, 1)
+    assert task.id not in (pending.id, running.id)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_wckey_cannot_write_the_record_of_another_job(version: str) -> None:
     free, *others = jobs("by-id", version)
     assert free.wckey.lower() == "x|\n7|running|p5-1|"
