@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from landbridge.acceptance.judge import judge
+from landbridge.acceptance.judge import given, judge, judge_pair
 from landbridge.acceptance.outputs import Unreadable
 from landbridge.acceptance.result import AcceptanceCheck, AcceptanceOutcome, AcceptanceReport
 from landbridge.acceptance.rungs import RUNGS, AcceptanceSettings, Rung, groups
-from landbridge.catalog import Platform
+from landbridge.catalog import InstanceType, Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ Runner = Callable[[Rung, Sequence[str]], ProgramResult]
 
 @dataclass(slots=True)
 class Ladder:
-    """Nodes and rungs of a run. `platforms`: by node; `thresholds`: the site's own, by `<rung>.<check>`; `on_outcome`
+    """Nodes and rungs of a run. `platforms`: of on-prem nodes, `instances`: types of cloud nodes; `thresholds`: the site's own, by `<rung>.<check>`; `on_outcome`
     is called with each outcome when it is known; `max_parallel`: groups of nodes that run a rung at the same time.
     """
 
@@ -45,15 +45,17 @@ class Ladder:
     on_outcome: Callable[[AcceptanceOutcome], None] = lambda outcome: None
     max_parallel: int = 8
     rungs: Sequence[Rung] = RUNGS
+    instances: Mapping[str, InstanceType] = field(default_factory=dict)
 
 
 def climb(ladder: Ladder) -> AcceptanceReport:
     """Run the rungs. A node that fails a rung, or cannot be judged, runs no rung above it; of a pair, both nodes stop."""
     outcomes: list[AcceptanceOutcome] = []
-    remaining = list(ladder.platforms)
+    remaining = [*ladder.platforms, *ladder.instances]
     drivers: list[str] = []
     for rung in ladder.rungs:
-        node_groups = groups(rung, remaining)
+        on_site = ladder.instances if rung.site == "aws" else ladder.platforms
+        node_groups = groups(rung, [node for node in remaining if node in on_site])
         with ThreadPoolExecutor(max_workers=max(1, min(ladder.max_parallel, len(node_groups)))) as pool:
             results = list(pool.map(lambda nodes, rung=rung: ladder.run(rung, nodes), node_groups))
         for nodes, result in zip(node_groups, results, strict=True):
@@ -64,19 +66,22 @@ def climb(ladder: Ladder) -> AcceptanceReport:
             ladder.on_outcome(outcome)
             if outcome.status != "passed":
                 remaining = [node for node in remaining if node not in nodes]
-    return AcceptanceReport(ladder.environment, tuple(ladder.platforms), tuple(outcomes))
+    return AcceptanceReport(ladder.environment, (*ladder.platforms, *ladder.instances), tuple(outcomes))
 
 
 def judged(
     ladder: Ladder, rung: Rung, nodes: Sequence[str], result: ProgramResult, driver: str = ""
 ) -> AcceptanceOutcome:
     """Return the outcome of a program. A program that ended with an error failed; one that was not started is unjudged."""
-    platforms = [ladder.platforms[node] for node in nodes]
     reason = reason_not_run(rung, result)
     if reason:
         return AcceptanceOutcome(rung.name, tuple(nodes), message=reason, seconds=result.seconds)
     try:
-        checks = judge(rung, platforms, result.text, ladder.thresholds, driver)
+        if rung.site == "aws":
+            checks = judge_pair([ladder.instances[node] for node in nodes], result.text, given(rung, ladder.thresholds))
+        else:
+            platforms = [ladder.platforms[node] for node in nodes]
+            checks = judge(rung, platforms, result.text, ladder.thresholds, driver)
     except Unreadable as error:
         if result.code == 0:
             return AcceptanceOutcome(rung.name, tuple(nodes), message=str(error), seconds=result.seconds)

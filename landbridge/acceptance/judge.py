@@ -7,8 +7,9 @@ from dataclasses import replace
 from landbridge.acceptance import outputs
 from landbridge.acceptance.result import AcceptanceCheck, compare
 from landbridge.acceptance.rungs import Rung
-from landbridge.catalog import Platform
+from landbridge.catalog import InstanceType, Platform
 from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, collective_thresholds
+from landbridge.plan.ansible.pool_acceptance import efa_thresholds
 
 
 def judge(
@@ -19,11 +20,7 @@ def judge(
     `text`: the program's output; `site_thresholds`: a site's own thresholds by `<rung>.<check>`, which take precedence
     over the catalogue's; `driver`: the driver version of the other nodes.
     """
-    given = tuple(
-        Threshold(name.removeprefix(f"{rung.name}."), value, "GB/s", "given", "given")
-        for name, value in site_thresholds.items()
-        if name.startswith(f"{rung.name}.")
-    )
+    given_thresholds = given(rung, site_thresholds)
     match rung.name:
         case "driver":
             return _driver(platforms[0], outputs.gpus(text), driver)
@@ -34,7 +31,7 @@ def judge(
                 for test, results in diagnosis.items()
             )
         case "bandwidth":
-            all_thresholds = (*given, *bandwidth_thresholds(platforms[0]))
+            all_thresholds = (*given_thresholds, *bandwidth_thresholds(platforms[0]))
             values = outputs.bandwidths(text).items()
             return tuple(
                 replace(compare(name, value, all_thresholds, "GB/s"), name=f"{name}, {position}")
@@ -44,14 +41,41 @@ def judge(
             return (
                 AcceptanceCheck("fio", "without an error", True),
                 *(
-                    compare(direction, round(value, 3), given, "GB/s")
+                    compare(direction, round(value, 3), given_thresholds, "GB/s")
                     for direction, value in outputs.disks(text).items()
                 ),
             )
         case "training":
             return _training(outputs.losses(text), text)
         case _:
-            return _collective(platforms, outputs.collective(text), (*given, *collective_thresholds(platforms)))
+            counts = [platform.gpus.count for platform in platforms]
+            return _collective(counts, outputs.collective(text), (*given_thresholds, *collective_thresholds(platforms)))
+
+
+def judge_pair(
+    kinds: Sequence[InstanceType], text: str, given_thresholds: Sequence[Threshold]
+) -> tuple[AcceptanceCheck, ...]:
+    """Return the checks of all-reduce over EFA between two instances. Raises Unreadable.
+
+    `given_thresholds`: the site's thresholds, which take precedence. Of two types, the slower one decides.
+    """
+    counts = [kind.accelerators.count if kind.accelerators is not None else 0 for kind in kinds]
+    known = [threshold for kind in kinds for threshold in efa_thresholds(kind)]
+    known.sort(key=lambda threshold: threshold.at_least)
+    provider = outputs.provider(text)
+    return (
+        AcceptanceCheck("provider", provider or "not efa: NCCL printed none", provider == "efa"),
+        *_collective(counts, outputs.collective(text), (*given_thresholds, *known)),
+    )
+
+
+def given(rung: Rung, site_thresholds: Mapping[str, float]) -> tuple[Threshold, ...]:
+    """Return a site's own thresholds of a rung; their names are `<rung>.<check>`."""
+    return tuple(
+        Threshold(name.removeprefix(f"{rung.name}."), value, "GB/s", "given", "given")
+        for name, value in site_thresholds.items()
+        if name.startswith(f"{rung.name}.")
+    )
 
 
 def _driver(platform: Platform, gpus: Sequence[outputs.MeasuredGpu], driver: str) -> tuple[AcceptanceCheck, ...]:
@@ -70,9 +94,10 @@ def _driver(platform: Platform, gpus: Sequence[outputs.MeasuredGpu], driver: str
 
 
 def _collective(
-    platforms: Sequence[Platform], collective: outputs.Collective, thresholds: Sequence[Threshold]
+    counts: Sequence[int], collective: outputs.Collective, thresholds: Sequence[Threshold]
 ) -> tuple[AcceptanceCheck, ...]:
-    ranks = sum(platform.gpus.count for platform in platforms)
+    """Return the checks of a collective over nodes with these numbers of GPUs."""
+    ranks = sum(counts)
     checks = [
         # A program that was built without MPI runs as separate programs with one rank each.
         AcceptanceCheck(
@@ -84,7 +109,7 @@ def _collective(
             "GPUs of these nodes",
             "known",
         ),
-        AcceptanceCheck("hosts", ", ".join(collective.hosts), len(collective.hosts) == len(platforms)),
+        AcceptanceCheck("hosts", ", ".join(collective.hosts), len(collective.hosts) == len(counts)),
         AcceptanceCheck("wrong values", float(collective.wrong), collective.wrong == 0),
     ]
     judged = {threshold.measurement for threshold in thresholds}

@@ -119,6 +119,16 @@ def collective(text: str) -> Collective:
     )
 
 
+def provider(text: str) -> str:
+    """Return the libfabric provider that NCCL's plugin for EFA prints with NCCL_DEBUG=INFO; empty without the plugin.
+
+    Source: awslabs/awsome-distributed-ai, gpu-cluster-healthcheck, checks/5-nccl-allreduce.sh, which searches for
+    "Selected Provider is efa" in any case: aws-ofi-nccl's releases differ in it.
+    """
+    named = re.search(r"NET/OFI Selected provider is (\w+)", text, re.IGNORECASE)
+    return named[1] if named else ""
+
+
 def disks(text: str) -> dict[str, float]:
     """Parse `fio --output-format=json`: GB/s read and written by all its jobs. Source: fio's documentation, JSON
     output."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Scope = Literal["node", "pairs", "all"]
+Site = Literal["onprem", "aws"]
 #: Range of message sizes of the collectives; it includes the sizes with thresholds (catalog/acceptance.yaml).
 _SIZES = ("-b", "256M", "-e", "16G", "-f", "2")
 _COPIES = ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_to_device_memcpy_read_ce")
@@ -29,13 +30,14 @@ class AcceptanceSettings:
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One rung. `alone`: one process per node; otherwise one per GPU. `minutes`: its time limit."""
+    """One rung. `alone`: one process per node; otherwise one per GPU. `minutes`: its time limit; `site`: of its nodes."""
 
     name: str
     scope: Scope
     minutes: int
     program: str
     alone: bool = True
+    site: Site = "onprem"
 
 
 RUNGS = (
@@ -45,6 +47,7 @@ RUNGS = (
     Rung("nccl-node", "node", 10, "all_reduce_perf"),
     Rung("nccl-pairs", "pairs", 15, "all_reduce_perf", alone=False),
     Rung("nccl-all", "all", 20, "all_reduce_perf", alone=False),
+    Rung("nccl-efa", "pairs", 15, "all_reduce_perf", alone=False, site="aws"),
     Rung("storage", "node", 15, "fio"),
     Rung("training", "all", 20, "python"),
 )
@@ -81,11 +84,20 @@ def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
         case "training":
             return ["sh", "-c", _train(settings)]
         case _:
-            return [_program_path(settings, "all_reduce_perf"), *_SIZES, "-g", str(gpus if rung.alone else 1)]
+            # NCCL's plugin for EFA then prints its provider.
+            shown = ["env", "NCCL_DEBUG=INFO"] if rung.name == "nccl-efa" else []
+            return [*shown, _program_path(settings, "all_reduce_perf"), *_SIZES, "-g", str(gpus if rung.alone else 1)]
 
 
 def job(
-    rung: Rung, nodes: Sequence[str], gpus: int, settings: AcceptanceSettings, *, wait: int, reservation: str = ""
+    rung: Rung,
+    nodes: Sequence[str],
+    gpus: int,
+    settings: AcceptanceSettings,
+    *,
+    wait: int,
+    reservation: str = "",
+    partition: str = "onprem",
 ) -> list[str]:
     """Return the arguments of srun for an exclusive job on whole nodes. `wait`: seconds to wait for other jobs on the
     nodes.
@@ -96,7 +108,7 @@ def job(
     return [
         "srun",
         f"--job-name=landbridge-validate-{rung.name}",
-        "--partition=onprem",
+        f"--partition={partition}",
         f"--nodes={len(nodes)}",
         f"--nodelist={','.join(nodes)}",
         f"--ntasks-per-node={tasks}",

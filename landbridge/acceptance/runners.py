@@ -24,7 +24,7 @@ _SLACK_SECONDS = 60
 @dataclass(frozen=True, slots=True)
 class NodeRunner:
     """Host from which srun is called by ssh. `gpus`: GPUs of each node; `wait`: seconds to wait for other jobs on the
-    nodes.
+    nodes; `partition`: of the nodes.
     """
 
     environment: Environment
@@ -34,6 +34,7 @@ class NodeRunner:
     example: Path | None = None
     wait: int = 600
     reservation: str = ""
+    partition: str = "onprem"
 
 
 def srun_over_ssh(site: NodeRunner) -> Runner:
@@ -43,7 +44,9 @@ def srun_over_ssh(site: NodeRunner) -> Runner:
 
     def run(rung: Rung, nodes: Sequence[str]) -> ProgramResult:
         gpus = max(site.gpus[node] for node in nodes)
-        words = job(rung, nodes, gpus, site.settings, wait=site.wait, reservation=site.reservation)
+        words = job(
+            rung, nodes, gpus, site.settings, wait=site.wait, reservation=site.reservation, partition=site.partition
+        )
         archive = None
         if rung.name == "training":
             if site.example is None:

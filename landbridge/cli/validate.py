@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from landbridge.acceptance.climb import Runner
     from landbridge.acceptance.result import AcceptanceOutcome, AcceptanceReport
     from landbridge.acceptance.rungs import AcceptanceSettings, Rung
-    from landbridge.catalog import Platform
+    from landbridge.catalog import InstanceType, Platform
     from landbridge.environment import Environment
 
 Nodes = Annotated[
@@ -74,9 +74,11 @@ def validate(
 
     environment = require(stack, file)
     settings = AcceptanceSettings(storage=storage, size=size, level=level, mpi=mpi, programs=programs)
+    kinds, partition = _instances(environment, nodes)
     ladder = Ladder(
         environment=environment.name,
-        platforms=_platforms(environment, nodes),
+        platforms={} if kinds else _platforms(environment, nodes),
+        instances=kinds,
         run=lambda rung, nodes: runner(rung, nodes),
         settings=settings,
         thresholds=_site_thresholds(thresholds),
@@ -84,12 +86,43 @@ def validate(
         rungs=_rungs(rung),
     )
     counts = {name: platform.gpus.count for name, platform in ladder.platforms.items()}
+    counts |= {name: kind.accelerators.count for name, kind in kinds.items() if kind.accelerators is not None}
     runner = _runner(
-        environment, environment_path(stack, file), counts, settings, (at, wait, reservation), save, earlier
+        environment, environment_path(stack, file), counts, settings, (at, wait, reservation, partition), save, earlier
     )
     report = climb(ladder)
     _print(report, form)
     raise typer.Exit(EXIT_CODES[report.status])
+
+
+def _instances(environment: "Environment", nodes: str | None) -> "tuple[dict[str, InstanceType], str]":
+    """Return the instance types of cloud nodes, and their pool's partition; no types for nodes of the site.
+
+    The type is the pool's first one. Raises a usage error for nodes of several pools, or of a pool and the site.
+    """
+    from landbridge.catalog import instances
+    from landbridge.plan.ansible.pool_acceptance import pool_of
+
+    names = _names(nodes) if nodes else []
+    pools = {name: pool for name in names if (pool := pool_of(environment, name)) is not None}
+    if not pools:
+        return {}, "onprem"
+    first = next(iter(pools.values()))
+    if len(pools) < len(names) or any(pool is not first for pool in pools.values()):
+        raise typer.BadParameter("name nodes of one pool, or of the site", param_hint="NODES")
+    kind = instances().get(first.instance)
+    if kind is None:
+        raise typer.BadParameter(f"the catalogue lacks {first.instance} of pool {first.name}", param_hint="NODES")
+    return dict.fromkeys(names, kind), first.name
+
+
+def _names(nodes: str) -> list[str]:
+    from landbridge import hostlist
+
+    try:
+        return list(dict.fromkeys(hostlist.expand(nodes)))
+    except hostlist.HostlistError as error:
+        raise typer.BadParameter(error.reason, param_hint="NODES") from None
 
 
 def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Platform]":
@@ -97,10 +130,7 @@ def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Plat
     from landbridge.plan.ansible.acceptance import platform_of
 
     all_nodes = [name for group in environment.node_groups for name in hostlist.expand(group.hosts)]
-    try:
-        names = list(dict.fromkeys(hostlist.expand(nodes))) if nodes else all_nodes
-    except hostlist.HostlistError as error:
-        raise typer.BadParameter(error.reason, param_hint="NODES") from None
+    names = _names(nodes) if nodes else all_nodes
     platforms = {name: platform for name in names if (platform := platform_of(environment, name)) is not None}
     unknown_names = [name for name in names if name not in platforms]
     if unknown_names or not platforms:
@@ -139,7 +169,7 @@ def _runner(
     path: Path,
     counts: dict[str, int],
     settings: "AcceptanceSettings",
-    job_options: tuple[str | None, int, str],
+    job_options: tuple[str | None, int, str, str],
     save: Path | None,
     earlier: Path | None,
 ) -> "Runner":
@@ -148,13 +178,13 @@ def _runner(
 
     if earlier is not None:
         return recorded(earlier)
-    host, wait, reservation = job_options
+    host, wait, reservation, partition = job_options
     services = service_hosts(environment)
     login_host = host or services.logins[0]
     if login_host not in services.names:
         raise typer.BadParameter(f"{login_host} is no service host of the site", param_hint="--at")
     example = next((folder / EXAMPLE for folder in path.resolve().parents if (folder / EXAMPLE).is_dir()), None)
-    runner = srun_over_ssh(NodeRunner(environment, login_host, counts, settings, example, wait, reservation))
+    runner = srun_over_ssh(NodeRunner(environment, login_host, counts, settings, example, wait, reservation, partition))
     return saving(runner, save) if save is not None else runner
 
 

@@ -16,8 +16,11 @@ KERNEL_LOG = "f /dev/kmsg 0644 root root -\n"
 LOADED_DRIVER = f"C! /run/lab-driver - - - - /{FOLDER}/module\n"
 
 
-def install(root: Path, node: str, platform: str) -> None:
-    """Write the stand-ins of a machine of this platform below `root`."""
+def install(root: Path, node: str, platform: str, *, with_driver: bool = True) -> None:
+    """Write the stand-ins of a machine of this platform below `root`.
+
+    `with_driver`: with Fabric Manager, as an operating system with a preinstalled driver has it.
+    """
     facts = platforms()[platform]
     _write(root / FOLDER / "machine.json", json.dumps(describe(node, facts), indent=1))
     for name in ("lab_hardware.py", "lab_mig.py", "lab_dcgm.py"):
@@ -25,7 +28,7 @@ def install(root: Path, node: str, platform: str) -> None:
     _copy("nvidia-smi", root / "usr/bin/nvidia-smi", 0o755)
     if any(adapter.kind == "infiniband" for adapter in facts.adapters):
         _copy("ibstat", root / "usr/sbin/ibstat", 0o755)
-    if facts.fabric_manager:
+    if facts.fabric_manager and with_driver:
         _copy(_UNIT, root / "usr/lib/systemd/system" / _UNIT)
         link = root / "etc/systemd/system/multi-user.target.wants" / _UNIT
         link.parent.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ from functools import cache
 
 from pydantic import model_validator
 
+from landbridge.catalog.aws.instances import instances
 from landbridge.catalog.files import Facts, read
 from landbridge.catalog.hardware.gpus import gpus
 
@@ -41,6 +42,18 @@ class GpuRow(Facts):
     peer: float | None = None
 
 
+class EfaRuns(Facts):
+    """Published all-reduce runs on two instances: bus bandwidth in GB/s by instance type and message size in bytes.
+
+    `share`: required share of a published value.
+    """
+
+    source: str
+    date: date
+    share: float
+    runs: Mapping[str, Mapping[int, float]]
+
+
 class Acceptance(Facts):
     """Facts of acceptance.yaml. `sizes` are ascending, `pcie_lane`: GB/s per lane by generation, `gpus`: by model."""
 
@@ -50,12 +63,16 @@ class Acceptance(Facts):
     sizes: tuple[Size, ...]
     pcie_lane: Mapping[int, float]
     gpus: Mapping[str, GpuRow]
+    efa: EfaRuns
 
     @model_validator(mode="after")
     def _known(self) -> "Acceptance":
         unknown_gpus = sorted(set(self.gpus) - set(gpus()))
         if unknown_gpus:
             raise ValueError(f"gpus.yaml has no {', '.join(unknown_gpus)}")
+        unknown_types = sorted(set(self.efa.runs) - set(instances()))
+        if unknown_types:
+            raise ValueError(f"instances/ has no {', '.join(unknown_types)}")
         return self
 
 

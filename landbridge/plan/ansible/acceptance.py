@@ -43,9 +43,9 @@ def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
     else:
         threshold = None
     if threshold is not None:
-        thresholds += [_gb_s(name, *threshold) for name in ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce")]  # type: ignore[arg-type]
+        thresholds += [gb_s(name, *threshold) for name in ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce")]  # type: ignore[arg-type]
     if row is not None and row.peer is not None:
-        thresholds.append(_gb_s("device_to_device_memcpy_read_ce", row.peer, facts.source, "measured"))
+        thresholds.append(gb_s("device_to_device_memcpy_read_ce", row.peer, facts.source, "measured"))
     return tuple(thresholds)
 
 
@@ -64,20 +64,20 @@ def collective_thresholds(platforms_of: Sequence[Platform]) -> tuple[Threshold, 
     # The slowest node decides.
     bound = min(bound for bound in bounds if bound is not None)
     source = f"{facts.shares.fabric} of {bound:.0f} GB/s, which the adapters of each machine carry in a ring"
-    return _by_size(bound * facts.shares.fabric, source, "derived")
+    return by_size(bound * facts.shares.fabric, source, "derived")
 
 
 def _inside(platform: Platform) -> tuple[Threshold, ...]:
     facts = acceptance()
     row = facts.gpus.get(platform.gpu_model)
     if row is not None and row.node is not None and row.node.gpus == platform.gpus.count:
-        sizes = _by_size(row.node.gb_s, facts.source, "measured", below=row.node.bytes)
-        return (*sizes, _gb_s(f"busbw@{row.node.bytes}", row.node.gb_s, facts.source, "measured"))
+        sizes = by_size(row.node.gb_s, facts.source, "measured", below=row.node.bytes)
+        return (*sizes, gb_s(f"busbw@{row.node.bytes}", row.node.gb_s, facts.source, "measured"))
     links = platform.gpu.nvlink
     if links is None or platform.gpus.count < 2:
         return ()
     share = facts.shares.nvlink
-    return _by_size(share * links.total_gb_s, f"{share} of a GPU's links, {links.total_gb_s:g} GB/s", "derived")
+    return by_size(share * links.total_gb_s, f"{share} of a GPU's links, {links.total_gb_s:g} GB/s", "derived")
 
 
 def _between(platform: Platform) -> float | None:
@@ -93,10 +93,12 @@ def _between(platform: Platform) -> float | None:
     return min(sum(rates), links.total_gb_s) if links is not None else sum(rates)
 
 
-def _by_size(gb_s: float, source: str, confidence: Confidence, below: int | None = None) -> tuple[Threshold, ...]:
+def by_size(at_least: float, source: str, confidence: Confidence, below: int | None = None) -> tuple[Threshold, ...]:
+    """Return thresholds for all message sizes, or those below a size, from the value for large messages."""
     sizes = (size for size in acceptance().sizes if below is None or size.bytes < below)
-    return tuple(_gb_s(f"busbw@{size.bytes}", gb_s * size.share, source, confidence) for size in sizes)
+    return tuple(gb_s(f"busbw@{size.bytes}", at_least * size.share, source, confidence) for size in sizes)
 
 
-def _gb_s(measurement: str, at_least: float, source: str, confidence: Confidence) -> Threshold:
+def gb_s(measurement: str, at_least: float, source: str, confidence: Confidence) -> Threshold:
+    """Return a threshold in GB/s, rounded."""
     return Threshold(measurement, round(at_least, 1), "GB/s", source, confidence)

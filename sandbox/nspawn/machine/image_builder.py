@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from landbridge.environment import Environment
 from landbridge.node_image import roles_used
 from landbridge.plan.ansible.inventory import inventory
 from sandbox.fast_ansible import fast_ansible_variables
+from sandbox.hardware.install import install
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.from_environment import CHECKOUT, site_range
 from sandbox.nspawn.host import shell
@@ -34,33 +36,73 @@ CLOUD_PLAYBOOK = Path("ansible/playbooks/node_image.yml")
 _FROM_THE_END = 5
 
 
+@dataclass(frozen=True)
+class BuildOptions:
+    """Variables of the roles besides the environment's, and parts of the machine that packages do not contain.
+
+    `script` runs on the builder before the playbook. `platform`: the image gets this hardware's stand-ins after it,
+    because a builder has no GPUs; `tmpfiles`: lines of tmpfiles.d for each boot of a node.
+    """
+
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    script: str = ""
+    platform: str = ""
+    tmpfiles: str = ""
+
+
+_NONE = BuildOptions()
+
+
 def build(lab: Layout, environment: Environment, ami: str, report: Report = silent) -> bool:
     """Build the environment's cloud node image, tagged with the id of its AMI; return true if it was built now."""
     return bake(lab, environment, ami, CLOUD_PLAYBOOK, report)
 
 
-def bake(lab: Layout, environment: Environment, tag: str, playbook: Path, report: Report = silent) -> bool:
+def bake(
+    lab: Layout,
+    environment: Environment,
+    tag: str,
+    playbook: Path,
+    report: Report = silent,
+    options: BuildOptions = _NONE,
+) -> bool:
     """Build the image that `playbook` makes of the base image, and tag it `tag`; return true if it was built now.
 
     The lab's network must be up. The playbook's only host is `image-builder`, with the variables of all hosts of the
     environment; it must not enable a service that nodes of the image should not start at boot.
     """
     base = image.need(lab, "base")
-    variables = dict(inventory(environment)["all"]["vars"])
-    image_id = f"node-{_digest(playbook, variables, base.id)}"
+    options = replace(options, variables={**inventory(environment)["all"]["vars"], **options.variables})
+    image_id = f"node-{_digest(playbook, options, base.id)}"
     with locked(lab.images / "locks" / tag):
         if image.find(lab, image_id) is not None:
             image.tag(lab, tag, image_id)
             return False
         with step(report, f"building image {tag}"):
-            _build(lab, environment, image_id, tag, playbook, variables, report)
+            _build(lab, environment, image_id, tag, playbook, options, report)
     return True
 
 
-def _digest(playbook: Path, variables: Mapping[str, Any], base: str) -> str:
+def machine(environment: Environment, name: str, image_id: str = "base") -> LabNode:
+    """Return a machine on the on-prem segment that changes an image; one at a time."""
+    segment = site_range(environment)
+    address = str(segment.broadcast_address - _FROM_THE_END)
+    operator = operator_address(segment)
+    return LabNode(
+        name,
+        (LabInterface(ONPREM, (f"{address}/{segment.prefixlen}",)),),
+        (f"default via {operator}",),
+        image=image_id,
+        operator=operator,
+    )
+
+
+def _digest(playbook: Path, options: BuildOptions, base: str) -> str:
     roles = roles_used(CHECKOUT / playbook, CHECKOUT / "ansible/roles")
     locks = sorted((CHECKOUT / "examples").glob("*/requirements*.lock"))
-    digest = hashlib.sha256(json.dumps([base, variables], sort_keys=True, default=str).encode())
+    # Options that are not set change no id: images of earlier builds stay valid.
+    parts = [base, options.variables, *([asdict(options)] if options.script or options.platform else [])]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode())
     for path in _files([CHECKOUT / playbook, *roles, *locks]):
         digest.update(f"{path.relative_to(CHECKOUT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
@@ -78,24 +120,25 @@ def _build(
     image_id: str,
     tag: str,
     playbook: Path,
-    variables: Mapping[str, Any],
+    options: BuildOptions,
     report: Report,
 ) -> None:
-    segment = site_range(environment)
-    address = str(segment.broadcast_address - _FROM_THE_END)
-    operator = operator_address(segment)
-    builder = LabNode(
-        BUILDER,
-        (LabInterface(ONPREM, (f"{address}/{segment.prefixlen}",)),),
-        (f"default via {operator}",),
-        operator=operator,
-    )
+    builder = machine(environment, BUILDER)
     nodes.destroy(lab, BUILDER)
     try:
         nodes.create(lab, builder)
         nodes.boot(lab, BUILDER)
         nodes.wait_ssh(lab, [BUILDER])
-        run_playbook(lab, playbook, {BUILDER: address}, variables, report, fast=False)
+        if options.script:
+            completed = nodes.exec(lab, BUILDER, [options.script], timeout=600)
+            if completed.returncode != 0:
+                raise LabError(f"the builder's script failed:\n{completed.stdout}{completed.stderr}")
+        run_playbook(lab, playbook, {BUILDER: builder.address}, options.variables, report, fast=False)
+        if options.platform:
+            nodes.stop(lab, BUILDER)
+            upper = lab.node(BUILDER) / "upper"
+            install(upper, BUILDER, options.platform, with_driver=False)
+            (upper / "etc/tmpfiles.d/lab-driver.conf").write_text(options.tmpfiles)
         nodes.commit(lab, BUILDER, image_id, tags=[tag])
     finally:
         nodes.destroy(lab, BUILDER)
