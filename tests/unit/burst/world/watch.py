@@ -246,10 +246,11 @@ class Watch:
 
     def shielded(self, machine: Machine) -> bool:
         """Return whether EC2 refuses to terminate the instance, or has done so before the next request."""
-        freed = machine.freed
-        return machine.protected or (
-            freed is not None and self.slurm.clock.true - freed < TERMINATION_RETRY_SECONDS + PASS
-        )
+        if machine.freed is None:
+            return machine.protected
+        # A jump of the clock may start the time until the next request again.
+        since = self.slurm.clock.true - max(machine.freed, self.baseline)
+        return machine.protected or since < TERMINATION_RETRY_SECONDS + PASS
 
     def _has_instance(self, node: str) -> bool:
         return any(not self.shielded(machine) for machine in self.ec2.alive(node))
