@@ -8,7 +8,7 @@ node pays alone: no job ends for the cap of another account.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from landbridge.burst.model import BudgetHold, BurstPolicy, Claim, CloudInstance, SlurmJob
+from landbridge.burst.model import BudgetHold, BurstPolicy, CloudInstance, SlurmJob
 from landbridge.burst.reconcile.budget import committed, spend
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.observed import Observed
@@ -49,7 +49,8 @@ def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: 
         if refusal is None:
             return None
         if refusal.account in {claimant for _, claimant, _ in claims}:
-            earlier = () if refusal.account in refused else _claims_of(hold.claims, refusal.account)
+            known = () if refusal.account in refused else hold.claims
+            earlier = (claim for claim in known if claim[1] == refusal.account and claim[0] in {job.id for job in jobs})
             others = (claim for claim in claims if claim[1] != refusal.account)
             claims = tuple(sorted((*others, *earlier), key=lambda claim: claim[0]))
             refused.add(refusal.account)
@@ -127,10 +128,6 @@ def _transfer(changes: Changes, key: str, hold: BudgetHold, changed: BudgetHold,
 def _add(changes: Changes, pool: str, usd_by_account: dict[str, float]) -> None:
     for account, usd in usd_by_account.items():
         changes.ledger.add(account, pool, usd)
-
-
-def _claims_of(claims: Sequence[Claim], account: str) -> tuple[Claim, ...]:
-    return tuple(claim for claim in claims if claim[1] == account)
 
 
 def _last_payer(hold: BudgetHold) -> str:

@@ -122,6 +122,17 @@ def test_a_job_does_not_end_for_the_cap_of_a_job_on_the_same_node():
     assert down.code == "BUDGET"
 
 
+def test_a_longer_job_above_its_cap_does_not_follow_a_job_of_the_same_account():
+    policy = site(accounts={**site().accounts, "poor": replace(site().accounts["poor"], monthly_usd=5.0)})
+    state, item = warm("lab", policy=policy)
+    short = job(2, "g-1", state="RUNNING", account="poor", minutes=10, started=NOW)
+    state = decide(slurm(short), ec2(item), state, policy).state
+    assert held_by(state, "poor", NOW) == pytest.approx(10 * 20 / 60)
+    long = job(3, "g-1", state="RUNNING", account="poor", minutes=300, started=NOW + 60)
+    (down,) = of(decide(at(slurm(long), NOW + 60), ec2(item, at=NOW + 60), state, policy, NOW + 60), Down)
+    assert down.code == "BUDGET"
+
+
 def test_an_idle_node_that_its_launching_account_cannot_pay_ends_at_once():
     state, item = warm("poor", minutes=10)
     lab = job(2, "g-1", state="RUNNING", account="lab", minutes=24 * 60, started=NOW + 60)
