@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
+from landbridge.environment.aws.iam import PortRange
 from landbridge.environment.base import AbsolutePath, Model, SlurmKey, Text
 
 
@@ -24,9 +25,7 @@ class ExistingSlurm(Model):
     node_folders: tuple[AbsolutePath, ...] = Field(
         default=(), description="folders on nodes in AWS that its slurm.conf needs, such as that of SlurmdSpoolDir"
     )
-    srun_ports: Annotated[str, StringConstraints(pattern=r"^[1-9]\d{0,4}-[1-9]\d{0,4}$")] | None = Field(
-        default=None, description="its SrunPortRange; none: srun listens on any port"
-    )
+    srun_ports: PortRange | None = Field(default=None, description="its SrunPortRange; none: srun listens on any port")
     topology: Literal["flat", "tree", "yaml"] = Field(
         default="flat",
         description="file that lists the pools' switches: none, topology.conf of topology/tree, or topology.yaml",

@@ -2,4 +2,5 @@
 
 from pathlib import Path
 
-FULL = tuple(Path(__file__).parent / f"{name}.yaml" for name in ("full", "full-leased", "full-cloud", "full-cloud-efs"))
+_NAMES = ("full", "full-leased", "full-cloud", "full-cloud-efs", "full-existing")
+FULL = tuple(Path(__file__).parent / f"{name}.yaml" for name in _NAMES)
