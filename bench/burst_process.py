@@ -130,6 +130,10 @@ class Process:
         return sum(int(field) for field in fields[11:13]) / TICKS
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def peak_mib(self) -> float:
         return memory(self._process.pid, "VmHWM")
 

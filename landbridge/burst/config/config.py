@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.burst.config.config_reader import ConfigReader
-from landbridge.burst.journal.paths import CONFIG, CONFIG_VARIABLE, DATABASE, DECISIONS, METRICS, SOCKET, STATE_DIR
+from landbridge.burst.journal.paths import (
+    CONFIG,
+    CONFIG_VARIABLE,
+    DATABASE,
+    DECISIONS,
+    METRICS,
+    SOCKET,
+    STATE_DIR,
+    prolog_socket,
+)
 from landbridge.burst.model import AccountPolicy, BurstPolicy, LaunchInterface, Offering, PoolPolicy, PromotionPolicy
 
 MARKETS = ("on-demand", "spot", "capacity-block")
@@ -53,6 +62,10 @@ class BurstConfig:
     @property
     def decisions(self) -> Path:
         return self.state_dir / DECISIONS
+
+    @property
+    def prolog_socket(self) -> Path:
+        return Path(prolog_socket(str(self.socket)))
 
 
 def load(path: Path | None = None) -> BurstConfig:

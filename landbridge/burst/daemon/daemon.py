@@ -8,8 +8,6 @@ actions; on SIGHUP it reads the configuration again. It may be killed at any poi
 
 import argparse
 import fcntl
-import os
-import select
 import signal
 import socket
 import sqlite3
@@ -28,9 +26,12 @@ from landbridge.burst.aws.regions import ec2_of_regions
 from landbridge.burst.aws.unattached import UnattachedCollector
 from landbridge.burst.config.certificate import read_validity
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
+from landbridge.burst.daemon.job_starts import JobStarts
+from landbridge.burst.daemon.log import log
 from landbridge.burst.daemon.metrics import Metrics, serve
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.daemon.systemd import notify
+from landbridge.burst.daemon.wakeups import Wakeups
 from landbridge.burst.journal.decisions import DecisionLog
 from landbridge.burst.journal.paths import LOCK
 from landbridge.burst.journal.store import Store
@@ -38,6 +39,7 @@ from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2Vie
 from landbridge.burst.model.errors import AwsError
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.hostlist import compress
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
@@ -81,17 +83,16 @@ class Daemon:
         self._reload = reload
         self._stopping = self._reloading = False
         self._acting = self._observed = False
-        self._socket: socket.socket | None = None
         self.metrics = Metrics()
         self._collector = UnattachedCollector(time.time())  # the first check is one interval later
         self.holder = socket.gethostname()
+        self._wakeups = Wakeups()
+        self._job_starts = JobStarts(lambda nodes: slurm.node_states(compress(nodes)), self._wakeups.wake)
         self._use(config)
 
     def run(self) -> int:
         """Run passes until a signal stops the daemon."""
-        out, self._signals = socket.socketpair()
-        out.setblocking(False)
-        signal.set_wakeup_fd(out.fileno(), warn_on_full_buffer=False)
+        self._wakeups.watch_signals()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._signal)
         self._listen()
@@ -103,9 +104,13 @@ class Daemon:
                 self._reload_config()
             due = self.turn()
             notify("WATCHDOG=1")
+            if self._job_starts.has_failed:
+                log("the server of PrologSlurmctld has ended: restart")
+                return 1
             if not self._stopping:
                 self._wait(due)
         notify("STOPPING=1")
+        self._job_starts.close()
         if server is not None:
             server.server_close()
         self._store.close()
@@ -114,7 +119,7 @@ class Daemon:
 
     def turn(self) -> float | None:
         """Run one pass if this host's controller acts; return when the next is due. No error in it stops the daemon."""
-        began = time.monotonic()
+        began = self._began = time.monotonic()
         due: float | None = None
         self._observed = False
         try:
@@ -160,7 +165,11 @@ class Daemon:
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
         self._observed = ec2 is not None
+        self._job_starts.seen(state, ec2, self._began)
         self.metrics.seen(slurm, ec2, state)
+
+    def saved(self, state: State) -> None:
+        self._job_starts.saved(state, self._began)
 
     def recorded(self, records: tuple[DecisionRecord, ...]) -> None:
         self._log.write(records)
@@ -206,6 +215,8 @@ class Daemon:
             acting = self._store.take_lease(self.holder, time.time(), LEASE_SECONDS)
         if acting != self._acting:
             log("acting" if acting else "standing by")
+        if not acting:
+            self._job_starts.forget()
         self._acting = acting
         return acting
 
@@ -217,6 +228,7 @@ class Daemon:
         self._store = Store(config.database)
         self._copied = (-1, 0.0)
         self._log = DecisionLog(config.decisions)
+        self._job_starts.use(config.policy)
         self.config = config
 
     def _reload_config(self) -> None:
@@ -243,20 +255,8 @@ class Daemon:
             self._stopping = True
 
     def _listen(self) -> None:
-        """Open the socket on which the programs report new orders. Without it the daemon sees orders at its next
-        interval."""
-        path = self.config.socket
-        if self._socket is not None:
-            self._socket.close()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)
-            self._socket.bind(str(path))
-            os.chmod(path, 0o600)
-        except OSError as error:
-            log(f"{path}: {error.strerror}: orders are seen every {PASS_INTERVAL_SECONDS:.0f} s only")
-        self._socket.setblocking(False)
+        self._wakeups.listen(self.config.socket, PASS_INTERVAL_SECONDS)
+        self._job_starts.listen(self.config.prolog_socket)
 
     def _serve(self) -> "ThreadingHTTPServer | None":
         if self.config.metrics is None:
@@ -273,19 +273,7 @@ class Daemon:
             if due is None
             else min(PASS_INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, due - time.time()))
         )
-        sources = [source for source in (self._socket, self._signals) if source is not None]
-        ready, _, _ = select.select(sources, [], [], seconds)
-        for readable in ready:
-            _drain(readable)
-
-
-def _drain(source: socket.socket) -> None:
-    source.setblocking(False)
-    try:
-        while source.recv(4096):
-            pass
-    except OSError:
-        return
+        self._wakeups.wait(seconds)
 
 
 def _lock_host(path: Path) -> TextIO:
@@ -298,11 +286,6 @@ def _lock_host(path: Path) -> TextIO:
         file.close()
         raise OSError(f"{path}: another daemon runs") from None
     return file
-
-
-def log(text: str) -> None:
-    """Write a line to the service's log (stderr)."""
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

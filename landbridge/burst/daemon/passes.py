@@ -40,6 +40,8 @@ class PassObserver(Protocol):
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None: ...
 
+    def saved(self, state: State) -> None: ...
+
     def recorded(self, records: tuple[DecisionRecord, ...]) -> None: ...
 
     def performed(self, action: Action, outcome: ActionOutcome, now: float) -> None: ...
@@ -56,6 +58,8 @@ class NullObserver:
     def failed(self, side: str, code: str) -> None: ...
 
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None: ...
+
+    def saved(self, state: State) -> None: ...
 
     def recorded(self, records: tuple[DecisionRecord, ...]) -> None: ...
 
@@ -122,6 +126,7 @@ class _Round:
         if unwritten:
             raise AssertionError(f"launches that the journal would not know: {', '.join(unwritten)}")
         self.store.save(state, decision.state)
+        self.observer.saved(decision.state)
         self._record(decision.records)
         self.observer.written()
         needs_round = self._act(decision.actions, decision.state)
@@ -161,6 +166,7 @@ class _Round:
         now = self.clock()
         after = apply_outcome(state, action, outcome, self.policy, now)
         self.store.save(state, after)
+        self.observer.saved(after)
         self._record(outcome_records(action, outcome, now))
         self.observer.performed(action, outcome, now)
         return after

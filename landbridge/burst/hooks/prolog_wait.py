@@ -1,146 +1,103 @@
-"""PrologSlurmctld that waits until the nodes of a job are up, or one of them is down.
+"""PrologSlurmctld that asks the daemon whether a job may start on its nodes, and waits until they are up.
 
-Slurm starts a job on resumed nodes at its next 30 s tick, or when this program ends. A job whose node goes down is
-requeued by Slurm; the program has to end then too, or the job stays in Cleaning. Standard library only. Many programs
-may wait at the same time: each queries only its own nodes, with the call that costs slurmctld least, and less often the
-longer it waits.
+    landbridge-prolog-ask [PROGRAM [ARGUMENT ...]]     PROGRAM: the command that asks again
 
-No process of a job starts before this program has ended with status 0. So a job whose data must stay on-prem does not
-run on a node in AWS that is up for another job: the program waits until the daemon has set the job's nodes down. If no
-daemon does, the program fails, and Slurm requeues a batch job or ends an interactive one. A job on nodes of several zones
-or instance types waits until the daemon moves or reports it.
+No process of a job starts before this program has ended with status 0; status 1 requeues a batch job and ends an
+interactive one. Slurm starts a job on resumed nodes at its next check, every 30 s, or when this program ends. If the
+daemon does not run, the program decides without it (prolog_alone.py).
+
+Python only asks: a shell waits for the answer, with 0.1 MB in place of 10. The end of the daemon closes the connection,
+and the shell asks again. Only `_socket` is imported: `socket` needs as much time as the start of Python itself.
 """
 
+import _socket
 import contextlib
 import os
-import sqlite3
 import sys
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
+from typing import NoReturn
 
-from landbridge.burst.config.config import BurstConfig, ConfigError, load
-from landbridge.burst.hooks.hold_apart import is_reported, locations_apart
-from landbridge.burst.hooks.programs import wake
-from landbridge.burst.journal.store import Store
-from landbridge.burst.reconcile.observed import pools_of
-from landbridge.burst.reconcile.residency import reject_if_restricted
-from landbridge.burst.slurm.slurm import SlurmError, node_states
-from landbridge.burst.slurm.slurm_json import hosts
+from landbridge.burst.journal.paths import CONFIG, CONFIG_VARIABLE, SOCKET, prolog_socket
 
-#: Not POWER_DOWN: Slurm powers such a node down when it has no job, and starts this one (power_save.c,
-#: _node_state_suspendable; job_mgr.c, test_job_nodes_ready).
-NOT_UP = frozenset({"POWERING_UP", "POWER_UP", "POWERED_DOWN", "POWERING_DOWN", "NOT_RESPONDING", "UNKNOWN"})
-LOST = frozenset({"DOWN", "FAIL", "INVALID_REG"})
-MAX_WAIT_SECONDS = 3600.0
-#: Time for which a job that may not be in AWS waits until the daemon sets its nodes down: four intervals of the daemon.
-REFUSED_SECONDS = 60.0
-#: Time for which a job on nodes of several zones or instance types waits until the daemon moves it.
-APART_SECONDS = 60.0
-
-
-def verdict(states: Iterable[frozenset[str]]) -> str:
-    """Return `up` when every node is up, `down` when one is lost, else `wait`."""
-    node_states = list(states)
-    if any(state & LOST for state in node_states):
-        return "down"
-    return "wait" if not node_states or any(state & NOT_UP for state in node_states) else "up"
+#: Seconds in which the daemon accepts a connection.
+CONNECT_SECONDS = 10.0
+#: Environment variable with the count of questions of this program.
+ASKED = "LANDBRIDGE_PROLOG_ASKED"
+#: Questions after which the program decides without the daemon. A job that may not start waits for a daemon that starts
+#: again, which gives its nodes up with the reason: twelve times the shell's five seconds.
+MAX_QUESTIONS = 12
+#: Program of the shell: an answer is an exit status and a text; the end of the connection is none.
+WAIT = """
+read -r status text
+case $status in
+    0 | 1) [ -z "$text" ] || echo "landbridge-prolog-wait: $text" >&2; exit "$status" ;;
+esac
+sleep 5
+exec "$@"
+"""
 
 
-def seconds_until_next_check(waited: float) -> float:
-    """Return the seconds until the next check: a fortieth of the wait so far plus a quarter of a second, at most two."""
-    return min(2.0, 0.25 + waited / 40)
-
-
-def main() -> int:
-    """Return 1 only for a job that may not run on its nodes, else 0: Slurm's own time-outs handle all other problems."""
-    nodes = os.environ.get("SLURM_JOB_NODELIST", "")
-    if not nodes:
-        _log("SLURM_JOB_NODELIST is not set")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return 1 for a job that may not start on its nodes, else 0; does not return if the daemon answers."""
+    again = sys.argv[1:] if arguments is None else arguments
+    if not os.environ.get("SLURM_JOB_NODELIST"):
+        print("landbridge-prolog-wait: SLURM_JOB_NODELIST is not set", file=sys.stderr)
         return 0
-    config = _config()
-    reason = config and reject_nodes_if_restricted(
-        config, nodes, os.environ.get("SLURM_JOB_ACCOUNT", ""), os.environ.get("SLURM_WCKEY", "")
-    )
-    if config and reason:
-        _log(f"job {os.environ.get('SLURM_JOB_ID', '?')} does not run on {nodes}: {reason}")
-        wake(str(config.socket))
-        return 0 if _wait(nodes, frozenset({"down"}), REFUSED_SECONDS) else 1
-    _wait(nodes, frozenset({"up", "down"}), MAX_WAIT_SECONDS)
-    if config and (locations := locations_apart(config, nodes)):
-        job = os.environ.get("SLURM_JOB_ID", "")
-        _log(f"job {job or '?'} waits, because its nodes are in {locations}")
-        wake(str(config.socket))
-        _wait(nodes, frozenset({"down"}), APART_SECONDS, lambda: is_reported(config, job))
-    return 0
+    asked = int(os.environ.get(ASKED) or 0)
+    again = again or [sys.executable, "-m", "landbridge.burst.hooks.prolog_wait"]
+    connection = _ask(_path(), asked == 0) if asked < MAX_QUESTIONS else None
+    if connection is None:
+        from landbridge.burst.hooks import prolog_alone
+
+        reason = prolog_alone.reject_job(os.environ)
+        if reason is None:
+            return 0
+        if asked in (0, MAX_QUESTIONS):
+            print(f"landbridge-prolog-wait: {reason}", file=sys.stderr)
+        if asked >= MAX_QUESTIONS:
+            return 1
+    os.environ[ASKED] = str(asked + 1)
+    return _wait(connection, again)
 
 
-def reject_nodes_if_restricted(config: BurstConfig, nodes: str, account: str, wckey: str = "") -> str | None:
-    """Return the reason why a job of the account may not run on these nodes; None if it may or if none is in AWS."""
-    pools = pools_of(hosts(nodes), config.policy)
-    if not pools:
-        return None
-    reason = reject_if_restricted(config.policy, account, wckey)
-    other_regions = (
-        {offering.region for pool in pools.values() for offering in pool.offerings if offering.region}
-        if reason is None
-        else ()
-    )
-    refused = {
-        region: text
-        for region in other_regions
-        if (text := reject_if_restricted(config.policy, account, wckey, region))
-    }
-    return reason or (refused.get(_region_of(config, frozenset(pools), frozenset(refused))) if refused else None)
-
-
-def _region_of(config: BurstConfig, nodes: frozenset[str], among: frozenset[str]) -> str:
-    """Return the first region in `among` that has the last launch of one of the nodes by the journal; else empty."""
-    offerings = {offering.key: offering.region for pool in config.policy.pools.values() for offering in pool.offerings}
+def _ask(path: str, is_first: bool) -> "_socket.socket | None":
+    """Send the question; return its connection, or None if no daemon accepts it."""
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(CONNECT_SECONDS)
+    variables = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_ACCOUNT", "SLURM_WCKEY")
     try:
-        with contextlib.closing(Store(config.database)) as store:
-            attempts = store.load().attempts.values()
-    except (OSError, sqlite3.Error) as error:
-        _log(f"{config.database}: {error}")
-        return ""  # the daemon checks the regions of its instances, and terminates those that are not permitted
-    last: dict[str, str] = {}
-    for attempt in sorted(attempts, key=lambda attempt: attempt.created_at):
-        last.update(dict.fromkeys(nodes.intersection(attempt.instances), offerings.get(attempt.offering, "")))
-    return next((region for region in last.values() if region in among), "")
-
-
-def _config() -> BurstConfig | None:
-    """Return the configuration; None without a usable file: the daemon, which launches, does not run without it either."""
-    try:
-        return load()
-    except ConfigError as error:
-        _log(str(error))
+        connection.connect(path)
+    except OSError as error:
+        if is_first:
+            print(f"landbridge-prolog-wait: {path}: {error.strerror or error}", file=sys.stderr)
+        connection.close()
         return None
+    with contextlib.suppress(OSError):  # a daemon that ends now: the shell reads no answer, and asks again
+        connection.sendall(b"".join(os.fsencode(os.environ.get(name, "")) + b"\0" for name in variables))
+    return connection
 
 
-def _wait(nodes: str, ends: frozenset[str], limit: float, may_end: Callable[[], bool] = lambda: False) -> bool:
-    """Return whether the nodes reached a verdict in `ends` within `limit` seconds, and before `may_end`."""
-    began, last_error = time.monotonic(), ""
-    while (waited := time.monotonic() - began) < limit:
-        try:
-            if verdict(states(nodes).values()) in ends:
-                return True
-            if may_end():
-                return False
-        except SlurmError as error:
-            if str(error) != last_error:
-                _log(str(error))
-            last_error = str(error)
-        time.sleep(seconds_until_next_check(waited))
-    return False
+def _wait(connection: "_socket.socket | None", again: Sequence[str]) -> NoReturn:
+    """Become the shell that waits for the answer, or only for the next question. All other files are closed, and with
+    them the lock of the program that called this."""
+    if connection is None:
+        descriptor = os.open(os.devnull, os.O_RDONLY)
+    else:
+        connection.settimeout(None)
+        descriptor = connection.fileno()
+    os.dup2(descriptor, 0)
+    os.set_inheritable(0, True)
+    os.closerange(3, 64)
+    os.execv("/bin/sh", ["sh", "-c", WAIT, "landbridge-prolog-wait", *again])
 
 
-def _log(text: str) -> None:
-    print(f"landbridge-prolog-wait: {text}", file=sys.stderr)
+def _path() -> str:
+    raw = None
+    with contextlib.suppress(OSError, ValueError), open(os.environ.get(CONFIG_VARIABLE) or CONFIG, "rb") as file:
+        import json
 
-
-def states(nodes: str) -> dict[str, frozenset[str]]:
-    """Return the states of the nodes of a host list."""
-    return node_states(nodes)
+        raw = json.load(file)
+    return prolog_socket(str((isinstance(raw, dict) and raw.get("socket")) or SOCKET))
 
 
 if __name__ == "__main__":

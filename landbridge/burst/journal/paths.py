@@ -11,3 +11,9 @@ DECISIONS = "decisions.jsonl"
 LOCK = "burst.lock"
 # In the snapshot folder.
 SNAPSHOT = "burst-journal.json"
+
+
+def prolog_socket(socket: str) -> str:
+    """Return the path of the socket for PrologSlurmctld, beside that of the other programs: burst-prolog.sock."""
+    stem, dot, suffix = socket.rpartition(".")
+    return f"{stem}-prolog.{suffix}" if dot and "/" not in suffix else f"{socket}-prolog"

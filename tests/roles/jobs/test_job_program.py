@@ -36,6 +36,7 @@ def module() -> ModuleType:
 def node(module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Node:
     monkeypatch.setattr(module, "SETTINGS", str(tmp_path / "job.json"))
     monkeypatch.setattr(module, "FAILED", str(tmp_path / "run/job.failed"))
+    monkeypatch.setattr(module, "CLASSES", str(tmp_path / "slurm.conf"))
     monkeypatch.setattr(module, "SEARCHED", f"{tmp_path}/bin:/usr/bin:/bin")
     monkeypatch.setenv("PATH", "")
     return Node(module, tmp_path)

@@ -108,6 +108,9 @@ def test_the_programs_write_orders_as_slurm_runs_them(host: Host) -> None:
         [(k, "p5-[1-2]") for k in ("resume", "suspend", "resume-fail")]
     )
     assert host.run(f"stat -c %U {STATE}/burst.db /run/landbridge/burst.sock") == "slurm\nslurm"
+    assert host.run("stat -c '%U %a' /run/landbridge/burst-prolog.sock") == "slurm 600"
+    prolog = "runuser -u slurm -- env -i SLURM_JOB_NODELIST=dgx[01-02] SLURM_JOB_ACCOUNT=patients"
+    assert host.run(f"{prolog} /opt/landbridge/bin/landbridge-prolog-wait && echo starts") == "starts"
     # Each order woke the service, which queried slurmctld again.
     host.wait(f"test $(journalctl -u {UNIT} -o cat | wc -l) -gt {began} && echo yes || true")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from landbridge.burst.model import Attempt, LaunchInterface, Offering
+from landbridge.burst.model import Attempt, BurstPolicy, LaunchInterface, Offering, State
 
 TAGS = {"landbridge:cluster": "sandbox", "landbridge:job": "7,8", "Name": "sandbox-p5-7"}
 EFA = (LaunchInterface(0, 0, "interface"), LaunchInterface(1, 1, "efa-only"))
@@ -19,6 +19,22 @@ def attempt(*nodes: str, token: str = "lb-1", **fields: Any) -> Attempt:
     }
     defaults |= {"lease": 1_800_000_000.0, "created_at": 1_799_990_000.0, "hold_usd": 1.0, "usd_hour": 1.0}
     return Attempt(token=token, nodes=nodes, **{**defaults, **fields})
+
+
+def in_zones(policy: BurstPolicy, *zones: str) -> State:
+    """Return a journal with a launch of one node of pool p5 in each zone: p5-1 in the first."""
+    keys = {offering.zone: offering.key for offering in policy.pools["p5"].offerings}
+    launched = {
+        f"lb-{number}": attempt(
+            f"p5-{number}",
+            token=f"lb-{number}",
+            offering=keys[zone],
+            ended=1.0,
+            instances={f"p5-{number}": f"i-{number}"},
+        )
+        for number, zone in enumerate(zones, 1)
+    }
+    return State(attempts=launched)
 
 
 def offering(subnet: str, template: str, group: str) -> Offering:

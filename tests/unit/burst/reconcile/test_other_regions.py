@@ -9,8 +9,6 @@ import pytest
 from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.aws.regions import Ec2Regions, ec2_of_regions
 from landbridge.burst.config.config import parse
-from landbridge.burst.hooks.prolog_wait import reject_nodes_if_restricted
-from landbridge.burst.journal.store import Store
 from landbridge.burst.model import (
     AccountPolicy,
     BurstPolicy,
@@ -23,7 +21,6 @@ from landbridge.burst.model import (
     Terminate,
 )
 from landbridge.burst.reconcile.residency import allowed_regions, reject_if_restricted
-from tests.unit.burst import launches
 from tests.unit.burst.situations import BUSY, NOW, decide, ec2, events, instance, job, of, offering, site, slurm
 
 FAR = "r-2"
@@ -126,29 +123,3 @@ def test_regions_of_offerings_and_accounts_are_read_from_the_file(burst: dict[st
 
 def test_one_region_has_one_client(burst: dict[str, Any]) -> None:
     assert isinstance(ec2_of_regions(parse(burst)), Ec2)
-
-
-# PrologSlurmctld.
-
-
-def test_a_job_is_rejected_on_a_node_launched_in_a_forbidden_region(burst: dict[str, Any], tmp_path: Any) -> None:
-    burst["pools"]["p5"]["offerings"][1]["region"] = "us-east-2"
-    burst["accounts"]["vision"]["regions"] = ["us-east-2"]
-    burst["accounts"]["other"] = {"data_class": "internal-2", "aws": True}
-    config = parse({**burst, "state_dir": str(tmp_path)})
-    assert reject_nodes_if_restricted(config, "p5-[1-2]", "other") is None
-    store, keys = Store(config.database), [entry["key"] for entry in burst["pools"]["p5"]["offerings"]]
-    old = launches.attempt("p5-1", token="lb-1", offering=keys[1], ended=1.0, instances={"p5-1": "i-1"}, created_at=1.0)
-    new = launches.attempt("p5-2", token="lb-2", offering=keys[1], ended=3.0, instances={"p5-2": "i-2"}, created_at=2.0)
-    store.save(State(), State(attempts={"lb-1": old, "lb-2": new}))
-    assert (
-        reject_nodes_if_restricted(config, "p5-[1-2]", "other")
-        == "data of account other (internal-2) may not be in us-east-2"
-    )
-    assert reject_nodes_if_restricted(config, "p5-[1-2]", "vision") is None
-    assert reject_nodes_if_restricted(config, "p5-[3-4]", "other") is None
-    later = replace(old, token="lb-3", offering=keys[0], created_at=9.0)
-    before = store.load()
-    store.save(before, replace(before, attempts={**before.attempts, "lb-3": later}))
-    assert reject_nodes_if_restricted(config, "p5-1", "other") is None  # since then it was launched in the own region
-    store.close()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from landbridge.burst.hooks.prolog_wait import APART_SECONDS
+from landbridge.burst.daemon.job_starts import APART_SECONDS
 from landbridge.burst.model import BurstPolicy, OrderKind
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.ec2 import Ec2World, Machine

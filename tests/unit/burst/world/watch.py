@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from landbridge.burst.hooks.prolog_wait import APART_SECONDS
+from landbridge.burst.daemon.job_starts import APART_SECONDS
 from landbridge.burst.model import BudgetHold, BurstPolicy, State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.clock import START
