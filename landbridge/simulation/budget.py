@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from landbridge.burst.model import Attempt, BurstPolicy, Gang, PoolPolicy, State
 from landbridge.burst.reconcile.budget import Ledger, hold_of, hold_usd, roll_over_month, settle_holds
-from landbridge.burst.reconcile.offerings import OfferingChoice, choose
+from landbridge.burst.reconcile.launching.offerings import OfferingChoice, choose
 
 
 @dataclass(slots=True)

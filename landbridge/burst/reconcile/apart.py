@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from landbridge.burst.model import Observation, ObservationKind, SlurmJob, State
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.gangs import start_key
+from landbridge.burst.reconcile.launching.offerings import RejectedOffering
 from landbridge.burst.reconcile.locations import Location, are_apart, common_location, describe, locate
 from landbridge.burst.reconcile.node_states import is_asked_to_power_down, is_set_by_operator, is_up
 from landbridge.burst.reconcile.observed import Observed
-from landbridge.burst.reconcile.offerings import RejectedOffering
 
 APART_CODE = "APART"
 #: Number of tries after which a job leaves idle nodes beside which no offering has capacity.

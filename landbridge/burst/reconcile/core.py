@@ -22,10 +22,10 @@ from landbridge.burst.reconcile.budget import Ledger, roll_over_month
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, limit_to_now
 from landbridge.burst.reconcile.gangs import nodes_without_job, pending_starts, start_key
+from landbridge.burst.reconcile.launching.provisioning import Provisioning
 from landbridge.burst.reconcile.min_nodes import start_min_nodes
 from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
-from landbridge.burst.reconcile.provisioning import Provisioning
 from landbridge.burst.reconcile.refused_terminations import hold_refused_instances
 from landbridge.burst.reconcile.topology import record_topology
 from landbridge.timestamps import iso

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from landbridge.burst.model import PoolPolicy, SlurmNode
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.gangs import batch_gang
+from landbridge.burst.reconcile.launching.offerings import choose
 from landbridge.burst.reconcile.node_states import is_asked_to_power_down, is_powering_up, is_up
 from landbridge.burst.reconcile.observed import Observed
-from landbridge.burst.reconcile.offerings import choose
 
 #: A pool's missing nodes are requested once in this time: a refusal (budget, breaker) is not repeated at once.
 MIN_NODES_RETRY_SECONDS = 300.0

@@ -21,9 +21,9 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.reconcile.clock_skew import JITTER_SHARE
+from landbridge.burst.reconcile.launching.throttles import throttle, without_throttle
 from landbridge.burst.reconcile.refused_terminations import record_termination
 from landbridge.burst.reconcile.registration import BOOT_CODE
-from landbridge.burst.reconcile.throttles import throttle, without_throttle
 
 #: Code for a response with fewer instances than requested and without an error.
 FEWER_INSTANCES_CODE = "InsufficientInstanceCapacity"

@@ -8,7 +8,7 @@ from typing import Any
 from landbridge.burst.aws.launch_call import TAGGED_RESOURCE_TYPES, launch_call
 from landbridge.burst.config.config import parse
 from landbridge.burst.model import Attempt, BurstPolicy, Offering
-from landbridge.burst.reconcile.launch_attempts import tags_of
+from landbridge.burst.reconcile.launching.launch_attempts import tags_of
 from landbridge.environment import load_environment
 from landbridge.ops.iam import Decision, Document, Policies, Request, evaluate
 from landbridge.ops.iam.run_instances import (

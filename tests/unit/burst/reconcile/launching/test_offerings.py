@@ -4,7 +4,7 @@ import pytest
 
 from landbridge.burst.model import Down, InsufficientCapacity, Launch, State
 from landbridge.burst.reconcile.budget import Ledger
-from landbridge.burst.reconcile.offerings import choose
+from landbridge.burst.reconcile.launching.offerings import choose
 from tests.unit.burst.situations import (
     BUSY,
     NOW,

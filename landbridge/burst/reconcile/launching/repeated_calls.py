@@ -6,9 +6,9 @@ from landbridge.burst.model import Attempt, Gang, Launch, Offering
 from landbridge.burst.reconcile.attempts import is_forgettable
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.gangs import batch_gang
-from landbridge.burst.reconcile.launch_attempts import tags_of
+from landbridge.burst.reconcile.launching.launch_attempts import tags_of
+from landbridge.burst.reconcile.launching.throttles import throttled_until
 from landbridge.burst.reconcile.observed import FORGOTTEN, Observed
-from landbridge.burst.reconcile.throttles import throttled_until
 from landbridge.timestamps import iso
 
 

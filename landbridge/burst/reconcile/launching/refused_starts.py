@@ -8,8 +8,8 @@ from landbridge.burst.model import Attempt, CircuitBreaker, Gang, ObservationKin
 from landbridge.burst.reconcile import registration, residency
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.gangs import GangStart
+from landbridge.burst.reconcile.launching.throttles import is_throttled
 from landbridge.burst.reconcile.observed import Observed
-from landbridge.burst.reconcile.throttles import is_throttled
 
 #: A gang that is not launched after this share of ResumeTimeout is given up, so that Slurm tries it again from the
 #: start.

@@ -12,13 +12,13 @@ from landbridge.burst.reconcile.budget import hold_of
 from landbridge.burst.reconcile.changes import MAX_SECONDS_BETWEEN_PASSES, Changes
 from landbridge.burst.reconcile.clock_skew import CLOCK_SKEW_SECONDS
 from landbridge.burst.reconcile.gangs import GangStart, batch_gang
-from landbridge.burst.reconcile.launch_attempts import attempts_for, split, tags_of
-from landbridge.burst.reconcile.launch_rate import LaunchRate
+from landbridge.burst.reconcile.launching.launch_attempts import attempts_for, split, tags_of
+from landbridge.burst.reconcile.launching.launch_rate import LaunchRate
+from landbridge.burst.reconcile.launching.offerings import OfferingChoice, choose, worst_case_usd
+from landbridge.burst.reconcile.launching.refused_starts import RESUME_TIMEOUT_SHARE, RefusedStarts
+from landbridge.burst.reconcile.launching.repeated_calls import RepeatedCalls
 from landbridge.burst.reconcile.node_states import is_up
 from landbridge.burst.reconcile.observed import Observed
-from landbridge.burst.reconcile.offerings import OfferingChoice, choose, worst_case_usd
-from landbridge.burst.reconcile.refused_starts import RESUME_TIMEOUT_SHARE, RefusedStarts
-from landbridge.burst.reconcile.repeated_calls import RepeatedCalls
 
 NO_ANSWER = "AWS did not say in time whether it launches the instances"
 RETRY_SECONDS = 5.0

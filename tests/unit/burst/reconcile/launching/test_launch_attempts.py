@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.burst.model.errors import max_tag_value
-from landbridge.burst.reconcile.launch_attempts import job_list, split, tags_of
-from landbridge.burst.reconcile.tokens import client_token
+from landbridge.burst.reconcile.launching.launch_attempts import job_list, split, tags_of
+from landbridge.burst.reconcile.launching.tokens import client_token
 from landbridge.hostlist import compress, expand
 from tests.unit.burst.situations import NOW, decide, ec2, job, only_launch, site, slurm
 
