@@ -10,7 +10,7 @@ from typing import Any
 
 from landbridge.burst.model import BurstPolicy, JobComment, SlurmJob, SlurmNode, SlurmView
 from landbridge.burst.slurm.job_updates import errors_by_id, groups, one_line
-from landbridge.burst.slurm.slurm_json import active_host, nodes_of
+from landbridge.burst.slurm.slurm_json import active_host, job_of, nodes_of, number
 from landbridge.burst.slurm.slurm_json import words as words_of
 from landbridge.burst.slurm.slurm_text import (
     NODE_FORMAT,
@@ -218,14 +218,15 @@ def _update_jobs(slurm_ids: Sequence[str], text: str, *settings: str) -> dict[st
 
 
 def promote(job: int, partitions: Sequence[str]) -> None:
-    """Let a pending job use further partitions in addition to its own."""
-    raw = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])
-    if not raw or "PENDING" not in words_of(raw[0].get("job_state")):
+    """Let a pending job use further partitions in addition to its own. Other tasks of its array are not changed."""
+    records = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])
+    raw = next((record for record in records if number(record.get("job_id")) == job), None)
+    if raw is None or "PENDING" not in words_of(raw.get("job_state")):
         return
-    current = [partition for partition in str(raw[0].get("partition") or "").split(",") if partition]
+    current = [partition for partition in str(raw.get("partition") or "").split(",") if partition]
     merged = list(dict.fromkeys([*current, *partitions]))
     if merged != current:
-        run(["scontrol", "update", f"jobid={job}", f"partition={','.join(merged)}"])
+        run(["scontrol", "update", f"jobid={job_of(raw).slurm_id}", f"partition={','.join(merged)}"])
 
 
 def start(nodes: Sequence[str]) -> None:

@@ -275,6 +275,22 @@ def test_a_promoted_job_keeps_its_partitions_and_is_updated_once(commands: Insta
     assert len(calls()) == 4
 
 
+def test_a_promotion_of_the_last_task_of_an_array_leaves_its_siblings(commands: Install, tmp_path: Path) -> None:
+    def task(job: int, number: int) -> dict[str, Any]:
+        fields = {
+            "job_id": job,
+            "array_job_id": {"set": True, "number": 4},
+            "array_task_id": {"set": True, "number": number},
+        }
+        return {**fields, "job_state": ["PENDING"], "partition": "gpu"}
+
+    shown = tmp_path / "jobs.json"
+    shown.write_text(json.dumps({"jobs": [task(5, 1), task(4, 2)]}))
+    calls = commands(scontrol={"show job": shown, "update": ""})
+    slurm.promote(4, ["p5"])
+    assert calls()[-1] == ["scontrol", "update", "jobid=4_2", "partition=gpu,p5"]
+
+
 def test_commands_accept_a_thousand_scattered_nodes(commands: Install) -> None:
     calls = commands(scontrol="")
     names = [f"a-rather-long-name-of-a-pool-{number}" for number in range(1, 2001, 2)]
