@@ -70,17 +70,17 @@ def measure(name: str, write: Callable[[Store], None], folder: Path) -> float:
     """Print a row; return the processor seconds of this process."""
     store = Store(folder / f"{write.__name__}.db")
     store.save(State(), State(backoffs={n: Backoff(NOW + 600, 1, "CAPACITY", REASON) for n in range(1, JOBS + 1)}))
-    saves, wall, own = store.saves, time.perf_counter(), time.process_time()
+    saves, wall, own_seconds = store.saves, time.perf_counter(), time.process_time()
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     write(store)
-    own, wall = time.process_time() - own, time.perf_counter() - wall
+    own_seconds, wall = time.process_time() - own_seconds, time.perf_counter() - wall
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     commands = used.ru_utime + used.ru_stime - children.ru_utime - children.ru_stime
     if not all(backoff.reported for backoff in store.load().backoffs.values()):
         raise RuntimeError(f"{name}: jobs without a comment")
-    print(f"{own:8.2f} {commands:16.2f} {wall:8.2f} {store.saves - saves:8}  {name}", flush=True)
+    print(f"{own_seconds:8.2f} {commands:16.2f} {wall:8.2f} {store.saves - saves:8}  {name}", flush=True)
     store.close()
-    return own
+    return own_seconds
 
 
 def main() -> int:

@@ -43,20 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not os.environ.get("SLURM_JOB_NODELIST"):
         print("landbridge-prolog-wait: SLURM_JOB_NODELIST is not set", file=sys.stderr)
         return 0
-    asked = int(os.environ.get(ASKED) or 0)
+    question_count = int(os.environ.get(ASKED) or 0)
     again = again or [sys.executable, "-m", "landbridge.burst.hooks.prolog_wait"]
-    connection = _ask(_path(), asked == 0) if asked < MAX_QUESTIONS else None
+    connection = _ask(_path(), question_count == 0) if question_count < MAX_QUESTIONS else None
     if connection is None:
         from landbridge.burst.hooks import prolog_alone
 
         reason = prolog_alone.reject_job(os.environ)
         if reason is None:
             return 0
-        if asked in (0, MAX_QUESTIONS):
+        if question_count in (0, MAX_QUESTIONS):
             print(f"landbridge-prolog-wait: {reason}", file=sys.stderr)
-        if asked >= MAX_QUESTIONS:
+        if question_count >= MAX_QUESTIONS:
             return 1
-    os.environ[ASKED] = str(asked + 1)
+    os.environ[ASKED] = str(question_count + 1)
     return _wait(connection, again)
 
 

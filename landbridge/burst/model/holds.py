@@ -12,7 +12,7 @@ class BudgetHold:
     """Budget hold: the cost of one instance (by its id), or of the instances of a launch call (by its token), from `since`
     until its lease ends. The cost before `since` is spent.
 
-    It is a function of the lease: to hold a renewal again changes nothing. `asked`: the end of a renewal whose result is
+    It is a function of the lease: to hold a renewal again changes nothing. `requested_until`: the end of a renewal whose result is
     not known. The jobs of `claims` pay equal shares of the time in which they are on the node; `account` pays the rest.
     """
 
@@ -22,13 +22,13 @@ class BudgetHold:
     since: float
     until: float
     nodes: int = 1
-    asked: float | None = None
+    requested_until: float | None = None
     claims: tuple[Claim, ...] = ()
 
     @property
     def end(self) -> float:
         """Return the latest end that the lease may have."""
-        return self.until if self.asked is None else max(self.until, self.asked)
+        return self.until if self.requested_until is None else max(self.until, self.requested_until)
 
     @property
     def usd(self) -> float:

@@ -75,7 +75,7 @@ def extend(changes: Changes, instance: CloudInstance, until: float) -> Refusal |
     if hold is None:
         return None
     now = changes.observed.now
-    longer = replace(hold, until=hold.end, asked=until)
+    longer = replace(hold, until=hold.end, requested_until=until)
     before, after = committed(hold, now), committed(longer, now)
     added: dict[str, float] = {}
     for account in sorted(after):

@@ -56,13 +56,13 @@ def _renewed(state: State, action: Renew, outcome: ActionOutcome) -> State:
     holds = dict(state.holds)
     for instance in action.instances:
         hold = holds.get(instance)
-        if hold is not None and hold.asked is not None:
+        if hold is not None and hold.requested_until is not None:
             until = hold.until
             if not outcome.code:
                 until = action.until
             elif classify(outcome.code) is ErrorKind.NETWORK:
                 until = hold.end
-            holds[instance] = replace(hold, until=until, asked=None)
+            holds[instance] = replace(hold, until=until, requested_until=None)
     return replace(state, holds=holds)
 
 

@@ -40,7 +40,7 @@ def hold_refused_instances(observed: Observed, changes: Changes) -> None:
         hold = changes.holds.get(id_)
         if hold is None or hold.end >= observed.now + TERMINATION_RETRY_SECONDS / 2:  # not in every pass
             continue
-        longer = replace(hold, until=observed.now + TERMINATION_RETRY_SECONDS, asked=None)
+        longer = replace(hold, until=observed.now + TERMINATION_RETRY_SECONDS, requested_until=None)
         for account, usd in longer.charges(max(hold.end, observed.now), longer.end).items():
             changes.ledger.add(account, hold.pool, usd)
         changes.holds[id_] = longer

@@ -44,6 +44,6 @@ def program(tmp_path: Path) -> Path:
 )
 def test_only_a_job_with_a_node_in_aws_asks(program: Path, nodes: str, asks: bool) -> None:
     done = subprocess.run([program], env={"SLURM_JOB_NODELIST": nodes}, timeout=300, check=False)
-    asked = program.parents[1] / "asked"
+    questions = program.parents[1] / "asked"
     assert done.returncode == (1 if asks else 0)
-    assert (asked.read_text() if asked.exists() else "") == (f"held {program}\n" if asks else "")
+    assert (questions.read_text() if questions.exists() else "") == (f"held {program}\n" if asks else "")

@@ -44,15 +44,15 @@ def test_the_journal_is_written_once_for_all_comments(world: World) -> None:
 
 
 def test_a_job_that_started_again_meanwhile_does_not_keep_the_others_from_their_comments(world: World) -> None:
-    state, gone = world.journal.keeper.load(), 101
+    state, cancelled_job = world.journal.keeper.load(), 101
     cancelled = CommentJobs(
         tuple(JobComment(job, str(job), "landbridge: CAPACITY none", None) for job in state.backoffs)
     )
-    world.slurm.cancel(gone)
+    world.slurm.cancel(cancelled_job)
     outcome = perform(cancelled, world.ec2, world.slurm)
-    assert outcome.code == SLURM_FAILED and outcome.jobs == state.backoffs.keys() - {gone}
+    assert outcome.code == SLURM_FAILED and outcome.jobs == state.backoffs.keys() - {cancelled_job}
     (record,) = outcome_records(cancelled, outcome, 5.0)
-    assert (record.event, record.jobs) == ("failed", (gone,))
+    assert (record.event, record.jobs) == ("failed", (cancelled_job,))
 
 
 @pytest.mark.parametrize("is_notified", [True, False])

@@ -21,8 +21,10 @@ ROOT = Path(__file__).parents[4]
 RECORDING = '#!/bin/sh\necho "$0 $*" >> {folder}/asked\n'
 
 
-def run(folder: Path, nodes: str | None, account: str, config: Path, asked: int = MAX_QUESTIONS) -> tuple[int, str]:
-    """Return exit status and messages of the program after `asked` questions; it must not ask Slurm."""
+def run(
+    folder: Path, nodes: str | None, account: str, config: Path, question_count: int = MAX_QUESTIONS
+) -> tuple[int, str]:
+    """Return exit status and messages of the program after `question_count` questions; it must not ask Slurm."""
     for name in ("sinfo", "squeue", "scontrol"):
         (folder / name).write_text(RECORDING.format(folder=folder))
         (folder / name).chmod(0o755)
@@ -31,7 +33,7 @@ def run(folder: Path, nodes: str | None, account: str, config: Path, asked: int 
         "LANDBRIDGE_BURST_CONFIG": str(config),
         "SLURM_JOB_ID": "7",
         "SLURM_JOB_ACCOUNT": account,
-        ASKED: str(asked),
+        ASKED: str(question_count),
         **({"SLURM_JOB_NODELIST": nodes} if nodes else {}),
     }
     command = [sys.executable, "-m", "landbridge.burst.hooks.prolog_wait"]
@@ -82,8 +84,8 @@ def test_a_socket_without_a_daemon_is_no_answer(tmp_path: Path, config: Path) ->
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left_over:
         left_over.bind(str(tmp_path / "burst-prolog.sock"))
-    assert run(tmp_path, "p5-1", "vision", config, asked=0)[0] == 0
-    code, errors = run(tmp_path, "p5-1", "patients", config, asked=MAX_QUESTIONS - 1)
+    assert run(tmp_path, "p5-1", "vision", config, question_count=0)[0] == 0
+    code, errors = run(tmp_path, "p5-1", "patients", config, question_count=MAX_QUESTIONS - 1)
     assert code == 1 and errors.count("data of account patients") == 1
 
 

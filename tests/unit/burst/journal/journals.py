@@ -30,7 +30,7 @@ FULL = State(
     breakers={"p5": CircuitBreaker("UnauthorizedOperation", 'you "may" not\n', 1000.0, 3, 1600.0)},
     holds={
         "i-1": BudgetHold(
-            "vision", "p5", 55.04, 1000.0, 2000.0, asked=3000.0, claims=((7, "vision", 2500.0), (8, "", None))
+            "vision", "p5", 55.04, 1000.0, 2000.0, requested_until=3000.0, claims=((7, "vision", 2500.0), (8, "", None))
         )
     },
     spent={("2026-11", "vision", "p5"): 3.25},

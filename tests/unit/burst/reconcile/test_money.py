@@ -80,7 +80,7 @@ class Cluster:
     numbers: int = 0
     cost: Counter[str] = field(default_factory=Counter)  # by account
     overrun: float = 0.0  # cost after the ends of leases, which AWS enforces late
-    asked: dict[str, float] = field(default_factory=dict)  # instance -> end of the renewal that may be in flight
+    renewal_ends: dict[str, float] = field(default_factory=dict)  # instance -> end of the renewal that may be in flight
 
     # Events.
 
@@ -161,7 +161,7 @@ class Cluster:
         self.state = decision.state
         for action in decision.actions:
             if isinstance(action, Renew):
-                self.asked |= {id: max(self.asked[id], action.until) for id in action.instances}
+                self.renewal_ends |= {id: max(self.renewal_ends[id], action.until) for id in action.instances}
         self.check()
         for action in decision.actions:
             outcome = ActionOutcome()
@@ -181,9 +181,9 @@ class Cluster:
         """Launch, unless there is no capacity; without an answer EC2 shows the instances to the next pass."""
         if code == "InsufficientInstanceCapacity":
             return ActionOutcome(code)
-        outcome = success(action, 1 + len(self.asked))
+        outcome = success(action, 1 + len(self.renewal_ends))
         for item in launched(action, outcome, self.now):
-            self.instances[item.node], self.asked[item.id] = item, item.lease or 0.0
+            self.instances[item.node], self.renewal_ends[item.id] = item, item.lease or 0.0
         return ActionOutcome(code) if code else outcome
 
     def renew(self, action: Renew) -> ActionOutcome:
@@ -191,7 +191,7 @@ class Cluster:
             if CODES[self.code] and item.id in action.instances:
                 self.instances[node] = replace(item, lease=action.until)
                 if self.code == "":
-                    self.asked[item.id] = action.until
+                    self.renewal_ends[item.id] = action.until
         return ActionOutcome("ReadTimeoutError" if self.code == "late" else self.code)
 
     def down(self, action: Down) -> None:
@@ -212,12 +212,12 @@ class Cluster:
         for account, cap in CAPS.items() if any(entry.hard for entry in self.policy.accounts.values()) else ():
             assert spent[account] + held[account] <= cap + self.overrun + 1e-6, f"{account} is above its cap"
         counted = sum(self.state.spent.values()) + sum(held.values())
-        leases = [(item.lease or 0.0, self.asked[item.id]) for item in self.instances.values()]
+        leases = [(item.lease or 0.0, self.renewal_ends[item.id]) for item in self.instances.values()]
         may = sum(self.cost.values()) + sum(usd(max(0.0, lease - self.now)) for lease, _ in leases)
         launching = sum(hold.usd for key, hold in self.state.holds.items() if key in self.state.attempts)
         assert counted >= may - 1e-6, f"{may} may be spent, and {counted} is held or spent"
-        renewals = sum(usd(max(0.0, asked - lease)) for lease, asked in leases)
-        ending = sum(usd(max(0.0, self.asked[item.id] - self.now)) for item in self.ended)  # EC2 shows it next
+        renewals = sum(usd(max(0.0, renewal_end - lease)) for lease, renewal_end in leases)
+        ending = sum(usd(max(0.0, self.renewal_ends[item.id] - self.now)) for item in self.ended)  # EC2 shows it next
         assert counted <= may + renewals + launching + ending + 1e-6, (
             f"{counted} is held or spent, and {may} may be spent"
         )

@@ -198,7 +198,7 @@ def test_messages_to_terminals_are_bounded(jobs: Jobs, monkeypatch: pytest.Monke
 
 def test_an_interactive_job_gets_its_message_also_if_another_one_has_ended(jobs: Jobs) -> None:
     jobs.set({"id": 2, "state": "RUNNING", "batch": False})
-    gone, here = (SlurmJob(number, "CONFIGURING", is_batch=False) for number in (1, 2))
+    ended_job, running_job = (SlurmJob(number, "CONFIGURING", is_batch=False) for number in (1, 2))
     with pytest.raises(SlurmError, match="for job 1"):
-        slurm.report_end([gone, here], "landbridge: CAPACITY none")
+        slurm.report_end([ended_job, running_job], "landbridge: CAPACITY none")
     assert jobs.get()[2]["messages"]
