@@ -8,7 +8,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from typing import Any
 from urllib.parse import parse_qs, unquote_plus
 
@@ -34,8 +33,9 @@ class Application:
     def __init__(self, emulator: EmulatorState, keys: AccessKeys) -> None:
         self._emulator, self._keys = emulator, keys
         self._moto = DomainDispatcherApplication(create_backend_app)
-        # While moto creates a role it iterates over all roles; a concurrent call that creates one would break that.
-        self._serialized = {"iam": threading.Lock()}
+        # While moto creates a role or a route table it iterates over all of them; a concurrent call that creates another
+        # one would break that.
+        self._service_locks: dict[str, threading.Lock] = {}
 
     def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
@@ -114,7 +114,7 @@ class Application:
         except AttributeError as error:  # moto does not have this service
             raise not_implemented(service, action) from error
         try:
-            with self._serialized.get(service, nullcontext()):
+            with self._service_locks.setdefault(service, threading.Lock()):
                 body = self._moto(environ, capture)
         except NotImplementedError as error:
             print(f"not implemented: {service}:{action}: {error}", file=sys.stderr, flush=True)
