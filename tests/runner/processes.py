@@ -71,12 +71,15 @@ def run(
     )
     _STARTED.add(process.pid)
     assert process.stdout is not None
-    copier = threading.Thread(target=_copy, args=(process.stdout, log, echo), daemon=True)
+    # A process that outlives pytest can hold the pipe open. The copier has its own descriptor of the log: the caller closes
+    # `log` when this function ends.
+    own_log = os.fdopen(os.dup(log.fileno()), "wb", buffering=0)
+    copier = threading.Thread(target=_copy, args=(process.stdout, own_log, echo), daemon=True)
     copier.start()
-    status = _watched(process, progress, idle_seconds)
-    # A process that outlives pytest can hold the pipe open; the log has the output until then.
-    copier.join(5)
-    return status
+    try:
+        return _watched(process, progress, idle_seconds)
+    finally:
+        copier.join(5)
 
 
 def _watched(process: "subprocess.Popen[bytes]", progress: Path, idle_seconds: float) -> int | None:
@@ -112,12 +115,12 @@ def _prepare(before_exec: Callable[[], None]) -> None:
 
 
 def _copy(source: IO[bytes], log: IO[bytes], echo: bool) -> None:
-    while chunk := os.read(source.fileno(), 65536):
-        log.write(chunk)
-        log.flush()
-        if echo:
-            sys.stdout.write(chunk.decode(errors="replace"))
-            sys.stdout.flush()
+    with source, log:
+        while chunk := os.read(source.fileno(), 65536):
+            log.write(chunk)
+            if echo:
+                sys.stdout.write(chunk.decode(errors="replace"))
+                sys.stdout.flush()
 
 
 def descendants() -> list[int]:
@@ -144,10 +147,11 @@ def _reap_adopted() -> None:
 def _processes() -> list[tuple[int, int, str]]:
     """Return id, parent's id and state of each process of the machine."""
     listed = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
+    # Not Path.glob: it raises ProcessLookupError when a process ends between the listing and the look at its file.
+    for name in filter(str.isdecimal, os.listdir("/proc")):
         with contextlib.suppress(OSError):
-            fields = entry.read_text().rpartition(")")[2].split()
-            listed.append((int(entry.parent.name), int(fields[1]), fields[0]))
+            fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+            listed.append((int(name), int(fields[1]), fields[0]))
     return listed
 
 

@@ -3,6 +3,7 @@
 Instance numbers are derived from size and start here; the real driver chooses them, so programs must not rely on them.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -203,14 +204,18 @@ def as_xml(gpus):
 def processes(gpu):
     """Return processes of this machine that have the GPU's device file open."""
     return "".join(
-        f"<process_info><pid>{path.parts[2]}</pid></process_info>"
-        for path in Path("/proc").glob("[0-9]*/fd/*")
-        if os.path.islink(path) and link(path) == f"/dev/nvidia{gpu['index']}"
+        f"<process_info><pid>{pid}</pid></process_info>"
+        for pid in filter(str.isdecimal, os.listdir("/proc"))
+        for path in open_files(pid)
+        if path == f"/dev/nvidia{gpu['index']}"
     )
 
 
-def link(path):
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
+def open_files(pid):
+    """Return the files that a process has open; none of a process that has ended."""
+    files = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                files.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+    return files
