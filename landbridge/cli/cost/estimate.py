@@ -12,18 +12,15 @@ if TYPE_CHECKING:
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(cost)
-
-
-def cost(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+def cost(context: typer.Context, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
     """Print the cost of the AWS resources. Prices are dated list prices, with all nodes running and with none.
 
     Without taxes, discounts and traffic. Example: landbridge cost -s example
     """
     from landbridge.plan.cost import spend
 
+    if context.invoked_subcommand is not None:
+        return
     environment = require(stack, file)
     costs = spend(environment)
     if form is Format.JSON:
