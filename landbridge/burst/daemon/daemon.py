@@ -51,6 +51,9 @@ MIN_INTERVAL_SECONDS = 0.5
 LEASE_SECONDS = 60.0
 #: Maximum age of the snapshot while only the lease changes.
 SNAPSHOT_INTERVAL_SECONDS = 30.0
+#: Time for which a controller that takes over waits for a snapshot that cannot be read. An earlier pass of its own would
+#: replace the snapshot by an older journal.
+UNREADABLE_SNAPSHOT_SECONDS = 120.0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -83,6 +86,7 @@ class Daemon:
         self._reload = reload
         self._stopping = self._reloading = False
         self._acting = self._observed = False
+        self._unreadable_since: float | None = None  # monotonic time
         self.metrics = Metrics()
         self._collector = UnattachedCollector(time.time())  # the first check is one interval later
         self.holder = socket.gethostname()
@@ -207,10 +211,8 @@ class Daemon:
             acting = False
         folder = self.config.snapshot_dir
         is_first = not self._acting or self._store.lease() is None
-        if acting and is_first and folder is not None and self._store.restore(folder):
-            lease = self._store.lease()
-            owner = "its own" if lease is not None and lease[0] == self.holder else "the other controller's"
-            log(f"continues from {owner} journal in {folder}")
+        if acting and is_first and folder is not None:
+            acting = self._continue_from(folder)
         if acting:
             acting = self._store.take_lease(self.holder, time.time(), LEASE_SECONDS)
         if acting != self._acting:
@@ -219,6 +221,21 @@ class Daemon:
             self._job_starts.forget()
         self._acting = acting
         return acting
+
+    def _continue_from(self, folder: Path) -> bool:
+        """Load the snapshot of the controller that acted last; return whether this one may act."""
+        try:
+            is_loaded = self._store.restore(folder)
+        except OSError as error:
+            self.failed("snapshot", f"{folder}: {error.strerror or error}")
+            self._unreadable_since = self._unreadable_since or time.monotonic()
+            return time.monotonic() - self._unreadable_since >= UNREADABLE_SNAPSHOT_SECONDS
+        self._unreadable_since = None
+        if is_loaded:
+            lease = self._store.lease()
+            owner = "its own" if lease is not None and lease[0] == self.holder else "the other controller's"
+            log(f"continues from {owner} journal in {folder}")
+        return True
 
     # Configuration, signals, waiting.
 

@@ -127,13 +127,20 @@ class Store:
 
     def restore(self, folder: Path) -> bool:
         """Load the other controller's snapshot if that has acted later; return whether it was loaded. Its state
-        replaces this journal's, its lease has to expire first, and the orders of both are kept."""
+        replaces this journal's, its lease has to expire first, and the orders of both are kept.
+
+        A damaged snapshot is ignored. Raise OSError for one that exists and cannot be read.
+        """
         try:
-            raw = json.loads((folder / SNAPSHOT).read_text())
+            text = (folder / SNAPSHOT).read_text()
+        except FileNotFoundError:
+            return False
+        try:
+            raw = json.loads(text)
             orders = [(str(k), str(n), r, float(at)) for k, n, r, at in raw["orders"]]
             rows = [(str(kind), str(key), str(value)) for kind, key, value in raw["facts"]]
             lease = [(str(holder), float(until)) for holder, until in raw["lease"]][:1]
-        except (OSError, KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError):
             return False
 
         def act(connection: sqlite3.Connection) -> bool:

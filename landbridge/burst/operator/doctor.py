@@ -54,6 +54,7 @@ def diagnose(file: Path | None = None) -> list[Finding]:
         journal,
         daemon,
         wake_socket,
+        prolog_socket,
         metrics,
         refused_terminations,
         certificate,
@@ -114,6 +115,18 @@ def wake_socket(config: BurstConfig, now: float) -> Iterator[Finding]:
             text = f"{config.socket}: {error.strerror}; orders are seen at the next interval only"
             fix = f"systemctl restart {SERVICE}"
             yield Finding("burst-socket", text, fix=fix, severity=Severity.WARNING)
+
+
+def prolog_socket(config: BurstConfig, now: float) -> Iterator[Finding]:
+    """Check that the daemon answers PrologSlurmctld."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(5)
+        try:
+            connection.connect(str(config.prolog_socket))
+        except OSError as error:
+            text = f"{config.prolog_socket}: {error.strerror or error}; PrologSlurmctld decides without the daemon"
+            fix = f"systemctl restart {SERVICE}"
+            yield Finding("burst-prolog-socket", text, fix=fix, severity=Severity.WARNING)
 
 
 def metrics(config: BurstConfig, now: float) -> Iterator[Finding]:

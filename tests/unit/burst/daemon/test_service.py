@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from landbridge.burst.config.config import load
+from landbridge.burst.daemon import daemon
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
 from landbridge.timestamps import month_of
@@ -136,6 +138,51 @@ def test_of_two_controllers_the_one_with_the_active_slurmctld_acts(
     assert "continues from the other controller's journal" in messages and "acting" in messages
     assert Store(tmp_path / "burst.db").load().drained == {"p5": "by the other"}
     assert json.loads((shared / "burst-journal.json").read_text())["lease"][0][0] == socket.gethostname()
+
+
+def test_a_controller_waits_for_a_snapshot_that_cannot_be_read(
+    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, shared = _programs(tmp_path), tmp_path / "shared"
+    snapshot = shared / "burst-journal.json"
+    shared.mkdir()
+    _settings(burst, tmp_path, shared)
+    (tmp_path / "active").write_text(socket.gethostname())
+    other = Store(tmp_path / "other.db")
+    other.take_lease("ctl02", time.time() - 600, 60)
+    other.save(State(), State(drained={"p5": "by the other"}))
+    other.snapshot(shared)
+    good = snapshot.read_text()
+    snapshot.unlink()
+    snapshot.mkdir()  # in place of an error of NFS
+    messages = _once(tmp_path, environment)
+    assert "snapshot" in messages and "acting" not in messages and Store(tmp_path / "burst.db").lease() is None
+    monkeypatch.setenv("PATH", environment["PATH"])
+    configuration = load(tmp_path / "burst.json")
+    running = daemon.Daemon(configuration, lambda: configuration)
+    running.turn()
+    assert running._store.lease() is None
+    snapshot.rmdir()
+    snapshot.write_text(good)
+    running.turn()
+    assert running._store.load().drained == {"p5": "by the other"}
+    assert json.loads(snapshot.read_text())["lease"][0][0] == socket.gethostname()
+
+
+def test_a_controller_acts_when_the_snapshot_stays_unreadable(
+    cloud: EmulatorProcess, burst: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, shared = _programs(tmp_path), tmp_path / "shared"
+    (shared / "burst-journal.json").mkdir(parents=True)
+    _settings(burst, tmp_path, shared)
+    (tmp_path / "active").write_text(socket.gethostname())
+    monkeypatch.setenv("PATH", environment["PATH"])
+    monkeypatch.setattr(daemon, "UNREADABLE_SNAPSHOT_SECONDS", 0.0)
+    configuration = load(tmp_path / "burst.json")
+    running = daemon.Daemon(configuration, lambda: configuration)
+    running.turn()
+    lease = running._store.lease()
+    assert lease is not None and lease[0] == socket.gethostname()
 
 
 @pytest.mark.parametrize("loss", ["removed", "damaged", "removed during a pass"])

@@ -125,7 +125,9 @@ def test_doctor_finds_each_broken_part_of_a_controller(
     config = slurm.directory / "burst.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "metrics": "127.0.0.1:9", "socket": "/nowhere"}))
     _, output = landbridge("doctor", "--format", "json")
-    assert {"burst-metrics", "burst-socket"} <= {finding["rule"] for finding in json.loads(output)}
+    assert {"burst-metrics", "burst-socket", "burst-prolog-socket"} <= {
+        finding["rule"] for finding in json.loads(output)
+    }
     config.write_text("{")
     assert [finding["rule"] for finding in json.loads(landbridge("doctor", "--format", "json")[1])] == ["burst-config"]
 

@@ -1,0 +1,19 @@
+"""Group `landbridge cost`: the bill of an environment, and commands about costs."""
+
+from types import ModuleType
+
+import typer
+
+from landbridge.cli.cost import estimate
+
+#: Modules with commands below `landbridge cost`; each has a function `register`.
+MODULES: tuple[ModuleType, ...] = ()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands. `landbridge cost` without a command prints the bill."""
+    group = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+    group.callback()(estimate.cost)
+    for module in MODULES:
+        module.register(group)
+    app.add_typer(group, name="cost")
