@@ -36,7 +36,7 @@ def main() -> None:
         for pending, running in ((0, 0), (PENDING_JOBS, 0), (0, RUNNING_JOBS)):
             prepare(Path(name), pending, running)
             began = time.process_time()
-            view = slurm.view(POLICY)
+            view = slurm.view(POLICY, all_pending=True)
             seconds = time.process_time() - began
             if (len(view.nodes), len(view.jobs)) != (NODES, pending + running):
                 raise AssertionError(f"{len(view.nodes)} nodes and {len(view.jobs)} jobs were read")

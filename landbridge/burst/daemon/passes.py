@@ -109,11 +109,9 @@ class _Round:
     def run(self) -> tuple[float | None, bool]:
         """Observe, decide and act once; return when the next pass is due, and whether another round has to follow at
         once."""
-        # A promotion may concern any pending job; else only jobs with a back-off are needed.
-        pending = None if self.policy.promotions else frozenset(self.store.load().backoffs)
         cloud = self._cloud()
         try:
-            slurm_view = self._slurm(cloud, pending)
+            slurm_view = self._slurm(cloud)
         except SlurmError:
             self.observer.failed("slurm", SLURM_FAILED)
             return None, False
@@ -140,12 +138,12 @@ class _Round:
             self.observer.failed("ec2", error.code)
             return None
 
-    def _slurm(self, cloud: Ec2View | None, pending: frozenset[int] | None) -> SlurmView:
+    def _slurm(self, cloud: Ec2View | None) -> SlurmView:
         counts = Counter(instance.node for instance in cloud.instances if instance.node) if cloud else Counter()
         with_duplicates = sorted(node for node, count in counts.items() if count > 1)
-        if with_duplicates:
-            return self.slurm.view(self.policy, pending, with_duplicates)
-        return self.slurm.view(self.policy, pending)
+        # A promotion may concern any pending job; else only jobs with a back-off are needed.
+        pending, all_pending = frozenset(self.store.load().backoffs), bool(self.policy.promotions)
+        return self.slurm.view(self.policy, pending, with_duplicates, all_pending=all_pending)
 
     def _act(self, actions: Iterable[Action], state: State) -> bool:
         """Carry out the actions; return whether another round may launch nodes that this one could not."""

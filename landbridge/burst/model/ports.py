@@ -40,7 +40,12 @@ class SlurmPort(Protocol):
     def active(self) -> bool: ...
 
     def view(
-        self, policy: BurstPolicy, pending: Iterable[int] | None = None, need_address: Iterable[str] = ()
+        self,
+        policy: BurstPolicy,
+        pending: Iterable[int] = (),
+        need_address: Iterable[str] = (),
+        *,
+        all_pending: bool = False,
     ) -> SlurmView: ...
 
     def down(self, nodes: Sequence[str], reason: str) -> None: ...

@@ -230,7 +230,7 @@ def commands(config: BurstConfig, now: float) -> Iterator[Finding]:
     fix = "scontrol ping; systemctl status slurmctld"
     try:
         slurm.active()
-        view = slurm.view(config.policy, pending=())
+        view = slurm.view(config.policy)
     except SlurmError as error:
         yield Finding("burst-slurm", str(error), fix=fix)
         return

@@ -81,8 +81,10 @@ def run_json(command: Sequence[str], timeout: float = 15) -> dict[str, Any]:
         raise SlurmError(f"{' '.join(command)[:200]}: not JSON: {text[:200]!r}") from error
 
 
-def view(policy: BurstPolicy, pending: Iterable[int] | None = None, need_address: Iterable[str] = ()) -> SlurmView:
-    """Return the pools' nodes, the jobs on them and the pending jobs with the ids `pending` (None: all pending jobs).
+def view(
+    policy: BurstPolicy, pending: Iterable[int] = (), need_address: Iterable[str] = (), *, all_pending: bool = False
+) -> SlurmView:
+    """Return the pools' nodes, the jobs on them, the pending jobs with the ids `pending`, and all others if `all_pending`.
 
     `need_address`: nodes whose address is needed, such as one with two instances.
     """
@@ -92,15 +94,24 @@ def view(policy: BurstPolicy, pending: Iterable[int] | None = None, need_address
     # Without --states: squeue compares a state without a flag with the whole state, so RUNNING omits a running job that
     # is stopped or just gets a signal (_filter_job in print.c, 23.11 to 26.05).
     jobs = {job.id: job for job in (_jobs(f"--nodelist={compress(up)}") if up else ())}
-    if pending is None:
+    if all_pending:
         jobs |= {job.id: job for job in _jobs("--states=PENDING")}
-    else:
-        jobs |= _pending_jobs(sorted(pending))
-    return SlurmView(at, jobs, nodes)
+    return SlurmView(at, jobs | _pending_jobs(set(pending) - jobs.keys()), nodes)
 
 
-def _pending_jobs(ids: Sequence[int]) -> dict[int, SlurmJob]:
-    """Return those jobs that are pending."""
+def _pending_jobs(ids: Iterable[int]) -> dict[int, SlurmJob]:
+    """Return those jobs that are pending.
+
+    squeue leaves out a task that has its own record if the record of the array's other tasks is in the same answer
+    (print.c, _combine_pending_array_tasks): then the tasks are read a second time, without it.
+    """
+    jobs = _jobs_by_id(sorted(ids))
+    if any(job.array_job == job.id for job in jobs.values()):
+        jobs |= _jobs_by_id(sorted(set(ids) - jobs.keys()))
+    return jobs
+
+
+def _jobs_by_id(ids: Sequence[int]) -> dict[int, SlurmJob]:
     jobs: dict[int, SlurmJob] = {}
     for first in range(0, len(ids), MAX_IDS_PER_COMMAND):
         part = ids[first : first + MAX_IDS_PER_COMMAND]

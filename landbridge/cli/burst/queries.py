@@ -48,7 +48,7 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
             ec2: Ec2View | None = ec2_of_regions(burst_config).view()
         except AwsError as error:
             ec2, failure = None, f"EC2 does not answer, and nothing is launched: {error} (landbridge burst doctor)"
-        view = slurm.view(burst_config.policy, pending=())
+        view = slurm.view(burst_config.policy)
         state, lease, now = store.load(), store.lease(), time.time()
     rows = status_report.node_statuses(ec2.instances, view.nodes, state) if ec2 is not None else []
     pools = status_report.pool_statuses(burst_config.policy, state, ec2, now)

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from landbridge.burst.model import SlurmJob
+from landbridge.burst.slurm.slurm_text import jobs_of
+
 DATA = Path(__file__).parents[1] / "data"
 #: Separator of the recorded output of squeue; the stand-in prints the requested separator.
 SEPARATOR = "|00c0ffee|"
@@ -62,3 +65,9 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 def recorded(name: str, version: str) -> dict[str, Any]:
     """Return recorded JSON."""
     return dict(json.loads((DATA / version / f"{name}.json").read_text()))
+
+
+def recorded_jobs(moment: str, version: str) -> list[SlurmJob]:
+    """Return the jobs of a recorded answer of squeue by their ids."""
+    text = (DATA / version / f"{moment}.squeue.txt").read_text()
+    return sorted(jobs_of(text, SEPARATOR), key=lambda job: job.id)

@@ -15,7 +15,7 @@ from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.slurm.slurm_json import active_host, hosts, job_of, nodes_of, number
 from landbridge.hostlist import expand
-from tests.unit.burst.slurm.commands import DATA, Install, recorded
+from tests.unit.burst.slurm.commands import DATA, Install, recorded, recorded_jobs
 
 POLICY = BurstPolicy("probe", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 6, ())}, {})
 NEW = "26.05"
@@ -126,9 +126,9 @@ def test_the_view_queries_the_nodes_of_pools_and_the_jobs_of_nodes_that_are_not_
 
 def test_slurm_is_not_queried_for_jobs_while_all_nodes_are_off(commands: Install) -> None:
     calls = commands(sinfo=OFF, squeue=DATA / NEW / "pending.squeue.txt")
-    assert slurm.view(POLICY, pending=()).jobs == {}
+    assert slurm.view(POLICY).jobs == {}
     assert [call[0] for call in calls()] == ["sinfo"]
-    assert {job.state for job in slurm.view(POLICY).jobs.values()} == {"PENDING"}
+    assert {job.state for job in slurm.view(POLICY, all_pending=True).jobs.values()} == {"PENDING"}
     assert filters(calls()[-1]) == ["--states=PENDING"]
 
 
@@ -151,10 +151,22 @@ def test_pending_jobs_are_read_by_id(
     assert jobs and {job.state for job in jobs.values()} == {"PENDING"}
 
 
+@pytest.mark.parametrize("all_pending", [False, True])
+@pytest.mark.parametrize("version", sorted(path.parent.name for path in DATA.glob("*/split-task.squeue.txt")))
+def test_a_split_off_task_is_read_beside_its_array(version: str, all_pending: bool, commands: Install) -> None:
+    """The stand-in answers as squeue does: without the task as soon as the record of the array's other tasks is shown."""
+    (array,) = [job for job in recorded_jobs("split-task-and-array", version) if job.state == "PENDING"]
+    (task,) = recorded_jobs("split-task", version)
+    by_id = {f"--jobs={task.id},{task.id}": DATA / version / "split-task.squeue.txt"}
+    commands(sinfo=OFF, squeue={**by_id, "": DATA / version / "split-task-and-array.squeue.txt"})
+    view = slurm.view(POLICY, [array.id, task.id], all_pending=all_pending)
+    assert view.jobs[task.id].array_task is not None and view.jobs[array.id].array_task is None
+
+
 @pytest.mark.parametrize("version", sorted(path.parent.name for path in DATA.glob("*/requeue.squeue.txt")))
 def test_flags_and_tasks_are_in_the_view(version: str, commands: Install) -> None:
     calls = commands(sinfo="p5-[1-6] idle+cloud\n", squeue=DATA / version / "requeue.squeue.txt")
-    jobs = slurm.view(POLICY, pending=()).jobs
+    jobs = slurm.view(POLICY).jobs
     assert len(jobs) == 5 and all(f"{field}:0|" in calls()[-1][3] for field in ("ArrayTaskID", "BatchFlag", "Requeue"))
     flags = sorted((job.is_batch, job.may_requeue) for job in jobs.values())
     assert flags == [(False, True), (True, False), *[(True, True)] * 3]
@@ -169,7 +181,7 @@ def test_a_running_job_is_not_read_as_a_pending_one(commands: Install) -> None:
 def test_the_separator_of_fields_is_another_one_in_each_query(commands: Install) -> None:
     calls = commands(sinfo=OFF, squeue="")
     for _ in range(3):
-        slurm.view(POLICY)
+        slurm.view(POLICY, all_pending=True)
     assert len({call[3] for call in calls() if call[0] == "squeue"}) == 3
 
 
@@ -180,7 +192,7 @@ def test_power_flags_are_read_under_a_maintenance_reservation(commands: Install)
         sinfo={"--json": json.dumps({"sinfo": [group]}), "": DATA / NEW / "maint.sinfo.txt"},
         squeue=DATA / NEW / "maint.squeue.txt",
     )
-    nodes = slurm.view(POLICY, pending=()).nodes
+    nodes = slurm.view(POLICY).nodes
     up = {name for name, node in nodes.items() if is_up(node)}
     assert up == {"p5-1", "p5-2"}
     assert {name for name, node in nodes.items() if is_powering_up(node)} == {"p5-3", "p5-4"}
@@ -191,7 +203,7 @@ def test_power_flags_are_read_under_a_maintenance_reservation(commands: Install)
 def test_a_slurm_that_does_not_answer_is_an_error(commands: Install, answer: str) -> None:
     commands(sinfo=answer)
     with pytest.raises(SlurmError, match="sinfo"):
-        slurm.view(POLICY)
+        slurm.view(POLICY, all_pending=True)
 
 
 def test_a_missing_slurm_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

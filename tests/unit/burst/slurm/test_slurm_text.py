@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.burst.model import SlurmJob, SlurmNode
+from landbridge.burst.model import SlurmNode
 from landbridge.burst.reconcile.node_states import is_drained, is_powered_down, is_powering_up, is_up
 from landbridge.burst.slurm.slurm_text import JOB_FIELDS, SlurmTextError, job_format, jobs_of, node_states_of
-from tests.unit.burst.slurm.commands import DATA, SEPARATOR
+from tests.unit.burst.slurm.commands import DATA, SEPARATOR, recorded_jobs
 
 EVERY_NODE = {f"p5-{number}" for number in range(1, 9)}
 OFF = {"p5-6", "p5-7", "p5-8"}
@@ -20,11 +20,6 @@ VERSIONS = sorted({path.parent.name for path in MOMENTS})
 def nodes(moment: str, version: str) -> dict[str, SlurmNode]:
     text = (DATA / version / f"{moment}.sinfo.txt").read_text()
     return {name: SlurmNode(name, states) for name, states in node_states_of(text).items()}
-
-
-def jobs(moment: str, version: str) -> list[SlurmJob]:
-    text = (DATA / version / f"{moment}.squeue.txt").read_text()
-    return sorted(jobs_of(text, SEPARATOR), key=lambda job: job.id)
 
 
 def line(separator: str = SEPARATOR, **values: str) -> str:
@@ -85,7 +80,7 @@ def test_a_blocked_node_is_still_powered_down(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_jobs_with_nodes_are_read(version: str) -> None:
-    first, second = jobs("power", version)
+    first, second = recorded_jobs("power", version)
     assert (first.id, first.nodes, first.partition, first.account) == (1, ("p5-1",), "p5", "vision")
     assert (first.user, first.wckey, first.minutes, first.restarts, first.het_job, first.array_job) == (
         *("root", "", 60, 0),
@@ -94,13 +89,13 @@ def test_jobs_with_nodes_are_read(version: str) -> None:
     assert (second.state, second.nodes, second.wckey, second.minutes) == ("CONFIGURING", ("p5-3",), "patients", 1)
     assert second.started is not None and second.submitted is not None and 0 <= second.started - second.submitted < 600
     assert second.expected_start is None and second.wanted_nodes == 0
-    in_reservation = jobs("maint", version)[-1]
+    in_reservation = recorded_jobs("maint", version)[-1]
     assert (in_reservation.state, in_reservation.nodes) == ("CONFIGURING", ("p5-4",))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_pending_jobs_are_read(version: str) -> None:
-    (job,) = jobs("pending", version)
+    (job,) = recorded_jobs("pending", version)
     assert (job.state, job.nodes, job.wanted_nodes, job.minutes) == ("PENDING", (), 6, 20)
     assert job.started is None and job.expected_start is not None and job.submitted is not None
     assert job.expected_start > job.submitted
@@ -108,7 +103,7 @@ def test_pending_jobs_are_read(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_array_and_heterogeneous_jobs_are_read_with_their_leader(version: str) -> None:
-    free, array, leader, component = jobs("by-id", version)
+    free, array, leader, component = recorded_jobs("by-id", version)
     assert (array.array_job, array.het_job, free.array_job, leader.array_job) == (array.id, 0, 0, 0)
     assert (leader.het_job, component.het_job, component.wanted_nodes) == (leader.id, leader.id, 2)
     assert (free.minutes, free.account) == (None, "lab, two")
@@ -116,23 +111,25 @@ def test_array_and_heterogeneous_jobs_are_read_with_their_leader(version: str) -
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_jobs_that_slurm_ends_instead_of_requeues_are_read(version: str) -> None:
-    interactive, requeued, *tasks, last = jobs("requeue", version)
+    interactive, requeued, *tasks, last = recorded_jobs("requeue", version)
     assert (interactive.state, interactive.nodes, interactive.is_batch) == ("RUNNING", ("p5-2",), False)
     # Slurm writes JobRequeue, the default, into an interactive job too.
     assert interactive.may_requeue and not interactive.is_requeued
     assert (requeued.state, requeued.restarts, requeued.is_requeued) == ("PENDING", 1, True)
     assert (last.state, last.is_batch, last.may_requeue) == ("PENDING", True, False)
-    others = [job for moment in ("power", "maint", "pending", "stopped", "by-id") for job in jobs(moment, version)]
+    others = [
+        job for moment in ("power", "maint", "pending", "stopped", "by-id") for job in recorded_jobs(moment, version)
+    ]
     assert all(job.is_batch and job.may_requeue for job in (*tasks, *others))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_task_of_an_array_is_read_and_the_tasks_that_have_no_record_of_their_own_are_not(version: str) -> None:
-    free, array, leader, component = jobs("by-id", version)
+    free, array, leader, component = recorded_jobs("by-id", version)
     assert "|1-3%2|" in (DATA / version / "by-id.squeue.txt").read_text()
     assert array.slurm_id == str(array.id)
     assert [job.array_task for job in (free, array, leader, component)] == [None] * 4
-    _, _, pending, running, _ = jobs("requeue", version)
+    _, _, pending, running, _ = recorded_jobs("requeue", version)
     assert (pending.state, pending.array_job, pending.array_task) == ("PENDING", pending.id, None)
     assert (running.state, running.array_job, running.array_task) == ("RUNNING", pending.id, 1)
     assert running.id != pending.id and running.slurm_id == f"{pending.id}_1"
@@ -140,33 +137,33 @@ def test_a_task_of_an_array_is_read_and_the_tasks_that_have_no_record_of_their_o
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_pending_task_with_a_record_of_its_own_is_read_by_its_id(version: str) -> None:
-    (task,) = jobs("split-task", version)
+    (task,) = recorded_jobs("split-task", version)
     assert (task.state, task.array_task, task.slurm_id) == ("PENDING", 3, f"{task.array_job}_3")
     assert task.id != task.array_job
     # Beside the array's record squeue shows it as part of the array's range, without a line.
-    pending, running = jobs("split-task-and-array", version)
+    pending, running = recorded_jobs("split-task-and-array", version)
     assert (pending.id, pending.array_task, running.array_task) == (task.array_job, None, 1)
     assert task.id not in (pending.id, running.id)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_wckey_cannot_write_the_record_of_another_job(version: str) -> None:
-    free, *others = jobs("by-id", version)
+    free, *others = recorded_jobs("by-id", version)
     assert free.wckey.lower() == "x|\n7|running|p5-1|"
     assert {job.state for job in (free, *others)} == {"PENDING"}
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_stopped_job_has_its_nodes(version: str) -> None:
-    (job,) = jobs("stopped", version)
+    (job,) = recorded_jobs("stopped", version)
     assert (job.state, job.nodes) == ("RUNNING", ("p5-1",))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_job_that_has_ended_has_no_nodes(version: str) -> None:
-    (job,) = jobs("completing", version)
+    (job,) = recorded_jobs("completing", version)
     assert (job.state, job.nodes) == ("COMPLETING", ("p5-2",))
-    assert jobs("ended", version) == [] and jobs("ended-all-states", version) == []
+    assert recorded_jobs("ended", version) == [] and recorded_jobs("ended-all-states", version) == []
     assert "CANCELLED" in (DATA / version / "ended-all-states.squeue.txt").read_text()
 
 

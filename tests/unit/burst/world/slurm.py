@@ -17,12 +17,17 @@ class SlurmWorld(Slurmctld):
         return True
 
     def view(
-        self, policy: BurstPolicy, pending: Iterable[int] | None = None, need_address: Iterable[str] = ()
+        self,
+        policy: BurstPolicy,
+        pending: Iterable[int] = (),
+        need_address: Iterable[str] = (),
+        *,
+        all_pending: bool = False,
     ) -> SlurmView:
         with self.faults.call("slurm.view", "slurm", _refuse):
             self._reach()
             at, closer = self.clock.now, set(need_address)
-            waiting = self.jobs.keys() if pending is None else set(pending)
+            waiting = self.jobs.keys() if all_pending else set(pending)
             nodes = {n.name: self._node(n, closer) for n in self.nodes.values()}
             up = {name for name, node in nodes.items() if "POWERED_DOWN" not in node.states}
             if self.faults.latency:
