@@ -6,6 +6,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from landbridge.burst.model import BurstPolicy, JobComment, SlurmJob, SlurmNode, SlurmView
@@ -99,15 +100,16 @@ def view(
     return SlurmView(at, jobs | _pending_jobs(set(pending) - jobs.keys()), nodes)
 
 
-def _pending_jobs(ids: Iterable[int]) -> dict[int, SlurmJob]:
+def _pending_jobs(ids: AbstractSet[int]) -> dict[int, SlurmJob]:
     """Return those jobs that are pending.
 
     squeue leaves out a task that has its own record if the record of the array's other tasks is in the same answer
     (print.c, _combine_pending_array_tasks): then the tasks are read a second time, without it.
     """
     jobs = _jobs_by_id(sorted(ids))
-    if any(job.array_job == job.id for job in jobs.values()):
-        jobs |= _jobs_by_id(sorted(set(ids) - jobs.keys()))
+    missing = ids - jobs.keys()
+    if missing and any(job.array_job == job.id for job in jobs.values() if job.id in ids):
+        jobs |= _jobs_by_id(sorted(missing))
     return jobs
 
 

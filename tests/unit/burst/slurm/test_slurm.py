@@ -138,7 +138,7 @@ def test_slurm_is_not_queried_for_jobs_while_all_nodes_are_off(commands: Install
         # A single unknown id would be an error: "Invalid job id specified".
         ([7], [["--jobs=7,7"]]),
         ([9, 7], [["--jobs=7,9"]]),
-        ([3, 1, 2, 5, 4], [["--jobs=1,2"], ["--jobs=3,4"], ["--jobs=5,5"]]),
+        ([93, 91, 92, 95, 94], [["--jobs=91,92"], ["--jobs=93,94"], ["--jobs=95,95"]]),
     ],
 )
 def test_pending_jobs_are_read_by_id(
