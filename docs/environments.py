@@ -36,8 +36,7 @@ def table() -> str:
         onprem = _counted((group.platform, len(expand(group.hosts))) for group in environment.node_groups)
         aws = _counted((f"{pool.instance} ({pool.capacity[0].kind})", pool.max_nodes) for pool in environment.aws.pools)
         costs = spend(environment)
-        # Without a price, "(no ... price known for ...)" is the reason; other items without a price are billed by volume.
-        unknown = [item for item in costs.unpriced if "known for" in item.why]
+        unknown = costs.without_price
         pools = sorted(
             {f"{item.pool}: {item.description}" for item in unknown if item.pool and "volume" not in item.description}
         )

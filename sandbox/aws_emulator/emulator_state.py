@@ -87,6 +87,9 @@ class EmulatorState:
     offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
     closed: set[str] = field(default_factory=set)  # regions without opt-in
     spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
+    products: dict[str, float] = field(default_factory=dict)  # type/region -> on-demand USD/h of the price list
+    savings_plans: dict[str, dict[str, float]] = field(default_factory=dict)  # type/region -> plan -> USD/h
+    block_usd: dict[str, float] = field(default_factory=dict)  # instance type -> USD/h of its Capacity Blocks
     extra: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)  # instance id -> additional (subnet, address)
 
     def reset(self) -> None:
@@ -112,6 +115,9 @@ class EmulatorState:
                 self.types,
                 self.offered,
                 self.spot,
+                self.products,
+                self.savings_plans,
+                self.block_usd,
             )
             for collection in settings:
                 collection.clear()

@@ -1,6 +1,6 @@
 """Dated prices in US dollars (prices.yaml). An unknown price is None, never a price of another region or date."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -10,7 +10,8 @@ from pydantic import Field, model_validator
 
 from landbridge.catalog.files import Facts, read
 
-PriceKind = Literal["on_demand", "spot", "capacity_block", "storage", "network", "control"]
+#: The name of a savings_plan price is `TYPE:PLAN:YEARS:PAYMENT`, such as `p5.48xlarge:ec2_instance:3y:no_upfront`.
+PriceKind = Literal["on_demand", "spot", "savings_plan", "capacity_block", "storage", "network", "control"]
 #: primary: the seller's page or price list. secondary: a page that quotes it. verify: no reliable source was found.
 Confidence = Literal["primary", "secondary", "verify"]
 
@@ -105,8 +106,25 @@ def price_of(kind: PriceKind, name: str, region: str, on: date | None = None) ->
 
     None without a row for this region or zone: prices of a zone and of its region do not replace each other.
     """
-    candidates = [price for price in _index().get((kind, name, region), ()) if on is None or price.as_of <= on]
+    item = (kind, name, region)
+    known_prices = (*_added.get(item, ()), *_index().get(item, ()))
+    # Of equal dates the first counts: an added price before the catalogue's.
+    candidates = [price for price in known_prices if on is None or price.as_of <= on]
     return max(candidates, key=lambda price: price.as_of, default=None)
+
+
+#: Prices of the organisation's own book, by kind, name and region.
+_added: dict[tuple[str, str, str], tuple[Price | PriceRange, ...]] = {}
+
+
+def add_prices(prices: Iterable[tuple[PriceKind, str, Price | PriceRange]]) -> None:
+    """Add prices by kind and name to those of the catalogue, for this process. A command calls it before it plans, for
+    the price book of an organisation; rows that were added before are replaced.
+    """
+    _added.clear()
+    for kind, name, price in prices:
+        item = (kind, name, price.region)
+        _added[item] = (*_added.get(item, ()), price)
 
 
 @cache

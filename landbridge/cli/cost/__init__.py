@@ -4,10 +4,10 @@ from types import ModuleType
 
 import typer
 
-from landbridge.cli.cost import estimate
+from landbridge.cli.cost import diff, estimate
 
 #: Modules with commands below `landbridge cost`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = ()
+MODULES: tuple[ModuleType, ...] = (diff,)
 
 
 def register(app: typer.Typer) -> None:

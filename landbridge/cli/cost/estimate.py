@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, print_json, require
+from landbridge.cli.common import File, Format, Stack, exit_code, print_json, require
+from landbridge.cli.cost.own_prices import OwnPrices, use_price_book
+from landbridge.cli.cost.unpriced import Allow, print_unpriced, unpriced_findings
 
 if TYPE_CHECKING:
     from landbridge.plan.cost import Spend, SpendLine, Unpriced
@@ -12,21 +14,33 @@ if TYPE_CHECKING:
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
-def cost(context: typer.Context, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+def cost(
+    context: typer.Context,
+    stack: Stack = None,
+    file: File = None,
+    prices: OwnPrices = None,
+    allow: Allow = False,
+    form: Form = Format.TEXT,
+) -> None:
     """Print the cost of the AWS resources. Prices are dated list prices, with all nodes running and with none.
 
-    Without taxes, discounts and traffic. Example: landbridge cost -s example
+    Without taxes, discounts and traffic. Exit status: 0, or 1 if the sum is a lower bound, because an item has no known
+    price; items billed by volume are listed and are no reason. Example: landbridge cost -s example
     """
     from landbridge.plan.cost import spend
 
     if context.invoked_subcommand is not None:
         return
+    use_price_book(prices)
     environment = require(stack, file)
     costs = spend(environment)
+    findings = unpriced_findings(costs.without_price, stack, file, allow=allow)
     if form is Format.JSON:
-        print_json(as_data(environment.name, costs))
+        print_json({**as_data(environment.name, costs), "findings": [finding.to_dict() for finding in findings]})
     else:
         _table(environment.name, costs)
+        print_unpriced(findings, costs.usd_month)
+    raise typer.Exit(exit_code(findings))
 
 
 def as_data(name: str, costs: "Spend") -> dict[str, Any]:
@@ -45,6 +59,7 @@ def as_data(name: str, costs: "Spend") -> dict[str, Any]:
         "usd_hour": costs.usd_hour,
         "usd_month": costs.usd_month,
         "fixed_month": costs.fixed_month,
+        "at_least": bool(costs.without_price),
         "oldest_price": costs.as_of,
         "pools": sums(costs.by_pool()),
         "data_classes": sums(costs.by_data_class()),
@@ -72,7 +87,7 @@ def _table(name: str, costs: "Spend") -> None:
         doubt = "" if line.confidence == "primary" else line.confidence
         remark = "; ".join(text for text in (doubt, line.note) if text)
         sums = [_usd(line.usd_hour, cents=True), _usd(line.usd_month), _usd(line.fixed_month), whole]
-        table.add_row(line.pool, line.description, *sums, f"{line.as_of} [{number}]", remark)
+        table.add_row(line.pool, line.description, *sums, f"{line.as_of or 'undated'} [{number}]", remark)
     table.add_section()
     total = [_usd(costs.usd_hour, cents=True), _usd(costs.usd_month), _usd(costs.fixed_month)]
     table.add_row("all", "", *total, "", style="bold")

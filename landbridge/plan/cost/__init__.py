@@ -2,6 +2,7 @@
 
 from landbridge.environment import Environment
 from landbridge.plan.cost.bill_lines import HOURS_PER_MONTH, Spend, SpendLine, Unpriced
+from landbridge.plan.cost.change import CostChange, LineChange, cost_change
 from landbridge.plan.cost.dns import dns_spend
 from landbridge.plan.cost.guardrails import guardrails_spend
 from landbridge.plan.cost.network import network_spend
@@ -10,7 +11,16 @@ from landbridge.plan.cost.pools import pool_spend
 from landbridge.plan.cost.services import services_spend
 from landbridge.plan.cost.storage import storage_spend
 
-__all__ = ["HOURS_PER_MONTH", "Spend", "SpendLine", "Unpriced", "spend"]
+__all__ = [
+    "HOURS_PER_MONTH",
+    "CostChange",
+    "LineChange",
+    "Spend",
+    "SpendLine",
+    "Unpriced",
+    "cost_change",
+    "spend",
+]
 
 
 def spend(environment: Environment) -> Spend:

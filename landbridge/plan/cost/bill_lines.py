@@ -1,8 +1,9 @@
 """Lines of an estimated bill."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal
 
 from landbridge.catalog import Price, PriceRange, price_of
 from landbridge.catalog.aws.prices import PriceKind
@@ -11,6 +12,8 @@ from landbridge.catalog.aws.prices import PriceKind
 HOURS_PER_MONTH = 730
 #: Confidence in a price's source, best first.
 CONFIDENCE = ("primary", "secondary", "verify")
+#: no_price: the sum is too low without it. by_volume: its amount depends on use. not_counted: not a cost of this environment.
+UnpricedReason = Literal["no_price", "by_volume", "not_counted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,7 @@ class SpendLine:
 
     `usd_hour` and `usd_month`: with all nodes running. `fixed_hour` and `fixed_month`: the part that is billed with no
     node running. `usd_whole`: paid in advance for a Capacity Block's window. `as_of`, `source` and `confidence` are
-    those of the price.
+    those of the price; `as_of` is None for a price of the environment file.
     """
 
     description: str
@@ -29,7 +32,7 @@ class SpendLine:
     usd_month: float
     fixed_hour: float
     fixed_month: float
-    as_of: date
+    as_of: date | None
     source: str
     confidence: str
     usd_whole: float | None = None
@@ -44,6 +47,7 @@ class Unpriced:
     pool: str | None
     data_class: str | None
     why: str
+    reason: UnpricedReason = "no_price"
 
 
 BillItem = SpendLine | Unpriced
@@ -72,9 +76,14 @@ class Spend:
         return sum(line.fixed_month for line in self.lines)
 
     @property
+    def without_price(self) -> tuple[Unpriced, ...]:
+        """Items whose price is unknown: with one of them, every sum is a lower bound. Items billed by volume do not count."""
+        return tuple(item for item in self.unpriced if item.reason == "no_price")
+
+    @property
     def as_of(self) -> date | None:
-        """Date of the oldest price among the lines; None without lines."""
-        return min((line.as_of for line in self.lines), default=None)
+        """Date of the oldest price among the lines; None without dated prices."""
+        return min((line.as_of for line in self.lines if line.as_of is not None), default=None)
 
     def by_pool(self) -> dict[str | None, tuple[float, float]]:
         """Return the full and the fixed cost of a month by pool; None: lines without a pool."""
@@ -126,9 +135,11 @@ def by_volume(description: str, kind: PriceKind, name: str, region: str, data_cl
     """Return an unpriced item billed by volume, with its unit price if known."""
     price = price_of(kind, name, region)
     if price is None:
-        return no_price(description, name, region, data_class)
+        return replace(no_price(description, name, region, data_class), reason="by_volume")
     usd = f"${price.usd:g}" if isinstance(price, Price) else f"${price.low:g} to ${price.high:g}"
-    return Unpriced(description, None, data_class, f"by volume: {usd} a {price.unit}, price of {price.as_of}")
+    return Unpriced(
+        description, None, data_class, f"by volume: {usd} a {price.unit}, price of {price.as_of}", "by_volume"
+    )
 
 
 def fixed(

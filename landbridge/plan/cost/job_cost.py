@@ -1,14 +1,14 @@
 """Prices of node hours and jobs. Pure; a price that is not known is None, never a guess."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from landbridge import hostlist
 from landbridge.catalog import OnPremRates, platforms, prices
 from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.instances.capacity import terms
-from landbridge.plan.instances.rates import instance_rate, purchase_words
-from landbridge.plan.slurm.nodes import pool_node_names
+from landbridge.plan.instances.rates import known_rate, purchase_words
+from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes, pool_node_names
 
 _HOURS_PER_YEAR = 8760
 
@@ -22,11 +22,30 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class JobCostLine:
+    """Part of a job's cost in USD: the GPUs that it used, or the idle rest of its nodes."""
+
+    description: str
+    usd: float
+    idle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class JobCost:
-    """Cost of a job; `usd` is None when the price of one of its nodes is not known."""
+    """Cost of a job's whole nodes; `usd` is None when the price of one of its nodes is not known.
+
+    The sum of `lines` is `usd`: the share of the GPUs that the job used, and a line for the GPUs of its nodes that no job
+    used beside it. There are none without a price.
+    """
 
     usd: float | None
     basis: str
+    lines: tuple[JobCostLine, ...] = ()
+
+    @property
+    def idle_usd(self) -> float:
+        """Cost of the idle GPUs."""
+        return sum(line.usd for line in self.lines if line.idle)
 
 
 def onprem_node_hour(price_usd: float, power_kw: float, rates: OnPremRates) -> float:
@@ -48,17 +67,45 @@ def node_hour_usd(environment: Environment, node: str) -> Rate:
             return _onprem_rate(group.platform)
     for pool in environment.aws.pools:
         if node in pool_node_names(pool):
-            return _pool_rate(pool, environment.region)
+            return _pool_rate(pool, environment)
     return Rate(None, f"{node} is no node of {environment.name}")
 
 
-def job_cost(environment: Environment, nodes: Iterable[str] | str, seconds: float) -> JobCost:
-    """Return the cost of `nodes` (names, or a host list) for `seconds`. Whole nodes are counted, as AWS bills them."""
+def job_cost(
+    environment: Environment, nodes: Iterable[str] | str, seconds: float, gpus: Mapping[str, int] | None = None
+) -> JobCost:
+    """Return the cost of `nodes` (names, or a host list) for `seconds`. Whole nodes are counted, as AWS bills them.
+
+    `gpus` has the number of GPUs that the job had on a node, for nodes that it did not have as a whole: the others are a
+    line of their own, as idle. A caller that prices the other jobs of a node too must leave that line out.
+    """
     names = hostlist.expand(nodes) if isinstance(nodes, str) else list(nodes)
     rates = [node_hour_usd(environment, name) for name in names]
     known_rates = [rate.usd for rate in rates if rate.usd is not None]
     basis = "; ".join(dict.fromkeys(rate.basis for rate in rates))
-    return JobCost(sum(known_rates) * seconds / 3600 if len(known_rates) == len(rates) else None, basis)
+    if len(known_rates) != len(rates):
+        return JobCost(None, basis)
+    usd = dict(zip(names, (rate * seconds / 3600 for rate in known_rates), strict=True))
+    return JobCost(sum(known_rates) * seconds / 3600, basis, _lines(environment, usd, gpus or {}))
+
+
+def _lines(environment: Environment, usd: Mapping[str, float], gpus: Mapping[str, int]) -> tuple[JobCostLine, ...]:
+    """Return the share of the used GPUs, and of the idle ones if there are any; `usd` is the cost by node."""
+    counts = {
+        name: group.gpu_count
+        for group in (*onprem_nodes(environment), *cloud_nodes(environment))
+        for name in group.names
+        if name in usd
+    }
+    # A node without GPUs is used as a whole.
+    used = {name: min(max(gpus.get(name, counts[name]), 0), counts[name]) for name in usd}
+    shares = {name: used[name] / counts[name] if counts[name] else 1.0 for name in usd}
+    all_gpus, used_gpus = sum(counts.values()), sum(used.values())
+    idle_usd = sum(usd[name] * (1 - share) for name, share in shares.items())
+    used_usd = sum(usd[name] * share for name, share in shares.items())
+    lines = [JobCostLine(f"{used_gpus} of {all_gpus} GPUs", used_usd)] if usd else []
+    idle = [JobCostLine(f"{all_gpus - used_gpus} idle GPUs", idle_usd, idle=True)] if used_gpus < all_gpus else []
+    return (*lines, *idle)
 
 
 def _onprem_rate(platform: str) -> Rate:
@@ -69,12 +116,13 @@ def _onprem_rate(platform: str) -> Rate:
     return Rate(usd, f"owned {platform} at ${usd:,.2f} a node-hour, prices of {prices().date}")
 
 
-def _pool_rate(pool: PoolSettings, region: str) -> Rate:
+def _pool_rate(pool: PoolSettings, environment: Environment) -> Rate:
     """Return the rate of the pool's first capacity; reservations cost as much as on-demand, used or not."""
     first = terms(pool, pool.capacity[0])
     if first.market.kind == "spot":
         return Rate(None, f"{first.instance} as spot: its price is known at launch only")
-    rate, purchase = instance_rate(first, region), purchase_words(first.kind)
+    rate, purchase = known_rate(first, environment), purchase_words(first.kind)
     if rate is None:
-        return Rate(None, f"no {purchase} price known for {first.instance} in {region}")
-    return Rate(rate.high, f"{first.instance} {purchase} at ${rate.high:,.2f} an hour, prices of {rate.as_of}")
+        return Rate(None, f"no {purchase} price known for {first.instance} in {environment.region}")
+    dated = f"prices of {rate.as_of}" if rate.as_of is not None else rate.source
+    return Rate(rate.high, f"{first.instance} {purchase} at ${rate.high:,.2f} an hour, {dated}")

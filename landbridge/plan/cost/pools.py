@@ -6,7 +6,7 @@ from landbridge.catalog import Price, limits, price_of
 from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.cost.bill_lines import CONFIDENCE, HOURS_PER_MONTH, BillItem, SpendLine, Unpriced
 from landbridge.plan.instances.capacity import Terms, fallbacks
-from landbridge.plan.instances.rates import instance_rate, purchase_words
+from landbridge.plan.instances.rates import known_rate, purchase_words
 
 
 def pool_spend(environment: Environment, pool: PoolSettings) -> Iterator[BillItem]:
@@ -42,7 +42,7 @@ def _line(
     environment: Environment, pool: PoolSettings, terms: Terms, nodes: int, fixed_nodes: int, data_class: str | None
 ) -> SpendLine | Unpriced:
     description = f"{nodes} x {terms.instance}, {terms.kind.replace('_', ' ')}"
-    rate = instance_rate(terms, environment.region)
+    rate = known_rate(terms, environment)
     if rate is None:
         why = f"no {purchase_words(terms.kind)} price known for {terms.instance} in {environment.region}"
         return Unpriced(description, pool.name, data_class, why)

@@ -14,7 +14,7 @@ def storage_spend(environment: Environment) -> Iterator[BillItem]:
         yield from _share(environment, path[-1], share)
     for path, existing in environment.storage.existing().items():
         why = "exists already and is not counted: its owner pays for it"
-        yield Unpriced(f"{path[-1]}: {existing.id}", None, existing.data_class, why)
+        yield Unpriced(f"{path[-1]}: {existing.id}", None, existing.data_class, why, "not_counted")
     for name, data_class in environment.data_classes.items():
         if "aws" in data_class.sites:
             yield by_volume(f"the hub's bucket of {name}", "storage", "s3_standard", environment.region, name)
@@ -25,7 +25,7 @@ def _share(environment: Environment, name: str, share: Share) -> Iterator[BillIt
     if isinstance(share, FsxLustre):
         if share.storage_type == "intelligent_tiering" or share.capacity_gib is None:
             why = "billed by its content and its throughput"
-            yield Unpriced(f"{name}: FSx for Lustre, intelligent tiering", None, data_class, why)
+            yield Unpriced(f"{name}: FSx for Lustre, intelligent tiering", None, data_class, why, "by_volume")
             return
         description = f"{name}: FSx for Lustre {share.deployment}, {share.capacity_gib:,} GiB"
         yield from monthly(description, lustre_price(share), region, share.capacity_gib, data_class=data_class)

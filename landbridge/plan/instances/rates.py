@@ -22,13 +22,13 @@ _HOW = {"on_demand": "on demand", "spot": "spot", "capacity_block": "Capacity Bl
 @dataclass(frozen=True, slots=True)
 class InstanceRate:
     """Price of one instance for one hour, in USD; `low` and `high` differ for a variable price. `how` is the purchase
-    option in words.
+    option in words. `as_of` is None for a price of the environment file, which has no date.
     """
 
     low: float
     high: float
     how: str
-    as_of: date
+    as_of: date | None
     source: str
     confidence: str
     note: str | None = None
@@ -67,6 +67,19 @@ def instance_rate(terms: Terms, region: str) -> InstanceRate | None:
     return InstanceRate(low, high, _HOW[purchase], price.as_of, price.source, price.confidence, note)
 
 
+def known_rate(terms: Terms, environment: Environment) -> InstanceRate | None:
+    """Return the newest price in the environment's region; without one, the price in the environment file
+    (`burst.prices`). None if unknown.
+    """
+    rate, usd = instance_rate(terms, environment.region), environment.burst.prices.get(terms.instance)
+    if rate is not None or usd is None:
+        return rate
+    # A spot instance costs no more than the maximum price of its request.
+    usd = min(usd, terms.market.max_price_usd or usd)
+    source = "burst.prices of the environment file"
+    return InstanceRate(usd, usd, purchase_words(terms.kind), None, source, "primary", "own price of this environment")
+
+
 def worst_rate(terms: Terms, environment: Environment) -> float | None:
     """Return the maximum cost of one instance for one hour, in USD: a budget holds it before a launch. None if unknown.
 
@@ -84,8 +97,8 @@ def worst_rate(terms: Terms, environment: Environment) -> float | None:
         ]
         if known_prices:
             return min(known_prices)
-    rate = instance_rate(terms, region)
-    return rate.high if rate is not None else environment.burst.prices.get(terms.instance)
+    rate = known_rate(terms, environment)
+    return rate.high if rate is not None else None
 
 
 def _price(kind: PriceKind, name: str, region: str) -> PriceRange | None:

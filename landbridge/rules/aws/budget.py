@@ -19,6 +19,7 @@ _COSTS: tuple[DataPath, ...] = (
     *(("aws", key) for key in ("nat", "vpc", "vpc_endpoints", "endpoints", "kubernetes")),
     *SHARES,
     ("link",),
+    ("burst", "prices"),
     REGION,
 )
 
@@ -90,8 +91,8 @@ def budget_below_block(environment: Environment) -> Iterator[Finding]:
     names = [pool.name for pool in environment.aws.pools]
     for line in _spend(environment).lines:
         if line.usd_whole is not None and line.usd_whole > whole and line.pool in names:
-            message = f"{line.description} is billed in advance with {usd(line.usd_whole)} (price of {line.as_of}), more than the monthly budget of {usd(whole)}"
-            related: tuple[DataPath, ...] = (("aws", "pools", names.index(line.pool)), REGION)
+            message = f"{line.description} is billed in advance with {usd(line.usd_whole)} (price of {line.as_of or 'the environment file'}), more than the monthly budget of {usd(whole)}"
+            related: tuple[DataPath, ...] = (("aws", "pools", names.index(line.pool)), REGION, ("burst", "prices"))
             yield warning(_MONTHLY, message, related=related)
 
 

@@ -1,1 +1,1 @@
-"""Billing services that moto does not have: Cost Explorer and budget actions."""
+"""Billing services that moto does not have: Cost Explorer, budget actions, price list, Savings Plans."""

@@ -87,7 +87,9 @@ def offer(emulator: EmulatorState, region: str, request: Mapping[str, Any]) -> d
         "StartDate": start,
         "EndDate": start + timedelta(hours=hours),
         "CapacityBlockDurationHours": hours,
-        "UpfrontFee": "1000.00",
+        "UpfrontFee": f"{emulator.block_usd[instance_type] * count * hours:.2f}"
+        if instance_type in emulator.block_usd
+        else "1000.00",
         "CurrencyCode": "USD",
         "Tenancy": "default",
     }

@@ -63,6 +63,8 @@ def zones_of(emulator: EmulatorState, region: str, instance_type: str) -> dict[s
 def spot_prices(emulator: EmulatorState, response: Any, request: Mapping[str, Any]) -> dict[str, Any]:
     """Answer DescribeSpotPriceHistory: the current price in USD/h, by type and zone."""
     kinds, region = list(request.get("InstanceTypes") or []), response.region
+    if "Linux/UNIX" not in (request.get("ProductDescriptions") or ["Linux/UNIX"]):
+        return page([], request, "SpotPriceHistory", _PRICES_PAGE)
     prices = []
     for kind in kinds or sorted({offer["InstanceType"] for offer in _offers(emulator, region, "region")}):
         classes = _usage_classes(response, kind)

@@ -21,6 +21,8 @@ def rest_action(service: str, method: str, path: str) -> str | None:
         return "".join(word.capitalize() for word in path.strip("/").split("-")) if "-" in path else None
     if service == "imagebuilder" and path.count("/") == 1:
         return path.strip("/")
+    if service == "savingsplans":
+        return operation_at(service, method, path)
     if service == "rolesanywhere":
         # botocore's model has no CreateSession, whose requests are signed with a certificate.
         return "CreateSession" if (method, path) == ("POST", "/sessions") else operation_at(service, method, path)
@@ -54,6 +56,6 @@ def access_denied(service: str, principal: str, action: str, json_target: bool, 
     )
     if service == "ec2":
         return CloudError("UnauthorizedOperation", f"You are not authorized to perform this operation. {message}", 403)
-    if json_target or service in ("resource-groups", "elasticfilesystem", "rolesanywhere"):
+    if json_target or service in ("resource-groups", "elasticfilesystem", "rolesanywhere", "savingsplans"):
         return CloudError("AccessDeniedException", message, 400 if json_target else 403)
     return CloudError("AccessDenied", message, 403)

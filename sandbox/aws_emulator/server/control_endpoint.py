@@ -172,6 +172,21 @@ def _spot(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     emulator.spot.update({key: float(price) for key, price in value.items()})
 
 
+def _products(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set on-demand prices of the price list in USD/h, by `type/region`."""
+    emulator.products.update({place: float(usd) for place, usd in value.items()})
+
+
+def _savings_plans(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set Savings Plans rates in USD/h, by `type/region`, then by `Compute/3/No Upfront`: plan, years and payment."""
+    emulator.savings_plans.update({place: dict(rates) for place, rates in value.items()})
+
+
+def _block_usd(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set the price of Capacity Blocks in USD per instance-hour, by instance type."""
+    emulator.block_usd.update({name: float(usd) for name, usd in value.items()})
+
+
 def _billed_tags(emulator: EmulatorState, value: Any) -> None:
     """Set the tag keys that billing lists; AWS lists a key about a day after a resource first has it."""
     for key in value:
@@ -200,6 +215,9 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "offered": _offered,
     "closed": _closed,
     "spot": _spot,
+    "products": _products,
+    "savings_plans": _savings_plans,
+    "block_usd": _block_usd,
     "billed_tags": _billed_tags,
 }
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox.aws_emulator.billing import budget_actions
+from sandbox.aws_emulator.billing import budget_actions, price_list, savings_plans
 from sandbox.aws_emulator.billing import cost_explorer as costs
 from sandbox.aws_emulator.ec2 import image_builder
 from sandbox.aws_emulator.emulator_state import EmulatorState
@@ -18,9 +18,15 @@ Bag = dict[str, Any]
 _SERVICES: Mapping[str, Callable[[EmulatorState, str, Mapping[str, Any]], Bag]] = {
     image_builder.SERVICE: image_builder.answer,
     anywhere.SERVICE: anywhere.answer,
+    savings_plans.SERVICE: savings_plans.answer,
 }
 #: Error code of a service for a request that violates its model.
-_INVALID = {"budgets": "InvalidParameterException", "ce": "ValidationException", "ssm": "ValidationException"}
+_INVALID = {
+    "budgets": "InvalidParameterException",
+    "ce": "ValidationException",
+    "ssm": "ValidationException",
+    "pricing": "InvalidParameterException",
+}
 _OPERATIONS: Mapping[tuple[str, str], Callable[[EmulatorState, str, Bag], Bag]] = {
     ("budgets", "CreateBudget"): budget_actions.create_budget,
     ("budgets", "UpdateBudget"): budget_actions.update_budget,
@@ -46,6 +52,7 @@ _OPERATIONS: Mapping[tuple[str, str], Callable[[EmulatorState, str, Bag], Bag]] 
     ("ce", "TagResource"): costs.tag,
     ("ce", "UntagResource"): costs.untag,
     ("ce", "ListTagsForResource"): costs.tags_of,
+    ("pricing", "GetProducts"): price_list.get_products,
     ("ssm", "CreateActivation"): activations.create,
     ("ssm", "DescribeActivations"): activations.describe,
     ("ssm", "DeleteActivation"): activations.delete,

@@ -35,7 +35,7 @@ def test_a_service_has_a_fips_endpoint_in_each_region(service: str) -> None:
     assert set(fips().regions) - fips_regions(service) == set()
 
 
-@pytest.mark.parametrize("service", ["budgets", "ce", "imagebuilder", "pricing"])
+@pytest.mark.parametrize("service", ["budgets", "ce", "imagebuilder", "pricing", "savingsplans"])
 def test_a_service_without_one_is_not_asked_for_one(service: str) -> None:
     assert service in fips().without and "us-east-1" not in fips_regions(service)
 

@@ -34,7 +34,9 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "group", [[], ["burst"], ["catalog"], ["credentials"], ["image"], ["node"], ["packages"]], ids=" ".join
+    "group",
+    [[], ["burst"], ["catalog"], ["cost"], ["credentials"], ["image"], ["node"], ["packages"], ["prices"]],
+    ids=" ".join,
 )
 def test_the_list_of_commands_has_whole_sentences(group: list[str]) -> None:
     """A first sentence that is longer than the line would be cut."""
