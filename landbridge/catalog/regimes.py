@@ -20,10 +20,11 @@ class RegimeCloud(Facts):
 
 
 class Regime(Facts):
-    """Compliance regime. `aws` is None if no AWS region may store the data."""
+    """Compliance regime. `aws` is None if no AWS region may store the data; `obligations` apply at every site."""
 
     title: str
     onprem: Literal["yes", "no", "conditional"]
+    onprem_only_with: tuple[str, ...] = ()
     aws: RegimeCloud | None = None
     obligations: tuple[str, ...]
     citation: str
@@ -35,6 +36,13 @@ class Regime(Facts):
         if facts is None or self.aws is None:
             return False
         return facts.partition in self.aws.partitions and facts.geography in self.aws.geographies
+
+    def obligations_at(self, region: str | None) -> tuple[str, ...]:
+        """Return the obligations for the data in a region, or on-prem (None): without those of the other place only."""
+        in_aws = self.aws.only_with if self.aws is not None else ()
+        here, elsewhere = (self.onprem_only_with, in_aws) if region is None else (in_aws, self.onprem_only_with)
+        general = (word for word in self.obligations if word not in elsewhere or word in here)
+        return tuple(dict.fromkeys((*general, *here)))
 
 
 class _Regimes(Facts):
@@ -48,7 +56,7 @@ class _Regimes(Facts):
         used = {
             word
             for regime in self.regimes.values()
-            for word in (*regime.obligations, *(regime.aws.only_with if regime.aws else ()))
+            for word in (*regime.obligations, *regime.onprem_only_with, *(regime.aws.only_with if regime.aws else ()))
         }
         if used - set(self.obligations):
             raise ValueError(f"not explained: {', '.join(sorted(used - set(self.obligations)))}")

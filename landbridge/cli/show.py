@@ -4,15 +4,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Stack, load, require
+from landbridge.cli.common import File, Stack, exit_code, load, print_findings, require
 
 if TYPE_CHECKING:
+    from landbridge.environment import Environment
     from landbridge.plan.slurm.nodes import Nodes
 
 Expanded = Annotated[
     bool, typer.Option("--expanded", help="Print the full file with every default; it can be loaded again.")
 ]
 SlurmFiles = Annotated[bool, typer.Option("--slurm", help="The files beside a slurm.conf that others write.")]
+ServiceControlPolicy = Annotated[
+    bool, typer.Option("--scp", help="Service control policy for the account, without spaces, as JSON.")
+]
 Ports = Annotated[bool, typer.Option("--ports", help="Open ports between hosts, from the firewall rules.")]
 
 
@@ -22,12 +26,20 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    stack: Stack = None, file: File = None, expanded: Expanded = False, ports: Ports = False, slurm: SlurmFiles = False
+    stack: Stack = None,
+    file: File = None,
+    expanded: Expanded = False,
+    ports: Ports = False,
+    slurm: SlurmFiles = False,
+    scp: ServiceControlPolicy = False,
 ) -> None:
-    """Show an environment. Prints a summary, the full file with every default, the ports between its hosts, or the files
-    of a Slurm that runs already.
+    """Show an environment. Prints a summary, the full file with every default, the ports between its hosts, the files
+    of a Slurm that runs already, or a service control policy. Example: landbridge show -s hybrid --scp
     """
     environment = require(stack, file)
+    if scp:
+        _service_control_policy(environment)
+        return
     if slurm:
         from landbridge.plan.slurm.existing import existing_files
 
@@ -78,6 +90,17 @@ def show(
     typer.echo(f"accounts     {', '.join(accounts) or 'none'}")
     for name, data_class in environment.data_classes.items():
         typer.echo(f"data         {name}: {', '.join(data_class.sites)}")
+
+
+def _service_control_policy(environment: "Environment") -> None:
+    from landbridge.plan.placement.service_control_policy import service_control_policy, size_findings
+
+    text = service_control_policy(environment)
+    typer.echo(text)
+    findings = size_findings(text)
+    if findings:
+        print_findings(findings)
+        raise typer.Exit(exit_code(findings))
 
 
 def _hardware(nodes: "Nodes") -> str:

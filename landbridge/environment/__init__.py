@@ -57,6 +57,7 @@ from landbridge.environment.model import (
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, SiteServices
+from landbridge.environment.placement import DataSet, PlacementPolicy, WorkloadClass, WorkloadClasses
 from landbridge.environment.slurm.qos import Qos
 from landbridge.environment.slurm.scheduler import AccountSettings, Partition, Scheduler, SlurmSettings
 from landbridge.environment.storage import EfsHome, ExternalNfsHome, NfsHome, OpenZfsHome, SiteLustre, SiteNfs, Storage
@@ -76,6 +77,7 @@ __all__ = [
     "ControllerHost",
     "DataClass",
     "DataRepository",
+    "DataSet",
     "DirectConnectSettings",
     "DnsSettings",
     "Efs",
@@ -120,6 +122,7 @@ __all__ = [
     "OtherRegion",
     "Partition",
     "Placement",
+    "PlacementPolicy",
     "PoolActions",
     "PoolSettings",
     "Qos",
@@ -140,6 +143,8 @@ __all__ = [
     "User",
     "VpnSettings",
     "Window",
+    "WorkloadClass",
+    "WorkloadClasses",
     "capacity_zones",
     "environment_from_config",
     "find_environment",

@@ -16,6 +16,7 @@ from landbridge.environment.onprem.containers import Containers
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import NodeGroup, OnPrem
+from landbridge.environment.placement import PlacementPolicy
 from landbridge.environment.slurm.bursting import Burst
 from landbridge.environment.slurm.scheduler import Scheduler
 from landbridge.environment.stacks import Stacks
@@ -134,6 +135,9 @@ class Environment(Model):
     storage: Storage = Storage()
     scheduler: Scheduler = Scheduler()
     burst: Burst = Field(default=Burst(), description="when jobs may start in AWS, and how failures are handled")
+    placement: PlacementPolicy = Field(
+        default=PlacementPolicy(), description="where jobs run: workload classes, data sets and the price of waiting"
+    )
     containers: Containers = Field(default=Containers(), description="how jobs run in containers")
     budget: Budget = Budget()
     mlops: MLOps = MLOps()

@@ -21,6 +21,7 @@ ADVICE = {
     "BUDGET": "wait for the next month, raise the budget in the environment, or request a shorter time limit",
     "RESIDENCY": "the account's data stays on-prem: use an on-prem partition, or an account whose data may be in AWS",
     "REGION": "its data may be in AWS, but not in that region: it is tried again; or add the region to its data class",
+    "CLASS": "its workload class does not run in AWS: it waits for on-prem nodes; or change its class (`placement`)",
     "DRAINED": "`landbridge burst undrain POOL` lets the pool start nodes again",
     "NETWORK": "AWS was not reached, or this host has no AWS credentials: `landbridge burst doctor`; the job is tried again",
     "GONE": "instances ended before their nodes registered: look at their console output, and at the image",

@@ -7,12 +7,14 @@ from landbridge.burst.model import (
     Action,
     ActionOutcome,
     Attempt,
+    Backoff,
     BurstPolicy,
     CircuitBreaker,
     CommentJobs,
     InsufficientCapacity,
     Launch,
     Offering,
+    Promote,
     RecordTopology,
     Renew,
     SetAddresses,
@@ -20,13 +22,18 @@ from landbridge.burst.model import (
     Terminate,
 )
 from landbridge.burst.model.errors import ErrorKind, classify
-from landbridge.burst.reconcile.clock_skew import JITTER_SHARE
+from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, JITTER_SHARE
 from landbridge.burst.reconcile.launching.throttles import throttle, without_throttle
 from landbridge.burst.reconcile.refused_terminations import record_termination
 from landbridge.burst.reconcile.registration import BOOT_CODE
 
 #: Code for a response with fewer instances than requested and without an error.
 FEWER_INSTANCES_CODE = "InsufficientInstanceCapacity"
+#: Code of a job whose promotion job_submit.lua refuses: its workload class does not run in AWS.
+CLASS_CODE = "CLASS"
+#: Words of scontrol's error for a change that job_submit.lua refuses (ESLURM_ACCESS_DENIED in slurm_errno.c), and the
+#: beginning of the script's own message.
+_REFUSED_CHANGE = ("Access/permission denied", "landbridge:")
 
 
 def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: BurstPolicy, now: float) -> State:
@@ -44,7 +51,22 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
         return replace(state, topology_read={**state.topology_read, **outcome.instances})
     if isinstance(action, Renew):
         return _renewed(state, action, outcome)
+    if isinstance(action, Promote) and any(words in outcome.message for words in _REFUSED_CHANGE):
+        return _with_refused_promotion(state, action, outcome, now)
     return state
+
+
+def _with_refused_promotion(state: State, action: Promote, outcome: ActionOutcome, now: float) -> State:
+    """Back off from a job whose promotion Slurm refuses.
+
+    The back-off counts as reported: the comment would also set the job's StartTime, and it may start on-prem at any
+    time.
+    """
+    before = state.backoffs.get(action.job)
+    tries = before.tries if before is not None else 0
+    until = now + min(BACKOFF_SECONDS[1], BACKOFF_SECONDS[0] * 2 ** min(tries, 10))
+    backoff = Backoff(until, tries + 1, CLASS_CODE, outcome.message, reported=True)
+    return replace(state, backoffs={**state.backoffs, action.job: backoff})
 
 
 def _renewed(state: State, action: Renew, outcome: ActionOutcome) -> State:

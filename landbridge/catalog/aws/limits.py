@@ -205,6 +205,7 @@ class VpnLimits(Facts):
     source: str
     tunnel_gbps: float
     large_tunnel_gbps: float
+    userspace_gbps: float
     mtu: int
     mss: int
     inside_range: IPv4Network

@@ -2,6 +2,7 @@
 
 #: By pattern of the models. A test reports missing ones.
 FORMS: dict[str, str] = {
+    r"^[ -~]{1,100}$": "text of 100 ASCII characters at most, with * for any characters, such as train-*",
     r"^[^\x00-\x1f]*$": "text on one line",
     r"^[a-z_][a-z0-9_.-]{0,31}$": "a Unix name, such as vision or j.doe: small letters, digits, _ . -",
     r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$": "a short name, such as p5 or big-data: small letters, digits, dashes; 32 at most",

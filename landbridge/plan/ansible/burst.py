@@ -6,18 +6,19 @@ Its keys are the field names of landbridge.burst.model.BurstPolicy (landbridge/b
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from landbridge.catalog import instances, limits
+from landbridge.catalog import instances
 from landbridge.catalog.aws.alarms import alarm_facts
 from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.ansible.roles_anywhere import BURST_FILE, VALIDITY_FILE, roles_anywhere
 from landbridge.plan.aws.alarms import heartbeat
 from landbridge.plan.fips import fips_endpoints
-from landbridge.plan.instances.capacity import Terms, fallbacks, kept_nodes
+from landbridge.plan.instances.capacity import Terms, boot_seconds, fallbacks, kept_nodes
 from landbridge.plan.instances.cpu_options import cpu_options
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.outputs import PoolOutput, StackOutputs
+from landbridge.plan.placement.residency import account_residencies
 from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.plan.slurm.partitions import OPERATORS
 from landbridge.plan.slurm.promotions import promotions
@@ -91,16 +92,16 @@ def _credentials_file(environment: Environment) -> str | None:
 def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
     """Return the accounts with their data class and budget. Jobs of an account with an unknown class stay on-prem."""
     by_account: dict[str, dict[str, Any]] = {}
-    for name, account in sorted(environment.scheduler.accounts.items()):
-        data_class, budget = environment.data_classes.get(account.data_class), environment.budget.accounts.get(name)
+    for name, account in account_residencies(environment).items():
+        budget = environment.budget.accounts.get(name)
         by_account[name] = {
             "data_class": account.data_class,
-            "aws": data_class is not None and "aws" in data_class.sites,
+            "aws": account.aws,
             "monthly_usd": budget.monthly_usd if budget is not None else None,
             "hard": budget is not None and budget.hard,
         }
-        if data_class is not None and data_class.regions:
-            by_account[name]["regions"] = list(data_class.regions)
+        if account.regions:
+            by_account[name]["regions"] = list(account.regions)
     return by_account
 
 
@@ -138,13 +139,6 @@ def _offerings_of_region(
     region_pool = next((settings for settings in region_environment.aws.pools if settings.name == pool), None)
     if region_pool is not None and pool in outputs:
         yield from _offerings(region_environment, region_pool, outputs[pool])
-
-
-def boot_seconds(pool: PoolSettings) -> int:
-    """Return the longest time in seconds that is paid before a job starts: the slowest known boot, at most
-    ResumeTimeout.
-    """
-    return min(60 * limits().boot.minutes[1], pool.resume_timeout)
 
 
 def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput) -> Iterator[dict[str, Any]]:

@@ -156,3 +156,10 @@ def _free_placement(pool: PoolSettings, instance: str) -> tuple[Strategy | None,
         return pool.placement or "cluster", pool.placement_group
     kind = instances().get(instance)
     return ("cluster" if kind is None or "cluster" in kind.placement else None), None
+
+
+def boot_seconds(pool: PoolSettings) -> int:
+    """Return the longest time in seconds that is paid before a job starts: the slowest known boot, at most
+    ResumeTimeout.
+    """
+    return min(60 * limits().boot.minutes[1], pool.resume_timeout)

@@ -6,12 +6,14 @@ calls no program.
 Source: slurm.schedmd.com/job_submit_plugins.html (Lua functions, slurm.log_user); slurm.conf(5), JobSubmitPlugins.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES, Site
+from landbridge.plan.slurm.lua_text import lua_set, lua_table, lua_text
 from landbridge.plan.slurm.nodes import Nodes
 from landbridge.plan.slurm.partitions import OPERATORS, default_partition, partition_sites
+from landbridge.plan.slurm.workload_lua import workload_section
 
 #: Sites in messages to users.
 _WORDS: dict[Site, str] = {"onprem": "on-prem", "aws": "in AWS"}
@@ -85,7 +87,8 @@ function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
   end
   return answer(given(account), given(job_desc.partition) or given(job_rec.partition) or DEFAULT, modify_uid)
 end
-
+"""
+_END = """
 slurm.log_info("landbridge: job_submit.lua is in force")
 return slurm.SUCCESS
 """
@@ -101,13 +104,13 @@ def job_submit_lua(environment: Environment, nodes: Sequence[Nodes]) -> str:
     queues = partition_sites(environment, nodes)
     lines = [
         f"-- Written by Landbridge from the environment {environment.name}; change that file instead.",
-        f"local OPERATORS = {_text(OPERATORS)}",
-        f"local DEFAULT = {_text(default_partition(environment))}",
-        f"local EVERY = {_text(','.join(queues))}",
-        "local WHERE = " + _table((site, _text(_WORDS[site])) for site in SITES),
-        "local SITES = {" + ", ".join(map(_text, SITES)) + "}",
+        f"local OPERATORS = {lua_text(OPERATORS)}",
+        f"local DEFAULT = {lua_text(default_partition(environment))}",
+        f"local EVERY = {lua_text(','.join(queues))}",
+        "local WHERE = " + lua_table((site, lua_text(_WORDS[site])) for site in SITES),
+        "local SITES = {" + ", ".join(map(lua_text, SITES)) + "}",
         "local PARTITIONS = {",
-        *(f"  [{_text(name)}] = {_set(sites)}," for name, sites in queues.items()),
+        *(f"  [{lua_text(name)}] = {lua_set(sites)}," for name, sites in queues.items()),
         "}",
         "local ACCOUNTS = {",
     ]
@@ -116,26 +119,12 @@ def job_submit_lua(environment: Environment, nodes: Sequence[Nodes]) -> str:
         sites = frozenset(data_class.sites) if data_class is not None else frozenset()
         permitted = [queue for queue, queue_sites in queues.items() if queue_sites <= sites]
         fields = {
-            "class": _text(account.data_class),
-            "sites": _set(sites),
-            "words": _text(" and ".join(_WORDS[site] for site in SITES if site in sites) or "nowhere"),
+            "class": lua_text(account.data_class),
+            "sites": lua_set(sites),
+            "words": lua_text(" and ".join(_WORDS[site] for site in SITES if site in sites) or "nowhere"),
             "confined": "true" if sites != frozenset(SITES) else "false",
-            "use": _text(", ".join(f"--partition={queue}" for queue in permitted) or "no partition of this cluster"),
+            "use": lua_text(", ".join(f"--partition={queue}" for queue in permitted) or "no partition of this cluster"),
         }
-        lines.append(f"  [{_text(name.lower())}] = {_table(fields.items())},")
-    return "\n".join([*lines, "}", _LOGIC.strip("\n")]) + "\n"
-
-
-def _set(sites: Iterable[Site]) -> str:
-    site_set = frozenset(sites)
-    return _table((site, "true") for site in SITES if site in site_set)
-
-
-def _table(fields: Iterable[tuple[str, str]]) -> str:
-    return "{" + ", ".join(f"{key} = {value}" for key, value in fields) + "}"
-
-
-def _text(value: str) -> str:
-    """Return a Lua string literal. Quotes, backslashes and control characters are escaped."""
-    escaped = "".join(char if char.isprintable() and char not in '"\\' else f"\\{ord(char):03d}" for char in value)
-    return f'"{escaped}"'
+        lines.append(f"  [{lua_text(name.lower())}] = {lua_table(fields.items())},")
+    workloads = workload_section(environment, _WORDS)
+    return "\n".join([*lines, "}", _LOGIC.strip("\n")]) + "\n" + workloads + _END

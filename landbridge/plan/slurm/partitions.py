@@ -57,6 +57,16 @@ def partition_sites(environment: Environment, nodes: Sequence[Nodes]) -> dict[st
     return sites
 
 
+def partition_members(environment: Environment, nodes: Sequence[Nodes]) -> dict[str, frozenset[str]]:
+    """Return the nodes of each partition that has any, by its name."""
+    configured = environment.scheduler.partitions
+    members = {
+        name: frozenset(_partition_nodes(environment, name, configured.get(name, Partition()), nodes))
+        for name in partition_names(environment)
+    }
+    return {name: names for name, names in members.items() if names}
+
+
 def default_partition(environment: Environment) -> str:
     """Return the partition of jobs without --partition."""
     return next((name for name, partition in environment.scheduler.partitions.items() if partition.default), MAIN)

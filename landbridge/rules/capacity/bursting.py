@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.environment import Environment, Partition
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
-from landbridge.plan.ansible.burst import boot_seconds
-from landbridge.plan.instances.capacity import fallbacks
+from landbridge.plan.instances.capacity import boot_seconds, fallbacks
 from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.partitions import MAIN, default_partition, seconds

@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import Backoff, CircuitBreaker, Promote, PromotionPolicy, State
+from landbridge.burst.model import (
+    ActionOutcome,
+    Backoff,
+    CircuitBreaker,
+    CommentJobs,
+    Promote,
+    PromotionPolicy,
+    State,
+)
+from landbridge.burst.reconcile.outcome_state import apply_outcome
 from tests.unit.burst.situations import NOW, decide, ec2, job, of, offering, site, slurm
 
 POLICY = site(promotions=(PromotionPolicy("gpu-home", ("gpu",), 600.0),))
@@ -70,3 +79,30 @@ def test_an_offering_without_a_price_is_no_reason_to_promote_under_a_hard_cap():
 
 def test_a_pass_is_due_when_the_wait_becomes_too_long():
     assert decide(slurm(waiting(submitted=NOW - 500)), ec2(), policy=POLICY).next_pass == NOW + 100
+
+
+REFUSED = "scontrol update jobid=1 partition=gpu-home,gpu: Access/permission denied for job 1"
+
+
+def test_a_promotion_that_slurm_refuses_is_tried_again_later_and_later():
+    view, state, waits = slurm(waiting(submitted=NOW - 3600)), None, []
+    for _ in range(7):
+        decision = decide(view, ec2(), state, POLICY)
+        (action,) = of(decision, Promote)
+        state = apply_outcome(decision.state, action, ActionOutcome("SLURM", REFUSED), POLICY, NOW)
+        backoff = state.backoffs[1]
+        assert (backoff.code, backoff.text) == ("CLASS", REFUSED)
+        waits.append(backoff.until - NOW)
+        again = decide(view, ec2(), state, POLICY)
+        # No comment either: it would set the StartTime of a job that may start on-prem.
+        assert not of(again, Promote) and not of(again, CommentJobs)
+        state = replace(state, backoffs={1: replace(backoff, until=NOW)})
+    assert waits == [60, 120, 240, 480, 960, 1800, 1800]
+
+
+def test_a_promotion_that_slurm_does_not_answer_is_tried_again_at_once():
+    view = slurm(waiting(submitted=NOW - 3600))
+    decision = decide(view, ec2(), None, POLICY)
+    (action,) = of(decision, Promote)
+    state = apply_outcome(decision.state, action, ActionOutcome("SLURM", "scontrol update: timed out"), POLICY, NOW)
+    assert of(decide(view, ec2(), state, POLICY), Promote) == [action]
