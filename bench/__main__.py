@@ -115,6 +115,7 @@ def main() -> int:
         "--only", help="measure only commands whose name contains this, and the baseline; no comparison"
     )
     parser.add_argument("--no-burst", action="store_true", help="do not measure node starts (some minutes)")
+    parser.add_argument("--no-replay", action="store_true", help="do not measure the replay of a queue (two minutes)")
     parser.add_argument("--keep", action="store_true", help="save this run: later runs are compared with it")
     options = parser.parse_args()
     # Bytecode as after any installation.
@@ -152,6 +153,13 @@ def main() -> int:
         arguments = [] if options.peer_runs else ["--no-peers"]
         is_good = (
             subprocess.run([sys.executable, "-m", "bench.burst", *arguments], cwd=ROOT, check=False).returncode == 0
+            and is_good
+        )
+    if not options.no_replay and not options.only:
+        print("\njobs per second of `landbridge burst simulate`, a queue without AWS\n", flush=True)
+        arguments = [] if options.peer_runs else ["--no-peer"]
+        is_good = (
+            subprocess.run([sys.executable, "-m", "bench.replay", *arguments], cwd=ROOT, check=False).returncode == 0
             and is_good
         )
     if options.keep or not before:

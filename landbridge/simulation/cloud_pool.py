@@ -51,6 +51,7 @@ class SimulatedPool:
     stays: list[InstanceUsage] = field(default_factory=list)
     peak: int = 0
     launches: int = 0
+    limit: int | None = None  # instances that AWS has; None: as many as the pool may have
     _off: list[int] = field(init=False)
     _jobs: dict[int, int] = field(default_factory=dict)  # job -> its offering
     _sizes: list[int] = field(init=False)  # maximum number of nodes by offering
@@ -79,11 +80,11 @@ class SimulatedPool:
         for allocator, size in zip(self.allocators, self._sizes, strict=True):
             idle_gpus += allocator.idle
             room += size - len(allocator.free)
-        return idle_gpus + min(len(self._off), room) * self.scenario.gpus
+        return idle_gpus + min(self._launchable_nodes(), room) * self.scenario.gpus
 
     def fits(self, gpus: int) -> bool:
         """Return whether a job could start now."""
-        off = len(self._off)
+        off = self._launchable_nodes()
         for allocator, size in zip(self.allocators, self._sizes, strict=True):
             missing = allocator.lacks(gpus)
             if missing <= off and missing <= size - len(allocator.free):
@@ -95,11 +96,21 @@ class SimulatedPool:
         offering."""
         free = [self.scenario.gpus] * (self.pool.max_nodes + _FIRST_NODE)
         free[0] = 0
+        if self.limit is not None:
+            launchable = self._launchable_nodes()
+            for number, node in enumerate(sorted(self._off)):
+                free[node] = self.scenario.gpus if number < launchable else 0
         for allocator in self.allocators:
             for node, count in allocator.free.items():
                 free[node] = count
         running = [allocation for allocator in self.allocators for allocation in allocator.running.values()]
         return earliest(gpus, self.scenario.gpus, free, running)
+
+    def lacks_capacity(self, gpus: int) -> bool:
+        """Return whether AWS has too few instances for a job now, although the pool may have enough."""
+        return self.limit is not None and all(
+            allocator.lacks(gpus) > self._launchable_nodes() for allocator in self.allocators
+        )
 
     def max_usd(self, gpus: int, seconds: float) -> float:
         """Return the maximum cost in USD of a job of at most `seconds` on separate instances of the most expensive
@@ -173,16 +184,20 @@ class SimulatedPool:
         self.stays.append(InstanceUsage(instance.account, self.pool.name, usd_hour, instance.launched, now))
         heappush(self._off, node)
 
-    def keep_warm(self, until: float, now: float) -> int:
-        """Launch the `min_nodes` nodes that run without a job; return the number that lacks budget or capacity."""
-        for missing in range(self.pool.min_nodes, 0, -1):
+    def keep_warm(self, until: float, now: float, *, boots: bool = False) -> int:
+        """Launch those of the `min_nodes` nodes that are not up; return the number that lacks budget or capacity. They
+        are ready at once unless `boots`."""
+        warm_count = sum(instance.warm for instance in self.nodes.values())
+        for missing in range(self.pool.min_nodes - warm_count, 0, -1):
             offering = next(iter(self._launchable()), None)
             if offering is None:
                 return missing
             usd = hold_usd(1, self.pool.offerings[offering].usd_hour or 0.0, now, until)
             if self.budget.refusal([("", self.pool.name, usd)], now) is not None:
                 return missing
-            self.launch(offering, "", until, now, warm=True)
+            node = self.launch(offering, "", until, now, warm=True)
+            if boots:
+                self.nodes[node].ready = now + self.pool.boot_seconds
         return 0
 
     def renew_warm(self, until: float, now: float) -> None:
@@ -202,8 +217,13 @@ class SimulatedPool:
         """Return the offerings that can launch one more instance, in their order."""
         return [offering for offering in range(len(self.allocators)) if self._room(offering) > 0] if self._off else []
 
+    def _launchable_nodes(self) -> int:
+        """Return the number of instances that can still be launched."""
+        off = len(self._off)
+        return off if self.limit is None else min(off, max(self.limit - len(self.nodes), 0))
+
     def _room(self, offering: int) -> int:
-        return min(len(self._off), self._sizes[offering] - len(self.allocators[offering].free))
+        return min(self._launchable_nodes(), self._sizes[offering] - len(self.allocators[offering].free))
 
     def _is_affordable(
         self,

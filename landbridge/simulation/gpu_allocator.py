@@ -82,6 +82,10 @@ class GpuAllocator:
             self._set(node, self.free[node] + count)
         return parts
 
+    def jobs_on(self, node: int) -> list[int]:
+        """Return the jobs that have GPUs of a node."""
+        return [job for job, (_, parts) in self.running.items() if any(at == node for at, _ in parts)]
+
     def _set(self, node: int, free: int) -> None:
         before = self.free[node]
         del self.by_free[before][node]

@@ -8,7 +8,9 @@ _COMPACT_AFTER_JOBS = 512
 
 
 @dataclass(slots=True)
-class _Line:
+class Line:
+    """Job numbers in the order of submission, with those that do not wait any more."""
+
     numbers: list[int] = field(default_factory=list)
     first: int = 0  # index of the first job that still waits
 
@@ -41,15 +43,15 @@ class JobQueue:
 
     def __init__(self, jobs: int) -> None:
         self._is_waiting = bytearray(jobs)
-        self._all = _Line()
-        self._lines: dict[int, _Line] = {}
+        self._all = Line()
+        self._lines: dict[int, Line] = {}
 
     def add(self, job: int, gpus: int) -> None:
         """Add a job, for the first time or again."""
         self._all.add(job)
         line = self._lines.get(gpus)
         if line is None:
-            line = self._lines[gpus] = _Line()
+            line = self._lines[gpus] = Line()
         line.add(job)
         self._is_waiting[job] = 1
 

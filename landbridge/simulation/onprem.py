@@ -7,22 +7,24 @@ from landbridge.simulation.gpu_allocator import GpuAllocator, earliest
 
 @dataclass(slots=True)
 class OnpremNodes:
-    """Capacity of equal on-prem nodes, which are always up."""
+    """Capacity of equal on-prem nodes, which are up unless one failed. `kind`: their GPU type; empty: not distinguished."""
 
     allocator: GpuAllocator
+    nodes: int
+    kind: str = ""
 
     @classmethod
-    def of(cls, nodes: int, gpus: int) -> "OnpremNodes":
+    def of(cls, nodes: int, gpus: int, kind: str = "") -> "OnpremNodes":
         """Return `nodes` nodes with `gpus` GPUs each."""
         allocator = GpuAllocator(gpus)
         for node in range(nodes):
             allocator.add(node)
-        return cls(allocator)
+        return cls(allocator, nodes, kind)
 
     @property
     def size(self) -> int:
-        """Return the number of all GPUs."""
-        return len(self.allocator.free) * self.allocator.gpus
+        """Return the number of all GPUs, also of nodes that are down."""
+        return self.nodes * self.allocator.gpus
 
     def idle(self) -> int:
         """Return the number of GPUs that are available to a job now."""
@@ -34,7 +36,7 @@ class OnpremNodes:
 
     def earliest(self, gpus: int) -> tuple[float, int]:
         """Return the latest start of a job, and the number of other GPUs that are free then."""
-        free = [self.allocator.free[node] for node in range(len(self.allocator.free))]
+        free = [self.allocator.free.get(node, 0) for node in range(self.nodes)]
         return earliest(gpus, self.allocator.gpus, free, self.allocator.running.values())
 
 

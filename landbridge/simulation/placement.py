@@ -8,19 +8,13 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.placement.destinations import Destination, destinations_of
 from landbridge.plan.placement.evaluate import place_job
 from landbridge.plan.placement.job import PlacementJob, SiteState
-from landbridge.simulation.mapping import AccountMapping, simulated_jobs
 from landbridge.simulation.result import SimulatedJob
-from landbridge.simulation.scenario import scenario_of
-from landbridge.simulation.trace import TraceError, read
-
-__all__ = ["PlacementReport", "TraceError", "placed_jobs", "trace_jobs"]
 
 ASSUMPTIONS = (
     "each job goes to the destination that costs least at its submission, and stays there",
@@ -68,11 +62,6 @@ class PlacementReport:
             "nowhere": self.nowhere,
             "assumptions": list(ASSUMPTIONS),
         }
-
-
-def trace_jobs(path: Path, environment: Environment, mapping: AccountMapping) -> list[SimulatedJob]:
-    """Return the jobs of a trace with accounts of the environment. Raises TraceError."""
-    return simulated_jobs(read(path), scenario_of(environment).policy, mapping)
 
 
 def placed_jobs(

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, print_json, require
+from landbridge.cli.common import File, Format, Stack, exit_code, print_findings, print_json, require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from landbridge.simulation.report import SimulationReport
+    from landbridge.simulation.conditions import CapacityStep, Conditions
     from landbridge.simulation.result import SimulatedJob, SimulationResult
     from landbridge.simulation.scenario import Scenario
 
 Queue = Annotated[
     Path,
-    typer.Argument(help="CSV (timestamp,duration,num_gpus,cluster or account), a list in JSON, or `squeue --json`."),
+    typer.Argument(help="CSV with a header, output of sacct, a list in JSON, or `squeue --json`."),
 ]
 Restricted = Annotated[
     float, typer.Option(min=0, max=1, help="Share of the jobs without an account whose data must stay on-prem.")
@@ -31,6 +31,29 @@ Wait = Annotated[
     float | None, typer.Option(min=0, help="Minutes a job waits before it may burst, instead of burst.wait_minutes.")
 ]
 Picture = Annotated[Path | None, typer.Option(help="SVG file to draw the result to.")]
+Kinds = Annotated[bool, typer.Option("--kinds", help="A job runs only on GPUs of the type that the trace has for it.")]
+Capacity = Annotated[
+    list[str] | None,
+    typer.Option(metavar="POOL=NODES[@TIME]", help="Instances that AWS has for a pool, from a time on; repeatable."),
+]
+Mtbf = Annotated[float | None, typer.Option(min=0.001, help="Mean hours between failures of one node, at either site.")]
+Repair = Annotated[float, typer.Option(min=0, help="Hours until a failed on-prem node is up again.")]
+SpotLoss = Annotated[float, typer.Option(min=0, help="Interruptions of one spot instance in an hour.")]
+Checkpoint = Annotated[
+    float | None, typer.Option(min=0.001, help="Minutes between checkpoints; without: an ended job starts anew.")
+]
+Restart = Annotated[float, typer.Option(min=0, help="Minutes that the restart of an ended job takes.")]
+FairShare = Annotated[
+    float | None,
+    typer.Option(
+        min=0.001, metavar="HOURS", help="Fair share of accounts and their users, with this half-life of usage."
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Seed of the random failures and interruptions.")]
+Owned = Annotated[
+    float | None,
+    typer.Option(min=0, help="USD of one on-prem GPU for an hour, used or not: adds the cost of both sites."),
+]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
@@ -48,6 +71,16 @@ def simulate(
     limit_factor: Factor = 2.0,
     wait: Wait = None,
     picture: Picture = None,
+    owned_usd_gpu_hour: Owned = None,
+    kinds: Kinds = False,
+    aws_capacity: Capacity = None,
+    mtbf_hours: Mtbf = None,
+    repair_hours: Repair = 24.0,
+    spot_interruptions_per_hour: SpotLoss = 0.0,
+    checkpoint_minutes: Checkpoint = None,
+    restart_minutes: Restart = 0.0,
+    fair_share: FairShare = None,
+    seed: Seed = 1,
     form: Form = Format.TEXT,
 ) -> None:
     """Replay a recorded job queue, with and without bursting. Prints waits, GPU hours, spend and refusals.
@@ -55,88 +88,84 @@ def simulate(
     Budgets, data classes and capacity of the environment apply, as on the controller. Example:
     landbridge burst simulate jobs.csv -s hybrid --picture jobs.svg
     """
+    from landbridge.cli.burst.simulation_text import print_text
+    from landbridge.simulation.conditions import Conditions
     from landbridge.simulation.mapping import AccountMapping, simulated_jobs
     from landbridge.simulation.report import report
     from landbridge.simulation.scenario import scenario_of
-    from landbridge.simulation.trace import TraceError, read
+    from landbridge.trace import read
 
     # The replay creates no garbage with reference cycles, and the search for it would take a fifth of the time.
     gc.disable()
     environment = require(stack, file)
-    scenario = scenario_of(environment, None if wait is None else 60 * wait)
+    scenario = scenario_of(environment, None if wait is None else 60 * wait, kinds=kinds)
     if not scenario.onprem and not scenario.pools:
         typer.echo(f"landbridge: {environment.name} has no GPU, on-prem or in AWS", err=True)
         raise typer.Exit(2)
-    try:
-        tasks = simulated_jobs(read(queue), scenario.policy, AccountMapping(restricted, sample, limit_factor))
-    except TraceError as error:
-        typer.echo(f"landbridge: {error}", err=True)
-        raise typer.Exit(2) from None
+    trace = read(queue)
+    if trace.has_errors:
+        print_findings(trace.findings)
+        raise typer.Exit(exit_code(trace.findings))
+    tasks = simulated_jobs(trace.jobs, scenario.policy, AccountMapping(restricted, sample, limit_factor, kinds))
+    del trace  # ten megabytes for 80,000 jobs
     if not tasks:
         typer.echo(f"landbridge: --sample {sample} leaves no job of {queue}", err=True)
         raise typer.Exit(2)
-    without, bursting = _played(scenario, tasks)
+    conditions = Conditions(
+        mtbf_hours=mtbf_hours,
+        repair_hours=repair_hours,
+        spot_interruptions=spot_interruptions_per_hour,
+        checkpoint_seconds=None if checkpoint_minutes is None else 60 * checkpoint_minutes,
+        restart_seconds=60 * restart_minutes,
+        capacity=tuple(_capacity_step(text, scenario) for text in aws_capacity or ()),
+        half_life_hours=fair_share,
+        shares={name: float(account.fairshare) for name, account in environment.scheduler.accounts.items()},
+        seed=seed,
+    )
+    without, bursting = _played(scenario, tasks, conditions)
     if picture is not None:
         from landbridge.simulation.chart import picture as drawn
 
         picture.write_text(drawn(scenario, bursting, without), encoding="utf-8")
-    simulation = report(scenario, bursting, without)
+    simulation = report(scenario, bursting, without, conditions, owned_usd_gpu_hour)
     if form is Format.JSON:
         print_json(simulation.as_data())
     else:
-        _text(simulation)
+        print_text(simulation)
 
 
-def _played(scenario: "Scenario", tasks: "Sequence[SimulatedJob]") -> tuple["SimulationResult", "SimulationResult"]:
+def _capacity_step(text: str, scenario: "Scenario") -> "CapacityStep":
+    """Return the step of `POOL=NODES` or `POOL=NODES@TIME`."""
+    from landbridge.simulation.conditions import CapacityStep
+    from landbridge.timestamps import parse_iso
+
+    pool, _, rest = text.partition("=")
+    nodes, _, when = rest.partition("@")
+    at = parse_iso(when) if when else None
+    names = [known.name for known in scenario.pools]
+    if pool not in names or not nodes.isdecimal() or (when and at is None):
+        message = f"{text} is not POOL=NODES or POOL=NODES@TIME with a pool of {', '.join(names)}"
+        raise typer.BadParameter(message, param_hint="--aws-capacity")
+    return CapacityStep(pool, int(nodes), at)
+
+
+def _played(
+    scenario: "Scenario", tasks: "Sequence[SimulatedJob]", conditions: "Conditions"
+) -> tuple["SimulationResult", "SimulationResult"]:
     """Run both simulations in parallel, with a progress bar for the longer one on a terminal."""
     from landbridge.simulation.replay import replay
     from landbridge.simulation.worker_process import start_replay_without_bursting
 
-    result_without_bursting = start_replay_without_bursting(scenario, tasks)
+    result_without_bursting = start_replay_without_bursting(scenario, tasks, conditions)
     if not sys.stderr.isatty():
-        bursting = replay(scenario, tasks)
+        bursting = replay(scenario, tasks, conditions=conditions)
         return result_without_bursting(), bursting
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bars:
         bar = bars.add_task("replaying", total=len(tasks))
-        bursting = replay(scenario, tasks, progress=lambda done: bars.update(bar, completed=done))
-    return result_without_bursting(), bursting
-
-
-def _text(simulation: "SimulationReport") -> None:
-    from landbridge.simulation.report import ASSUMPTIONS
-
-    echo = typer.echo
-    echo(
-        f"{simulation.environment}: {simulation.jobs:,} jobs, {simulation.onprem_gpus} GPUs on-prem, up to {simulation.cloud_gpus} in AWS"
-    )
-    echo(f"\n{'hours of waiting':24}{'mean':>10}{'p50':>10}{'p95':>10}{'longest':>10}   until all had run")
-    for words, waits, days in (
-        ("with bursting", simulation.waits, simulation.days),
-        ("without", simulation.waits_without, simulation.days_without),
-    ):
-        hours = "".join(f"{_hours(value):>10}" for value in (waits.mean, waits.p50, waits.p95, waits.longest))
-        echo(f"  {words:22}{hours}   {days:,.0f} days")
-    echo(
-        f"\n{'GPU hours of jobs':24}{simulation.gpu_hours_onprem:>14,.0f} on-prem{simulation.gpu_hours_aws:>14,.0f} in AWS"
-    )
-    echo(f"{'jobs that ran in AWS':24}{simulation.burst_jobs:>14,}")
-    if simulation.never:
-        echo(f"{'jobs that fit no node':24}{simulation.never:>14,}")
-    for code, jobs in simulation.refused.items():
-        echo(f"{'refused: ' + code:24}{jobs:>14,} jobs")
-    for pool, nodes in simulation.peak_nodes.items():
-        hours = f"{simulation.node_hours_aws.get(pool, 0.0):,.0f}"
-        echo(
-            f"{'pool ' + pool:24}{nodes:>14} nodes at once, {simulation.launches[pool]:,} launched, {hours} node hours"
+        bursting = replay(
+            scenario, tasks, conditions=conditions, progress=lambda done: bars.update(bar, completed=done)
         )
-    echo(f"\n{'spent in AWS, US dollars':24}{simulation.usd:>14,.0f}")
-    for item in simulation.spent:
-        echo(f"  {item.month}  {item.account or '(kept nodes)':14}{item.pool:12}{item.usd:>10,.0f}")
-    echo("\nassumed: " + ";\n  ".join(ASSUMPTIONS))
-
-
-def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:,.2f}" if seconds < 36_000 else f"{seconds / 3600:,.0f}"
+    return result_without_bursting(), bursting

@@ -4,10 +4,10 @@ from types import ModuleType
 
 import typer
 
-from landbridge.cli.cost import diff, estimate
+from landbridge.cli.cost import diff, estimate, mix
 
 #: Modules with commands below `landbridge cost`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = (diff,)
+MODULES: tuple[ModuleType, ...] = (diff, mix)
 
 
 def register(app: typer.Typer) -> None:

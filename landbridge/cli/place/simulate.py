@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, print_json, require
+from landbridge.cli.common import File, Format, Stack, exit_code, print_findings, print_json, require
 
 if TYPE_CHECKING:
     from landbridge.simulation.placement import PlacementReport
 
 Trace = Annotated[
     Path,
-    typer.Argument(help="CSV (timestamp,duration,num_gpus,cluster or account), a list in JSON, or `squeue --json`."),
+    typer.Argument(help="CSV with a header, output of sacct, a list in JSON, or `squeue --json`."),
 ]
 Restricted = Annotated[
     float, typer.Option(min=0, max=1, help="Share of the jobs without an account whose data must stay on-prem.")
@@ -39,15 +39,17 @@ def simulate(
 
     Example: landbridge place simulate jobs.csv -s hybrid
     """
-    from landbridge.simulation.mapping import AccountMapping
-    from landbridge.simulation.placement import TraceError, placed_jobs, trace_jobs
+    from landbridge.simulation.mapping import AccountMapping, simulated_jobs
+    from landbridge.simulation.placement import placed_jobs
+    from landbridge.simulation.scenario import scenario_of
+    from landbridge.trace import read
 
     environment = require(stack, file)
-    try:
-        jobs = trace_jobs(trace, environment, AccountMapping(restricted, sample))
-    except TraceError as error:
-        typer.echo(f"landbridge: {error}", err=True)
-        raise typer.Exit(2) from None
+    recorded = read(trace)
+    if recorded.has_errors:
+        print_findings(recorded.findings)
+        raise typer.Exit(exit_code(recorded.findings))
+    jobs = simulated_jobs(recorded.jobs, scenario_of(environment).policy, AccountMapping(restricted, sample))
     if not jobs:
         typer.echo(f"landbridge: --sample {sample} leaves no job of {trace}", err=True)
         raise typer.Exit(2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.simulation.trace import TraceJob, read
+from landbridge.trace import TraceJob, read
 from tests.unit.how_to.pages import ROOT, run, steps
 from tests.unit.simulation.queues import START
 
@@ -32,8 +32,9 @@ def test_the_page_shows_what_its_command_prints_and_draws(tmp_path: Path) -> Non
 
 def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
     rows = [
-        "2017-10-30T00:00:00|600|billing=8,cpu=8,gres/gpu=8,mem=1G,node=1|vision|60",
-        "2017-10-30T00:00:10|600|billing=8,cpu=8,node=1|vision|60",
+        "JobIDRaw|User|Account|Submit|Start|State|ElapsedRaw|TimelimitRaw|NNodes|AllocTRES|ReqTRES",
+        "1|ann|vision|2017-10-30T00:00:00|2017-10-30T00:00:00|COMPLETED|600|60|1|billing=8,gres/gpu:h100=8,gres/gpu=8|gres/gpu=8",
+        "2|ann|vision|2017-10-30T00:00:10|2017-10-30T00:00:10|COMPLETED|600|60|1|billing=8,cpu=8,node=1|cpu=8",
     ]
     sacct = tmp_path / "sacct"
     sacct.write_text("#!/bin/sh\nprintf '%s\\n' " + " ".join(f"'{row}'" for row in rows))
@@ -42,7 +43,10 @@ def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
     assert match is not None
     path = {"PATH": f"{tmp_path}:/usr/local/bin:/usr/bin:/bin"}
     subprocess.run(["bash", "-c", match[1]], cwd=tmp_path, check=True, timeout=300, env=path)
-    assert read(tmp_path / "queue.csv") == [TraceJob(START, 600.0, 8, account="vision", minutes=60.0)]
+    trace = read(tmp_path / "queue.txt")
+    assert trace.findings == () and trace.jobs == (
+        TraceJob(START, 600.0, 8, "ann", "vision", 60.0, "h100", "ann", "1", START, 1, "COMPLETED"),
+    )
 
 
 def test_it_is_found_from_the_index() -> None:

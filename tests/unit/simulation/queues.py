@@ -48,14 +48,13 @@ def scenario(
     usd: float = 40.0,
     suspend: float = 300.0,
     size: int | None = None,
+    kind: str = "on_demand",
 ) -> Scenario:
     """Return a site and pools (maximum and minimum nodes), with one account that may burst and one that may not."""
     named = {f"p{number}": pool for number, pool in enumerate(pools, start=1)}
     offerings = {
         name: tuple(
-            Offering(
-                f"{name}/{zone}", "on_demand", "x", f"s-{zone}", zone, "on-demand", "lt", "1", usd_hour=usd, size=size
-            )
+            Offering(f"{name}/{zone}", kind, "x", f"s-{zone}", zone, "on-demand", "lt", "1", usd_hour=usd, size=size)
             for zone in ("a", "b")
         )
         for name in named

@@ -14,7 +14,7 @@ from landbridge.simulation.replay import replay
 from landbridge.simulation.report import report
 from landbridge.simulation.result import SimulatedJob
 from landbridge.simulation.scenario import scenario_of
-from landbridge.simulation.trace import TraceError, TraceJob, read
+from landbridge.trace import TraceJob, read
 from tests.unit.core.samples import ROOT, shipped
 from tests.unit.simulation.queues import JOBS, START, TRACE, generated_jobs, scenario
 
@@ -22,57 +22,12 @@ PHILLY = ROOT.parent / "shared" / "data" / "philly.csv"
 
 
 def test_the_sample_trace_is_that_of_its_generator() -> None:
-    jobs = read(TRACE)
+    jobs = read(TRACE).jobs
     assert len(jobs) == JOBS
     rows = generated_jobs()
     assert [(job.gpus, job.seconds, job.group) for job in jobs] == [
         (row["num_gpus"], row["duration"], row["cluster"]) for row in rows
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.csv", "timestamp,duration,num_gpus,cluster\n2017-10-30 00:00:00,60,8.0,vc\n2017-10-30 00:00:00,60,0,vc\n"),
-        ("b.csv", f"submit,run_time,gpus,vc\n{START},60.0,8,vc\n"),
-        ("c.json", json.dumps([{"submitted": START, "seconds": 60, "gpus": 8, "group": "vc"}])),
-        ("d.json", json.dumps({"jobs": [{"submitted": "2017-10-30T02:00:00+02:00", "seconds": 60, "gpus": 8, "user": "vc"}]})),
-    ],
-)  # fmt: skip
-def test_traces_are_read_from_csv_and_json(name: str, text: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
-    assert read(tmp_path / name) == [TraceJob(START, 60.0, 8, "vc")]
-
-
-def test_a_trace_is_read_from_the_output_of_squeue(tmp_path: Path) -> None:
-    def set_to(number: float) -> dict[str, object]:
-        return {"set": True, "infinite": False, "number": number}
-
-    job = {"account": "vision", "submit_time": set_to(START), "time_limit": set_to(90), "user_name": "x"}
-    jobs = [{**job, "tres_req_str": "cpu=8,mem=1G,node=1,gres/gpu:h100=16"}, {**job, "tres_req_str": "cpu=8,node=1"}]
-    path = tmp_path / "queue.json"
-    path.write_text(json.dumps({"jobs": jobs}))
-    assert read(path) == [TraceJob(START, 5400.0, 16, account="vision", minutes=90.0)]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("timestamp,duration,num_gpus\nyesterday,60,1\n", "job 1"),
-        ("timestamp,duration,num_gpus\n2017-10-30,long,1\n", "job 1"),
-        ("when,duration,num_gpus\n2017-10-30,60,1\n", "submitted"),
-        ("timestamp,duration,num_gpus\n", "no job"),
-    ],
-)
-def test_a_file_that_is_no_trace_is_refused_with_the_job_number(text: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "queue.csv"
-    path.write_text(text)
-    with pytest.raises(TraceError, match=message):
-        read(path)
-    completed = CliRunner().invoke(
-        build(), ["burst", "simulate", str(path), "-f", str(ROOT / "stacks/Pulumi.hybrid.yaml")]
-    )
-    assert completed.exit_code == 2 and message in completed.output
 
 
 def test_jobs_are_assigned_to_accounts_by_share_and_deterministically() -> None:
@@ -98,7 +53,7 @@ def test_an_account_and_a_limit_of_the_trace_are_kept() -> None:
 
 def test_the_figures_of_the_report_add_up() -> None:
     site = scenario(pools=((3, 0), (2, 1)), cap=2000.0)
-    tasks = simulated_jobs(read(TRACE), site.policy, AccountMapping())
+    tasks = simulated_jobs(read(TRACE).jobs, site.policy, AccountMapping())
     bursting, without = replay(site, tasks), replay(site, tasks, bursting=False)
     figures = report(site, bursting, without)
     ran = sum(t.seconds * t.gpus for t, began in zip(tasks, bursting.began, strict=True) if began is not None) / 3600
@@ -113,7 +68,7 @@ def test_the_figures_of_the_report_add_up() -> None:
 
 def test_the_picture_is_svg_with_a_panel_for_each_question() -> None:
     site = scenario()
-    tasks = simulated_jobs(read(TRACE), site.policy, AccountMapping())
+    tasks = simulated_jobs(read(TRACE).jobs, site.policy, AccountMapping())
     text = picture(site, replay(site, tasks), replay(site, tasks, bursting=False))
     root = ET.fromstring(text)
     words = [node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text")]
@@ -137,11 +92,36 @@ def test_the_command_prints_a_report_and_writes_a_picture(tmp_path: Path) -> Non
     assert CliRunner().invoke(build(), [*words, "--sample", "0"]).exit_code == 2
 
 
+def test_the_command_applies_conditions_and_prints_the_cost_of_both_sites() -> None:
+    words = ["burst", "simulate", str(TRACE), "-f", str(ROOT / "stacks" / "Pulumi.hybrid.yaml")]
+    failures = ["--mtbf-hours", "100", "--checkpoint-minutes", "30", "--restart-minutes", "5", "--seed", "4"]
+    done = CliRunner().invoke(
+        build(),
+        [*words, *failures, "--owned-usd-gpu-hour", "2.73", "--fair-share", "168", "--kinds", "--aws-capacity", "p5=0",
+         "--aws-capacity", "p5=8@2017-11-01T00:00:00", "--format", "json"],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    data = json.loads(done.stdout)
+    assert data["both_sites"]["total"] == pytest.approx(data["both_sites"]["onprem"] + data["usd"])
+    assert data["interruptions"][""] > 0 and data["restarts"] > 0 and data["lost_gpu_hours"] > 0
+    text = CliRunner().invoke(build(), [*words, *failures, "--owned-usd-gpu-hour", "2.73"]).stdout
+    assert "interrupted: on-prem" in text and "64 GPUs on-prem at 2.73" in text and "jobs started again" in text
+    plain = CliRunner().invoke(build(), words).stdout
+    assert "both sites" not in plain and "interrupted:" not in plain
+
+
+@pytest.mark.parametrize("step", ["p5", "p5=x", "none=1", "p5=1@soon", "p5=-1"])
+def test_a_capacity_that_is_none_is_refused(step: str) -> None:
+    words = ["burst", "simulate", str(TRACE), "-f", str(ROOT / "stacks" / "Pulumi.hybrid.yaml")]
+    done = CliRunner().invoke(build(), [*words, "--aws-capacity", step])
+    assert done.exit_code == 2 and "POOL=NODES" in done.stderr and "p5, p5-more" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["example", "frontier", "hybrid", "regulated", "sandbox", "startup"])
 def test_every_environment_can_be_replayed(name: str) -> None:
     site = scenario_of(shipped(name))
     assert site.pools and all(site.policy.pools[pool.name].offerings for pool in site.pools)
-    tasks = simulated_jobs(read(TRACE)[:50], site.policy, AccountMapping())
+    tasks = simulated_jobs(read(TRACE).jobs[:50], site.policy, AccountMapping())
     played = replay(site, tasks)
     assert sum(began is not None for began in played.began) > 0
 
@@ -151,7 +131,7 @@ def test_the_complete_philly_trace_is_replayed() -> None:
     if not PHILLY.is_file():
         pytest.skip(f"{PHILLY} does not exist: it is not part of the checkout")
     site = scenario_of(shipped("hybrid"))
-    tasks = simulated_jobs(read(PHILLY), site.policy, AccountMapping())
+    tasks = simulated_jobs(read(PHILLY).jobs, site.policy, AccountMapping())
     assert len(tasks) == 82_247
     played = replay(site, tasks)
     assert not any(where and task.account == "clinic" for task, where in zip(tasks, played.pool, strict=True))

@@ -149,9 +149,10 @@ def test_a_trace_is_placed_and_its_jobs_add_up() -> None:
     assert "residency" in text and "classes: burst 400" in text
 
 
-def test_a_trace_that_cannot_be_read_ends_with_status_2(tmp_path: Path) -> None:
+def test_a_trace_that_cannot_be_read_has_findings(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("timestamp,duration,num_gpus\n")
-    assert run("place", "simulate", str(tmp_path / "empty.csv"), *HYBRID).exit_code == 2
+    result = run("place", "simulate", str(tmp_path / "empty.csv"), *HYBRID)
+    assert result.exit_code == 1 and "trace-empty" in result.output
 
 
 def test_the_service_control_policy_is_printed() -> None:

@@ -1,0 +1,1 @@
+"""Economics: cost of owned and rented capacity, and the cheapest mix of both for a recorded demand."""
