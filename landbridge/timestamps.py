@@ -1,4 +1,4 @@
-"""Timestamps: seconds since 1970 (UTC), their ISO 8601 text, and months."""
+"""Timestamps: seconds since 1970 (UTC), their ISO 8601 text, days and months."""
 
 import math
 from datetime import UTC, datetime
@@ -16,6 +16,16 @@ def parse_iso(text: str) -> float | None:
     except ValueError:
         return None
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+
+
+def day_of(at: float) -> str:
+    """Return the day of a timestamp, such as 2026-11-25."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+
+
+def day_end(at: float) -> float:
+    """Return the first timestamp after the day of `at`."""
+    return (math.floor(at / 86_400) + 1) * 86_400.0
 
 
 def month_of(now: float) -> str:

@@ -185,6 +185,8 @@ def _offering(reader: ConfigReader, at: str, raw: Mapping[str, Any]) -> Offering
     )
     if "security_groups" in raw:
         values["security_groups"] = reader.words(raw, "security_groups", at)
+    if raw.get("gpus") is not None:
+        values["gpus"] = reader.count(raw, "gpus", at, 0)
     for key in ("key", "instance_type", "subnet", "zone", "launch_template_id", "launch_template_version"):
         values[key] = reader.text(raw, key, at)
     if (values.get("core_count") is None) != (values.get("threads_per_core") is None):

@@ -1,1 +1,1 @@
-"""SQLite journal of the burst controller: orders, attempts, leases, budget holds and decisions."""
+"""SQLite journal of the burst controller: orders, attempts, leases, budget holds, charges and decisions."""

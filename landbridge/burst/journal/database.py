@@ -8,7 +8,10 @@ import sqlite3
 import time
 
 VERSION = 1
+#: Later than version 1: a journal without it gets it, and an older program does not read it.
+CHARGES = "CREATE TABLE IF NOT EXISTS charges (day TEXT NOT NULL, pool TEXT NOT NULL, account TEXT NOT NULL, job INTEGER NOT NULL, kind TEXT NOT NULL, instance_type TEXT NOT NULL, node_seconds REAL NOT NULL, usd REAL NOT NULL, unpriced_seconds REAL NOT NULL, PRIMARY KEY (day, pool, account, job, kind, instance_type)) WITHOUT ROWID"
 _TABLES = (
+    CHARGES,
     # AUTOINCREMENT: an order's number is never reused, so that a completed order is not confused with a later one.
     "CREATE TABLE IF NOT EXISTS orders (seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, nodes TEXT NOT NULL, resume TEXT, at REAL NOT NULL)",
     "CREATE TABLE IF NOT EXISTS facts (kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID",

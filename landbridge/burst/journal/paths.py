@@ -11,6 +11,7 @@ DECISIONS = "decisions.jsonl"
 LOCK = "burst.lock"
 # In the snapshot folder.
 SNAPSHOT = "burst-journal.json"
+CHARGES = "burst-charges"
 
 
 def prolog_socket(socket: str) -> str:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from landbridge.burst.journal.database import VERSION, connect, version, write_order
+from landbridge.burst.journal import charges as charge_table
+from landbridge.burst.journal.database import CHARGES, VERSION, connect, version, write_order
 from landbridge.burst.journal.paths import SNAPSHOT
 from landbridge.burst.journal.rows import RowReader, RowTexts, differences, read_record, record_fields, text_of
-from landbridge.burst.model import DecisionRecord, OrderKind, SlurmOrder, State
+from landbridge.burst.journal.snapshot import read_snapshot
+from landbridge.burst.model import Charge, DecisionRecord, OrderKind, SlurmOrder, State
 from landbridge.burst.slurm.resume_file import read_jobs, read_nodes, write_jobs
 from landbridge.hostlist import compress
 
@@ -35,6 +37,7 @@ class Store:
         self._reader = RowReader()
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
+        self._days_to_copy: set[str] | None = None  # days with charges that the copy does not have; None: all
 
     def append(self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float) -> None:
         """Append an order, in the form in which the programs write it."""
@@ -44,21 +47,36 @@ class Store:
     def load(self) -> State:
         return self._do(self._load)
 
+    def load_with_charges(self) -> tuple[State, list[Charge]]:
+        """Return the state and all charges, of the same time."""
+
+        def act(connection: sqlite3.Connection) -> tuple[State, list[Charge]]:
+            return self._read(connection), list(charge_table.read_charges(connection))
+
+        return self._do(lambda connection: _transaction(connection, act, "DEFERRED"))
+
     def save(self, before: State, after: State) -> None:
-        """Change the journal from `before` to `after` in one transaction that is on disk when this returns."""
+        """Change the journal from `before` to `after` in one transaction that is on disk when this returns.
+
+        The charges of `after` begin with those of `before`, which are in the journal already.
+        """
         write, delete = differences(before, after)
         seqs = {order.seq for order in after.orders}
         completed = [(order.seq,) for order in before.orders if order.seq not in seqs]
-        if not (write or delete or completed):
+        charges = after.charges[len(before.charges) :]
+        if not (write or delete or completed or charges):
             return
 
-        def act(connection: sqlite3.Connection) -> None:
+        def act(connection: sqlite3.Connection) -> set[str]:
             connection.executemany("DELETE FROM facts WHERE kind = ? AND key = ?", delete)
             rows = [(kind, key, value) for (kind, key), value in write.items()]
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
             connection.executemany("DELETE FROM orders WHERE seq = ?", completed)
+            return charge_table.add_charges(connection, charges)
 
-        self._do(lambda connection: _transaction(connection, act))
+        days = self._do(lambda connection: _transaction(connection, act))
+        if self._days_to_copy is not None:
+            self._days_to_copy |= days
         self.saves += 1
 
     def take_lease(self, holder: str, now: float, seconds: float) -> bool:
@@ -124,6 +142,9 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
         new.replace(folder / SNAPSHOT)
+        # After the state: a crash in between leaves spending without its items, never items twice.
+        self._do(lambda connection: charge_table.write_copy(connection, folder, self._days_to_copy))
+        self._days_to_copy = self._days_to_copy or set()
 
     def restore(self, folder: Path) -> bool:
         """Load the other controller's snapshot if that has acted later; return whether it was loaded. Its state
@@ -132,31 +153,28 @@ class Store:
         A damaged snapshot is ignored. Raise OSError for one that exists and cannot be read.
         """
         try:
-            text = (folder / SNAPSHOT).read_text()
-        except FileNotFoundError:
-            return False
-        try:
-            raw = json.loads(text)
-            orders = [(str(k), str(n), r, float(at)) for k, n, r, at in raw["orders"]]
-            rows = [(str(kind), str(key), str(value)) for kind, key, value in raw["facts"]]
-            lease = [(str(holder), float(until)) for holder, until in raw["lease"]][:1]
-        except (KeyError, TypeError, ValueError):
+            copy = read_snapshot(folder)
+        except (FileNotFoundError, ValueError):
             return False
 
         def act(connection: sqlite3.Connection) -> bool:
             last = connection.execute("SELECT until FROM lease").fetchone()
-            if last is not None and (not lease or last[0] >= lease[0][1]):
+            if last is not None and (not copy.lease or last[0] >= copy.lease[0][1]):
                 return False
             own_orders = {tuple(row) for row in connection.execute("SELECT kind, nodes, resume, at FROM orders")}
-            for order in orders:
+            for order in copy.orders:
                 if order not in own_orders:
                     write_order(connection, *order)
             connection.execute("DELETE FROM facts")
-            connection.executemany("INSERT INTO facts VALUES (?, ?, ?)", rows)
-            connection.executemany("INSERT OR REPLACE INTO lease VALUES (1, ?, ?)", lease)
+            connection.executemany("INSERT INTO facts VALUES (?, ?, ?)", copy.facts)
+            charge_table.replace_charges(connection, copy.charges)
+            connection.executemany("INSERT OR REPLACE INTO lease VALUES (1, ?, ?)", copy.lease)
             return True
 
-        return self._do(lambda connection: _transaction(connection, act))
+        is_loaded = self._do(lambda connection: _transaction(connection, act))
+        if is_loaded:
+            self._days_to_copy = None
+        return is_loaded
 
     def close(self) -> None:
         if self._connection is not None:
@@ -164,15 +182,15 @@ class Store:
             self._connection = None
 
     def _load(self, connection: sqlite3.Connection) -> State:
-        def act(connection: sqlite3.Connection) -> State:
-            rows: RowTexts = {(kind, key): value for kind, key, value in connection.execute("SELECT * FROM facts")}
-            orders = tuple(
-                SlurmOrder(seq, kind, read_nodes(nodes), at, read_jobs(resume))
-                for seq, kind, nodes, resume, at in connection.execute("SELECT * FROM orders ORDER BY seq")
-            )
-            return self._reader.state(rows, orders)
+        return _transaction(connection, self._read, "DEFERRED")
 
-        return _transaction(connection, act, "DEFERRED")
+    def _read(self, connection: sqlite3.Connection) -> State:
+        rows: RowTexts = {(kind, key): value for kind, key, value in connection.execute("SELECT * FROM facts")}
+        orders = tuple(
+            SlurmOrder(seq, kind, read_nodes(nodes), at, read_jobs(resume))
+            for seq, kind, nodes, resume, at in connection.execute("SELECT * FROM orders ORDER BY seq")
+        )
+        return self._reader.state(rows, orders)
 
     def _do(self, act: Callable[[sqlite3.Connection], T]) -> T:
         """Run `act` on the journal; rename a damaged journal, and run `act` on a new one."""
@@ -189,9 +207,11 @@ class Store:
             self.close()  # the file was removed or replaced: no other process writes to the open one
         if self._connection is None:
             self._connection = connect(str(self.path), LOCK_TIMEOUT_SECONDS)
+            self._days_to_copy = None
             self._file = _identity(self.path)
             if version(self._connection) != VERSION:
                 raise sqlite3.DatabaseError(f"{self.path} is of another version")
+            self._connection.execute(CHARGES)
         return self._connection
 
     def _set_aside(self) -> None:

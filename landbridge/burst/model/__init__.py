@@ -21,6 +21,7 @@ from landbridge.burst.model.actions import (
     SetAddresses,
     Terminate,
 )
+from landbridge.burst.model.charges import Charge, ChargeKey, ChargeKind
 from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, Market
 from landbridge.burst.model.holds import BudgetHold, Claim
 from landbridge.burst.model.policy import (
@@ -54,6 +55,9 @@ __all__ = [
     "Backoff",
     "BudgetHold",
     "BurstPolicy",
+    "Charge",
+    "ChargeKey",
+    "ChargeKind",
     "CircuitBreaker",
     "Claim",
     "CloudInstance",

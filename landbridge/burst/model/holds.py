@@ -1,10 +1,21 @@
 """Budget holds: the cost of instances until the end of their leases, by the accounts that pay."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 #: Job on an instance, its account, and until when it may need the instance (None: until the lease ends).
 Claim = tuple[int, str, float | None]
+
+
+class Share(NamedTuple):
+    """Share of a job (0: no job) in a time of an instance."""
+
+    job: int
+    account: str
+    node_seconds: float
+    usd: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +25,7 @@ class BudgetHold:
 
     It is a function of the lease: to hold a renewal again changes nothing. `requested_until`: the end of a renewal whose result is
     not known. The jobs of `claims` pay equal shares of the time in which they are on the node; `account` pays the rest.
+    `registered`: when the node registered after its boot; 0 if that is not known, None before.
     """
 
     account: str
@@ -24,6 +36,8 @@ class BudgetHold:
     nodes: int = 1
     requested_until: float | None = None
     claims: tuple[Claim, ...] = ()
+    registered: float | None = 0.0
+    instance_type: str = ""  # empty: not known
 
     @property
     def end(self) -> float:
@@ -41,10 +55,16 @@ class BudgetHold:
     def charges(self, start: float, stop: float) -> dict[str, float]:
         """Return the cost of a time in USD, by account."""
         usd_by_account: dict[str, float] = {}
+        for share in self.shares(start, stop):
+            usd_by_account[share.account] = usd_by_account.get(share.account, 0.0) + share.usd
+        return usd_by_account
+
+    def shares(self, start: float, stop: float) -> Iterator[Share]:
+        """Yield who pays which part of a time; a job may have several shares."""
         ends = {end for _, _, end in self.claims if end is not None and start < end < stop}
         for first, last in pairwise(sorted({start, *ends, stop}) if start < stop else ()):
-            accounts = [account for _, account, end in self.claims if end is None or end >= last] or [self.account]
-            for account in accounts:
-                usd = self.cost(first, last) / len(accounts)
-                usd_by_account[account] = usd_by_account.get(account, 0.0) + usd
-        return usd_by_account
+            payers = [(job, account) for job, account, end in self.claims if end is None or end >= last]
+            payers = payers or [(0, self.account)]
+            seconds, usd = self.nodes * (last - first) / len(payers), self.cost(first, last) / len(payers)
+            for job, account in payers:
+                yield Share(job, account, seconds, usd)

@@ -43,6 +43,7 @@ class Offering:
     core_count: int | None = None  # with threads_per_core: CPU options; None: those of the instance type
     threads_per_core: int | None = None
     region: str = ""  # AWS region; empty: the policy's own
+    gpus: int | None = None  # of an instance; None: not known
     topology: bool = False  # whether EC2 tells the network nodes of instances of the type (DescribeInstanceTopology)
 
 

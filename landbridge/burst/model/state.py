@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from landbridge.burst.model.charges import Charge
 from landbridge.burst.model.holds import BudgetHold
 
 OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
@@ -122,7 +123,11 @@ class TerminationRefusal:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """State of the journal. An empty one is valid: the next pass converges from Slurm and EC2 alone."""
+    """State of the journal. An empty one is valid: the next pass converges from Slurm and EC2 alone.
+
+    `charges` only grows during a pass: it has the parts of `spent` that the pass has added. The journal adds up the new
+    ones and loads none.
+    """
 
     orders: tuple[SlurmOrder, ...] = ()  # not carried out yet
     attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by token
@@ -130,6 +135,7 @@ class State:
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)  # by pool
     holds: Mapping[str, BudgetHold] = field(default_factory=dict)  # by instance, or by token of an open attempt
     spent: Mapping[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
+    charges: tuple[Charge, ...] = field(default=(), compare=False)
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`
     terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> time of TerminateInstances

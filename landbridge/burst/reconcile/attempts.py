@@ -22,24 +22,34 @@ def account_for_instances(observed: Observed) -> State:
     for token, instances in alive.items():
         attempts[token] = attempt = _joined(attempts.get(token), token, instances, observed)
         if attempt.ended is not None:
-            holds |= {instance.id: _hold(instance, attempt, holds, observed.now) for instance in instances}
+            holds |= {instance.id: _hold(instance, attempt, holds, observed) for instance in instances}
             _hold_unseen(attempt, holds)
     state = replace(observed.state, attempts=attempts, holds=holds)
     return settle_holds(state, _ended_instances(state, alive, observed), observed.now)
 
 
-def _hold(instance: CloudInstance, attempt: Attempt, holds: Mapping[str, BudgetHold], now: float) -> BudgetHold:
+def _hold(instance: CloudInstance, attempt: Attempt, holds: Mapping[str, BudgetHold], observed: Observed) -> BudgetHold:
     """Return the hold of a running instance: the present one, or that of its launch call, or one since its launch. It
     ends with the lease that EC2 shows, if that is later."""
     hold = holds.get(instance.id)
     if hold is None:
-        launched = min(now, instance.launched)
+        launched = min(observed.now, instance.launched)
         call = holds.get(attempt.token)
         hold = (
             replace(call, nodes=1)
             if call is not None
-            else BudgetHold(attempt.account, attempt.pool, attempt.usd_hour, launched, launched)
+            # If the node is up, nothing says how long it has booted.
+            else BudgetHold(
+                attempt.account,
+                attempt.pool,
+                attempt.usd_hour,
+                launched,
+                launched,
+                registered=None if observed.is_powering_up(instance.node) else 0.0,
+            )
         )
+    if not hold.instance_type:
+        hold = replace(hold, instance_type=instance.type)
     lease = instance.lease or 0.0
     return replace(hold, until=lease) if lease > hold.end else hold
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, State
-from landbridge.timestamps import month_end, month_of, month_start
+from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, Charge, ChargeKey, ChargeKind, State
+from landbridge.timestamps import day_end, day_of, month_of, month_start
 
 Spending = dict[tuple[str, str, str], float]
 
@@ -88,7 +88,8 @@ def hold_usd(nodes: int, usd_hour: float, now: float, lease: float) -> float:
 
 def hold_of(attempt: Attempt, now: float) -> BudgetHold:
     """Return the hold of a launch call."""
-    return BudgetHold(attempt.account, attempt.pool, attempt.usd_hour, now, attempt.lease, len(attempt.nodes))
+    nodes = len(attempt.nodes)
+    return BudgetHold(attempt.account, attempt.pool, attempt.usd_hour, now, attempt.lease, nodes, registered=None)
 
 
 def committed(hold: BudgetHold, now: float) -> dict[str, float]:
@@ -104,16 +105,18 @@ def settle_holds(state: State, ended_instances: Mapping[str, Mapping[str, bool]]
     not show ended at an unknown time, at the latest with its lease.
     """
     attempts, holds, spent = dict(state.attempts), dict(state.holds), dict(state.spent)
+    charges: list[Charge] = []
     for token, nodes in ended_instances.items():
         attempt = attempts[token]
         for node, is_seen_ending in nodes.items():
             instance = attempt.instances[node]
             hold = holds.pop(instance, None)
             if hold is not None:
-                spend(spent, hold, min(now, state.terminated_at.get(instance, now) if is_seen_ending else hold.end))
+                stop = min(now, state.terminated_at.get(instance, now) if is_seen_ending else hold.end)
+                charges += spend(spent, hold, stop)
         remaining = {node: id for node, id in attempt.instances.items() if node not in nodes}
         attempts[token] = replace(attempt, instances=remaining)
-    return replace(state, attempts=attempts, holds=holds, spent=spent)
+    return replace(state, attempts=attempts, holds=holds, spent=spent, charges=(*state.charges, *charges))
 
 
 def roll_over_month(state: State, now: float) -> State:
@@ -125,19 +128,35 @@ def roll_over_month(state: State, now: float) -> State:
     }  # not those of launch calls: they may have cost nothing
     if not old_holds:
         return state
-    holds, spent = dict(state.holds), dict(state.spent)
+    holds, spent, charges = dict(state.holds), dict(state.spent), list(state.charges)
     for key, hold in old_holds.items():
-        spend(spent, hold, start)
+        charges += spend(spent, hold, start)
         holds[key] = replace(hold, since=start)
-    return replace(state, holds=holds, spent=spent)
+    return replace(state, holds=holds, spent=spent, charges=tuple(charges))
 
 
-def spend(spent: Spending, hold: BudgetHold, stop: float) -> None:
-    """Add the cost of a hold's instances until `stop` to `spent`, each part in its month."""
+def spend(spent: Spending, hold: BudgetHold, stop: float) -> list[Charge]:
+    """Add the cost of a hold's instances until `stop` to `spent`, each part in its month; return its charges."""
+    charges = accrued(hold, stop)
+    for charge in charges:
+        key = (charge.key.day[: len("2026-11")], charge.key.account, hold.pool)
+        spent[key] = spent.get(key, 0.0) + charge.usd
+    return charges
+
+
+def accrued(hold: BudgetHold, stop: float) -> list[Charge]:
+    """Return the charges of a hold's instances until `stop`, by day."""
+    charges: list[Charge] = []
     start = hold.since
     while start < stop:
-        end = min(stop, month_end(start))
-        for account, usd in hold.charges(start, end).items():
-            key = (month_of(start), account, hold.pool)
-            spent[key] = spent.get(key, 0.0) + usd
+        registered = stop if hold.registered is None else hold.registered
+        is_boot = start < registered
+        end = min(stop, day_end(start), registered if is_boot else stop)
+        for share in hold.shares(start, end):
+            kind = ChargeKind.BOOT if is_boot else ChargeKind.JOB if share.job else ChargeKind.IDLE
+            key = ChargeKey(day_of(start), hold.pool, share.account, share.job, kind, hold.instance_type)
+            # An offering without a price has none in the journal either; no instance is free.
+            unpriced = share.node_seconds if hold.usd_hour == 0 else 0.0
+            charges.append(Charge(key, share.node_seconds, share.usd, unpriced))
         start = end
+    return charges

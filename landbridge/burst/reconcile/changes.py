@@ -9,6 +9,7 @@ from landbridge.burst.model import (
     Attempt,
     Backoff,
     BudgetHold,
+    Charge,
     CloudInstance,
     CommentJobs,
     DecisionRecord,
@@ -60,6 +61,7 @@ class Changes:
     attempts: dict[str, Attempt] = field(default_factory=dict)
     holds: dict[str, BudgetHold] = field(default_factory=dict)
     spent: Spending = field(default_factory=dict)
+    charges: list[Charge] = field(default_factory=list)
     backoffs: dict[int, Backoff] = field(default_factory=dict)
     terminated_at: dict[str, float] = field(default_factory=dict)
     termination_refusals: dict[str, TerminationRefusal] = field(default_factory=dict)
@@ -79,7 +81,7 @@ class Changes:
 
     def __post_init__(self) -> None:
         self.attempts, self.holds = dict(self.state.attempts), dict(self.state.holds)
-        self.spent = dict(self.state.spent)
+        self.spent, self.charges = dict(self.state.spent), list(self.state.charges)
         self.backoffs = dict(self.state.backoffs)
         self.termination_refusals = dict(self.state.termination_refusals)
         last = self.state.last_observation_at

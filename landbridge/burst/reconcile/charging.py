@@ -63,6 +63,13 @@ def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: 
     return None
 
 
+def end_boot(changes: Changes, instance: CloudInstance) -> None:
+    """Record the end of an instance's boot: the first pass that sees its node registered."""
+    hold = changes.holds.get(instance.id)
+    if hold is not None and hold.registered is None and not changes.observed.is_powering_up(instance.node):
+        changes.holds[instance.id] = replace(hold, registered=changes.observed.now)
+
+
 def paying_jobs(changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> list[SlurmJob]:
     """Return the jobs that pay for the instance; all of them if its launch is not known."""
     hold = changes.holds.get(instance.id)
@@ -120,7 +127,7 @@ def _transfer(changes: Changes, key: str, hold: BudgetHold, changed: BudgetHold,
         if text is not None:
             return Refusal(account, text)
     _add(changes, hold.pool, more)
-    spend(changes.spent, hold, changed.since)
+    changes.charges += spend(changes.spent, hold, changed.since)
     changes.holds[key] = changed
     return None
 

@@ -42,7 +42,16 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
             )
             for pool, breaker in state.breakers.items()
         },
-        holds={key: replace(hold, since=now) if hold.since > latest else hold for key, hold in state.holds.items()},
+        holds={
+            key: replace(
+                hold,
+                since=now if hold.since > latest else hold.since,
+                registered=now if hold.registered is not None and hold.registered > latest else hold.registered,
+            )
+            if max(hold.since, hold.registered or 0.0) > latest
+            else hold
+            for key, hold in state.holds.items()
+        },
         backoffs={
             job: replace(backoff, until=min(backoff.until, now + BACKOFF_SECONDS[1]))
             for job, backoff in state.backoffs.items()

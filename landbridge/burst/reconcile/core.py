@@ -23,6 +23,7 @@ from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, limit_to_now
 from landbridge.burst.reconcile.gangs import nodes_without_job, pending_starts, start_key
 from landbridge.burst.reconcile.launching.provisioning import Provisioning
+from landbridge.burst.reconcile.launching.spot_interruptions import record_interruptions
 from landbridge.burst.reconcile.min_nodes import start_min_nodes
 from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
@@ -46,7 +47,7 @@ def reconcile(
 ) -> ReconcileDecision:
     """Return the decision of one pass. `ec2` is None if EC2 does not answer: nothing is launched or terminated."""
     observed = observe(slurm, ec2, limit_to_now(state, policy, now), policy, now)
-    known_state = roll_over_month(account_for_instances(observed), now)
+    known_state = record_interruptions(observed, roll_over_month(account_for_instances(observed), now))
     observed = replace(
         observed,
         state=known_state,
@@ -83,6 +84,7 @@ def reconcile(
         attempts=changes.attempts,
         holds=changes.holds,
         spent=changes.spent,
+        charges=tuple(changes.charges),
         backoffs=_backoffs(changes, now),
         terminated_at=changes.terminated_at,
         termination_refusals=changes.termination_refusals,

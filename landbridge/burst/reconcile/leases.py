@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Gang, PoolPolicy, SlurmJob, SlurmNode
 from landbridge.burst.reconcile.changes import Changes
-from landbridge.burst.reconcile.charging import charge, extend, job_end, limit_claims, paying_jobs
+from landbridge.burst.reconcile.charging import charge, end_boot, extend, job_end, limit_claims, paying_jobs
 from landbridge.burst.reconcile.node_states import (
     is_asked_to_power_down,
     is_not_responding,
@@ -61,6 +61,7 @@ def renew_leases(observed: Observed, changes: Changes) -> None:
             if instance.id in changes.terminated:
                 continue
             refusal = charge(observed, changes, instance, jobs)
+            end_boot(changes, instance)
             if refusal is not None:
                 changes.down([name], "BUDGET", refusal.text, jobs)
             elif (payers := paying_jobs(changes, instance, jobs)) or not jobs:

@@ -101,7 +101,8 @@ def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstP
         attempts[launched_attempt.token] = ended
         if ended.ended is not None and (hold := holds.pop(ended.token, None)) is not None:
             # An instance that remains after the failure of its gang costs money until it is terminated.
-            holds |= dict.fromkeys(ended.instances.values(), replace(hold, nodes=1))
+            hold = replace(hold, nodes=1, instance_type=action.offering.instance_type)
+            holds |= dict.fromkeys(ended.instances.values(), hold)
     state = replace(state, attempts=attempts, holds=holds)
     if is_complete:
         return _succeeded(without_throttle(state, action, policy), action)

@@ -1,11 +1,11 @@
 """Group `landbridge burst`: state and decisions of the controller, orders of the operator, and a simulation.
 
-All except `simulate` run on the controller, which has burst.json and the journal.
+All except `simulate` and `cost --journal` run on the controller, which has burst.json and the journal.
 """
 
 import typer
 
-from landbridge.cli.burst import doctor, edits, queries, simulate
+from landbridge.cli.burst import cost, doctor, edits, queries, simulate
 
 
 def register(app: typer.Typer) -> None:
@@ -14,6 +14,6 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True, rich_markup_mode=None, help="Bursting: the AWS nodes of a running cluster."
     )
     burst.callback()(lambda: None)
-    for module in (queries, edits, doctor, simulate):
+    for module in (queries, cost, edits, doctor, simulate):
         module.register(burst)
     app.add_typer(burst, name="burst")

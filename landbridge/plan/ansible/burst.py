@@ -179,9 +179,15 @@ def _offerings(environment: Environment, pool: PoolSettings, outputs: PoolOutput
                 ],
                 "security_groups": [outputs.security_group_id, *pool.security_groups],
                 "public_ip": pool.public_ip,
+                "gpus": _gpus(terms.instance),
                 "topology": instances()[terms.instance].network_nodes is not None,
                 **({} if options is None else options.model_dump()),
             }
+
+
+def _gpus(instance_type: str) -> int:
+    accelerators = instances()[instance_type].accelerators
+    return accelerators.count if accelerators is not None and accelerators.kind == "gpu" else 0
 
 
 def _key(terms: Terms, zone: str) -> str:

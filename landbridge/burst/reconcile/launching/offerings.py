@@ -1,4 +1,4 @@
-"""Choice of an offering for a gang: the first suitable one in the pool's order, with the reasons for rejected ones."""
+"""Choice of an offering for a gang: the first suitable one in the launch order, with the reasons for rejected ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from landbridge.burst.model import BurstPolicy, Gang, Offering, PoolPolicy, State
 from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
+from landbridge.burst.reconcile.launching.spot_order import in_launch_order
 from landbridge.burst.reconcile.leases import gang_lease
 from landbridge.timestamps import iso
 
@@ -61,7 +62,7 @@ def choose(
     `used`: number of pending and running instances by offering.
     """
     rejected: list[RejectedOffering] = []
-    for offering in pool.offerings:
+    for offering in in_launch_order(pool.offerings, state.insufficient_capacity):
         room = len(gang.nodes)
         if offering.size is not None:
             room = min(room, offering.size - used.get(offering.key, 0))

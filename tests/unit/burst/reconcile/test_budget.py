@@ -38,7 +38,7 @@ def committed(state):
 def test_a_launch_is_held_until_the_end_of_its_lease():
     decision = decide(slurm(job(1, "g-1", "g-2")), ec2())
     (hold,) = decision.state.holds.values()
-    assert hold == BudgetHold("lab", "gpu", 10.0, NOW, NOW + 71 * 60, nodes=2)
+    assert hold == BudgetHold("lab", "gpu", 10.0, NOW, NOW + 71 * 60, nodes=2, registered=None)
 
 
 def test_a_refused_launch_holds_nothing():
@@ -80,7 +80,8 @@ def test_a_termination_that_no_pass_saw_costs_at_most_its_hold(seen, usd):
 def test_an_empty_journal_gets_holds_for_running_instances():
     instances = [instance(f"i-{n}", f"g-{n}", token="lb-1", launched=NOW - 3600, lease=NOW + 3600) for n in (1, 2)]
     state = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(*instances)).state
-    assert state.holds == {f"i-{n}": BudgetHold("lab", "gpu", 10.0, NOW - 3600, NOW + 3600) for n in (1, 2)}
+    hold = BudgetHold("lab", "gpu", 10.0, NOW - 3600, NOW + 3600, instance_type="p5")
+    assert state.holds == {"i-1": hold, "i-2": hold}
     assert state.attempts["lb-1"].offering == "p5/a/on-demand"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import DecisionRecord, OrderKind, SlurmOrder, State
+from landbridge.burst.model import Charge, DecisionRecord, OrderKind, SlurmOrder, State
 from tests.unit.burst.world.faults import Faults
 
 
@@ -17,6 +17,7 @@ class Keeper(Protocol):
         self, kind: OrderKind, nodes: Iterable[str], jobs: Mapping[int, tuple[str, ...]], at: float
     ) -> object: ...
     def load(self) -> State: ...
+    def load_with_charges(self) -> tuple[State, list[Charge]]: ...
     def save(self, before: State, after: State) -> None: ...
     def record(self, records: Iterable[DecisionRecord]) -> None: ...
     def close(self) -> None: ...
@@ -36,12 +37,16 @@ class Memory:
         )
 
     def load(self) -> State:
-        return self.state
+        return replace(self.state, charges=())
+
+    def load_with_charges(self) -> tuple[State, list[Charge]]:
+        return self.state, list(self.state.charges)
 
     def save(self, before: State, after: State) -> None:
         retained = {order.seq for order in after.orders}
         new = tuple(o for o in self.state.orders if o.seq in retained or o not in before.orders)
-        self.state = replace(after, orders=new)
+        charges = (*self.state.charges, *after.charges[len(before.charges) :])
+        self.state = replace(after, orders=new, charges=charges)
 
     def record(self, records: Iterable[DecisionRecord]) -> None:
         list(records)

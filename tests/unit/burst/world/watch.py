@@ -1,11 +1,12 @@
 """Invariants that hold at all times, whatever fails; each breach is one line."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from landbridge.burst.daemon.job_starts import APART_SECONDS
-from landbridge.burst.model import BudgetHold, BurstPolicy, State
+from landbridge.burst.model import BudgetHold, BurstPolicy, Charge, State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.ec2 import Ec2World, Machine
@@ -149,6 +150,15 @@ class Watch:
                 raise Breach(
                     f"{scope}: {spent:.2f} spent and {held:.2f} held of {cap:.2f}, {more:.2f} more than before"
                 )
+
+    def check_charges(self, state: State, charges: Iterable[Charge]) -> None:
+        """Check that the journal has a charge for all that is spent, and nothing twice, after any crash."""
+        charged: Counter[tuple[str, str, str]] = Counter()
+        for charge in charges:
+            charged[charge.key.day[:7], charge.key.account, charge.key.pool] += charge.usd  # type: ignore[assignment]
+        for key in {*charged, *state.spent}:
+            if abs(charged[key] - state.spent.get(key, 0.0)) > 1e-6:
+                raise Breach(f"{charged[key]} USD of {key} are charged, and {state.spent.get(key)} are spent")
 
     def check_holds(self, state: State) -> None:
         """Check the journal after a pass: the holds cover the leases, and all costs are held or spent."""

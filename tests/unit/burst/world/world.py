@@ -58,6 +58,7 @@ class World:
             return False
         self.watch.after_pass(self.faults.met == met)
         self.watch.check_holds(self.journal.keeper.load())
+        self.watch.check_charges(*self.journal.keeper.load_with_charges())
         return True
 
     def run(self, seconds: float) -> None:

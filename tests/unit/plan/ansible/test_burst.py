@@ -96,6 +96,11 @@ def test_the_topology_is_read_only_for_types_whose_network_nodes_ec2_knows() -> 
     }
 
 
+def test_an_offering_has_the_gpus_of_its_type() -> None:
+    planned = offerings({"kind": "on_demand"}, {"kind": "on_demand", "instance": "p5.4xlarge"})
+    assert {offering.instance_type: offering.gpus for offering in planned} == {"p5.48xlarge": 8, "p5.4xlarge": 1}
+
+
 def test_offerings_are_in_the_sequence_of_the_capacities_and_their_zones() -> None:
     planned = offerings(
         {**BLOCK, **WINDOW},
