@@ -58,6 +58,7 @@ class EmulatorState:
     capacity_keys: dict[str, str | None] = field(default_factory=dict)  # instance id -> pool entry
     notices: dict[str, str] = field(default_factory=dict)  # instance id -> time of its spot termination
     rebalance: dict[str, str] = field(default_factory=dict)  # instance id -> time of its rebalance recommendation
+    statuses: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance id -> failed checks and events
     placement_groups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, name)
     iam_calls: Counter[str] = field(default_factory=Counter)  # calls by their IAM action
     denied: set[str] = field(default_factory=set)  # denied IAM actions, wildcards as in IAM
@@ -105,6 +106,7 @@ class EmulatorState:
             self.errors.clear()
             self.notices.clear()
             self.rebalance.clear()
+            self.statuses.clear()
             self.clock = timedelta()
             settings = (
                 self.iam_calls,

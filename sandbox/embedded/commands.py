@@ -21,6 +21,12 @@ sys.stderr.write(answer["stderr"])
 sys.exit(answer["rc"])
 """
 NAMES = ("scontrol", "sinfo", "squeue")
+#: Settings of slurm.conf with the programs of the burst controller, by their file names.
+PROGRAMS = {
+    "ResumeProgram": "landbridge-resume",
+    "SuspendProgram": "landbridge-suspend",
+    "ResumeFailProgram": "landbridge-resume-fail",
+}
 Answer = dict[str, Any]
 
 
@@ -30,6 +36,11 @@ def install(folder: Path, socket: Path) -> None:
     for name in NAMES:
         path = folder / name
         path.write_text(_CLIENT.format(python=sys.executable, socket=str(socket)))
+        path.chmod(0o755)
+    for name in PROGRAMS.values():
+        kind = name.removeprefix("landbridge-")
+        path = folder / name
+        path.write_text(f'#!/bin/sh\nexec {sys.executable} -m landbridge.burst.hooks.programs {kind} "$@"\n')
         path.chmod(0o755)
 
 
@@ -106,6 +117,8 @@ class Commands:
             return "".join(f"{host}\n" for host in expand(names[0]))
         if entity == "hostlist":
             return compress(names[0].split(",")) + "\n"
+        if entity == "config":
+            return self._config()
         _json_only(options)
         if entity in ("node", "nodes"):
             chosen = expand(names[0]) if names else list(self._slurm.nodes)
@@ -117,10 +130,19 @@ class Commands:
             return json.dumps({"jobs": [job.show() for job in jobs], "errors": []}) + "\n"
         raise CommandError(f"the simulated Slurm cannot show '{entity}'")
 
+    def _config(self) -> str:
+        """Return the settings that the burst controller reads."""
+        programs = {key: self._slurm.directory / "bin" / name for key, name in PROGRAMS.items()}
+        settings = {**programs, "SuspendExcNodes": self._slurm.suspend_exc_nodes or "(null)"}
+        return "".join(f"{key:23} = {value}\n" for key, value in settings.items())
+
     def _update(self, words: list[str], _: list[str]) -> str:
         fields = {key.lower(): value for key, _, value in (word.partition("=") for word in words)}
         if "jobid" in fields:
             return self._update_job(fields)
+        if "suspendexcnodes" in fields:
+            self._slurm.suspend_exc_nodes = fields["suspendexcnodes"]
+            return ""
         if "nodename" not in fields:
             raise CommandError("the simulated Slurm updates nodes and jobs only")
         nodes = [self._node(name) for name in expand(fields.pop("nodename"))]

@@ -79,6 +79,7 @@ class SimulatedSlurm:
         self.directory, self.suspend_time, self.resume_timeout = directory.absolute(), suspend_time, resume_timeout
         self.suspend_timeout = suspend_timeout
         self.nodes = {node.name: node for node in nodes}
+        self.suspend_exc_nodes = ""  # as `scontrol show config` shows it
         self.jobs: dict[int, EmbeddedJob] = {}
         self.lock = threading.RLock()
         local_settings = {
@@ -328,7 +329,8 @@ class SimulatedSlurm:
         idle = [
             n for n in self.nodes.values() if n.cloud and n.up and n.free and now > n.idle_since + self.suspend_time
         ]
-        idle = [node for node in idle if "POWERED_DOWN" not in node.flags]
+        excepted = {word.partition(":")[0] for word in self.suspend_exc_nodes.split(",")}  # words with counts of 1
+        idle = [node for node in idle if "POWERED_DOWN" not in node.flags and node.name not in excepted]
         if idle:
             self._power_down(idle)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 OPERATIONS = (
     *("RunInstances", "DescribeInstances", "TerminateInstances", "CreateTags"),
     *("DescribeVolumes", "DeleteVolume", "DescribeNetworkInterfaces", "DeleteNetworkInterface"),
-    "DescribeInstanceTopology",
+    *("DescribeInstanceTopology", "DescribeInstanceStatus"),
 )
 #: Shapes whose members instances_xml reads instead of botocore.
 READ_ELSEWHERE = ("Reservation", "ReservationList")

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2_clients import Ec2Clients
+from landbridge.burst.aws.instance_status import QUERIES, status_of
 from landbridge.burst.aws.instances import instance_of, launch_outcome, network_paths_of
 from landbridge.burst.aws.launch_call import launch_call
 from landbridge.burst.aws.terminate import call_for_existing, terminate_each
 from landbridge.burst.aws.unattached import UnattachedKind, UnattachedResource
-from landbridge.burst.model import ActionOutcome, Attempt, Ec2View, Offering
+from landbridge.burst.model import ActionOutcome, Attempt, Ec2View, InstanceStatus, Offering
 from landbridge.burst.model.errors import AwsError, facts
 from landbridge.tags import CLUSTER, LAUNCH, LEASE_EXPIRES, POOL
 from landbridge.timestamps import iso
@@ -97,6 +98,25 @@ class Ec2:
         for ids_of_call in _batches(ids, "topology"):
             call_for_existing(ids_of_call, read)
         return paths
+
+    def instance_statuses(self, ids: Iterable[str]) -> dict[str, InstanceStatus]:
+        """Return the statuses of the running instances that have a failed status check or a scheduled event.
+
+        Queries for these instead of ids: one call may have 100 ids, and few of thousands of instances have either.
+        """
+        wanted, statuses = frozenset(ids), dict[str, InstanceStatus]()
+        for filter_ in QUERIES:
+            query: dict[str, Any] = {"Filters": [filter_], "MaxResults": facts()["calls"]["status"]}
+            while True:
+                page: Any = self._clients.launching(lambda client: client.describe_instance_status(**query))  # noqa: B023
+                for description in page["InstanceStatuses"]:
+                    status = status_of(description)
+                    if description["InstanceId"] in wanted and status is not None:
+                        statuses[description["InstanceId"]] = status
+                if not page.get("NextToken"):
+                    break
+                query["NextToken"] = page["NextToken"]
+        return statuses
 
     def unattached(self) -> list[UnattachedResource]:
         """Return the volumes and network interfaces that a launch of this cluster created and no instance has."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.aws.unattached import UnattachedResource
-from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Ec2View, Offering
+from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Ec2View, InstanceStatus, Offering
 from landbridge.burst.model.errors import AwsError
 from landbridge.burst.model.ports import Ec2Port
 
@@ -105,6 +105,12 @@ class Ec2Regions:
         paths: dict[str, str] = {}
         self._each(ids, lambda region, ids_of_region: paths.update(region.network_paths(ids_of_region)))
         return paths
+
+    def instance_statuses(self, ids: Iterable[str]) -> dict[str, InstanceStatus]:
+        """Return the statuses of instances, read in the region of each."""
+        statuses: dict[str, InstanceStatus] = {}
+        self._each(ids, lambda region, ids_of_region: statuses.update(region.instance_statuses(ids_of_region)))
+        return statuses
 
     def unattached(self) -> list[UnattachedResource]:
         """Return the unattached resources of all regions; one that does not answer is queried again at the next check."""

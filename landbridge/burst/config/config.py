@@ -114,7 +114,10 @@ def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
         top,
         texts=("cost_center",),
         switches=("hard", "unpriced"),
-        numbers=("monthly_usd", "grace_minutes", "orphan_seconds", "settle_seconds", "breaker_seconds"),
+        numbers=(
+            *("monthly_usd", "grace_minutes", "orphan_seconds", "settle_seconds", "breaker_seconds"),
+            *("impaired_seconds", "event_margin_seconds"),
+        ),
         above=("lease_minutes", "launch_per_second"),
         counts=("launch_batch", "launch_bucket"),
     )

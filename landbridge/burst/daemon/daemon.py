@@ -35,7 +35,7 @@ from landbridge.burst.daemon.wakeups import Wakeups
 from landbridge.burst.journal.decisions import DecisionLog
 from landbridge.burst.journal.paths import LOCK
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2View, SlurmView, State
+from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2View, ReadStatuses, SlurmView, State
 from landbridge.burst.model.errors import AwsError
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
@@ -180,7 +180,8 @@ class Daemon:
 
     def performed(self, action: Action, outcome: ActionOutcome, now: float) -> None:
         self.metrics.performed(action, outcome, now)
-        if outcome.code:
+        is_known = isinstance(action, ReadStatuses) and outcome.code == action.failed
+        if outcome.code and not is_known:
             log(f"{type(action).__name__}: {outcome.code}: {outcome.message}")
 
     def written(self) -> None:

@@ -11,10 +11,12 @@ from landbridge.burst.model import (
     Attempt,
     CommentJobs,
     Down,
+    KeepNodes,
     Launch,
     PowerDown,
     PowerUp,
     Promote,
+    ReadStatuses,
     RecordTopology,
     Renew,
     SetAddresses,
@@ -55,6 +57,10 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
             return _slurm(lambda: slurm.retire(action.nodes, reason(action)))
         case RecordTopology():
             return _record_topology(action, ec2, slurm)
+        case KeepNodes():
+            return _slurm(lambda: slurm.keep(action.nodes, action.owned))
+        case ReadStatuses():
+            return _read_statuses(action, ec2)
 
 
 def reason(action: Down | PowerDown) -> str:
@@ -119,6 +125,13 @@ def _record_topology(action: RecordTopology, ec2: Ec2Port, slurm: SlurmPort) -> 
     outcome = _slurm(lambda: slurm.set_network_paths(by_node))
     read_instances = {node: action.instances[node] for node in by_node}
     return outcome if outcome.code else ActionOutcome(instances=read_instances, network_paths=by_node)
+
+
+def _read_statuses(action: ReadStatuses, ec2: Ec2Port) -> ActionOutcome:
+    try:
+        return ActionOutcome(statuses=ec2.instance_statuses(action.instances))
+    except AwsError as error:
+        return ActionOutcome(error.code, error.message)
 
 
 def _is_transient(code: str) -> bool:

@@ -120,6 +120,16 @@ class Metrics:
         gauges["refused_terminations"] = _count(
             (("code", refusal.code),) for refusal in state.termination_refusals.values()
         )
+        gauges["scheduled_events"] = _count(
+            (("code", status.event),) for status in state.instance_statuses.values() if status.event
+        )
+        gauges["impaired_instances"] = {
+            (): float(sum(bool(status.impaired) for status in state.instance_statuses.values()))
+        }
+        gauges["unread_statuses"] = {
+            (("code", read.code), ("region", region)): 1.0 for region, read in state.status_reads.items() if read.code
+        }
+        gauges["kept_nodes"] = {(): float(len(state.keeps))}
         gauges["jobs_backed_off"] = _count((("code", backoff.code),) for backoff in state.backoffs.values())
         apart = sum(observation.kind is ObservationKind.JOB_APART for observation in state.first_seen)
         gauges["jobs_apart"] = {(): float(apart)}
@@ -176,6 +186,10 @@ GAUGES = {
     "insufficient_capacity_until_seconds": "Time until which an offering with insufficient capacity is not tried.",
     "breaker_open": "Pools whose circuit breaker is open, by code.",
     "refused_terminations": "Instances that EC2 refuses to terminate, by code.",
+    "scheduled_events": "Instances with a scheduled event of EC2, by code.",
+    "impaired_instances": "Instances with a failed status check of EC2.",
+    "unread_statuses": "Regions whose status checks and scheduled events could not be read, by code.",
+    "kept_nodes": "Nodes that an operator keeps up without a job.",
     "jobs_backed_off": "Jobs that could not be served, by code.",
     "jobs_apart": "Jobs with nodes in several zones or of several instance types that are not moved.",
     "held_usd": "Budget holds: worst-case cost of running instances.",

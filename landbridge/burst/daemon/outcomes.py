@@ -9,10 +9,12 @@ from landbridge.burst.model import (
     CommentJobs,
     DecisionRecord,
     Down,
+    KeepNodes,
     Launch,
     PowerDown,
     PowerUp,
     Promote,
+    ReadStatuses,
     RecordTopology,
     Renew,
     SetAddresses,
@@ -39,6 +41,8 @@ def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple
         )
     if isinstance(action, RecordTopology) and outcome.network_paths:
         return _topology_records(action, outcome.network_paths, now)
+    if isinstance(action, ReadStatuses) and outcome.code == action.failed:
+        return ()  # reported before
     refusals = tuple(
         DecisionRecord(now, "not-terminated", code=code, text=f"{instance}: {message}")
         for instance, (code, message) in sorted(outcome.refused.items())
@@ -75,8 +79,10 @@ def _topology_record(jobs: tuple[int, ...], paths: Mapping[str, str], now: float
 def _description(action: Action, outcome: ActionOutcome) -> tuple[tuple[int, ...], tuple[str, ...], str]:
     name = type(action).__name__.lower()
     match action:
-        case Down() | PowerUp() | PowerDown():
+        case Down() | PowerUp() | PowerDown() | KeepNodes():
             return (), action.nodes, name
+        case ReadStatuses():
+            return (), (), f"{name} {action.region}".rstrip()
         case RecordTopology():
             return (), tuple(action.instances), name
         case SetAddresses():

@@ -11,12 +11,15 @@ from landbridge.burst.model import (
     BudgetHold,
     CircuitBreaker,
     DecisionRecord,
+    InstanceStatus,
     InsufficientCapacity,
+    NodeKeep,
     Observation,
     ObservationKind,
     RegistrationFailure,
     SlurmOrder,
     State,
+    StatusRead,
     TerminationRefusal,
 )
 
@@ -30,6 +33,9 @@ _TABLES: Mapping[str, type] = {
     "backoffs": Backoff,
     "registration_failures": RegistrationFailure,
     "termination_refusals": TerminationRefusal,
+    "instance_statuses": InstanceStatus,
+    "status_reads": StatusRead,
+    "keeps": NodeKeep,
 }
 _SCALARS: Mapping[str, Callable[[Any], Any]] = {
     "spent": float,
@@ -37,6 +43,7 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {
     "terminated_at": float,
     "node_addresses": str,
     "topology_read": str,
+    "keeps_in_slurm": float,
     "first_seen": float,
     "min_nodes_requested_at": float,
     "throttled_until": float,

@@ -11,10 +11,12 @@ from landbridge.burst.model.actions import (
     Down,
     Gang,
     JobComment,
+    KeepNodes,
     Launch,
     PowerDown,
     PowerUp,
     Promote,
+    ReadStatuses,
     ReconcileDecision,
     RecordTopology,
     Renew,
@@ -24,6 +26,8 @@ from landbridge.burst.model.actions import (
 from landbridge.burst.model.charges import Charge, ChargeKey, ChargeKind
 from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, Market
 from landbridge.burst.model.holds import BudgetHold, Claim
+from landbridge.burst.model.instance_status import InstanceStatus, StatusRead
+from landbridge.burst.model.node_keep import MAX_KEEP_SECONDS, NodeKeep
 from landbridge.burst.model.policy import (
     AccountPolicy,
     BurstPolicy,
@@ -48,6 +52,7 @@ from landbridge.burst.model.state import (
 )
 
 __all__ = [
+    "MAX_KEEP_SECONDS",
     "AccountPolicy",
     "Action",
     "ActionOutcome",
@@ -66,11 +71,14 @@ __all__ = [
     "Down",
     "Ec2View",
     "Gang",
+    "InstanceStatus",
     "InsufficientCapacity",
     "JobComment",
+    "KeepNodes",
     "Launch",
     "LaunchInterface",
     "Market",
+    "NodeKeep",
     "Observation",
     "ObservationKind",
     "Offering",
@@ -80,6 +88,7 @@ __all__ = [
     "PowerUp",
     "Promote",
     "PromotionPolicy",
+    "ReadStatuses",
     "ReconcileDecision",
     "RecordTopology",
     "RegistrationFailure",
@@ -90,6 +99,7 @@ __all__ = [
     "SlurmOrder",
     "SlurmView",
     "State",
+    "StatusRead",
     "Terminate",
     "TerminationRefusal",
 ]

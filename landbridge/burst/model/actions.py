@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from landbridge.burst.model.instance_status import InstanceStatus
 from landbridge.burst.model.policy import Offering
 from landbridge.burst.model.slurm_view import SlurmJob
 from landbridge.burst.model.state import Attempt, State
@@ -126,7 +127,37 @@ class RecordTopology:
     jobs: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # node -> jobs for which it was launched
 
 
-Action = Launch | Terminate | Down | SetAddresses | Renew | CommentJobs | Promote | PowerUp | PowerDown | RecordTopology
+@dataclass(frozen=True, slots=True)
+class ReadStatuses:
+    """Read of the statuses of all running instances of a region. `failed`: the error code of the read before."""
+
+    region: str  # empty: the policy's own
+    instances: tuple[str, ...]
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepNodes:
+    """Exception of `nodes` from Slurm's suspension of idle nodes, and its end for the other nodes in `owned`."""
+
+    nodes: tuple[str, ...]
+    owned: frozenset[str]
+
+
+Action = (
+    Launch
+    | Terminate
+    | Down
+    | SetAddresses
+    | Renew
+    | CommentJobs
+    | Promote
+    | PowerUp
+    | PowerDown
+    | RecordTopology
+    | ReadStatuses
+    | KeepNodes
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +194,7 @@ class ActionOutcome:
 
     For a RecordTopology: the network paths by node, and the instances whose topology is not read again. For a Terminate:
     the instances that EC2 refuses to terminate, with its code and message; they are no failure of the call for the others.
-    For a CommentJobs: the jobs that have their comment.
+    For a CommentJobs: the jobs that have their comment. For a ReadStatuses: the statuses of the instances that have one.
     """
 
     code: str = ""  # empty: success
@@ -173,3 +204,4 @@ class ActionOutcome:
     network_paths: Mapping[str, str] = field(default_factory=dict)  # node -> network nodes, top layer first: nn-1/nn-2
     refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # instance -> code and message
     jobs: frozenset[int] = frozenset()
+    statuses: Mapping[str, InstanceStatus] = field(default_factory=dict)  # by instance

@@ -106,6 +106,8 @@ class BurstPolicy:
     settle_seconds: float = 120.0  # time in which DescribeInstances may not show a launched instance
     insufficient_capacity_seconds: tuple[float, float] = (120.0, 1800.0)
     breaker_seconds: float = 600.0  # until one probe; an operator can reset it earlier
+    impaired_seconds: float = 300.0  # for which a status check of EC2 fails until its node is replaced
+    event_margin_seconds: float = 900.0  # before a scheduled event, when jobs that may be requeued leave the node
     launch_batch: int = 500  # instances in one call
     launch_bucket: int = field(
         default_factory=lambda: int(facts()["launches"]["bucket"])

@@ -1,6 +1,6 @@
 """Ports to EC2, Slurm and the journal; the adapters and the simulated EC2 and Slurm of the tests implement them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from landbridge.burst.model import (
@@ -9,6 +9,7 @@ from landbridge.burst.model import (
     BurstPolicy,
     DecisionRecord,
     Ec2View,
+    InstanceStatus,
     JobComment,
     Offering,
     SlurmJob,
@@ -32,6 +33,9 @@ class Ec2Port(Protocol):
     def renew(self, ids: Iterable[str], until: float) -> None: ...
 
     def network_paths(self, ids: Iterable[str]) -> Mapping[str, str]: ...
+
+    def instance_statuses(self, ids: Iterable[str]) -> Mapping[str, InstanceStatus]:
+        """Return the statuses of the running instances that have a failed status check or a scheduled event."""
 
 
 class SlurmPort(Protocol):
@@ -62,6 +66,9 @@ class SlurmPort(Protocol):
     def start(self, nodes: Sequence[str]) -> None: ...
 
     def retire(self, nodes: Sequence[str], reason: str) -> None: ...
+
+    def keep(self, nodes: Collection[str], owned: Collection[str]) -> None:
+        """Except `nodes` from the suspension of idle nodes, and no other node of `owned`."""
 
     def set_network_paths(self, paths: Mapping[str, str]) -> None: ...
 

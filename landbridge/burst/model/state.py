@@ -7,6 +7,8 @@ from typing import Literal
 
 from landbridge.burst.model.charges import Charge
 from landbridge.burst.model.holds import BudgetHold
+from landbridge.burst.model.instance_status import InstanceStatus, StatusRead
+from landbridge.burst.model.node_keep import NodeKeep
 
 OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
 
@@ -91,6 +93,7 @@ class ObservationKind(StrEnum):
     NODE_DRAINED = "node-drained"  # by a program
     INSTANCE_WITHOUT_NODE = "instance-without-node"
     JOB_APART = "job-apart"  # a job has nodes in several zones or of several instance types, and is not moved
+    INSTANCE_IMPAIRED = "instance-impaired"  # a status check of EC2 has failed
     INSTANCE_OLDER_THAN_JOBS = "instance-older-than-jobs"  # perhaps of an earlier power-up of its node
 
 
@@ -142,6 +145,10 @@ class State:
     termination_refusals: Mapping[str, TerminationRefusal] = field(default_factory=dict)  # by instance
     node_addresses: Mapping[str, str] = field(default_factory=dict)  # node -> NodeAddr set in Slurm
     topology_read: Mapping[str, str] = field(default_factory=dict)  # node -> instance whose network nodes were read
+    instance_statuses: Mapping[str, InstanceStatus] = field(default_factory=dict)  # by instance
+    status_reads: Mapping[str, StatusRead] = field(default_factory=dict)  # by region; empty: the policy's own
+    keeps: Mapping[str, NodeKeep] = field(default_factory=dict)  # by node, by `landbridge burst keep`
+    keeps_in_slurm: Mapping[str, float] = field(default_factory=dict)  # node -> time; SuspendExcNodes may have it
     first_seen: Mapping[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: Mapping[str, float] = field(default_factory=dict)  # by pool
     registration_failures: Mapping[str, RegistrationFailure] = field(default_factory=dict)  # by token

@@ -20,9 +20,12 @@ from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.journal.database import connect
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model.errors import ErrorKind, classify, facts
+from landbridge.burst.reconcile.keeps import is_released_when_idle
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.burst.slurm.suspend_exclusions import kept_nodes_of
 from landbridge.findings import Finding, Severity
+from landbridge.hostlist import compress
 from landbridge.tags import CLUSTER
 from landbridge.timestamps import iso
 
@@ -57,10 +60,12 @@ def diagnose(file: Path | None = None) -> list[Finding]:
         prolog_socket,
         metrics,
         refused_terminations,
+        instance_statuses,
         certificate,
         aws,
         commands,
         programs,
+        suspend_exclusions,
     )
     return [finding for check in checks for finding in check(config, now)]
 
@@ -167,6 +172,22 @@ def refused_terminations(config: BurstConfig, now: float) -> Iterator[Finding]:
         yield Finding("burst-not-terminated", f"{text}: {refusal.message}", fix=fix)
 
 
+def instance_statuses(config: BurstConfig, now: float) -> Iterator[Finding]:
+    """Check that the status checks and scheduled events of instances can be read."""
+    if not config.database.exists():
+        return
+    try:
+        with contextlib.closing(Store(config.database)) as store:
+            reads = store.load().status_reads
+    except sqlite3.Error:
+        return
+    for region, read in sorted(reads.items()):
+        if read.code:
+            text = f"DescribeInstanceStatus{f' in {region}' if region else ''}: {read.code}: {read.message}"
+            fix = _FIXES.get(classify(read.code), "wait: it is tried again every minute")
+            yield Finding("burst-instance-status", text, fix=fix, severity=Severity.WARNING)
+
+
 def certificate(config: BurstConfig, now: float) -> Iterator[Finding]:
     """Check that the host's certificate for AWS exists and does not end soon."""
     if config.certificate_validity is None:
@@ -257,3 +278,20 @@ def programs(config: BurstConfig, now: float) -> Iterator[Finding]:
             yield Finding("burst-programs", text_, fix="`landbridge configure` sets it; then scontrol reconfigure")
         elif not os.access(path, os.X_OK):
             yield Finding("burst-programs", f"{path} cannot be run", fix="`landbridge configure` installs it")
+
+
+def suspend_exclusions(config: BurstConfig, now: float) -> Iterator[Finding]:
+    """Check that the journal knows the keep of each node that Slurm does not suspend because of one."""
+    try:
+        value = slurm.suspend_exclusions()
+        with contextlib.closing(Store(config.database)) as store:
+            state = store.load()
+    except (SlurmError, sqlite3.Error):
+        return  # `commands` or `journal` reports it
+    pools = [pool for pool in config.policy.pools.values() if is_released_when_idle(pool)]
+    owned = {f"{pool.node_prefix}{number}" for pool in pools for number in range(1, pool.max_nodes + 1)}
+    left = [node for node in kept_nodes_of(value, owned) if node not in state.keeps_in_slurm]
+    if left:
+        text = f"Slurm does not suspend {compress(left)} when idle, and no keep is known: a journal was lost"
+        fix = f"landbridge burst keep --release {compress(left)}"
+        yield Finding("burst-lost-keep", text, fix=fix, severity=Severity.WARNING)

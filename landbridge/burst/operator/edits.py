@@ -3,12 +3,14 @@
 import contextlib
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from landbridge.burst.journal.store import Store
-from landbridge.burst.model import BurstPolicy, DecisionRecord, State
+from landbridge.burst.model import MAX_KEEP_SECONDS, BurstPolicy, DecisionRecord, NodeKeep, SlurmNode, State
+from landbridge.burst.reconcile.node_states import is_asked_to_power_down, is_powering_up, is_up
+from landbridge.hostlist import compress
 
 StateChange = Callable[[State], State]
 
@@ -52,6 +54,42 @@ def reset_breaker(policy: BurstPolicy, pool: str) -> StateChange:
         )
 
     return change
+
+
+def keep(policy: BurstPolicy, nodes: Mapping[str, SlurmNode], names: Sequence[str], new: NodeKeep) -> StateChange:
+    """Return the change that keeps nodes up until a time. `nodes`: the nodes of the pools in Slurm.
+
+    Raises EditError with all nodes that cannot be kept: without a pool, or without an instance.
+    """
+    if not 0 < new.until - new.since <= MAX_KEEP_SECONDS:
+        raise EditError(
+            f"a node is kept for at most {MAX_KEEP_SECONDS / 86_400:.0f} days; longer is the pool's `min_nodes`"
+        )
+    unknown = [name for name in names if policy.pool_of(name) is None or name not in nodes]
+    off = [name for name in names if name not in unknown and not _has_instance(nodes[name])]
+    faults = [f"no pool has {compress(unknown)}"] * bool(unknown)
+    faults += [
+        f"{compress(off)}: not up; `scontrol update nodename={compress(off)} state=power_up` starts a node"
+    ] * bool(off)
+    if faults or not names:
+        raise EditError("; ".join(faults) or "no node is named")
+    return lambda state: replace(state, keeps={**state.keeps, **dict.fromkeys(names, new)})
+
+
+def release(names: Sequence[str], in_slurm: Collection[str], now: float) -> StateChange:
+    """Return the change that ends keeps, also those that only Slurm has (`in_slurm`) after the loss of the journal."""
+
+    def change(state: State) -> State:
+        if not any(name in state.keeps or name in in_slurm for name in names):
+            raise EditError(f"{compress(names)} is not kept")
+        keeps = {name: keep for name, keep in state.keeps.items() if name not in names}
+        return replace(state, keeps=keeps, keeps_in_slurm={**dict.fromkeys(names, now), **state.keeps_in_slurm})
+
+    return change
+
+
+def _has_instance(node: SlurmNode) -> bool:
+    return (is_up(node) or is_powering_up(node)) and not is_asked_to_power_down(node)
 
 
 def edit(store: Store, wake: Path, change: StateChange, record: DecisionRecord) -> State:

@@ -26,6 +26,8 @@ ADVICE = {
     "NETWORK": "AWS was not reached, or this host has no AWS credentials: `landbridge burst doctor`; the job is tried again",
     "GONE": "instances ended before their nodes registered: look at their console output, and at the image",
     "UNHEALTHY": "the health checks found a fault of a node before the job started: it is tried again on another instance",
+    "EVENT": "nothing: EC2 reboots, stops or maintains the instance at that time; the job is tried again on another instance",
+    "IMPAIRED": "nothing: EC2's status check of the instance failed; the job is tried again on another instance",
     "APART": "nothing: it is tried again in one zone; a job that runs keeps its nodes, and a next one starts in one zone",
     "ORPHANED": "the instance and its node did not belong together any more; the job is tried again",
 }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmJob, SlurmNode, State
+from landbridge.burst.reconcile.instance_status import scheduled_event
 from landbridge.burst.reconcile.locations import are_apart, describe, locate_by_journal
 from landbridge.burst.reconcile.node_states import is_down, is_powered_down, is_set_by_operator
 from landbridge.burst.reconcile.observed import pools_of, token_of
@@ -12,7 +13,8 @@ from landbridge.timestamps import iso, month_of
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """Status of a node, of an instance, or of both. `remark` is empty if the two agree."""
+    """Status of a node, of an instance, or of both. `remark` is empty if the two agree; `notice`: what EC2 or an operator has
+    announced for the node."""
 
     node: str
     slurm: str
@@ -22,6 +24,7 @@ class NodeStatus:
     jobs: tuple[int, ...]
     lease_expires: str
     remark: str = ""
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def jobs_apart(jobs: Mapping[int, SlurmJob], state: State, policy: BurstPolicy) 
 
 
 def node_statuses(
-    instances: tuple[CloudInstance, ...], nodes: Mapping[str, SlurmNode], state: State
+    instances: tuple[CloudInstance, ...], nodes: Mapping[str, SlurmNode], state: State, policy: BurstPolicy
 ) -> list[NodeStatus]:
     """Return a row for every instance, and for every powered-up node without an instance."""
     prices = {token: attempt.usd_hour for token, attempt in state.attempts.items()}
@@ -74,12 +77,36 @@ def node_statuses(
     for instance in sorted(instances, key=lambda key: (key.node, key.id)):
         node, usd_hour = nodes.get(instance.node), prices.get(token_of(instance), 0.0)
         remark = _remark(instance, node, named.count(instance.node) > 1, usd_hour, state)
-        rows.append(_row(instance, node, remark))
+        rows.append(_row(instance, node, remark, node_notice(instance.node, instance, state, policy)))
     for name, node in sorted(nodes.items()):
         if name not in named and not is_powered_down(node):
             remark = "node boots without an instance" if "POWERING_UP" in node.states else "node without instance"
             rows.append(NodeStatus(name, _words(node), "", "", "", (), "", remark))
     return rows
+
+
+def node_notice(name: str, instance: CloudInstance | None, state: State, policy: BurstPolicy) -> str:
+    """Return failed status checks and the scheduled event of the instance, and the keep of the node; empty without them."""
+    status = state.instance_statuses.get(instance.id) if instance is not None else None
+    parts: list[str] = []
+    if instance is not None and status is not None:
+        if event := scheduled_event(instance, status, state, policy):
+            parts.append(f"EC2 has scheduled {event}")
+        if status.impaired:
+            parts.append(f"EC2's status check of the {' and the '.join(status.impaired)} fails")
+    if (keep := state.keeps.get(name)) is not None:
+        parts.append(f"not suspended before {iso(keep.until)}, {keep.by}: {keep.reason}")
+    return "; ".join(parts)
+
+
+def unread_statuses(state: State) -> list[str]:
+    """Return a line for each region whose instances' statuses could not be read the last time."""
+    return [
+        f"status checks and scheduled events{f' in {region}' if region else ''} are not known since "
+        f"{iso(read.read_at) if read.read_at is not None else 'the start'}: {read.code}"
+        for region, read in sorted(state.status_reads.items())
+        if read.code
+    ]
 
 
 def pool_statuses(policy: BurstPolicy, state: State, ec2: Ec2View | None, now: float) -> list[PoolStatus]:
@@ -101,7 +128,7 @@ def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]
     return dict(sorted(spending.items()))
 
 
-def _row(instance: CloudInstance, node: SlurmNode | None, remark: str) -> NodeStatus:
+def _row(instance: CloudInstance, node: SlurmNode | None, remark: str, notice: str) -> NodeStatus:
     return NodeStatus(
         instance.node,
         _words(node) if node is not None else "",
@@ -111,6 +138,7 @@ def _row(instance: CloudInstance, node: SlurmNode | None, remark: str) -> NodeSt
         instance.jobs,
         iso(instance.lease) if instance.lease is not None else "",
         remark,
+        notice,
     )
 
 

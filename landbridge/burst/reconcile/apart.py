@@ -56,7 +56,7 @@ def idle_nodes_to_leave(
         return []
     ids = {job.id for job in jobs}
     nodes = [node for job in jobs for node in job.nodes if node in observed.pools and observed.has(node)]
-    return [] if any(_is_fixed(observed, node, ids) for node in nodes) else nodes
+    return [] if any(_is_fixed(observed, changes, node, ids) for node in nodes) else nodes
 
 
 def _starts(observed: Observed) -> list[list[SlurmJob]]:
@@ -81,7 +81,9 @@ def _obstacle(observed: Observed, jobs: Iterable[SlurmJob]) -> str | None:
 def _move(observed: Observed, changes: Changes, jobs: Sequence[SlurmJob], apart: Iterable[SlurmJob]) -> str | None:
     """Give up the nodes of the jobs that are not with the others; return the reason if that is not possible."""
     ids = {job.id for job in jobs}
-    fixed = {node for job in jobs for node in job.nodes if node in observed.pools and _is_fixed(observed, node, ids)}
+    fixed = {
+        node for job in jobs for node in job.nodes if node in observed.pools and _is_fixed(observed, changes, node, ids)
+    }
     leaving: list[str] = []
     elsewhere: list[str] = []
     located: dict[str, Location] = {}
@@ -96,7 +98,11 @@ def _move(observed: Observed, changes: Changes, jobs: Sequence[SlurmJob], apart:
         if not fixed.isdisjoint(others):
             return "other jobs or an operator use nodes in several of them"
         leaving += others
-        elsewhere += [node for node, location in idle.items() if not common.has(location, observed.pools[node].name)]
+        elsewhere += [
+            node
+            for node, location in idle.items()
+            if node not in changes.keeps and not common.has(location, observed.pools[node].name)
+        ]
         located |= locations
     leaving += [node for job in jobs for node in job.nodes if observed.is_powering_up(node) and not observed.has(node)]
     changes.down(leaving, APART_CODE, apart_text(located), jobs)
@@ -104,10 +110,10 @@ def _move(observed: Observed, changes: Changes, jobs: Sequence[SlurmJob], apart:
     return None
 
 
-def _is_fixed(observed: Observed, node: str, ids: set[int]) -> bool:
-    """Return whether the node may not be set down: another job or an operator uses it."""
+def _is_fixed(observed: Observed, changes: Changes, node: str, ids: set[int]) -> bool:
+    """Return whether the node may not be set down: another job or an operator uses or keeps it."""
     others = any(job.id not in ids for job in observed.jobs.get(node, ()))
-    return others or is_set_by_operator(observed.slurm.nodes[node])
+    return others or node in changes.keeps or is_set_by_operator(observed.slurm.nodes[node])
 
 
 def _available(observed: Observed, changes: Changes, ids: set[int]) -> list[str]:
@@ -117,7 +123,7 @@ def _available(observed: Observed, changes: Changes, ids: set[int]) -> list[str]
         for name in observed.pools
         if (node := observed.slurm.nodes[name])
         and observed.has(name)
-        and (name not in observed.held or (name in observed.jobs and not _is_fixed(observed, name, ids)))
+        and (name not in observed.held or (name in observed.jobs and not _is_fixed(observed, changes, name, ids)))
         and name not in changes.downed
         and (is_up(node) or observed.is_powering_up(name))
         and not is_set_by_operator(node)

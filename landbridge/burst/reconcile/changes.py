@@ -14,18 +14,23 @@ from landbridge.burst.model import (
     CommentJobs,
     DecisionRecord,
     Down,
+    InstanceStatus,
+    KeepNodes,
     Launch,
+    NodeKeep,
     Observation,
     ObservationKind,
     PowerDown,
     PowerUp,
     Promote,
+    ReadStatuses,
     RecordTopology,
     RegistrationFailure,
     Renew,
     SetAddresses,
     SlurmJob,
     State,
+    StatusRead,
     Terminate,
     TerminationRefusal,
 )
@@ -68,6 +73,12 @@ class Changes:
     node_addresses: dict[str, str] = field(default_factory=dict)
     topology_read: dict[str, str] = field(default_factory=dict)
     topology_unread: list[RecordTopology] = field(default_factory=list)
+    instance_statuses: dict[str, InstanceStatus] = field(default_factory=dict)
+    status_reads: dict[str, StatusRead] = field(default_factory=dict)
+    keeps: dict[str, NodeKeep] = field(default_factory=dict)
+    keeps_in_slurm: dict[str, float] = field(default_factory=dict)
+    keep_action: KeepNodes | None = None
+    statuses_due: list[ReadStatuses] = field(default_factory=list)
     first_seen: dict[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: dict[str, float] = field(default_factory=dict)
     registration_failures: dict[str, RegistrationFailure] = field(default_factory=dict)
@@ -216,13 +227,13 @@ class Changes:
         self.power_ups.append(PowerUp(names))
         self.record("power-up", text=f"min_nodes of the pool; at {offering}", nodes=names, pool=pool)
 
-    def power_down(self, nodes: Iterable[str], code: str, text: str) -> None:
-        """Power down idle nodes that this pass does not power down already."""
+    def power_down(self, nodes: Iterable[str], code: str, text: str, jobs: Iterable[int] = ()) -> None:
+        """Power down nodes when they have no job; none starts there before. `jobs`: those that run on them."""
         known = {node for action in self.power_downs for node in action.nodes}
         names = tuple(node for node in dict.fromkeys(nodes) if node not in known and node not in self.down_reasons)
         if names:
             self.power_downs.append(PowerDown(names, code, text))
-            self.record("power-down", code, text, names, pool=self.observed.pools[names[0]].name)
+            self.record("power-down", code, text, names, jobs, pool=self.observed.pools[names[0]].name)
 
     def actions(self) -> tuple[Action, ...]:
         """Return the actions: first those that stop cost and requeue jobs, then launches, then the others. Comments, which
@@ -234,6 +245,7 @@ class Changes:
             Down(tuple(nodes), *reason, tuple(ended_jobs.get(reason, ()))) for reason, nodes in self._downs.items()
         ]
         actions += self.power_downs
+        actions += [self.keep_action] if self.keep_action else []
         actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]
         actions += [SetAddresses(dict(self.addresses))] if self.addresses else []
         actions += self.launches
@@ -247,4 +259,5 @@ class Changes:
         actions += self.promotes
         actions += self.power_ups
         actions += self.topology_unread
+        actions += self.statuses_due
         return tuple(actions)

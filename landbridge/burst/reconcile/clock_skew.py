@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
-from landbridge.burst.model import BurstPolicy, State
+from landbridge.burst.model import MAX_KEEP_SECONDS, BurstPolicy, State
+from landbridge.burst.model.errors import facts
 
 CLOCK_SKEW_SECONDS = 5.0  # tolerated difference of two clocks
 BACKOFF_SECONDS = (60.0, 1800.0)
 THROTTLE_SECONDS = 5.0
 JITTER_SHARE = 0.2
+#: Seconds between two reads of the instances' statuses: EC2 makes its status checks every minute.
+STATUS_INTERVAL_SECONDS = float(facts()["status_checks"]["interval_seconds"])
 #: Seconds until the termination of an instance is requested again that EC2 has refused to terminate.
 TERMINATION_RETRY_SECONDS = 600.0
 
@@ -62,6 +65,18 @@ def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
                 refusal, since=min(refusal.since, now), until=min(refusal.until, now + TERMINATION_RETRY_SECONDS)
             )
             for instance, refusal in state.termination_refusals.items()
+        },
+        status_reads={
+            region: replace(
+                read,
+                until=min(read.until, now + max(STATUS_INTERVAL_SECONDS, policy.breaker_seconds)),
+                read_at=None if read.read_at is None else min(read.read_at, now),
+            )
+            for region, read in state.status_reads.items()
+        },
+        keeps={
+            node: replace(keep, since=min(keep.since, now), until=min(keep.until, now + MAX_KEEP_SECONDS))
+            for node, keep in state.keeps.items()
         },
         first_seen={observation: min(at, now) for observation, at in state.first_seen.items()},
         min_nodes_requested_at={pool: min(at, now) for pool, at in state.min_nodes_requested_at.items()},

@@ -22,6 +22,8 @@ from landbridge.burst.reconcile.budget import Ledger, roll_over_month
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, limit_to_now
 from landbridge.burst.reconcile.gangs import nodes_without_job, pending_starts, start_key
+from landbridge.burst.reconcile.instance_status import read_statuses, replace_failing_nodes
+from landbridge.burst.reconcile.keeps import keep_nodes
 from landbridge.burst.reconcile.launching.provisioning import Provisioning
 from landbridge.burst.reconcile.launching.spot_interruptions import record_interruptions
 from landbridge.burst.reconcile.min_nodes import start_min_nodes
@@ -62,6 +64,9 @@ def reconcile(
     _enforce(observed, changes)
     registration.update_boot_breakers(observed, changes)
     garbage_collection.collect_garbage(observed, changes)
+    read_statuses(observed, changes)
+    replace_failing_nodes(observed, changes)
+    keep_nodes(observed, changes)
     _set_down_jobless_nodes(observed, changes)
     bring_together(observed, changes)
     leases.renew_leases(observed, changes)  # running instances have priority over launches in the budget
@@ -90,6 +95,10 @@ def reconcile(
         termination_refusals=changes.termination_refusals,
         node_addresses=changes.node_addresses,
         topology_read=changes.topology_read,
+        instance_statuses=changes.instance_statuses,
+        status_reads=changes.status_reads,
+        keeps=changes.keeps,
+        keeps_in_slurm=changes.keeps_in_slurm,
         first_seen=changes.first_seen,
         min_nodes_requested_at=changes.min_nodes_requested_at,
         registration_failures=changes.registration_failures,

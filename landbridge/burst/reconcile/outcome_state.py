@@ -12,9 +12,11 @@ from landbridge.burst.model import (
     CircuitBreaker,
     CommentJobs,
     InsufficientCapacity,
+    KeepNodes,
     Launch,
     Offering,
     Promote,
+    ReadStatuses,
     RecordTopology,
     Renew,
     SetAddresses,
@@ -23,6 +25,8 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, JITTER_SHARE
+from landbridge.burst.reconcile.instance_status import record_statuses
+from landbridge.burst.reconcile.keeps import record_keeps
 from landbridge.burst.reconcile.launching.throttles import throttle, without_throttle
 from landbridge.burst.reconcile.refused_terminations import record_termination
 from landbridge.burst.reconcile.registration import BOOT_CODE
@@ -49,6 +53,10 @@ def apply_outcome(state: State, action: Action, outcome: ActionOutcome, policy: 
         return replace(state, backoffs={**state.backoffs, **reported}) if reported else state
     if isinstance(action, RecordTopology):
         return replace(state, topology_read={**state.topology_read, **outcome.instances})
+    if isinstance(action, KeepNodes):
+        return record_keeps(state, action, outcome)
+    if isinstance(action, ReadStatuses):
+        return record_statuses(state, action, outcome, policy, now)
     if isinstance(action, Renew):
         return _renewed(state, action, outcome)
     if isinstance(action, Promote) and any(words in outcome.message for words in _REFUSED_CHANGE):

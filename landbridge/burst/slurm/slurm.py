@@ -2,10 +2,11 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -21,6 +22,7 @@ from landbridge.burst.slurm.slurm_text import (
     jobs_of,
     node_states_of,
 )
+from landbridge.burst.slurm.suspend_exclusions import exclusion_words, with_keeps
 from landbridge.hostlist import compress
 
 # slurmctld starts its programs with a bare environment.
@@ -255,6 +257,21 @@ def retire(nodes: Sequence[str], reason: str) -> None:
     """
     for part in _batches(nodes):
         run(["scontrol", "update", f"nodename={compress(part)}", "state=power_down_asap", f"reason={reason}"])
+
+
+def keep(nodes: Collection[str], owned: Collection[str]) -> None:
+    """Except `nodes` from the suspension of idle nodes, and no other node of `owned`; other words of the value stay."""
+    value = suspend_exclusions()
+    changed = with_keeps(value, nodes, owned)
+    if exclusion_words(changed) != exclusion_words(value):
+        run(["scontrol", "update", f"SuspendExcNodes={changed}"])
+
+
+def suspend_exclusions() -> str:
+    """Return the present value of SuspendExcNodes; empty if it has none. Raises SlurmError."""
+    text = run(["scontrol", "show", "config"])
+    setting = re.search(r"^SuspendExcNodes\s*=[ \t]*(.*?)\s*$", text, re.MULTILINE)
+    return "" if setting is None or setting[1] == "(null)" else setting[1]
 
 
 def set_network_paths(paths: Mapping[str, str]) -> None:

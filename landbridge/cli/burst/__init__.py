@@ -5,7 +5,7 @@ All except `simulate` and `cost --journal` run on the controller, which has burs
 
 import typer
 
-from landbridge.cli.burst import cost, doctor, edits, queries, simulate
+from landbridge.cli.burst import cost, doctor, edits, keep, queries, simulate
 
 
 def register(app: typer.Typer) -> None:
@@ -14,6 +14,6 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True, rich_markup_mode=None, help="Bursting: the AWS nodes of a running cluster."
     )
     burst.callback()(lambda: None)
-    for module in (queries, cost, edits, doctor, simulate):
+    for module in (queries, cost, edits, keep, doctor, simulate):
         module.register(burst)
     app.add_typer(burst, name="burst")

@@ -12,16 +12,18 @@ from landbridge.cli.common import Format, print_json
 
 if TYPE_CHECKING:
     from landbridge.burst.model import DecisionRecord, Ec2View, SlurmJob
+    from landbridge.burst.operator.explain import JobExplanation
+    from landbridge.burst.operator.explain_node import NodeExplanation
     from landbridge.burst.operator.status import NodeStatus, PoolStatus
 
-JobNumber = Annotated[int, typer.Argument(metavar="JOB", help="The job's number.")]
+JobOrNode = Annotated[str, typer.Argument(metavar="JOB|NODE", help="The job's number, or a node of a pool.")]
 OfJob = Annotated[int | None, typer.Option("--job", help="Only decisions about this job.")]
 OfPool = Annotated[str | None, typer.Option("--pool", help="Only this pool.")]
 Since = Annotated[
     str | None, typer.Option(metavar="WHEN", help="Start time: 2026-11-22T08:00 (UTC), or 90m, 6h, 3d ago.")
 ]
 Limit = Annotated[int, typer.Option(min=1, help="Number of latest decisions to show.")]
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
 def register(app: typer.Typer) -> None:
@@ -50,7 +52,9 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
             ec2, failure = None, f"EC2 does not answer, and nothing is launched: {error} (landbridge burst doctor)"
         view = slurm.view(burst_config.policy)
         state, lease, now = store.load(), store.lease(), time.time()
-    rows = status_report.node_statuses(ec2.instances, view.nodes, state) if ec2 is not None else []
+    policy = burst_config.policy
+    rows = status_report.node_statuses(ec2.instances, view.nodes, state, policy) if ec2 is not None else []
+    unread = status_report.unread_statuses(state)
     pools = status_report.pool_statuses(burst_config.policy, state, ec2, now)
     money = status_report.account_spending(state, now)
     apart = status_report.jobs_apart(view.jobs, state, burst_config.policy)
@@ -63,6 +67,7 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
                 "accounts": {name: {"spent_usd": spent, "held_usd": held} for name, (spent, held) in money.items()},
                 "jobs_apart": [asdict(job) for job in apart],
                 "orders": len(state.orders),
+                "unread_statuses": unread,
                 "failure": failure or None,
             }
         )
@@ -70,6 +75,8 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
         if failure:
             typer.echo(failure)
         _status(rows, pools, complete=not failure)
+        for line in unread:
+            typer.echo(f"{line} (landbridge burst doctor)")
         for job in apart:
             typer.echo(f"job {job.job} has nodes in {job.locations}: landbridge burst why {job.job}")
         for name, (spent, held) in money.items():
@@ -79,16 +86,25 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
     raise typer.Exit(1 if failure or any(row.remark for row in rows) else 0)
 
 
-def why(job: JobNumber, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Explain why a job runs or does not run in AWS. Prints data class, offerings tried, budget, and the fix.
+def why(name: JobOrNode, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
+    """Explain why a job runs or does not run in AWS, or the state of a node. Prints data class, offerings tried, budget, and
+    the fix; of a node its instance, scheduled events, keep, and the latest decisions.
 
-    Exit status 1 for an unknown job. Example: landbridge burst why 4711
+    Exit status 1 for an unknown job or node. Examples: landbridge burst why 4711; landbridge burst why p5-3
     """
     from landbridge.burst.operator.explain import explain_job
+    from landbridge.burst.operator.explain_node import RECORDS, explain_node
+    from landbridge.burst.slurm import slurm
 
     with controller(config) as (burst_config, store):
-        state, records, now = store.load(), store.records(job, 200), time.time()
-        explanation = explain_job(job, _job(job), state, burst_config.policy, records, now)
+        policy, state, now = burst_config.policy, store.load(), time.time()
+        explanation: JobExplanation | NodeExplanation
+        if name.isdigit():
+            job = int(name)
+            explanation = explain_job(job, _job(job), state, policy, store.records(job, 200), now)
+        else:
+            view = slurm.view(policy, pending=())
+            explanation = explain_node(name, view, state, policy, store.records(limit=RECORDS))
     if form is Format.JSON:
         print_json(asdict(explanation))
     else:
@@ -129,8 +145,8 @@ def moment(text: str | None, now: datetime) -> float:
     """Parse `--since` to a Unix timestamp."""
     if text is None:
         return 0.0
-    if text[:-1].isdigit() and text[-1] in _UNITS:
-        return (now - timedelta(**{_UNITS[text[-1]]: int(text[:-1])})).timestamp()
+    if text[:-1].isdigit() and text[-1] in UNITS:
+        return (now - timedelta(**{UNITS[text[-1]]: int(text[:-1])})).timestamp()
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:
@@ -157,8 +173,8 @@ def _status(rows: "list[NodeStatus]", pools: "list[PoolStatus]", *, complete: bo
         typer.echo("no instance runs, and no cloud node is up")
     for row in rows:
         instance_text = f"{row.instance or '-':20} {row.state or '-':9} {row.address or '-':15}"
-        jobs = ",".join(map(str, row.jobs)) or "-"
-        typer.echo(f"{row.node or '-':12} {instance_text} job {jobs:6} {row.slurm}  {row.remark}".rstrip())
+        jobs, text = ",".join(map(str, row.jobs)) or "-", "; ".join(filter(None, (row.remark, row.notice)))
+        typer.echo(f"{row.node or '-':12} {instance_text} job {jobs:6} {row.slurm}  {text}".rstrip())
     for pool in pools:
         words = f"pool {pool.name}: {pool.instances} of {pool.max_nodes} instances"
         typer.echo(f"{words}, {pool.spent_usd:,.2f} USD spent this month, {pool.held_usd:,.2f} held")

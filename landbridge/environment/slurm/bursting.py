@@ -33,6 +33,19 @@ class Burst(Model):
         le=1440,
         description="interval of launch attempts in a pool after an error that only an operator can correct",
     )
+    impaired_minutes: int = Field(
+        default=5,
+        ge=1,
+        le=1440,
+        description="minutes for which a status check of EC2 fails until the node is replaced; a running job ends before",
+    )
+    event_margin_minutes: int = Field(
+        default=15,
+        ge=0,
+        le=1440,
+        description="minutes before a scheduled event of EC2 (reboot, stop, retirement, maintenance) at which jobs that may be "
+        "requeued are requeued; new jobs do not start on the node from the announcement on",
+    )
     prices: Mapping[Text, Annotated[Usd, Field(gt=0)]] = Field(
         default={},
         description="USD per hour of instance types without a price in the catalogue (see `landbridge catalog list`)",

@@ -60,6 +60,8 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
         "grace_minutes": settings.grace_minutes,
         "orphan_seconds": 60 * settings.orphan_minutes,
         "breaker_seconds": 60 * settings.breaker_minutes,
+        "impaired_seconds": 60 * settings.impaired_minutes,
+        "event_margin_seconds": 60 * settings.event_margin_minutes,
         **{
             key: value
             for key, value in (

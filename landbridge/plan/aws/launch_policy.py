@@ -122,7 +122,11 @@ def launch(
     `node_role_arns`: the roles of nodes, the only ones that a launch can pass.
     """
     return [
-        allow("DescribeInstances", ["ec2:DescribeInstances", "ec2:DescribeInstanceTopology"], "*"),
+        allow(
+            "DescribeInstances",
+            ["ec2:DescribeInstances", "ec2:DescribeInstanceStatus", "ec2:DescribeInstanceTopology"],
+            "*",
+        ),
         *(_run(place, targets, node_role_arns) if targets.instance_types else []),
         allow(
             "UpdateLeaseTag",

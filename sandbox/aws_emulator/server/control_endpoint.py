@@ -9,6 +9,7 @@ from typing import Any
 from moto.core.base_backend import BackendDict
 
 from sandbox.aws_emulator.ec2.actions import terminate
+from sandbox.aws_emulator.ec2.instance_status import settings_of
 from sandbox.aws_emulator.emulator_state import EmulatorState, InjectedFault
 from sandbox.aws_emulator.instances import moto_instances as account
 from sandbox.aws_emulator.server.throttling import TokenBucket
@@ -93,6 +94,18 @@ def _rebalance(emulator: EmulatorState, value: Any) -> None:
         if account.find_instance(instance_id) is None:
             raise ValueError(f"no instance {instance_id}")
         emulator.rebalance[instance_id] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _statuses(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set failed status checks and scheduled events, by instance id:
+
+    `{"system": "impaired", "instance": "ok", "events": [{"code": "instance-retirement", "seconds": 3600}]}`; `seconds`:
+    from now until NotBefore; `description`: of the event; `{}` for a healthy instance.
+    """
+    for instance_id, settings in value.items():
+        if account.find_instance(instance_id) is None:
+            raise ValueError(f"no instance {instance_id}")
+        emulator.statuses[instance_id] = settings_of(settings, time.time())
 
 
 def _reclaim(emulator: EmulatorState, instance_id: str) -> None:
@@ -205,6 +218,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "faults": _faults,
     "interrupt": _interrupt,
     "rebalance": _rebalance,
+    "statuses": _statuses,
     "deny": _deny,
     "quotas": _quotas,
     "clock": _clock,

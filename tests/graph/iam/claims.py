@@ -216,6 +216,7 @@ CLAIMS = (
         (
             allowed("ec2:DescribeInstances", "*"),
             allowed("ec2:DescribeInstanceTopology", "*"),
+            allowed("ec2:DescribeInstanceStatus", "*"),
             allowed("ec2:RunInstances", INSTANCE, NEW_NODE),
             denied("ec2:RunInstances", INSTANCE, {**NEW_NODE, "aws:RequestTag/landbridge:cluster": "other"}),
             denied("ec2:RunInstances", INSTANCE, without(NEW_NODE, "aws:RequestTag/landbridge:pool")),

@@ -15,6 +15,7 @@ from landbridge.burst.model import (
     Launch,
     Offering,
     PoolPolicy,
+    ReadStatuses,
     ReconcileDecision,
     SlurmJob,
     SlurmNode,
@@ -114,6 +115,11 @@ def ec2(*instances: CloudInstance, at: float = NOW) -> Ec2View:
 
 def of(decision: ReconcileDecision, kind: type[Any]) -> list[Any]:
     return [action for action in decision.actions if isinstance(action, kind)]
+
+
+def changes_of(decision: ReconcileDecision) -> list[Action]:
+    """Return the actions that change something in Slurm or EC2: without reads of instances' statuses."""
+    return [action for action in decision.actions if not isinstance(action, ReadStatuses)]
 
 
 def events(decision: ReconcileDecision, event: str) -> list[DecisionRecord]:

@@ -19,14 +19,17 @@ from landbridge.burst.model import (
     DecisionRecord,
     Ec2View,
     Gang,
+    InstanceStatus,
     InsufficientCapacity,
     Launch,
+    NodeKeep,
     Observation,
     ObservationKind,
     Offering,
     SlurmNode,
     SlurmView,
     State,
+    StatusRead,
     TerminationRefusal,
 )
 
@@ -66,6 +69,23 @@ def test_jobs_on_nodes_apart_are_counted() -> None:
     metrics.seen(slurm(1000.0), None, State(first_seen=seen))
     metrics.passed(0.1, 1000.0, True)
     assert samples(metrics)["jobs_apart"] == 1.0
+
+
+def test_failing_instances_unread_statuses_and_keeps_are_exported() -> None:
+    metrics = Metrics()
+    event = InstanceStatus(event="instance-stop", event_at=2000.0)
+    state = State(
+        instance_statuses={"i-1": event, "i-2": event, "i-3": InstanceStatus(("system",))},
+        status_reads={"": StatusRead(1060.0, 1000.0), "far": StatusRead(1060.0, code="UnauthorizedOperation")},
+        keeps={"p5-1": NodeKeep(2000.0, 1000.0, "debug", "ann")},
+    )
+    metrics.seen(slurm(1000.0), None, state)
+    metrics.passed(0.1, 1000.0, True)
+    values = samples(metrics)
+    assert values['scheduled_events{code="instance-stop"}'] == 2
+    assert values["impaired_instances"] == values["kept_nodes"] == 1
+    assert values['unread_statuses{code="UnauthorizedOperation",region="far"}'] == 1
+    assert 'unread_statuses{code="",region=""}' not in values
 
 
 def test_launches_refusals_and_registration_times_are_counted() -> None:

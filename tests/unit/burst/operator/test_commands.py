@@ -61,7 +61,7 @@ def nodes(**states: tuple[str, ...]) -> dict[str, SlurmNode]:
 
 def test_nodes_of_slurm_and_instances_of_ec2_are_joined_by_name() -> None:
     instances = (instance("i-1", "g-1"), instance("i-2", "g-2"), instance("i-3", "g-2"), instance("i-4", ""))
-    rows = node_statuses(instances, nodes(g_1=BUSY, g_2=BUSY, g_3=OFF, g_4=BUSY, g_5=RISING), State())
+    rows = node_statuses(instances, nodes(g_1=BUSY, g_2=BUSY, g_3=OFF, g_4=BUSY, g_5=RISING), State(), site())
     assert {(row.node, row.instance): row.remark for row in rows} == {
         ("", "i-4"): "instance without name",
         ("g-1", "i-1"): "",
@@ -75,7 +75,7 @@ def test_nodes_of_slurm_and_instances_of_ec2_are_joined_by_name() -> None:
 def test_an_instance_whose_node_is_off_or_down_or_unknown_is_reported() -> None:
     instances = tuple(instance(f"i-{number}", f"g-{number}") for number in (1, 2, 3))
     down = SlurmNode("g-2", frozenset({"DOWN", "CLOUD"}), "Not responding")
-    rows = node_statuses(instances, nodes(g_1=OFF) | {"g-2": down}, State())
+    rows = node_statuses(instances, nodes(g_1=OFF) | {"g-2": down}, State(), site())
     assert [row.remark for row in rows] == [
         "instance of a node that is powered down",
         "node is down: Not responding",
@@ -90,13 +90,15 @@ def test_a_node_that_an_operator_keeps_is_reported_with_its_price(words: tuple[s
     state = end(decision, launch, success(launch))
     (machine,) = launched(launch, success(launch))
     node = SlurmNode("g-1", frozenset(words), "ann looks at the GPU")
-    (row,) = node_statuses((machine,), {"g-1": node}, state)
+    (row,) = node_statuses((machine,), {"g-1": node}, state, site())
     assert row.remark == "an operator keeps it for 10.00 USD an hour: ann looks at the GPU"
 
 
 def test_an_instance_that_ec2_refuses_to_terminate_is_reported_before_other_remarks() -> None:
     refusal = TerminationRefusal("OperationNotPermitted", "x", NOW, NOW + 600)
-    (row,) = node_statuses((instance("i-1", "g-1"),), nodes(g_1=OFF), State(termination_refusals={"i-1": refusal}))
+    (row,) = node_statuses(
+        (instance("i-1", "g-1"),), nodes(g_1=OFF), State(termination_refusals={"i-1": refusal}), site()
+    )
     assert row.remark == "EC2 refuses to terminate it: OperationNotPermitted"
 
 

@@ -46,6 +46,10 @@ Command = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def landbridge(slurm: SimulatedSlurm) -> Command:
+    return landbridge_of(slurm)
+
+
+def landbridge_of(slurm: SimulatedSlurm) -> Command:
     """Return a function that runs `landbridge burst ...` on the controller."""
     variables = {
         **os.environ,

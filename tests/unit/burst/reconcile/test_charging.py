@@ -10,6 +10,7 @@ from tests.unit.burst.situations import (
     IDLE,
     NOW,
     at,
+    changes_of,
     decide,
     ec2,
     end,
@@ -114,7 +115,7 @@ def test_a_job_does_not_end_for_the_cap_of_a_job_on_the_same_node():
     now = NOW
     while now < item.lease - 60:
         decision = decide(at(slurm(*two), now), ec2(item, at=now), state, now=now)
-        assert not decision.actions
+        assert not changes_of(decision)
         state, now = decision.state, now + 60
     assert spent(state, "poor") + held_by(state, "poor", now) == 100.0
     # The other job has ended: this one would have to pay alone.

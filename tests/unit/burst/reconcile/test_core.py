@@ -17,6 +17,7 @@ from tests.unit.burst.situations import (
     NOW,
     OFFERINGS,
     at,
+    changes_of,
     decide,
     ec2,
     end,
@@ -41,14 +42,14 @@ def test_a_gang_is_launched_addressed_terminated_and_removed_from_the_journal():
     state = end(first, launch, success(launch))
     booting = launched(launch, success(launch))
     second = decide(at(GANG, NOW + 15), ec2(*booting), state, now=NOW + 15)
-    (addressed,) = second.actions
+    (addressed,) = changes_of(second)
     assert isinstance(addressed, SetAddresses) and addressed.addresses["g-1"] == "10.1.0.1"
     state = end(second, addressed, ActionOutcome(), now=NOW + 15)
-    assert not decide(at(GANG, NOW + 30), ec2(*booting), state, now=NOW + 30).actions
+    assert not changes_of(decide(at(GANG, NOW + 30), ec2(*booting), state, now=NOW + 30))
     running = slurm(job(1, "g-1", "g-2", "g-3", state="RUNNING", started=NOW + 40))
-    assert not decide(running, ec2(*booting), state, now=NOW + 45).actions
+    assert not changes_of(decide(running, ec2(*booting), state, now=NOW + 45))
     powering_down = slurm(states=dict.fromkeys(("g-1", "g-2", "g-3"), ("IDLE", "CLOUD", "POWERING_DOWN")))
-    (terminated,) = decide(powering_down, ec2(*booting), state, now=NOW + 900).actions
+    (terminated,) = changes_of(decide(powering_down, ec2(*booting), state, now=NOW + 900))
     assert isinstance(terminated, Terminate) and set(terminated.instances) == {"i-1", "i-2", "i-3"}
     remaining = decide(slurm(), ec2(), state, now=NOW + 1000).state
     assert not remaining.holds and remaining.spent
@@ -163,7 +164,7 @@ def test_a_call_for_an_ended_job_is_forgotten_and_its_hold_kept_until_then():
     first = decide(GANG, ec2())
     state = end(first, only_launch(first), LOST)
     soon = decide(at(slurm(), NOW + 30), ec2(), state, now=NOW + 30)
-    assert not soon.actions and soon.state.holds
+    assert not changes_of(soon) and soon.state.holds
     state = decide(at(slurm(), NOW + 95), ec2(), soon.state, now=NOW + 95).state
     assert [a.code for a in state.attempts.values()] == ["FORGOTTEN"] and state.holds
     state = decide(at(slurm(), NOW + 190), ec2(), state, now=NOW + 190).state
@@ -175,7 +176,7 @@ def test_instances_of_a_forgotten_call_are_terminated():
     launch = only_launch(first)
     late = launched(launch, success(launch))
     decision = decide(slurm(), ec2(*late), first.state, now=NOW + 100)
-    (action,) = decision.actions
+    (action,) = changes_of(decision)
     assert isinstance(action, Terminate) and len(action.instances) == 3 and decision.state.holds
 
 

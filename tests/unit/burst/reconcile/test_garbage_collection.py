@@ -16,6 +16,7 @@ from tests.unit.burst.situations import (
     NOW,
     OFF,
     RISING,
+    changes_of,
     decide,
     ec2,
     end,
@@ -121,7 +122,7 @@ def test_of_two_instances_without_a_registered_one_the_same_one_is_kept(known, r
 def test_a_node_without_its_instance_is_set_down_after_two_passes():
     view = slurm(job(1, "g-1", state="RUNNING"))
     first, soon, later = decisions_at(view, ec2(), (NOW, NOW + 30, NOW + 61))
-    assert not first.actions and not soon.actions
+    assert not changes_of(first) and not changes_of(soon)
     (down,) = of(later, Down)
     assert (down.nodes, down.code) == (("g-1",), "GONE") and later.state.backoffs[1].code == "GONE"
 
@@ -190,7 +191,7 @@ def test_a_node_that_is_down_is_left_until_its_completing_job_ends():
         job(1, "g-1", state="COMPLETING"), nodes=[SlurmNode("g-1", frozenset({"DOWN", "CLOUD"}), "Not responding")]
     )
     for decision in decisions_at(view, ec2(instance("i-1", "g-1")), (NOW, NOW + 400, NOW + 800)):
-        assert not decision.actions
+        assert not changes_of(decision)
 
 
 def test_a_failed_node_that_slurm_does_not_power_down_is_set_down_again():
@@ -258,7 +259,7 @@ def test_an_instance_with_a_requested_termination_does_not_serve_its_node():
 
 def test_nothing_is_terminated_without_a_view_of_ec2():
     decision = decide(slurm(states={"g-1": LEAVING, "g-2": RISING}), None)
-    assert not decision.actions
+    assert not changes_of(decision)
 
 
 @pytest.mark.parametrize("kind", ["suspend", "resume-fail"])

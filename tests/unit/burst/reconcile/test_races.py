@@ -26,6 +26,7 @@ from tests.unit.burst.situations import (
     NOW,
     RISING,
     at,
+    changes_of,
     decide,
     ec2,
     end,
@@ -229,6 +230,6 @@ def test_addresses_are_set_once_and_again_if_slurm_has_another():
     first = decide(view, ec2(booting))
     (action,) = of(first, SetAddresses)
     state = end(first, action, ActionOutcome())
-    assert not decide(view, ec2(booting), state).actions
+    assert not changes_of(decide(view, ec2(booting), state))
     wrong = slurm(job(1, "g-1"), nodes=[SlurmNode("g-1", frozenset(RISING), address="10.9.9.9")])
     assert of(decide(wrong, ec2(booting), state), SetAddresses)

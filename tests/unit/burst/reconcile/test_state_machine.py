@@ -106,7 +106,7 @@ class Bursting(RuleBasedStateMachine):
     # Users and operators.
 
     @rule(
-        command=st.sampled_from(["cancel", "cancel", "account", "up", "down", "force", "drain"]),
+        command=st.sampled_from(["cancel", "cancel", "account", "up", "down", "force", "drain", "keep", "keep"]),
         node=st.sampled_from(["g-1", "g-2", "g-7", "b-1"]),
         account=ACCOUNTS,
         data=st.data(),
@@ -126,6 +126,8 @@ class Bursting(RuleBasedStateMachine):
             slurm.power_up(node)
         elif command == "drain":
             self.world.drain(slurm.nodes[node].pool)
+        elif command == "keep":
+            self.world.keep(node, data.draw(st.sampled_from([120.0, 900.0, 7200.0])))
         else:
             (slurm.power_down_force if command == "force" else slurm.power_down)(node)
 
@@ -151,7 +153,9 @@ class Bursting(RuleBasedStateMachine):
         self.world.a_pass()
 
     @rule(
-        fault=st.sampled_from(["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow", "tags"]),
+        fault=st.sampled_from(
+            ["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow", "tags", "statuses"]
+        ),
         left=st.integers(0, 3),
         pool=POOLS,
         offerings=st.sets(st.integers(0, 7), min_size=1),
@@ -173,6 +177,8 @@ class Bursting(RuleBasedStateMachine):
                 ec2.reachable = not ec2.reachable
             case "tags":
                 ec2.tags_denied = not ec2.tags_denied
+            case "statuses":
+                ec2.statuses_denied = not ec2.statuses_denied
             case _:
                 self.world.faults.latency = 0.0 if self.world.faults.latency else 1.0 + 3 * left
 
@@ -232,6 +238,23 @@ class Bursting(RuleBasedStateMachine):
         """Change the termination protection of an instance, and let time pass until its job may have ended."""
         alive = self.world.ec2.alive()
         self.world.ec2.protect(alive[number % len(alive)])
+        self.world.run(30.0 * passes)
+
+    @precondition(lambda self: self.world.ec2.alive())
+    @rule(
+        number=st.integers(0, 15),
+        event=st.sampled_from(["instance-retirement", "instance-stop", "system-reboot", "impaired"]),
+        seconds=st.sampled_from([30.0, 240.0, 900.0, 7200.0]),
+        passes=st.sampled_from([0, 2, 6]),
+    )
+    def announced(self, number, event, seconds, passes):
+        """Schedule an event of an instance, or let its status check fail or pass again, and let time pass."""
+        alive = self.world.ec2.alive()
+        machine = alive[number % len(alive)]
+        if event == "impaired":
+            machine.impaired = not machine.impaired
+        else:
+            self.world.ec2.schedule(machine, event, seconds)
         self.world.run(30.0 * passes)
 
     @invariant()

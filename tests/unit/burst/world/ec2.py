@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from landbridge.burst.aws.terminate import terminate_each
-from landbridge.burst.model import ActionOutcome, Attempt, BurstPolicy, CloudInstance, Ec2View, Offering
+from landbridge.burst.model import ActionOutcome, Attempt, BurstPolicy, CloudInstance, Ec2View, InstanceStatus, Offering
 from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.faults import Faults
@@ -34,6 +34,9 @@ class Machine:
     usd_hour: float
     died: bool = False
     protected: bool = False  # against termination by the API
+    impaired: bool = False  # a status check of EC2 fails
+    event: str = ""  # code of a scheduled event
+    event_at: float = 0.0  # true time at which it happens
     freed: float | None = None  # time when the protection was removed
     ended: float | None = None
     why: str = ""
@@ -74,6 +77,7 @@ class Ec2World:
     boot: float = 60.0
     reachable: bool = True
     tags_denied: bool = False
+    statuses_denied: bool = False
     room: dict[str, int] = field(default_factory=dict)
     quota: int | None = None
     bucket: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens for instances, and when; by region
@@ -133,7 +137,18 @@ class Ec2World:
             self._reach()
             return {id: f"nn-1/nn-{len(id) % 2}" for id in ids if id in self.machines}
 
+    def instance_statuses(self, ids: Iterable[str]) -> dict[str, InstanceStatus]:
+        with self.faults.call("ec2.instance_statuses", "ec2", _refuse):
+            self._reach()
+            if self.statuses_denied:
+                raise AwsError("UnauthorizedOperation", "DescribeInstanceStatus")
+            return {m.id: _status(m) for id in ids if (m := self.machines[id]).alive and (m.impaired or m.event)}
+
     # Events that do not come from the controller.
+
+    def schedule(self, machine: Machine, event: str, seconds: float) -> None:
+        """Announce an event of an instance."""
+        machine.event, machine.event_at = event, self.clock.true + seconds
 
     def protect(self, machine: Machine) -> None:
         """Change the termination protection of an instance."""
@@ -146,8 +161,13 @@ class Ec2World:
             machine.ended, machine.why = self.clock.true, why
 
     def tick(self) -> None:
-        """Run the Guardrails' reaper: terminate every instance whose lease has expired, also while the controller is
+        """Carry out scheduled events, and run the Guardrails' reaper: terminate every instance whose lease has expired, also while the controller is
         off."""
+        for machine in self.alive():
+            if machine.event and machine.event_at <= self.clock.true:
+                if machine.event != "system-reboot":
+                    self.end(machine, machine.event)
+                machine.event = ""
         if self.clock.true - self.swept < REAPER_EVERY:
             return
         self.swept = self.clock.true
@@ -255,6 +275,11 @@ class Ec2World:
             lease=machine.lease,
             region=machine.offering.region,
         )
+
+
+def _status(machine: Machine) -> InstanceStatus:
+    impaired = ("system",) if machine.impaired else ()
+    return InstanceStatus(impaired, machine.event, machine.event_at if machine.event else None)
 
 
 def _parameters(attempt: Attempt) -> Attempt:

@@ -73,6 +73,8 @@ def policy(
         settle_seconds=90.0,
         insufficient_capacity_seconds=(60.0, 240.0),
         breaker_seconds=120.0,
+        impaired_seconds=120.0,
+        event_margin_seconds=180.0,
         launch_batch=batch,
         promotions=(PromotionPolicy(LOCAL, ("gpu",), 600.0),),
         **settings,

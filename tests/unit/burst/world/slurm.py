@@ -1,6 +1,6 @@
 """Simulated Slurm with the interface of landbridge.burst.slurm.slurm and the commands of users and operators."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from landbridge.burst.model import BurstPolicy, JobComment, SlurmJob, SlurmNode, SlurmView
 from landbridge.burst.slurm.slurm import REASON_STATES, SlurmError
@@ -97,6 +97,11 @@ class SlurmWorld(Slurmctld):
             self._reach()
             for name in nodes:
                 self.power_down(name)
+
+    def keep(self, nodes: Collection[str], owned: Collection[str]) -> None:
+        with self.faults.call("slurm.keep", "slurm", _refuse):
+            self._reach()
+            self.excepted = (self.excepted - set(owned)) | set(nodes)
 
     def set_network_paths(self, paths: Mapping[str, str]) -> None:
         with self.faults.call("slurm.set_network_paths", "slurm", _refuse):

@@ -37,10 +37,12 @@ class Slurmctld:
     twice: bool = False  # ResumeProgram is called twice
     lose: bool = False  # the shim's order never reaches the journal
     end_reports: set[int] = field(default_factory=set)  # jobs whose end the controller has reported or tried to
+    excepted: set[str] = field(default_factory=set)  # nodes in SuspendExcNodes
     half: bool = False  # the next `down` ends after its first command
     local: int = 2  # nodes on-prem
     again: list[tuple[OrderKind, tuple[str, ...], dict[int, tuple[str, ...]]]] = field(default_factory=list)
     ran: Callable[[Sequence[SimJob]], None] = lambda jobs: None
+    allocating: Callable[[SimJob, SimNode], None] = lambda job, node: None
     promoted: Callable[[SimJob], None] = lambda job: None
     downed: Callable[[SimNode, str], None] = lambda node, reason: None
     left_apart: Callable[[int], bool] = lambda job: False
@@ -182,6 +184,7 @@ class Slurmctld:
         job.pool = self.nodes[job.nodes[0]].pool
         for name in job.nodes:
             node = self.nodes[name]
+            self.allocating(job, node)
             node.base, node.job = "ALLOCATED", job.id
             node.wake = node.power == "POWERED_DOWN"
 
@@ -200,7 +203,11 @@ class Slurmctld:
             elif node.wake and node.power == "POWERED_DOWN":
                 rising.append(node)
             elif node.going or (
-                node.power == "UP" and node.base != "ALLOCATED" and not node.job and now - node.busy > SUSPEND_TIME
+                node.power == "UP"
+                and node.base != "ALLOCATED"
+                and not node.job
+                and now - node.busy > SUSPEND_TIME
+                and node.name not in self.excepted
             ):
                 falling.append(node)
         for node in rising:

@@ -42,10 +42,13 @@ class Watch:
     baseline: float = 0.0  # the journal no longer knows spending before this time
     jumped: bool = False
     drained: set[str] = field(default_factory=set)
+    # Nodes whose instance has an event that a pass has seen: name, instance, and time of the node's power state.
+    announced: set[tuple[str, str, float]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.slurm.ran = self.on_run
         self.slurm.downed = self.on_down
+        self.slurm.allocating = self.on_allocate
         self.slurm.promoted = self.on_promote
         self.ec2.started = self.on_start
         self.ec2.ending = self.on_end
@@ -83,6 +86,11 @@ class Watch:
         if not self.allowed(job):
             raise Breach(f"restricted job {job.id} is permitted in the cloud")
 
+    def on_allocate(self, job: SimJob, node: SimNode) -> None:
+        """Check a node that Slurm gives to a job."""
+        if (node.name, node.machine, node.since) in self.announced:
+            raise Breach(f"job {job.id} begins on {node.name}, although EC2 has announced an event of {node.machine}")
+
     def on_run(self, parts: Sequence[SimJob]) -> None:
         """Check a job that has all its nodes and starts."""
         for job in parts:
@@ -102,6 +110,10 @@ class Watch:
         if self._ends(job) and job.id not in self.slurm.end_reports:
             raise Breach(f"job {job.id} ends with {node.name} without a reason")
         if job is None or not self._runs_legitimately(job):
+            return
+        machine = self.ec2.machines.get(node.machine)
+        margin = self.policy.event_margin_seconds + SIGNED
+        if "EVENT" in reason and machine is not None and machine.event_at - margin <= self.slurm.clock.true:
             return
         if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in self.caps()):
             return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
@@ -175,6 +187,21 @@ class Watch:
             raise Breach(f"the instances have cost {cost:.2f}, and {counted:.2f} are spent or held")
 
     # After each pass.
+
+    def see_events(self, before: State) -> None:
+        """Note the nodes with an event that the finished pass has read from the journal, where it began with `before`."""
+        self.announced.clear()
+        if self.slurm.faults.latency:
+            return  # Slurm may have changed since the query
+        for node in self.slurm.nodes.values():
+            machine = self.ec2.machines.get(node.machine)
+            status = before.instance_statuses.get(node.machine)
+            if machine is None or not machine.alive or not (machine.event and status and status.event):
+                continue
+            closes = machine.offering.closes
+            is_known = machine.id in before.terminated_at or machine.id in before.termination_refusals
+            if node.power == "UP" and not is_known and (closes is None or machine.event_at < closes):
+                self.announced.add((node.name, machine.id, node.since))
 
     def after_pass(self, clean: bool) -> None:
         true = self.slurm.clock.true

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from landbridge.burst.model import BurstPolicy, State
+from landbridge.burst.model import BurstPolicy, NodeKeep, SlurmNode, State
+from landbridge.burst.operator import edits
 from landbridge.burst.reconcile.apart import is_left_apart
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.ec2 import Ec2World
@@ -47,7 +48,7 @@ class World:
 
     def a_pass(self) -> bool:
         """Make one pass of the controller; return False if it crashed."""
-        met = self.faults.met
+        met, before = self.faults.met, self.journal.keeper.load()
         self.passes += 1
         try:
             self.due = self.one_pass(self.journal, self.ec2, self.slurm, self.policy, self.clock.now)
@@ -57,6 +58,8 @@ class World:
             self.watch.after_pass(False)
             return False
         self.watch.after_pass(self.faults.met == met)
+        if self.faults.met == met:
+            self.watch.see_events(before)
         self.watch.check_holds(self.journal.keeper.load())
         self.watch.check_charges(*self.journal.keeper.load_with_charges())
         return True
@@ -88,6 +91,19 @@ class World:
         self.journal.keeper.save(before, replace(before, drained=drained))
         self.watch.drained = set(drained)
 
+    def keep(self, node: str, seconds: float) -> None:
+        """Do `landbridge burst keep`, or `keep --release` if the node is kept."""
+        before, now = self.journal.keeper.load(), self.clock.now
+        if node in before.keeps or node in self.slurm.excepted:
+            change = edits.release([node], self.slurm.excepted, now)
+        else:
+            nodes = {name: SlurmNode(name, sim.states(False)) for name, sim in self.slurm.nodes.items()}
+            try:
+                change = edits.keep(self.policy, nodes, [node], NodeKeep(now + seconds, now, "tests", "ann"))
+            except edits.EditError:
+                return  # it has no instance
+        self.journal.keeper.save(before, change(before))
+
     def jump(self, seconds: float) -> None:
         self.clock.skew += seconds
         self.watch.jump()
@@ -105,7 +121,11 @@ class World:
         for machine in ec2.alive():
             if machine.protected:
                 ec2.protect(machine)
-        ec2.tags_denied = False
+        ec2.tags_denied = ec2.statuses_denied = False
+        for machine in ec2.alive():
+            machine.impaired, machine.event = False, ""
+        for node in {*self.journal.keeper.load().keeps, *slurm.excepted}:
+            self.keep(node, 0.0)
         for pool in list(self.watch.drained):
             self.drain(pool)
         slurm.up, slurm.twice, slurm.lose, slurm.half = True, False, False, False
@@ -136,5 +156,6 @@ class World:
             *(f"{n.name} is {n.base}+{n.power} ({n.reason})" for n in nodes),
             *(f"{token} is held" for token in state.holds),
             *(f"{a.token} is open" for a in state.attempts.values() if a.ended is None),
+            *(f"{node} is not suspended" for node in self.slurm.excepted),
             *(f"order {o.seq} {o.kind} waits" for o in state.orders),
         ]

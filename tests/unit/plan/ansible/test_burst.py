@@ -175,9 +175,11 @@ def test_accounts_have_their_permission_for_aws_and_their_budget() -> None:
 
 def test_waiting_times_of_burst_are_read_from_the_file() -> None:
     settings = {"wait_minutes": 20, "grace_minutes": 30, "orphan_minutes": 3, "breaker_minutes": 60, "unpriced": True}
-    config = read({("burst",): {**settings, "metrics_port": None}})
+    of_health = {"impaired_minutes": 10, "event_margin_minutes": 0}
+    config = read({("burst",): {**settings, **of_health, "metrics_port": None}})
     policy = config.policy
     assert (policy.grace_minutes, policy.orphan_seconds, policy.breaker_seconds) == (30, 180, 3600)
+    assert (policy.impaired_seconds, policy.event_margin_seconds) == (600, 0)
     assert policy.unpriced and config.metrics is None
     (promotion,) = policy.promotions
     assert (promotion.partition, promotion.partitions, promotion.wait_seconds) == ("gpu", ("p5",), 1200)
