@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import growth, parallelcluster
+from bench import burst, growth, parallelcluster
 from bench.measure import Contender, Failed, Figures, take_turns
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -103,6 +103,12 @@ def within_limits(figures: dict[str, Figures]) -> bool:
     return is_good
 
 
+def _measure_burst(*arguments: str) -> int:
+    """Return the exit status of bench.burst, run as a separate process: memory measured from a large one is too large."""
+    print(flush=True)
+    return subprocess.run([sys.executable, "-m", "bench.burst", *arguments], cwd=ROOT, check=False).returncode
+
+
 def main() -> int:
     """Return 0 when all commands of ours could be measured and are within their limits.
 
@@ -114,12 +120,18 @@ def main() -> int:
     parser.add_argument(
         "--only", help="measure only commands whose name contains this, and the baseline; no comparison"
     )
+    parser.add_argument(
+        "--burst", metavar="PARTS", help="measure only these parts of the burst controller: " + ",".join(burst.PARTS)
+    )
     parser.add_argument("--no-burst", action="store_true", help="do not measure node starts (some minutes)")
     parser.add_argument("--no-replay", action="store_true", help="do not measure the replay of a queue (two minutes)")
     parser.add_argument("--keep", action="store_true", help="save this run: later runs are compared with it")
     options = parser.parse_args()
     # Bytecode as after any installation.
     subprocess.run([sys.executable, str(ROOT / "bootstrap" / "compile_start.py")], check=False)
+    peers = [] if options.peer_runs else ["--no-peers"]
+    if options.burst:
+        return _measure_burst(*options.burst.split(","), *peers)
     landbridge = str(Path(sys.executable).parent / "landbridge")
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as name:
         folder = Path(name)
@@ -148,13 +160,7 @@ def main() -> int:
     print()
     is_good = within_limits(figures)
     if not options.no_burst and not options.only:
-        print("\nfrom the request for a job's nodes until Slurm knows their addresses\n", flush=True)
-        # A separate process: memory measured from a large parent process is too large.
-        arguments = [] if options.peer_runs else ["--no-peers"]
-        is_good = (
-            subprocess.run([sys.executable, "-m", "bench.burst", *arguments], cwd=ROOT, check=False).returncode == 0
-            and is_good
-        )
+        is_good = _measure_burst(*peers) == 0 and is_good
     if not options.no_replay and not options.only:
         print("\njobs per second of `landbridge burst simulate`, a queue without AWS\n", flush=True)
         arguments = [] if options.peer_runs else ["--no-peer"]

@@ -89,7 +89,8 @@ def client(cloud: EmulatorProcess, service: str) -> Any:
     """Return a client with the operator's access keys."""
     keys = cloud.operator_credentials.read_text().splitlines()
     values: dict[str, Any] = dict(line.split(" = ") for line in keys if " = " in line)
-    return boto3.session.Session(region_name=REGION, **values).client(service, endpoint_url=cloud.endpoint)
+    session: Any = boto3.session.Session(region_name=REGION, **values)
+    return session.client(service, endpoint_url=cloud.endpoint)
 
 
 class Slurm:
@@ -115,9 +116,7 @@ class Slurm:
         for name, text in scripts.items():
             (self.folder / "bin" / name).write_text(text)
             (self.folder / "bin" / name).chmod(0o755)
-        ping = json.loads((RECORDED / "scontrol-ping.json").read_text())
-        ping["pings"][0]["hostname"] = socket.gethostname().partition(".")[0]
-        (self.folder / "ping.json").write_text(json.dumps(ping))
+        write_ping(self.folder)
         (self.folder / "burst.json").write_text(json.dumps(settings(cloud, resources, self.folder)))
         self.prepare(0, 1)
         self.activate()
@@ -189,6 +188,13 @@ def write_scripts(folder: Path) -> None:
     for name, text in {"sinfo": "#!/bin/sh\ncat {folder}/now/sinfo.txt\n", "squeue": SQUEUE}.items():
         (folder / "bin" / name).write_text(text.format(folder=folder))
         (folder / "bin" / name).chmod(0o755)
+
+
+def write_ping(folder: Path) -> None:
+    """Write the answer of `scontrol ping` with this host as the active controller into `folder`."""
+    ping = json.loads((RECORDED / "scontrol-ping.json").read_text())
+    ping["pings"][0]["hostname"] = socket.gethostname().partition(".")[0]
+    (folder / "ping.json").write_text(json.dumps(ping))
 
 
 def recorded_job(changed: Mapping[str, object]) -> str:

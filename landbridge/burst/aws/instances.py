@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from sys import intern
 from typing import Any
 
 from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Market
@@ -13,21 +14,24 @@ _MARKETS: Mapping[str, Market] = {"spot": "spot", "capacity-block": "capacity-bl
 
 
 def instance_of(raw: Mapping[str, Any], region: str = "") -> CloudInstance:
-    """Return an instance from DescribeInstances. `region`: empty for the policy's own region."""
+    """Return an instance from DescribeInstances. `region`: empty for the policy's own region.
+
+    Texts that many instances share are kept once in memory.
+    """
     tags = {tag["Key"]: tag.get("Value", "") for tag in raw.get("Tags", [])}
     return CloudInstance(
         id=raw["InstanceId"],
         node=node_of(tags, raw.get("AmiLaunchIndex", 0)),
-        state=raw["State"]["Name"],
+        state=intern(raw["State"]["Name"]),
         address=raw.get("PrivateIpAddress") or "",
-        subnet=raw.get("SubnetId") or "",
-        type=raw.get("InstanceType") or "",
+        subnet=intern(raw.get("SubnetId") or ""),
+        type=intern(raw.get("InstanceType") or ""),
         market=_MARKETS.get(raw.get("InstanceLifecycle") or "", "on-demand"),
         launched=raw["LaunchTime"].timestamp(),
-        pool=tags.get(POOL, ""),
-        token=tags.get(LAUNCH, ""),
+        pool=intern(tags.get(POOL, "")),
+        token=intern(tags.get(LAUNCH, "")),
         jobs=tuple(int(job) for job in tags.get(JOB, "").split(",") if job.isdigit()),
-        account=tags.get(ACCOUNT, ""),
+        account=intern(tags.get(ACCOUNT, "")),
         lease=parse_iso(tags.get(LEASE_EXPIRES, "")),
         region=region,
     )

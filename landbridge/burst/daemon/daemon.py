@@ -8,6 +8,7 @@ actions; on SIGHUP it reads the configuration again. It may be killed at any poi
 
 import argparse
 import fcntl
+import gc
 import signal
 import socket
 import sqlite3
@@ -54,6 +55,9 @@ SNAPSHOT_INTERVAL_SECONDS = 30.0
 #: Time for which a controller that takes over waits for a snapshot that cannot be read. An earlier pass of its own would
 #: replace the snapshot by an older journal.
 UNREADABLE_SNAPSHOT_SECONDS = 120.0
+#: New objects before a garbage collection. A pass over 10,000 nodes creates hundreds of thousands of objects, hardly any
+#: of them in cycles; Python's 700 would take a tenth of its processor time.
+COLLECTION_THRESHOLD = 10_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--config", type=Path)
     parser.add_argument("--once", action="store_true", help="run one pass and exit")
     options = parser.parse_args(argv)
+    gc.freeze()  # what is loaded by now stays
+    gc.set_threshold(COLLECTION_THRESHOLD)
     try:
         config = load(options.config)
         lock = _lock_host(config.state_dir / LOCK)

@@ -12,6 +12,7 @@ slurm-23-11-11-1 to slurm-26-05-3-1; commit ff14834caa (filters with --json, 24.
 
 import re
 from collections.abc import Iterator, Sequence
+from sys import intern
 
 from landbridge.burst.model import SlurmJob
 from landbridge.hostlist import HostlistError, expand
@@ -90,12 +91,12 @@ def _job(fields: Sequence[str]) -> SlurmJob:
         started = _timestamp(start)
         return SlurmJob(
             id=int(number),  # after a line break
-            state=state,
+            state=intern(state),
             nodes=() if is_pending else nodes,
-            partition=partition,
-            account=account,
-            user=user,
-            wckey=wckey.lstrip("*"),
+            partition=intern(partition),  # shared by many jobs: kept once in memory
+            account=intern(account),
+            user=intern(user),
+            wckey=intern(wckey.lstrip("*")),
             restarts=int(restarts or 0),
             started=None if is_pending else started,
             minutes=_minutes(limit),

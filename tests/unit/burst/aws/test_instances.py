@@ -1,6 +1,8 @@
 """Reading of EC2 descriptions: node names by index, leases, and only the fields that are needed."""
 
 from typing import Any
+from xml.parsers.expat import ExpatError
+from xml.sax.saxutils import escape
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2 import Ec2
-from landbridge.burst.aws.instances import node_of
+from landbridge.burst.aws.instances import instance_of, node_of
 from landbridge.burst.aws.instances_xml import FIELDS, read
 from landbridge.burst.model import Offering
 from landbridge.hostlist import compress
@@ -62,3 +64,63 @@ def test_instances_are_parsed_as_botocore_parses_them(
     for item, expected in zip(parsed, by_botocore, strict=True):
         known = {**expected, "State": {"Name": expected["State"]["Name"]}}
         assert item == {key: known[key] for key in item} and len(item["Tags"]) > 8
+
+
+def _response(*instances: str, end: str = "") -> bytes:
+    reservations = "".join(f"<item><instancesSet><item>{text}</item></instancesSet></item>" for text in instances)
+    return f"<answer xmlns='urn:ec2'><reservationSet>{reservations}</reservationSet>{end}</answer>".encode()
+
+
+def test_other_elements_with_the_names_of_fields_are_not_parsed() -> None:
+    inner = (
+        "<item><instanceId>i-9</instanceId><subnetId>subnet-9</subnetId><groupSet><item><a/></item></groupSet></item>"
+    )
+    text = (
+        f"<networkInterfaceSet>{inner}{inner}</networkInterfaceSet>\n<groupSet/><instanceId>i-1</instanceId><vpcId>vpc-1"
+        "</vpcId>\n  <placement><subnetId>subnet-9</subnetId></placement><instanceState><code>16</code><name>running</name>"
+        "</instanceState><subnetId>subnet-1</subnetId><privateIpAddress/><instanceType>p5<b>48</b>xlarge</instanceType>"
+        "<tagSet><item><key>k</key><value>&lt;groupSet&gt; ü </value></item><item><key>e</key><value/></item></tagSet>"
+    )
+    tags = [{"Key": "k", "Value": "<groupSet> ü "}, {"Key": "e", "Value": ""}]
+    expected = {
+        "InstanceId": "i-1",
+        "State": {"Name": "running"},
+        "SubnetId": "subnet-1",
+        "PrivateIpAddress": "",
+        "Tags": tags,
+    }
+    assert read(_response(text, "<instanceId>i-2</instanceId>", end="<nextToken>n</nextToken>")) == {
+        "Instances": [expected, {"InstanceId": "i-2", "Tags": []}],
+        "NextToken": "n",
+    }
+    assert read(_response()) == {"Instances": []}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"not XML", b"<answer><groupSet></answer>", _response("<groupSet>"), _response("<instanceId>")[:-20]],
+)
+def test_a_response_that_cannot_be_parsed_is_an_error(body: bytes) -> None:
+    with pytest.raises((ExpatError, ValueError)):
+        read(body)
+
+
+@given(st.lists(st.tuples(st.text(st.characters(codec="ascii", categories=["L", "N", "P", "S"])), st.text("<&>\"' é"))))
+def test_tags_are_parsed_whatever_they_contain(tags: list[tuple[str, str]]) -> None:
+    items = "".join(f"<item><key>{escape(key)}</key><value>{escape(value)}</value></item>" for key, value in tags)
+    (instance,) = read(_response(f"<tagSet>{items}</tagSet><instanceId>i-1</instanceId>"))["Instances"]
+    assert instance["Tags"] == [{"Key": key, "Value": value} for key, value in tags]
+    assert instance["InstanceId"] == "i-1"
+
+
+def test_texts_that_instances_share_are_kept_once_in_memory() -> None:
+    raw = (
+        "<instanceId>i-1</instanceId><instanceState><name>shutting-down</name></instanceState><subnetId>subnet-1</subnetId>"
+        "<instanceType>p5.48xlarge</instanceType><launchTime>2026-11-25T10:00:00.000Z</launchTime><tagSet>"
+        "<item><key>landbridge:pool</key><value>gpu-large</value></item><item><key>landbridge:launch</key><value>lb-1"
+        "</value></item><item><key>landbridge:account</key><value>vision-group</value></item></tagSet>"
+    )
+    first, second = map(instance_of, read(_response(raw, raw))["Instances"])
+    for name in ("state", "subnet", "type", "pool", "token", "account"):
+        assert getattr(first, name) is getattr(second, name), name
+    assert first == second and (first.pool, first.token, first.account) == ("gpu-large", "lb-1", "vision-group")

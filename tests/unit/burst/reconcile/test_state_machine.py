@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -273,8 +273,15 @@ class Bursting(RuleBasedStateMachine):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
-TestBursting = pytest.mark.slow(pytest.mark.timeout(1800 + examples(300, 10_000))(Bursting.TestCase))
-TestBursting.settings = settings(
+@seed(20_261_125)
+class BurstingWithSeed(Bursting):
+    """The same machine with a fixed seed: with the new seed of every long run, `make test-long` has two."""
+
+
+TIMEOUT = pytest.mark.timeout(1800 + examples(300, 10_000))
+TestBursting = pytest.mark.slow(TIMEOUT(Bursting.TestCase))
+TestBurstingWithSeed = pytest.mark.long(pytest.mark.slow(TIMEOUT(BurstingWithSeed.TestCase)))
+TestBursting.settings = TestBurstingWithSeed.settings = settings(
     max_examples=examples(300, 10_000),
     stateful_step_count=30,
     deadline=None,

@@ -225,3 +225,12 @@ def test_other_output_of_sinfo_is_an_error(text: str) -> None:
 def test_the_format_names_every_field_with_the_separator() -> None:
     assert job_format("|x|").split(",")[:2] == ["JobID:0|x|", "State:0|x|"]
     assert len(job_format("|x|").split(",")) == len(JOB_FIELDS)
+
+
+def test_texts_that_jobs_share_are_kept_once_in_memory() -> None:
+    shared = {"Partition": "gpu-large", "Account": "vision-group", "UserName": "researcher", "WCKey": "*project-1"}
+    first, second = jobs_of(line(**shared) + line(JobID="8", **shared), SEPARATOR)
+    for name in ("state", "partition", "account", "user", "wckey"):
+        assert getattr(first, name) is getattr(second, name), name
+    assert (first.partition, first.account, first.user) == ("gpu-large", "vision-group", "researcher")
+    assert first.wckey == "project-1"
