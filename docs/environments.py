@@ -23,7 +23,7 @@ def table() -> str:
     """Return a row for each environment, sorted by name: its machines, and its cost by `landbridge cost`."""
     from landbridge.environment import load_environment
     from landbridge.hostlist import expand
-    from landbridge.plan.cost import spend
+    from landbridge.plan.cost import aws_spend
 
     lines = [
         "| environment | on-prem nodes | nodes in AWS, at most | region | a month, all nodes running | a month, without jobs | without a known price |",
@@ -35,7 +35,7 @@ def table() -> str:
             raise SystemExit(f"{path} has errors: run landbridge check")
         onprem = _counted((group.platform, len(expand(group.hosts))) for group in environment.node_groups)
         aws = _counted((f"{pool.instance} ({pool.capacity[0].kind})", pool.max_nodes) for pool in environment.aws.pools)
-        costs = spend(environment)
+        costs = aws_spend(environment)
         unknown = costs.without_price
         pools = sorted(
             {f"{item.pool}: {item.description}" for item in unknown if item.pool and "volume" not in item.description}

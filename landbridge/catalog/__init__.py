@@ -4,7 +4,7 @@ from landbridge.catalog.aws.endpoints import EndpointFact, endpoint_features, en
 from landbridge.catalog.aws.images import PublicImage, images
 from landbridge.catalog.aws.instances import Ebs, Instances, InstanceType, NetworkCard, Purchase, instances
 from landbridge.catalog.aws.limits import AwsLimits, Quota, limits, quota_of
-from landbridge.catalog.aws.prices import OnPremRates, Price, PriceRange, Prices, price_of, prices
+from landbridge.catalog.aws.prices import Price, PriceRange, Prices, price_of, prices
 from landbridge.catalog.aws.regions import Region, offered, regions, services, zones
 from landbridge.catalog.aws.signing_helper import PublishedHelper, SigningHelper, signing_helper
 from landbridge.catalog.aws.storage import StorageFacts, storage
@@ -12,6 +12,7 @@ from landbridge.catalog.files import CatalogueError
 from landbridge.catalog.hardware.gpu_stack import GpuStack, gpu_stack
 from landbridge.catalog.hardware.gpus import Gpu, generation, gpus
 from landbridge.catalog.hardware.hardware import Accelerators, Cpus
+from landbridge.catalog.hardware.onprem_costs import OnPremCosts, onprem_costs
 from landbridge.catalog.hardware.platforms import Platform, platforms
 from landbridge.catalog.regimes import Regime, obligations, regimes
 from landbridge.catalog.slurm.sources import SlurmSources, slurm_sources
@@ -29,7 +30,7 @@ __all__ = [
     "InstanceType",
     "Instances",
     "NetworkCard",
-    "OnPremRates",
+    "OnPremCosts",
     "Platform",
     "Price",
     "PriceRange",
@@ -54,6 +55,7 @@ __all__ = [
     "limits",
     "obligations",
     "offered",
+    "onprem_costs",
     "platforms",
     "price_of",
     "prices",

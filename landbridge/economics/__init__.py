@@ -1,1 +1,1 @@
-"""Economics: cost of owned and rented capacity, and the cheapest mix of both for a recorded demand."""
+"""Economics of owned and rented GPUs: total cost, break-even, sensitivity, the cheapest mix, and published models. Pure."""

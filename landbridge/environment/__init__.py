@@ -54,6 +54,7 @@ from landbridge.environment.model import (
     User,
     Window,
 )
+from landbridge.environment.onprem.costs import Costs, Financing, Goodput, OwnedNode, Power, Staff
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, SiteServices
@@ -75,6 +76,7 @@ __all__ = [
     "CloudAccess",
     "CloudServices",
     "ControllerHost",
+    "Costs",
     "DataClass",
     "DataRepository",
     "DataSet",
@@ -94,8 +96,10 @@ __all__ = [
     "ExistingSubnet",
     "ExistingVpc",
     "ExternalNfsHome",
+    "Financing",
     "FsxLustre",
     "FsxOpenZfs",
+    "Goodput",
     "GuardrailsSettings",
     "Hosts",
     "HubClass",
@@ -120,11 +124,13 @@ __all__ = [
     "OnPrem",
     "OpenZfsHome",
     "OtherRegion",
+    "OwnedNode",
     "Partition",
     "Placement",
     "PlacementPolicy",
     "PoolActions",
     "PoolSettings",
+    "Power",
     "Qos",
     "RegionPool",
     "Reservation",
@@ -137,6 +143,7 @@ __all__ = [
     "SiteServices",
     "SlurmSettings",
     "Spot",
+    "Staff",
     "Statement",
     "Storage",
     "Suppression",

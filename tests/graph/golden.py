@@ -10,7 +10,7 @@ from pathlib import Path
 from landbridge.catalog import regions
 from landbridge.environment import Environment, load_environment
 from landbridge.hostlist import expand
-from landbridge.plan.cost import spend
+from landbridge.plan.cost import aws_spend
 from sandbox.pulumi_provider.graph import Graph, record
 from sandbox.pulumi_provider.recorder import program_of
 from sandbox.pulumi_provider.serialization import Bag
@@ -63,7 +63,7 @@ def summary(name: str) -> str:
         lines.append(f"  {len(expand(group.hosts)):>4} {group.platform} {group.hosts}")
     for pool in environment.aws.pools:
         lines.append(f"  {pool.max_nodes:>4} {pool.instance} {pool.name}, {pool.min_nodes} kept")
-    money = spend(environment)
+    money = aws_spend(environment)
     lines += ["", "US dollars a month (always)"]
     for line in money.lines:
         owner = f"{line.pool}: " if line.pool else ""

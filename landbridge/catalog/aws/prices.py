@@ -41,19 +41,6 @@ class PriceRange:
     confidence: Confidence
 
 
-class OnPremRates(Facts):
-    """Rates of an on-prem node-hour, in addition to the machine's price and power."""
-
-    network_share: float
-    years: float
-    maintenance_share: float
-    colocation_usd_month: float
-    pue: float
-    usd_kwh: float
-    staff_per_node: float
-    staff_usd_year: float
-
-
 class PriceSource(Facts):
     """Source of prices. `date`: the day on which they were valid."""
 
@@ -85,7 +72,6 @@ class Prices(Facts):
     date: date
     sources: Mapping[str, PriceSource]
     rows: tuple[PriceRow, ...]
-    onprem: OnPremRates
 
     @model_validator(mode="after")
     def _sources_are_named(self) -> "Prices":

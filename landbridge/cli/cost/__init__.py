@@ -4,10 +4,10 @@ from types import ModuleType
 
 import typer
 
-from landbridge.cli.cost import diff, estimate, mix
+from landbridge.cli.cost import breakeven, compare, diff, estimate, mix, reproduce, tco
 
 #: Modules with commands below `landbridge cost`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = (diff, mix)
+MODULES: tuple[ModuleType, ...] = (diff, tco, breakeven, compare, mix, reproduce)
 
 
 def register(app: typer.Typer) -> None:

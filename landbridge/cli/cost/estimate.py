@@ -1,4 +1,4 @@
-"""Command `landbridge cost`: estimate the AWS bill of an environment before it is built."""
+"""Command `landbridge cost`: estimate the bill of an environment, in AWS and on-prem, before it is built."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +22,7 @@ def cost(
     allow: Allow = False,
     form: Form = Format.TEXT,
 ) -> None:
-    """Print the cost of the AWS resources. Prices are dated list prices, with all nodes running and with none.
+    """Print the cost of both sites: AWS resources at dated list prices, with all nodes running and with none, and owned nodes.
 
     Without taxes, discounts and traffic. Exit status: 0, or 1 if the sum is a lower bound, because an item has no known
     price; items billed by volume are listed and are no reason. Example: landbridge cost -s example

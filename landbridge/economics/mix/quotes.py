@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from landbridge.catalog import Price, PriceRange, instances, limits, price_of, prices
+from landbridge.catalog import Price, PriceRange, instances, limits, onprem_costs, price_of
 from landbridge.catalog.aws.prices import PriceKind
 from landbridge.economics.mix.prices import MixPrices
 from landbridge.environment import Environment, PoolSettings
@@ -130,11 +130,9 @@ def _add_owned(quotes: Quotes, environment: Environment, given: GivenRates) -> N
     if rate.usd is None:
         quotes.lacks(f"{rate.basis}: owned GPUs are left out", fix, ("onprem", "nodes"))
         return
-    listed = prices()
     usd = rate.usd / largest.gpu_count * quotes.unit
-    quotes.quotes.append(
-        Quote("owned", usd, listed.date, f"{rate.basis}; rates `onprem` of the catalogue's prices", "secondary")
-    )
+    source = f"{rate.basis}; inputs by `landbridge cost tco`"
+    quotes.quotes.append(Quote("owned", usd, onprem_costs().date, source, "secondary"))
 
 
 def _add_committed(quotes: Quotes, given: GivenRates) -> None:

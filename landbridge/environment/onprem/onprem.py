@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import AbsolutePath, HostName, HostRange, Model, Port, Text, Url, Word
+from landbridge.environment.onprem.costs import Costs
 from landbridge.environment.onprem.driver import Driver
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.gpu_tools import GpuTools
@@ -151,3 +152,4 @@ class OnPrem(Model):
     gpu_tools: GpuTools = Field(
         default=GpuTools(), description="GPU software besides the driver: DCGM, containers, RDMA"
     )
+    costs: Costs = Field(default_factory=Costs, description="inputs of the cost of the nodes, for `landbridge cost`")

@@ -41,13 +41,14 @@ class SpendLine:
 
 @dataclass(frozen=True, slots=True)
 class Unpriced:
-    """Billed item without an amount: its price is unknown, or it is billed by volume."""
+    """Billed item without an amount: its price is unknown, or it is billed by volume. `hosts`: of an owned node group."""
 
     description: str
     pool: str | None
     data_class: str | None
     why: str
     reason: UnpricedReason = "no_price"
+    hosts: str | None = None
 
 
 BillItem = SpendLine | Unpriced

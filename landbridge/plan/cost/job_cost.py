@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from landbridge import hostlist
-from landbridge.catalog import OnPremRates, platforms, prices
+from landbridge.catalog import onprem_costs
 from landbridge.environment import Environment, PoolSettings
+from landbridge.plan.cost.owned_inputs import OwnedGroup, owned_groups
+from landbridge.plan.cost.owned_node import onprem_node_hour
 from landbridge.plan.instances.capacity import terms
 from landbridge.plan.instances.rates import known_rate, purchase_words
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes, pool_node_names
-
-_HOURS_PER_YEAR = 8760
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +48,11 @@ class JobCost:
         return sum(line.usd for line in self.lines if line.idle)
 
 
-def onprem_node_hour(price_usd: float, power_kw: float, rates: OnPremRates) -> float:
-    """Return the cost of one hour of an owned node, used or idle, in USD: purchase of the node and its share of the
-    fabric over its years of use, maintenance, colocation, power and staff. The residual value is 0.
-    """
-    purchase = price_usd * (1 + rates.network_share) / (rates.years * _HOURS_PER_YEAR)
-    maintenance = price_usd * rates.maintenance_share / _HOURS_PER_YEAR
-    colocation = rates.colocation_usd_month * 12 / _HOURS_PER_YEAR
-    power = power_kw * rates.pue * rates.usd_kwh
-    staff = rates.staff_per_node * rates.staff_usd_year / _HOURS_PER_YEAR
-    return purchase + maintenance + colocation + power + staff
-
-
 def node_hour_usd(environment: Environment, node: str) -> Rate:
     """Return the rate of a node by its Slurm name; without a price for an unknown node."""
-    for group in environment.node_groups:
+    for group in owned_groups(environment):
         if node in hostlist.expand(group.hosts):
-            return _onprem_rate(group.platform)
+            return _onprem_rate(group)
     for pool in environment.aws.pools:
         if node in pool_node_names(pool):
             return _pool_rate(pool, environment)
@@ -108,12 +96,12 @@ def _lines(environment: Environment, usd: Mapping[str, float], gpus: Mapping[str
     return (*lines, *idle)
 
 
-def _onprem_rate(platform: str) -> Rate:
-    facts = platforms().get(platform)
-    if facts is None or facts.price_usd is None or facts.power_kw is None:
-        return Rate(None, f"no price known for {platform}")
-    usd = onprem_node_hour(facts.price_usd, facts.power_kw, prices().onprem)
-    return Rate(usd, f"owned {platform} at ${usd:,.2f} a node-hour, prices of {prices().date}")
+def _onprem_rate(group: OwnedGroup) -> Rate:
+    """Return the cost of an hour of an owned node with jobs."""
+    if group.inputs is None:
+        return Rate(None, f"no price known for {group.platform}: {group.missing}")
+    usd = onprem_node_hour(group.inputs).usd
+    return Rate(usd, f"owned {group.platform} at ${usd:,.2f} a node-hour, prices of {onprem_costs().date}")
 
 
 def _pool_rate(pool: PoolSettings, environment: Environment) -> Rate:

@@ -8,9 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from landbridge.catalog import PriceRange, platforms, price_of, prices
+from landbridge.catalog import PriceRange, onprem_costs, price_of
 from landbridge.environment import DirectConnectSettings, Environment
-from landbridge.plan.cost.job_cost import onprem_node_hour
+from landbridge.plan.cost.owned_inputs import owned_groups
+from landbridge.plan.cost.owned_node import onprem_node_hour
 from landbridge.plan.placement.destinations import Destination
 from landbridge.plan.placement.filters import workload
 from landbridge.plan.placement.job import PlacementJob
@@ -94,11 +95,10 @@ def delay_price(environment: Environment, workload: str) -> tuple[float, str]:
     configured = environment.placement.delay_usd_gpu_hour
     if configured is not None:
         return configured, f"{configured:,.2f} USD a GPU-hour (placement.delay_usd_gpu_hour)"
-    for group in environment.node_groups:
-        facts = platforms().get(group.platform)
-        if facts is not None and facts.price_usd is not None and facts.power_kw is not None and facts.gpus.count:
-            usd = onprem_node_hour(facts.price_usd, facts.power_kw, prices().onprem) / facts.gpus.count
-            return usd, f"{usd:,.2f} USD a GPU-hour (an owned GPU of a {group.platform}, {prices().date})"
+    for group in owned_groups(environment):
+        if group.inputs is not None and group.gpus:
+            usd = onprem_node_hour(group.inputs).usd / group.gpus
+            return usd, f"{usd:,.2f} USD a GPU-hour (an owned GPU of a {group.platform}, {onprem_costs().date})"
     return 0.0, "0 USD a GPU-hour (placement.delay_usd_gpu_hour is not in the file)"
 
 

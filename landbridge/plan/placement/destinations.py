@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from landbridge.catalog import Accelerators, instances, platforms, prices
-from landbridge.environment import Environment, PoolSettings
+from landbridge.catalog import Accelerators, instances, onprem_costs, platforms
+from landbridge.environment import Costs, Environment, NodeGroup, PoolSettings
 from landbridge.environment.base import Site
+from landbridge.plan.cost.owned_inputs import node_costs
 from landbridge.plan.instances.capacity import boot_seconds, fallbacks, kept_nodes
 from landbridge.plan.instances.rates import instance_rate
 from landbridge.plan.other_regions import other_regions
@@ -54,23 +55,33 @@ def destinations_of(environment: Environment) -> tuple[Destination, ...]:
     return (*_onprem(environment, members), *_cloud(environment, nodes, members, promoted))
 
 
+def _energy(environment: Environment, group: NodeGroup) -> tuple[float | None, str]:
+    """Return the cost of the electricity of a node with jobs for an hour in USD, and its basis; None if it is not known."""
+    costs = environment.onprem.costs if environment.onprem is not None else Costs()
+    if costs.power is None:
+        return 0.0, "electricity is not counted (onprem.costs.power)"
+    stated = node_costs(costs, group).load_kw
+    power_kw = stated if stated is not None else platforms()[group.platform].power_kw
+    if power_kw is None:
+        return None, f"no power known for {group.platform}"
+    words = f"{power_kw:g} kW x PUE {costs.power.pue:g} x {costs.power.usd_kwh:g} USD a kWh"
+    usd = power_kw * costs.power.pue * costs.power.usd_kwh
+    return usd, f"energy of a {group.platform}: {words}, {onprem_costs().date}"
+
+
 def _onprem(environment: Environment, members: dict[str, frozenset[str]]) -> Iterator[Destination]:
     by_platform: dict[str, list[Nodes]] = {}
+    first_groups: dict[str, NodeGroup] = {}
     for group, nodes in zip(environment.node_groups, onprem_nodes(environment), strict=True):
         # A job of whole GPUs does not fit on MIG instances.
         if nodes.gpu_count and not nodes.parts:
             by_platform.setdefault(group.platform, []).append(nodes)
-    rates = prices().onprem
+            first_groups.setdefault(group.platform, group)
     for platform, groups in by_platform.items():
-        accelerators, power_kw = groups[0].accelerators, platforms()[platform].power_kw
+        accelerators = groups[0].accelerators
         assert accelerators is not None  # it has GPUs
         names = frozenset(name for group in groups for name in group.names)
-        usd = None if power_kw is None else power_kw * rates.pue * rates.usd_kwh
-        basis = (
-            f"no power known for {platform}"
-            if power_kw is None
-            else f"energy of a {platform}: {power_kw:g} kW x PUE {rates.pue:g} x {rates.usd_kwh:g} USD a kWh, {prices().date}"
-        )
+        usd, basis = _energy(environment, first_groups[platform])
         yield Destination(
             name=f"on-prem {platform}",
             site="onprem",

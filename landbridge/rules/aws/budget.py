@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.cost import Spend, spend
+from landbridge.plan.cost import Spend, aws_spend
 from landbridge.rules.environment_cache import cached, with_known_types
 from landbridge.rules.environment_paths import POOL_SIZES, REGION, SHARES, usd
 from landbridge.rules.registry import rule
@@ -26,7 +26,7 @@ _COSTS: tuple[DataPath, ...] = (
 
 @cached
 def _spend(environment: Environment) -> Spend:
-    return spend(with_known_types(environment))
+    return aws_spend(with_known_types(environment))
 
 
 @rule

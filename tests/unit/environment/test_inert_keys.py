@@ -11,7 +11,7 @@ from landbridge.environment import Environment
 
 ROOT = Path(__file__).resolve().parents[3] / "landbridge"
 #: Folders whose code has an effect on the cluster. The model itself and the rules have none.
-READERS = ("plan", "burst", "live", "realise", "cli", "ops", "simulation", "acceptance", "policy")
+READERS = ("plan", "burst", "live", "realise", "cli", "ops", "simulation", "acceptance", "policy", "economics")
 #: Keys without a reader in READERS, each with the reason.
 EXCEPTIONS = {
     "Kubernetes.hybrid_nodes": "no component builds EKS: `check` reports aws.kubernetes as not built (decision 19)",

@@ -31,7 +31,7 @@ def test_the_text_output_has_every_line_its_date_and_the_unpriced_items() -> Non
     completed = run("cost", "-s", "example", COLUMNS="150")
     assert completed.returncode == 0, completed.stderr
     for line in spend(shipped("example")).lines:
-        assert line.description in completed.stdout and f"{line.as_of}" in completed.stdout
+        assert line.description in completed.stdout and f"{line.as_of or 'undated'}" in completed.stdout
     assert "not in the sum:" in completed.stdout and "$0.09 a GB" in completed.stdout
     assert "idle: with no node running" in completed.stdout
 

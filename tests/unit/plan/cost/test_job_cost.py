@@ -6,16 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.catalog import Price, price_of, prices
+from landbridge.catalog import Price, price_of
 from landbridge.findings import DataPath
-from landbridge.plan.cost.job_cost import job_cost, node_hour_usd, onprem_node_hour
+from landbridge.plan.cost.job_cost import job_cost, node_hour_usd
+from landbridge.plan.cost.owned_inputs import owned_groups
+from landbridge.plan.cost.owned_node import onprem_node_hour
 from tests.unit.core.samples import environment
 
 
 def test_an_on_prem_h100_node_costs_as_in_the_reference() -> None:
     # 250,141.80 USD, 15 % for the network, three years, 5 % upkeep, 1,500 USD a month of space, 10.2 kW, a quarter of
     # an operator.
-    assert onprem_node_hour(250_141.8, 10.2, prices().onprem) == pytest.approx(21.85, abs=0.005)
+    (group,) = owned_groups(environment())
+    assert group.inputs is not None
+    assert onprem_node_hour(group.inputs).usd == pytest.approx(21.85, abs=0.005)
 
 
 def test_jobs_are_priced_by_whole_nodes() -> None:

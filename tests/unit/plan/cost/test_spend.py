@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from landbridge.catalog import price_of, prices
+from landbridge.catalog import onprem_costs, price_of, prices
 from landbridge.findings import DataPath
 from landbridge.plan.cost import HOURS_PER_MONTH, Spend, SpendLine, spend
 from tests.unit.core.samples import environment, shipped
@@ -168,7 +168,11 @@ def test_spend_is_additive_over_pools(body: dict[str, Any]) -> None:
 def test_every_line_has_a_source_and_its_fixed_part_is_not_above_the_whole(body: dict[str, Any]) -> None:
     total = spend(built(body))
     for line in total.lines:
-        assert line.source and line.as_of <= prices().date and line.confidence in ("primary", "secondary", "verify")
+        assert (
+            line.source
+            and line.as_of <= max(prices().date, onprem_costs().date)
+            and line.confidence in ("primary", "secondary", "verify")
+        )
         assert line.usd_hour > 0 and 0 <= line.fixed_hour <= line.usd_hour + 1e-9
         assert 0 <= line.fixed_month <= line.usd_month + 1e-6
     assert all(item.why for item in total.unpriced)

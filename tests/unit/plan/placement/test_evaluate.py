@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from landbridge.catalog import Price, platforms, price_of, prices
+from landbridge.catalog import Price, onprem_costs, platforms, price_of
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import DataPath
 from landbridge.plan.placement.destinations import destinations_of
@@ -47,12 +47,13 @@ ONPREM, AWS = "on-prem dgx-h100", "p5 on_demand us-east-1"
 def test_an_idle_site_costs_its_energy_only() -> None:
     decision = place_job(environment(PRICED), JOB, SiteState())
     assert names(decision) == [ONPREM, AWS] and not decision.rejected
-    rates, power = prices().onprem, platforms()["dgx-h100"].power_kw
-    assert power is not None
-    assert parts(decision.ranked[0]) == {"energy": pytest.approx(10 * power * rates.pue * rates.usd_kwh)}
+    inputs, power = onprem_costs().inputs, platforms()["dgx-h100"].power_kw
+    pue, usd_kwh = inputs["pue"].base, inputs["usd_kwh"].base
+    assert power is not None and pue is not None and usd_kwh is not None
+    assert parts(decision.ranked[0]) == {"energy": pytest.approx(10 * power * pue * usd_kwh)}
     # Half a node has half of its energy; AWS bills whole instances.
     half = place_job(environment(PRICED), replace(JOB, gpus=4), SiteState())
-    assert parts(half.ranked[0])["energy"] == pytest.approx(5 * power * rates.pue * rates.usd_kwh)
+    assert parts(half.ranked[0])["energy"] == pytest.approx(5 * power * pue * usd_kwh)
     price = price_of("on_demand", "p5.48xlarge", "us-east-1")
     assert isinstance(price, Price)
     boot_hours = decision.ranked[1].timing.boot_hours
