@@ -76,3 +76,8 @@ def regimes() -> Mapping[str, Regime]:
 def obligations() -> Mapping[str, str]:
     """Return the description of each obligation."""
     return _read().obligations
+
+
+def regimes_date() -> date:
+    """Return the day on which the regimes were recorded."""
+    return _read().as_of

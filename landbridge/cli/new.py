@@ -58,7 +58,7 @@ def new(
     from landbridge.rules import check
 
     source = find_environment(origin)
-    target, started = _target(source, name)
+    target, started = target_file(source, name)
     before = load_environment(source)
     if before.environment is None:
         raise FindingsError(before.findings)
@@ -83,12 +83,14 @@ def new(
         with target.open("w" if started else "x", encoding="utf-8") as file:
             file.write(started.ends(text) if started else text)
     except FileExistsError:
-        raise FindingsError([_exists(target)]) from None
+        raise FindingsError([file_exists(target)]) from None
     typer.echo(f"wrote {target}\nnext: landbridge check -s {name}, then read the file: its comments give the reasons")
 
 
-def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
-    """Return the file to write, and the settings that Pulumi has already written into it."""
+def target_file(source: Path, name: str) -> "tuple[Path, Begun | None]":
+    """Return the file to write, and the settings that Pulumi has already written into it. Raises
+    FindingsError for an invalid name and for an existing environment.
+    """
     from pydantic import TypeAdapter, ValidationError
 
     from landbridge.environment.file.fork import begun
@@ -104,11 +106,12 @@ def _target(source: Path, name: str) -> "tuple[Path, Begun | None]":
         return target, None
     started = begun(target.read_text(encoding="utf-8"))
     if started is None:
-        raise FindingsError([_exists(target)])
+        raise FindingsError([file_exists(target)])
     return target, started
 
 
-def _exists(target: Path) -> Finding:
+def file_exists(target: Path) -> Finding:
+    """Return the finding for a file that would be overwritten."""
     return Finding("already-there", f"{target} already exists", (), "choose another name, or remove it first")
 
 
