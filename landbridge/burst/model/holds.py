@@ -9,7 +9,7 @@ from typing import NamedTuple
 Claim = tuple[int, str, float | None]
 
 
-class Share(NamedTuple):
+class JobShare(NamedTuple):
     """Share of a job (0: no job) in a time of an instance."""
 
     job: int
@@ -59,7 +59,7 @@ class BudgetHold:
             usd_by_account[share.account] = usd_by_account.get(share.account, 0.0) + share.usd
         return usd_by_account
 
-    def shares(self, start: float, stop: float) -> Iterator[Share]:
+    def shares(self, start: float, stop: float) -> Iterator[JobShare]:
         """Yield who pays which part of a time; a job may have several shares."""
         ends = {end for _, _, end in self.claims if end is not None and start < end < stop}
         for first, last in pairwise(sorted({start, *ends, stop}) if start < stop else ()):
@@ -67,4 +67,4 @@ class BudgetHold:
             payers = payers or [(0, self.account)]
             seconds, usd = self.nodes * (last - first) / len(payers), self.cost(first, last) / len(payers)
             for job, account in payers:
-                yield Share(job, account, seconds, usd)
+                yield JobShare(job, account, seconds, usd)

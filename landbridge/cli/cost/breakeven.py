@@ -31,9 +31,9 @@ def breakeven(
     instance: Instance = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Print the utilisation and the months at which owned nodes cost as much as renting, by purchase option.
+    """Print when owned nodes cost as much as renting.
 
-    Also the saving over a grid of utilisation and months, and the dated prices for which "60 to 70 percent" is right.
+    Utilisation and months, by purchase option. Also the saving over a grid of utilisation and months, and the dated prices for which "60 to 70 percent" is right.
     Example: landbridge cost breakeven -s hybrid --utilisation 0.7
     """
     environment = require(stack, file)

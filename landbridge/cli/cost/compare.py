@@ -29,9 +29,9 @@ def compare(
     instance: Instance = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Print the cost of the same used GPU-hours, owned and rented, and the effect of each input from low to high.
+    """Print the cost of GPU-hours, owned and rented.
 
-    Prices are the newest of the environment's region. Example: landbridge cost compare -s hybrid --months 36
+    Also the effect of each input from low to high. Prices are the newest of the environment's region. Example: landbridge cost compare -s hybrid --months 36
     """
     from landbridge.economics.comparison import option_costs
     from landbridge.economics.goodput import losses

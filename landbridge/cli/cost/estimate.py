@@ -22,10 +22,13 @@ def cost(
     allow: Allow = False,
     form: Form = Format.TEXT,
 ) -> None:
-    """Print the cost of both sites: AWS resources at dated list prices, with all nodes running and with none, and owned nodes.
+    """Print the cost of both sites.
 
-    Without taxes, discounts and traffic. Exit status: 0, or 1 if the sum is a lower bound, because an item has no known
-    price; items billed by volume are listed and are no reason. Example: landbridge cost -s example
+    AWS resources at dated list prices, with all nodes running and with none, and owned nodes. Without taxes,
+    discounts and traffic. Exit status: 0, or 1 if the sum is a lower bound, because an item has no known price; items
+    billed by volume are listed and are no reason.
+
+    Example: landbridge cost -s example
     """
     from landbridge.plan.cost import spend
 

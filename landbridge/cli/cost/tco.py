@@ -28,9 +28,9 @@ def tco(
     utilisation: Utilisation = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Print the total cost of the owned nodes by term, and per GPU-hour offered, used and finished.
+    """Print the total cost of the owned nodes.
 
-    Inputs are onprem.costs of the environment. Example: landbridge cost tco -s hybrid --months 36 --utilisation 0.7
+    By term, and per GPU-hour offered, used and finished. Inputs are onprem.costs of the environment. Example: landbridge cost tco -s hybrid --months 36 --utilisation 0.7
     """
     from landbridge.economics.tco import tco as total_cost
 
