@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import cycle, product
 
 LIMIT = 65_536
 _DIGITS = "0123456789"
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 
 
 class HostlistError(ValueError):
@@ -56,6 +58,24 @@ def compress(hosts: Iterable[str]) -> str:
     folded = _fold_widths(groups)
     words = [(prefix, width, _word(prefix, width, sorted(numbers))) for (prefix, width), numbers in folded.items()]
     return ",".join([word for _, _, word in sorted([*words, *((name, 0, name) for name in plain)])])
+
+
+def without_inner_commas(text: str) -> list[str]:
+    """Return words for the same hosts without a comma in brackets.
+
+    For programs that divide a list at every comma, such as Slurm's reader of SuspendExcNodes with counts.
+
+    >>> without_inner_commas("dgx[01,03-04],nfs1")
+    ['dgx01', 'dgx[03-04]', 'nfs1']
+    """
+    words: list[str] = []
+    for _, word in _words(text):
+        parts = [
+            [f"[{part}]" if "-" in part else part for part in piece.split(",")] if is_body else [piece]
+            for is_body, piece in zip(cycle((False, True)), _BRACKETS.split(word))
+        ]
+        words += map("".join, product(*parts))
+    return words
 
 
 def _fold_widths(groups: dict[tuple[str, int], set[int]]) -> dict[tuple[str, int], set[int]]:

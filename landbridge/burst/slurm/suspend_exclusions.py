@@ -5,11 +5,9 @@ count, so the whole value is set; it then divides the value at every comma, also
 to 26.05, power_save.c (_parse_exc_nodes), proc_req.c (_slurm_rpc_set_suspend_exc_nodes).
 """
 
-import re
-from collections.abc import Collection, Iterator
-from itertools import cycle, product
+from collections.abc import Collection
 
-_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+from landbridge.hostlist import without_inner_commas
 
 
 def with_keeps(value: str, nodes: Collection[str], owned: Collection[str]) -> str:
@@ -18,7 +16,8 @@ def with_keeps(value: str, nodes: Collection[str], owned: Collection[str]) -> st
     present = {_kept_node(word) for word in words}
     words += [f"{node}:1" for node in sorted(nodes) if node not in present]
     if any(":" in word for word in words):
-        words = [part for word in words for part in _without_inner_commas(word)]
+        # A word with a count cannot be divided; those of Landbridge have no comma.
+        words = [part for word in words for part in ([word] if ":" in word else without_inner_commas(word))]
     return ",".join(words)
 
 
@@ -43,15 +42,3 @@ def _kept_node(word: str) -> str:
     """Return the node of a word `<node>:1`, else an empty text."""
     name, _, count = word.partition(":")
     return name if count == "1" and "[" not in name else ""
-
-
-def _without_inner_commas(word: str) -> Iterator[str]:
-    """Yield words for the same nodes without a comma in brackets; a word with a count cannot be divided."""
-    if ":" in word or "," not in word:
-        yield word
-        return
-    parts = [
-        [f"[{part}]" if "-" in part else part for part in text.split(",")] if is_body else [text]
-        for is_body, text in zip(cycle((False, True)), _BRACKETS.split(word))
-    ]
-    yield from map("".join, product(*parts))

@@ -30,9 +30,9 @@ def keep(
     config: ConfigFile = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Keep nodes up for a time, also without a job: Slurm does not suspend them.
+    """Keep nodes up for a time, also without a job.
 
-    They cost money: the launching account's, until a hard budget, the time, --release or a power-down ends the keep.
+    Slurm does not suspend them. They cost money: the launching account's, until a hard budget, the time, --release or a power-down ends the keep.
     Examples: landbridge burst keep p5-[1-4] --for 4h --reason "debug NCCL"; landbridge burst keep --release p5-[1-4]
     """
     from landbridge.burst.model import DecisionRecord, NodeKeep

@@ -87,8 +87,10 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
 
 
 def why(name: JobOrNode, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
-    """Explain why a job runs or does not run in AWS, or the state of a node. Prints data class, offerings tried, budget, and
-    the fix; of a node its instance, scheduled events, keep, and the latest decisions.
+    """Explain where a job runs, or the state of a node.
+
+    Prints data class, offerings tried, budget, and the fix; of a node its instance, scheduled events, keep, and the
+    latest decisions.
 
     Exit status 1 for an unknown job or node. Examples: landbridge burst why 4711; landbridge burst why p5-3
     """

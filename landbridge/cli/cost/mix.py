@@ -86,9 +86,9 @@ def mix(
     today: Today = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Print the cheapest mix of owned GPUs and AWS's capacity for a recorded demand, and the Capacity Blocks to buy now.
+    """Print the cheapest mix of owned and rented GPUs.
 
-    A price that is not known is a finding, and its instrument is left out. Example:
+    Prints the mix for a recorded demand, and the Capacity Blocks to buy now. A price that is not known is a finding, and its instrument is left out. Example:
     landbridge cost mix jobs.txt -s hybrid --owned-usd-gpu-hour 2.73
     """
     from landbridge.economics.mix.quotes import GivenRates, quotes_of

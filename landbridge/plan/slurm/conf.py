@@ -182,13 +182,16 @@ def _power_saving(environment: Environment, nodes: Sequence[Nodes]) -> dict[str,
 def _never_suspended(environment: Environment, onprem: Sequence[str]) -> dict[str, Scalar]:
     """Return SuspendExcNodes: the on-prem nodes, and the minimum of each pool; `p5-[1-8]:2` are any two of the eight.
 
-    Slurm does not suspend them; the burst controller launches them.
+    Slurm does not suspend them; the burst controller launches them. Slurm divides a value with a count at every comma, also
+    at those in brackets (power_save.c, _parse_exc_nodes).
     """
     min_nodes_of_pools = [
         (pool_node_names(pool), kept_nodes(pool, environment.region)) for pool in environment.aws.pools
     ]
     counted = [f"{hostlist.compress(names)}:{count}" for names, count in min_nodes_of_pools if count]
-    excluded = [*([hostlist.compress(list(onprem))] if onprem else []), *counted]
+    excluded = [hostlist.compress(list(onprem))] if onprem else []
+    if counted:
+        excluded = [part for word in excluded for part in hostlist.without_inner_commas(word)] + counted
     return {"SuspendExcNodes": ",".join(excluded)} if excluded else {}
 
 

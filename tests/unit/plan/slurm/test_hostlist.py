@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.hostlist import HostlistError, compress, expand
+from landbridge.hostlist import HostlistError, compress, expand, without_inner_commas
 
 NAMES = st.from_regex(r"[a-z][a-z-]{0,5}[0-9]{0,4}", fullmatch=True)
 
@@ -73,6 +73,12 @@ def test_hosts_are_compressed_to_a_host_list(hosts: list[str], text: str) -> Non
 @given(st.sets(NAMES, min_size=1, max_size=40))
 def test_a_compressed_host_list_expands_to_the_same_hosts(hosts: set[str]) -> None:
     assert set(expand(compress(hosts))) == hosts
+
+
+@given(st.sets(NAMES, min_size=1, max_size=40))
+def test_words_without_inner_commas_expand_to_the_same_hosts(hosts: set[str]) -> None:
+    words = ",".join(without_inner_commas(compress(hosts))).split(",")
+    assert {host for word in words for host in expand(word)} == hosts
 
 
 @given(st.text(alphabet="dgx0123456789[]-, .é", max_size=20))

@@ -151,6 +151,11 @@ def test_power_saving_excludes_on_prem_nodes() -> None:
     values = conf({("aws", "pools", 0, "suspend_after"): 77, ("aws", "pools", 0, "resume_timeout"): 333})
     assert values["SuspendExcNodes"] == "dgx[01-02]"
     assert values["SuspendExcStates"] == "DOWN,DRAIN,FAIL"
+    # With a count in the value, Slurm divides it at every comma, also inside brackets.
+    hosts = {("onprem", "nodes", 0, "hosts"): "dgx[01,03-04]"}
+    words = conf({**hosts, ("aws", "pools", 0, "min_nodes"): 1})["SuspendExcNodes"].split(",")
+    assert [word for word in words if ":" in word] == ["p5-[1-4]:1"]
+    assert [host for word in words if ":" not in word for host in hostlist.expand(word)] == ["dgx01", "dgx03", "dgx04"]
     assert (values["SuspendTime"], values["ResumeTimeout"]) == ("77", "333")
     assert values["ResumeProgram"] == "/opt/landbridge/bin/landbridge-resume"
     assert values["PrologSlurmctld"] == "/opt/landbridge/bin/landbridge-prolog-wait"
