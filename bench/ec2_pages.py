@@ -122,8 +122,9 @@ def serving(pages: Pages) -> Iterator[Pages]:
             action = query["Action"][0]
             start, size = int(query.get("NextToken", ["0"])[0]), int(query.get("MaxResults", [str(PAGE_SIZE)])[0])
             is_read = action == "DescribeInstances"
-            body = pages.page(start, size) if is_read else f"<{action}Response/>".encode()
-            pages.sent, pages.calls = pages.sent + len(body), pages.calls + 1
+            healthy = "<instanceStatusSet/>" if action == "DescribeInstanceStatus" else ""
+            body = pages.page(start, size) if is_read else f"<{action}Response>{healthy}</{action}Response>".encode()
+            pages.sent, pages.calls = pages.sent + len(body), pages.calls + is_read
             self.send_response(200)
             self.send_header("Content-Type", "text/xml;charset=UTF-8")
             self.send_header("Content-Length", str(len(body)))

@@ -54,7 +54,9 @@ class FixedSlurm:
     def active(self) -> bool:
         return True
 
-    def view(self, policy: BurstPolicy, pending: Any = None, need_address: Any = ()) -> SlurmView:
+    def view(
+        self, policy: BurstPolicy, pending: Any = (), need_address: Any = (), *, all_pending: bool = False
+    ) -> SlurmView:
         job = SlurmJob(self.job, "CONFIGURING", self.nodes, "gpu", "lab", "ann", started=self.started, minutes=60)
         if self.refused:
             job = SlurmJob(self.job, "PENDING", (), "gpu", "lab", "ann", restarts=1, minutes=60)
