@@ -3,7 +3,6 @@ access.
 """
 
 import gc
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,10 +11,7 @@ import typer
 from landbridge.cli.common import File, Format, Stack, exit_code, print_findings, print_json, require
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from landbridge.simulation.conditions import CapacityStep, Conditions
-    from landbridge.simulation.result import SimulatedJob, SimulationResult
+    from landbridge.simulation.conditions import CapacityStep
     from landbridge.simulation.scenario import Scenario
 
 Queue = Annotated[
@@ -89,6 +85,7 @@ def simulate(
     landbridge burst simulate jobs.csv -s hybrid --picture jobs.svg
     """
     from landbridge.cli.burst.simulation_text import print_text
+    from landbridge.cli.display.replays import replays
     from landbridge.simulation.conditions import Conditions
     from landbridge.simulation.mapping import AccountMapping, simulated_jobs
     from landbridge.simulation.report import report
@@ -122,7 +119,7 @@ def simulate(
         shares={name: float(account.fairshare) for name, account in environment.scheduler.accounts.items()},
         seed=seed,
     )
-    without, bursting = _played(scenario, tasks, conditions)
+    without, bursting = replays(scenario, tasks, conditions)
     if picture is not None:
         from landbridge.simulation.chart import picture as drawn
 
@@ -147,25 +144,3 @@ def _capacity_step(text: str, scenario: "Scenario") -> "CapacityStep":
         message = f"{text} is not POOL=NODES or POOL=NODES@TIME with a pool of {', '.join(names)}"
         raise typer.BadParameter(message, param_hint="--aws-capacity")
     return CapacityStep(pool, int(nodes), at)
-
-
-def _played(
-    scenario: "Scenario", tasks: "Sequence[SimulatedJob]", conditions: "Conditions"
-) -> tuple["SimulationResult", "SimulationResult"]:
-    """Run both simulations in parallel, with a progress bar for the longer one on a terminal."""
-    from landbridge.simulation.replay import replay
-    from landbridge.simulation.worker_process import start_replay_without_bursting
-
-    result_without_bursting = start_replay_without_bursting(scenario, tasks, conditions)
-    if not sys.stderr.isatty():
-        bursting = replay(scenario, tasks, conditions=conditions)
-        return result_without_bursting(), bursting
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bars:
-        bar = bars.add_task("replaying", total=len(tasks))
-        bursting = replay(
-            scenario, tasks, conditions=conditions, progress=lambda done: bars.update(bar, completed=done)
-        )
-    return result_without_bursting(), bursting
