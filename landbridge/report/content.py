@@ -15,7 +15,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FigureRow:
     """Row of a table: a heading, the values as text, and a bar."""
 
     heading: str
@@ -30,7 +30,7 @@ class Table:
 
     caption: str
     headings: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[FigureRow, ...]
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -58,7 +58,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class CurveLine:
     """Horizontal line of a curve."""
 
     name: str
@@ -75,7 +75,7 @@ class Curve:
     first_day: str
     last_day: str
     unit: str
-    levels: tuple[Level, ...] = ()
+    levels: tuple[CurveLine, ...] = ()
 
     @property
     def top(self) -> float:

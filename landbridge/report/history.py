@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from landbridge.economics.mix.study import Study
-from landbridge.report.content import Bar, Curve, Level, Row, Section, Table
+from landbridge.report.content import Bar, Curve, CurveLine, FigureRow, Section, Table
 from landbridge.simulation.report import SimulationReport, WaitStatistics
 from landbridge.timestamps import iso
 from landbridge.trace import Demand
@@ -23,9 +23,9 @@ def demand_section(study: Study) -> Section:
     """Return the demand over time with the owned GPUs, and the cheapest mix beside others."""
     demand, quotes, best = study.demand, study.quotes, study.best
     owned = best.use_of("owned").units * best.unit
-    levels = [Level("mean", demand.mean, 3)]
-    levels += [Level("owned in the cheapest mix", owned, 2)] if owned else []
-    levels += [Level("owned now", quotes.onprem_gpus, 3)] if quotes.onprem_gpus else []
+    levels = [CurveLine("mean", demand.mean, 3)]
+    levels += [CurveLine("owned in the cheapest mix", owned, 2)] if owned else []
+    levels += [CurveLine("owned now", quotes.onprem_gpus, 3)] if quotes.onprem_gpus else []
     curve = Curve(
         "GPUs needed at once, if every job starts when it is submitted: the largest number in each part of the period",
         largest_values(demand, COLUMNS),
@@ -38,7 +38,7 @@ def demand_section(study: Study) -> Section:
         "USD for the period of the trace",
         ("", "USD", "USD per GPU-hour", "owned GPUs"),
         tuple(
-            Row(
+            FigureRow(
                 name,
                 (f"{mix.usd:,.0f}", f"{mix.usd_gpu_hour:.2f}", f"{mix.use_of('owned').units * mix.unit:,}"),
                 Bar(0.0, mix.usd, 2 if mix is best else 1),
@@ -50,7 +50,8 @@ def demand_section(study: Study) -> Section:
         "Cheapest mix by instrument",
         ("instrument", "nodes at once", "USD"),
         tuple(
-            Row(_WORDS[use.instrument], (f"{use.units:,}", f"{use.usd:,.0f}"), Bar(0.0, use.usd)) for use in best.uses
+            FigureRow(_WORDS[use.instrument], (f"{use.units:,}", f"{use.usd:,.0f}"), Bar(0.0, use.usd))
+            for use in best.uses
         ),
     )
     dearest = max(study.mixes.items(), key=lambda pair: pair[1].usd)
@@ -74,7 +75,7 @@ def waits_section(report: SimulationReport) -> Section:
         "Hours from submission to start",
         ("", "with bursting", "without"),
         tuple(
-            Row(name, (f"{_hours(report.waits, field):,.1f}", f"{_hours(report.waits_without, field):,.1f}"), bar)
+            FigureRow(name, (f"{_hours(report.waits, field):,.1f}", f"{_hours(report.waits_without, field):,.1f}"), bar)
             for name, field in (("mean", "mean"), ("median", "p50"), ("95th percentile", "p95"), ("longest", "longest"))
             for bar in [Bar(0.0, _hours(report.waits, field), 2, _hours(report.waits_without, field))]
         ),
@@ -87,10 +88,10 @@ def waits_section(report: SimulationReport) -> Section:
         ("account", "USD"),
         (
             *(
-                Row(name or "no job (min_nodes)", (f"{usd:,.0f}",), Bar(0.0, usd))
+                FigureRow(name or "no job (min_nodes)", (f"{usd:,.0f}",), Bar(0.0, usd))
                 for name, usd in sorted(by_account.items(), key=lambda pair: -pair[1])
             ),
-            Row("all", (f"{report.usd:,.0f}",), is_total=True),
+            FigureRow("all", (f"{report.usd:,.0f}",), is_total=True),
         ),
     )
     refused = "; ".join(f"{code} {jobs:,}" for code, jobs in sorted(report.refused.items()))

@@ -7,7 +7,7 @@ from landbridge.economics.cloud_rates import CloudRate
 from landbridge.economics.comparison import Comparison, option_costs
 from landbridge.economics.tornado import tornado
 from landbridge.plan.cost.owned_node import onprem_node_hour
-from landbridge.report.content import Bar, Grid, Row, Section, Table
+from landbridge.report.content import Bar, FigureRow, Grid, Section, Table
 
 UTILISATIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MONTHS = (6, 12, 18, 24, 36, 48, 60)
@@ -54,7 +54,7 @@ def _verdict(comparison: Comparison, months: float, utilisation: float, goodput:
 def _totals(comparison: Comparison, months: float, utilisation: float, goodput: float) -> Iterator[Table]:
     options = option_costs(comparison, months, utilisation, goodput)
     rows = tuple(
-        Row(
+        FigureRow(
             option.name,
             (
                 f"{option.usd:,.0f}",
@@ -69,11 +69,11 @@ def _totals(comparison: Comparison, months: float, utilisation: float, goodput: 
     caption = f"{name}: {months:g} months for the same used GPU-hours"
     yield Table(caption, ("", "USD", "USD per used GPU-hour", "per finished GPU-hour"), rows)
     hour = onprem_node_hour(comparison.inputs, utilisation)
-    terms = [Row(term, (f"{usd:,.2f}",), Bar(0.0, usd)) for term, usd in hour.terms.items()]
+    terms = [FigureRow(term, (f"{usd:,.2f}",), Bar(0.0, usd)) for term, usd in hour.terms.items()]
     yield Table(
         f"{name}: an hour of one node by term",
         ("term", "USD"),
-        (*terms, Row("all", (f"{hour.usd:,.2f}",), is_total=True)),
+        (*terms, FigureRow("all", (f"{hour.usd:,.2f}",), is_total=True)),
     )
 
 
@@ -112,7 +112,7 @@ def _grid(comparison: Comparison, rate: CloudRate) -> Grid:
 
 def _sensitivity(comparison: Comparison, utilisation: float) -> Table:
     rows = tuple(
-        Row(
+        FigureRow(
             bar.name,
             (f"{bar.low:g} to {bar.high:g} {bar.unit}", f"{bar.usd_low:.2f}", f"{bar.usd_high:.2f}"),
             Bar(bar.usd_low, bar.usd_high, 3, bar.usd_base),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
-from landbridge.report.content import Bar, Curve, Figure, Grid, Report, Row, Section, Table
+from landbridge.report.content import Bar, Curve, Figure, FigureRow, Grid, Report, Section, Table
 
 #: Steps of colour of a grid, from the smallest values to the largest.
 SHADES = 3
@@ -71,7 +71,7 @@ def _table(table: Table) -> Iterator[str]:
     yield "</tbody></table></div>"
 
 
-def _row(row: Row, scale: tuple[float, float], has_bars: bool) -> str:
+def _row(row: FigureRow, scale: tuple[float, float], has_bars: bool) -> str:
     cells = "".join(f"<td>{escape(value)}</td>" for value in row.values)
     bar = ""
     if has_bars:

@@ -14,11 +14,8 @@ _CONFIDENCE: tuple[str, ...] = get_args(Confidence)
 
 
 @dataclass(frozen=True, slots=True)
-class BookPrice:
-    """Price of an item at one place: `low` and `high` in USD for one `unit`, equal unless the file has a range.
-
-    `day` is the date of the source, None if the file has none. `path` is the price's path in the file.
-    """
+class ItemPrice:
+    """Price of an item in one region: `low` and `high` in USD for one `unit`, equal unless it is a range."""
 
     kind: PriceKind
     name: str
@@ -26,10 +23,6 @@ class BookPrice:
     low: float
     high: float
     unit: str
-    day: date | None
-    source: str
-    confidence: Confidence
-    path: DataPath
 
     @property
     def item(self) -> tuple[PriceKind, str, str]:
@@ -40,6 +33,19 @@ class BookPrice:
     def usd(self) -> str:
         """Return the price as text, such as `$55.04` or `$16.95 to $55.04`."""
         return f"${self.high:g}" if self.low == self.high else f"${self.low:g} to ${self.high:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class BookPrice(ItemPrice):
+    """Price of a price book.
+
+    `day` is the date of the source, None if the file has none. `path` is the price's path in the file.
+    """
+
+    day: date | None
+    source: str
+    confidence: Confidence
+    path: DataPath
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from landbridge.catalog.aws.prices import PriceKind
-from landbridge.plan.price_book.book import BookPrice, PriceBook
+from landbridge.plan.price_book.book import BookPrice, ItemPrice, PriceBook
 
 _HEADER = """\
 # Prices of this organisation in US dollars, in the format of landbridge/catalog/prices.yaml. Rows are only appended: older ones
@@ -28,26 +27,10 @@ class NewSource:
 
 
 @dataclass(frozen=True, slots=True)
-class NewPrice:
-    """Price to append: `low` and `high` in USD for one `unit`, equal unless it is a range."""
+class NewPrice(ItemPrice):
+    """Price to append, with its source."""
 
-    kind: PriceKind
-    name: str
-    region: str
-    low: float
-    high: float
-    unit: str
     source: NewSource
-
-    @property
-    def item(self) -> tuple[PriceKind, str, str]:
-        """Return kind, name and region, as those of BookPrice."""
-        return self.kind, self.name, self.region
-
-    @property
-    def usd(self) -> str:
-        """Return the price as text, such as `$55.04` or `$16.95 to $55.04`."""
-        return f"${self.high:g}" if self.low == self.high else f"${self.low:g} to ${self.high:g}"
 
 
 def changed_prices(book: PriceBook, prices: Iterable[NewPrice]) -> tuple[tuple[NewPrice, BookPrice | None], ...]:

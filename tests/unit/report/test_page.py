@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.report.content import Bar, Curve, Grid, Level, Report, Row, Section, Table
+from landbridge.report.content import Bar, Curve, CurveLine, FigureRow, Grid, Report, Section, Table
 from landbridge.report.page import SHADES, html
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=20)
@@ -31,7 +31,11 @@ def width(element: ElementTree.Element) -> float:
 
 
 def test_bars_of_a_table_have_one_scale_from_zero() -> None:
-    rows = (Row("a", ("200",), Bar(0, 200)), Row("b", ("50",), Bar(0, 50)), Row("all", ("250",), is_total=True))
+    rows = (
+        FigureRow("a", ("200",), Bar(0, 200)),
+        FigureRow("b", ("50",), Bar(0, 50)),
+        FigureRow("all", ("250",), is_total=True),
+    )
     page = page_of(Table("Costs", ("", "USD"), rows))
     assert [width(bar) for bar in page.iter("b")] == [100.0, 25.0]
     assert [cell.text for cell in page.iter("td") if cell.text] == ["200", "50", "250"]
@@ -39,7 +43,9 @@ def test_bars_of_a_table_have_one_scale_from_zero() -> None:
 
 
 def test_a_negative_bar_ends_where_positive_ones_begin() -> None:
-    page = page_of(Table("Terms", ("", "USD"), (Row("a", ("30",), Bar(0, 30)), Row("b", ("-10",), Bar(0, -10)))))
+    page = page_of(
+        Table("Terms", ("", "USD"), (FigureRow("a", ("30",), Bar(0, 30)), FigureRow("b", ("-10",), Bar(0, -10))))
+    )
     positive, negative = page.iter("b")
     assert positive.get("style") == "margin-left:25.00%;width:75.00%"
     assert negative.get("style") == "margin-left:0.00%;width:25.00%"
@@ -47,7 +53,9 @@ def test_a_negative_bar_ends_where_positive_ones_begin() -> None:
 
 def test_a_bar_of_a_range_has_a_mark() -> None:
     page = page_of(
-        Table("Sensitivity", ("", ""), (Row("a", ("",), Bar(2, 6, 3, 3)), Row("b", ("",), Bar(4, 10, 3, 4))))
+        Table(
+            "Sensitivity", ("", ""), (FigureRow("a", ("",), Bar(2, 6, 3, 3)), FigureRow("b", ("",), Bar(4, 10, 3, 4)))
+        )
     )
     assert [mark.get("style") for mark in page.iter("i")] == ["left:12.50%", "left:25.00%"]
 
@@ -64,7 +72,7 @@ def test_colours_of_a_grid_follow_sign_and_size(values: list[float]) -> None:
 
 
 def test_a_curve_is_described_in_words() -> None:
-    curve = Curve("GPUs needed", (4.0, 8.0, 2.0), "2026-01-01", "2026-03-01", "GPUs", (Level("owned now", 6, 2),))
+    curve = Curve("GPUs needed", (4.0, 8.0, 2.0), "2026-01-01", "2026-03-01", "GPUs", (CurveLine("owned now", 6, 2),))
     page = page_of(curve)
     label = page.find(".//svg").get("aria-label", "")  # type: ignore[union-attr]
     assert "GPUs needed" in label and "Largest value 8 GPUs" in label and "owned now: 6" in label
@@ -76,9 +84,9 @@ def test_a_curve_is_described_in_words() -> None:
 
 @given(TEXT, TEXT, NUMBER, NUMBER)
 def test_any_text_and_any_number_give_a_well_formed_page(title: str, text: str, first: float, second: float) -> None:
-    table = Table(text, (text, text), (Row(title, (text,), Bar(first, second)),))
+    table = Table(text, (text, text), (FigureRow(title, (text,), Bar(first, second)),))
     grid = Grid(text, title, (text,), ((title, (first,)),), text, text)
-    curve = Curve(title, (abs(first),), text, text, text, (Level(title, abs(second), 2),))
+    curve = Curve(title, (abs(first),), text, text, text, (CurveLine(title, abs(second), 2),))
     report = Report(title, text, [Section("one", title, (text,), (table, grid, curve), (text,))], (text,))
     page = tree(html(report))
     assert page.find(".//h1").text == f"Costs of {title}"  # type: ignore[union-attr]
