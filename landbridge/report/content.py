@@ -34,10 +34,10 @@ class Table:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Return the ends of the scale of the bars; it includes 0, unless every bar begins elsewhere."""
+        """Return the ends of the scale, which has all bars and marks; it includes 0, unless every bar begins elsewhere."""
         bars = [row.bar for row in self.rows if row.bar is not None]
-        low = min((min(bar.start, bar.end) for bar in bars), default=0.0)
-        return low, max((max(bar.start, bar.end) for bar in bars), default=1.0)
+        values = [value for bar in bars for value in (bar.start, bar.end, bar.mark) if value is not None]
+        return min(values, default=0.0), max(values, default=1.0)
 
 
 @dataclass(frozen=True, slots=True)

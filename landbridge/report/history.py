@@ -23,7 +23,7 @@ def demand_section(study: Study) -> Section:
     """Return the demand over time with the owned GPUs, and the cheapest mix beside others."""
     demand, quotes, best = study.demand, study.quotes, study.best
     owned = best.use_of("owned").units * best.unit
-    levels = [CurveLine("mean", demand.mean, 3)]
+    levels = [CurveLine("mean", demand.mean, 1)]
     levels += [CurveLine("owned in the cheapest mix", owned, 2)] if owned else []
     levels += [CurveLine("owned now", quotes.onprem_gpus, 3)] if quotes.onprem_gpus else []
     curve = Curve(
@@ -57,7 +57,7 @@ def demand_section(study: Study) -> Section:
     dearest = max(study.mixes.items(), key=lambda pair: pair[1].usd)
     summary = (
         f"{study.jobs:,} jobs needed {demand.gpu_hours:,.0f} GPU-hours: {demand.mean:,.0f} GPUs on average, {demand.peak:,} at the peak.",
-        f"The cheapest mix owns {owned:,} GPUs and costs {best.usd:,.0f} USD, {dearest[1].usd - best.usd:,.0f} USD less than to {dearest[0]}."
+        f'The cheapest mix owns {owned:,} GPUs and costs {best.usd:,.0f} USD, {dearest[1].usd - best.usd:,.0f} USD less than "{dearest[0]}".'
         if dearest[1] is not best
         else f"The cheapest mix owns {owned:,} GPUs and costs {best.usd:,.0f} USD.",
     )

@@ -82,16 +82,16 @@ def _breakevens(comparison: Comparison, utilisation: float) -> Iterator[str]:
         used = breakeven_utilisation(comparison.inputs, rate.usd_hour)
         months = breakeven_months(comparison.inputs, rate.usd_hour, utilisation)
         share = "at no utilisation" if used is None else f"above {used:.0%} utilisation"
-        time = "never" if months is None else f"after {months:.1f} months"
+        recovered = "is never recovered" if months is None else f"is recovered after {months:.1f} months"
         yield (
             f"{comparison.group.platform} against {rate.name} at {rate.usd_hour:,.2f} USD an hour (price of {rate.as_of}): owning costs "
-            f"less {share}; at {utilisation:.0%} the purchase is recovered {time}."
+            f"less {share}; at {utilisation:.0%} the purchase {recovered}."
         )
 
 
 def _grids(comparison: Comparison) -> Iterator[Grid]:
-    for rate in comparison.rates:
-        yield _grid(comparison, rate)
+    for usd_hour in dict.fromkeys(rate.usd_hour for rate in comparison.rates):
+        yield _grid(comparison, next(rate for rate in comparison.rates if rate.usd_hour == usd_hour))
 
 
 def _grid(comparison: Comparison, rate: CloudRate) -> Grid:

@@ -133,7 +133,8 @@ def _curve(curve: Curve) -> Iterator[str]:
     days = f"<span>{escape(curve.first_day)}</span><span>{escape(curve.last_day)}</span>"
     yield f'</svg><p class="days">{days}</p></div>'
     items = "".join(
-        f'<li><span class="key series{level.series}"></span>{escape(level.name)}: {level.value:,.0f}</li>'
+        f'<li><span class="key line {"ink" if level.series == 1 else f"series{level.series}"}"></span>'
+        f"{escape(level.name)}: {level.value:,.0f}</li>"
         for level in curve.levels
     )
     yield f'<ul class="legend"><li><span class="key series1"></span>{escape(curve.unit)} in use</li>{items}</ul></figure>'

@@ -60,6 +60,12 @@ def test_a_bar_of_a_range_has_a_mark() -> None:
     assert [mark.get("style") for mark in page.iter("i")] == ["left:12.50%", "left:25.00%"]
 
 
+def test_a_mark_beyond_its_bar_is_on_the_scale() -> None:
+    page = page_of(Table("Waits", ("", ""), (FigureRow("a", ("",), Bar(0, 4, 2, 16)),)))
+    assert [mark.get("style") for mark in page.iter("i")] == ["left:100.00%"]
+    assert [width(bar) for bar in page.iter("b")] == [25.0]
+
+
 @given(st.lists(NUMBER, min_size=1, max_size=6))
 def test_colours_of_a_grid_follow_sign_and_size(values: list[float]) -> None:
     page = page_of(Grid("Saving", "used", tuple("m" for _ in values), (("10%", tuple(values)),), "own", "rent"))
