@@ -99,9 +99,10 @@ class Watch:
                 raise Breach(f"half of job {job.id} runs")
             locations = {(m.offering.zone, m.offering.instance_type) for m in machines}
             launched = {(m.offering.zone, m.offering.instance_type) for m in machines if m.launched >= job.allocated}
-            # Only a controller that does not act leaves a job on idle nodes that Slurm chose in several zones.
+            # Only a controller that does not act leaves a job on idle nodes that Slurm chose in several zones. It does not
+            # move an interactive job, which Slurm would end.
             acts = self.clean_for > APART_SECONDS + PASS and not self.slurm.faults.latency
-            if len(locations) > 1 and (acts or len(launched) > 1):
+            if len(locations) > 1 and ((acts and job.batch) or len(launched) > 1):
                 raise Breach(f"job {job.id} runs in {sorted(locations)}")
 
     def on_down(self, node: SimNode, reason: str) -> None:
@@ -290,7 +291,9 @@ class Watch:
         return machine.protected or since < TERMINATION_RETRY_SECONDS + PASS
 
     def _has_instance(self, node: str) -> bool:
-        return any(not self.shielded(machine) for machine in self.ec2.alive(node))
+        """Return whether the node has an instance; one that EC2 does not terminate counts if the node is up with it."""
+        current = self.slurm.nodes[node].machine
+        return any(not self.shielded(machine) or machine.id == current for machine in self.ec2.alive(node))
 
     def caps(self) -> "list[tuple[str, float, Match]]":
         """Return every hard cap: its name, its amount in USD, and a match of the accounts and pools that it counts."""
