@@ -114,7 +114,12 @@ class Watch:
             return
         machine = self.ec2.machines.get(node.machine)
         margin = self.policy.event_margin_seconds + SIGNED
-        if "EVENT" in reason and machine is not None and machine.event_at - margin <= self.slurm.clock.true:
+        is_signed = abs(self.slurm.clock.skew) <= SIGNED  # otherwise AWS would have refused to describe the event
+        if (
+            "EVENT" in reason
+            and machine is not None
+            and (not is_signed or machine.event_at - margin <= self.slurm.clock.true)
+        ):
             return
         if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in self.caps()):
             return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
