@@ -147,8 +147,10 @@ class Ec2World:
     # Events that do not come from the controller.
 
     def schedule(self, machine: Machine, event: str, seconds: float) -> None:
-        """Announce an event of an instance."""
-        machine.event, machine.event_at = event, self.clock.true + seconds
+        """Announce an event of an instance; an earlier one that is announced already stays the next."""
+        at = self.clock.true + seconds
+        if not machine.event or at < machine.event_at:
+            machine.event, machine.event_at = event, at
 
     def protect(self, machine: Machine) -> None:
         """Change the termination protection of an instance."""
