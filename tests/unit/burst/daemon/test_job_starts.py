@@ -24,6 +24,7 @@ from tests.unit.burst import launches
 ROOT = Path(__file__).parents[4]
 UP, BOOTS = frozenset({"ALLOCATED", "CLOUD"}), frozenset({"ALLOCATED", "CLOUD", "POWERING_UP"})
 LOST = frozenset({"DOWN", "CLOUD", "POWERING_DOWN"})
+GIVEN_BACK = frozenset({"IDLE", "CLOUD", "POWERED_DOWN"})
 
 
 class Site:
@@ -97,7 +98,7 @@ def end_of(program: "subprocess.Popen[str]") -> tuple[int, str]:
     return program.returncode, errors
 
 
-@pytest.mark.parametrize("end", [UP, LOST])
+@pytest.mark.parametrize("end", [UP, LOST, GIVEN_BACK])
 def test_programs_end_when_their_nodes_are_up_or_one_is_lost(site: Site, end: frozenset[str]) -> None:
     site.states = {"p5-1": UP, "p5-2": BOOTS, "p5-3": BOOTS}
     first, other = site.start("p5-[1-2]"), site.start("p5-3")

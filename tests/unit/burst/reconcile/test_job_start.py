@@ -34,6 +34,8 @@ SAMPLE = Path(__file__).parents[1] / "data" / "burst.json"
         ([{"ALLOCATED", "NOT_RESPONDING"}], "wait"),
         ([{"ALLOCATED", "CLOUD", "DRAIN", "POWER_DOWN"}], "up"),
         ([{"ALLOCATED", "POWERING_UP"}, {"DOWN", "CLOUD", "POWERING_DOWN"}], "down"),
+        ([{"ALLOCATED", "POWERING_UP"}, {"IDLE", "CLOUD", "POWERED_DOWN"}], "down"),
+        ([{"IDLE", "CLOUD", "POWERING_DOWN"}], "down"),
     ],
 )
 def test_the_verdict_follows_from_the_states_of_the_nodes(states: list[set[str]], expected: str) -> None:
