@@ -12,8 +12,9 @@ from landbridge.burst.reconcile.residency import reject_if_restricted
 #: Not POWER_DOWN: Slurm powers such a node down when it has no job, and starts this one (power_save.c,
 #: _node_state_suspendable; job_mgr.c, test_job_nodes_ready).
 NOT_UP = frozenset({"POWERING_UP", "POWER_UP", "POWERED_DOWN", "POWERING_DOWN", "NOT_RESPONDING", "UNKNOWN"})
-#: IDLE: slurmctld has requeued the job and has taken its nodes back (a job's node is ALLOCATED or MIXED before the
-#: program starts). A node that was set down is DOWN for SuspendTimeout only: a slow query may miss it.
+#: IDLE: slurmctld has requeued the job and taken its node back (a node is ALLOCATED or MIXED before the program of its
+#: job starts). With idle_on_node_suspend a node that is set down is DOWN for a second only (power_save.c), which a query
+#: may miss; the job would not start again before this program ends.
 LOST = frozenset({"DOWN", "FAIL", "INVALID_REG", "IDLE"})
 
 
