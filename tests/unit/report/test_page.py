@@ -122,11 +122,11 @@ def test_headings_sections_and_links_agree() -> None:
 def themes() -> list[dict[str, str]]:
     """Return the colours by name: the light theme, and the dark one."""
     style = files("landbridge.report").joinpath("style.css").read_text()
-    found = [
+    palettes = [
         dict(re.findall(r"--([a-z]+\d?): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{([^}]*)\}", style)
     ]
-    assert len(found) == 2 and found[0].keys() == found[1].keys()
-    return found
+    assert len(palettes) == 2 and palettes[0].keys() == palettes[1].keys()
+    return palettes
 
 
 def luminance(colour: str) -> float:
@@ -136,8 +136,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first: str, second: str) -> float:
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
