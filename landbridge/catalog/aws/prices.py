@@ -99,6 +99,18 @@ def price_of(kind: PriceKind, name: str, region: str, on: date | None = None) ->
     return max(candidates, key=lambda price: price.as_of, default=None)
 
 
+def savings_plans_of(instance: str, region: str) -> dict[str, Price | PriceRange]:
+    """Return the newest Savings Plans rates of a type by `PLAN:YEARS:PAYMENT`, such as `compute:1y:no_upfront`."""
+    names = sorted({name for kind, name, _ in (*_added, *_index()) if kind == "savings_plan"})
+    rates: dict[str, Price | PriceRange] = {}
+    for name in names:
+        type_name, _, plan = name.partition(":")
+        rate = price_of("savings_plan", name, region) if type_name == instance else None
+        if rate is not None:
+            rates[plan] = rate
+    return rates
+
+
 #: Prices of the organisation's own book, by kind, name and region.
 _added: dict[tuple[str, str, str], tuple[Price | PriceRange, ...]] = {}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from landbridge.cli.common import File, FindingsError, Format, Stack, exit_code, print_findings, print_json, require
+from landbridge.cli.cost.own_prices import OwnPrices, use_price_book
 
 if TYPE_CHECKING:
     from landbridge.economics.mix.result import Mix
@@ -34,6 +35,13 @@ Kind = Annotated[
 ]
 Committed = Annotated[
     float | None, typer.Option(min=0, help="Savings Plan or reserved instance: USD of one instance for an hour.")
+]
+Plan = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLAN:YEARS:PAYMENT",
+        help="Savings Plan of the price book, such as compute:3y:no_upfront; default: one year, without upfront payment.",
+    ),
 ]
 Block = Annotated[float | None, typer.Option(min=0, help="Capacity Block: USD of one instance for an hour.")]
 OnDemand = Annotated[float | None, typer.Option(min=0, help="On demand: USD of one instance for an hour.")]
@@ -77,6 +85,7 @@ def mix(
     owned_usd_gpu_hour: Owned = None,
     owned_max_gpus: OwnedMax = None,
     committed_usd_hour: Committed = None,
+    savings_plan: Plan = None,
     block_usd_hour: Block = None,
     on_demand_usd_hour: OnDemand = None,
     spot_usd_hour: Spot = None,
@@ -84,6 +93,7 @@ def mix(
     lost_hours: LostHours = 0.5,
     spot_share: SpotShare = 1.0,
     today: Today = None,
+    prices: OwnPrices = None,
     form: Form = Format.TEXT,
 ) -> None:
     """Print the cheapest mix of owned and rented GPUs.
@@ -95,6 +105,7 @@ def mix(
     from landbridge.economics.mix.study import study_of
     from landbridge.trace import of_kind, read
 
+    use_price_book(prices)
     environment = require(stack, file)
     jobs = read(trace)
     if kind is not None and not jobs.has_errors:
@@ -108,6 +119,7 @@ def mix(
         spot_interruptions_per_hour,
         lost_hours,
         owned_max_gpus,
+        savings_plan,
     )
     quotes = quotes_of(environment, pool, given)
     if jobs.has_errors or quotes.prices is None:

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from landbridge.catalog import Price, PriceRange, instances, limits, onprem_costs, price_of
-from landbridge.catalog.aws.prices import PriceKind
+from landbridge.catalog.aws.prices import PriceKind, savings_plans_of
 from landbridge.economics.mix.prices import MixPrices
 from landbridge.environment import Environment, PoolSettings
 from landbridge.findings import DataPath, Finding, Severity, has_errors
@@ -18,7 +18,8 @@ from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 class GivenRates:
     """Rates that replace those of the catalogue, in USD: of one GPU for an hour (`owned_gpu`), of one instance for an
     hour (the others). `interruptions` of an instance's job in one hour; `lost_hours` of work by each of them.
-    `owned_max_gpus`: the most GPUs that can be owned, such as the room's power allows; None: any number."""
+    `owned_max_gpus`: the most GPUs that can be owned, such as the room's power allows; None: any number.
+    `plan`: the Savings Plan whose rate is taken, as `PLAN:YEARS:PAYMENT`; None: see `_usual_plan`."""
 
     owned_gpu: float | None = None
     committed: float | None = None
@@ -28,6 +29,7 @@ class GivenRates:
     interruptions: float | None = None
     lost_hours: float = 0.5
     owned_max_gpus: int | None = None
+    plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def quotes_of(environment: Environment, pool_name: str | None, given: GivenRates
         quotes.owned_max = given.owned_max_gpus // quotes.unit
     path = ("aws", "pools", environment.aws.pools.index(pool), "instance")
     _add_owned(quotes, environment, given)
-    _add_committed(quotes, given)
+    _add_committed(quotes, environment, given)
     _add_block(quotes, environment, given, path)
     _add_on_demand(quotes, environment, pool, given, path)
     _add_spot(quotes, environment, given)
@@ -135,12 +137,28 @@ def _add_owned(quotes: Quotes, environment: Environment, given: GivenRates) -> N
     quotes.quotes.append(Quote("owned", usd, onprem_costs().date, source, "secondary"))
 
 
-def _add_committed(quotes: Quotes, given: GivenRates) -> None:
+def _add_committed(quotes: Quotes, environment: Environment, given: GivenRates) -> None:
     if given.committed is not None:
         quotes.quotes.append(_given("committed", given.committed))
         return
-    message = f"no rate of a Savings Plan or a reserved instance is known for {quotes.instance}: they are left out"
-    quotes.lacks(message, "give --committed-usd-hour", severity=Severity.INFO)
+    region = environment.region
+    rates = savings_plans_of(quotes.instance, region)
+    plan = given.plan or min(rates, key=_usual_plan, default=None)
+    if plan is None or plan not in rates:
+        subject = f"Savings Plan {given.plan}" if given.plan is not None else "Savings Plan or a reserved instance"
+        message = f"no rate of a {subject} is known for {quotes.instance} in {region}: it is left out"
+        known = f"known are {', '.join(rates)}" if rates else "`landbridge prices refresh` reads them for --prices"
+        quotes.lacks(message, f"give --committed-usd-hour; {known}", severity=Severity.INFO)
+        return
+    others = f"; others by --savings-plan: {', '.join(sorted(set(rates) - {plan}))}" if len(rates) > 1 else ""
+    quotes.quotes.append(_quote("committed", rates[plan], f"{plan}{others}"))
+
+
+def _usual_plan(plan: str) -> tuple[str, bool, str]:
+    """Return the place of a plan in the order of choice: the shorter commitment, then the one without upfront payment,
+    then the plan of one instance family (`ec2_instance`, the lower rate) before that of all (`compute`)."""
+    kind, years, payment = (*plan.split(":"), "", "")[:3]
+    return years, payment != "no_upfront", "" if kind == "ec2_instance" else kind
 
 
 def _add_block(quotes: Quotes, environment: Environment, given: GivenRates, path: DataPath) -> None:
@@ -196,13 +214,19 @@ def _add_spot(quotes: Quotes, environment: Environment, given: GivenRates) -> No
 
 
 def _listed(instrument: str, kind: PriceKind, instance: str, region: str) -> Iterator[Quote]:
-    """Yield the newest price of the catalogue, the highest of a range; nothing without one."""
+    """Yield the newest price of the catalogue; nothing without one."""
     price = price_of(kind, instance, region)
+    if price is not None:
+        yield _quote(instrument, price)
+
+
+def _quote(instrument: str, price: Price | PriceRange, note: str = "") -> Quote:
+    """Return the quote of a dated price, the highest of a range."""
+    source = f"{price.source}; {note}" if note else price.source
     if isinstance(price, Price):
-        yield Quote(instrument, price.usd, price.as_of, price.source, price.confidence)
-    elif isinstance(price, PriceRange):
-        source = f"{price.source}; the highest of ${price.low:,.2f} to ${price.high:,.2f}"
-        yield Quote(instrument, price.high, price.as_of, source, price.confidence)
+        return Quote(instrument, price.usd, price.as_of, source, price.confidence)
+    source = f"{source}; the highest of ${price.low:,.2f} to ${price.high:,.2f}"
+    return Quote(instrument, price.high, price.as_of, source, price.confidence)
 
 
 def _given(instrument: str, usd: float) -> Quote:

@@ -73,6 +73,9 @@ def chosen(release: str, changes: Mapping[DataPath, Any]) -> Environment:
         ("scheduler", "slurm"): {"version": release, "packages_mirror": None},
         ("scheduler", "cgroup"): "v1",
         ("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"},
+        ("placement", "classes"): {
+            "baseline": {"accounts": ["vision"], "names": ["train-*"], "comments": ["*steady*"]}
+        },
         CONF: {**dict.fromkeys(ABSENT), "SlurmdParameters": "config_overrides"},
     }
     return environment({**site_changes, **changes})
@@ -137,6 +140,27 @@ def test_permitted_jobs_are_accepted(site: Site) -> None:
     waiting = site.run(f"squeue -h -o %F -j {','.join(jobs)}").split()
     assert set(jobs) <= set(waiting)
     site.run(f"scancel {' '.join(jobs)}")
+
+
+BASELINE = "-A vision -J train-1 --comment=steady"
+
+
+@pytest.mark.parametrize("words", ["-p p5", "-p onprem,p5", "-p p5 --array=1-9", "-p onprem -n1 : -p p5 -n1"])
+def test_a_job_of_a_workload_class_is_refused_outside_the_sites_of_the_class(site: Site, words: str) -> None:
+    parts = " : ".join(f"{BASELINE} {part}" for part in words.split(" : "))
+    code, output = site.ask(f"sbatch --hold {parts} --wrap true", "alice")
+    assert code != 0 and "jobs of class 'baseline' may be on-prem only; partition 'p5'" in output, output
+    assert "Use: --partition=onprem" in output
+
+
+def test_the_labels_of_a_job_select_its_workload_class(site: Site) -> None:
+    at_home = submitted(site, f"{BASELINE} -p onprem")
+    others = [submitted(site, f"-A vision -p p5 {words}") for words in ("-J train-1", "-J eval-1 --comment=steady")]
+    code, output = update_job(site, f"jobid={at_home} partition=p5", "root")
+    assert code != 0 and "jobs of class 'baseline' may be on-prem only" in output, output
+    code, output = update_job(site, f"jobid={others[0]} partition=p5,gpu comment=steady", "root")
+    assert code != 0 and "class 'baseline'" in output, output
+    site.run(f"scancel {at_home} {' '.join(others)}")
 
 
 def update_job(site: Site, change: str, user: str) -> tuple[int, str]:

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from landbridge.catalog import price_of
+from landbridge.catalog.aws.prices import add_prices
 from landbridge.cli.main import build
 from landbridge.economics.mix import BlockRules, MixPrices
 from landbridge.economics.mix.forecast import block_plan
@@ -62,6 +63,44 @@ def test_given_rates_replace_those_of_the_catalogue() -> None:
     instruments = {use["instrument"] for use in data["mixes"][0]["uses"]}
     # Spot instances cost less than on demand, and commitments less than owned nodes.
     assert instruments and instruments <= {"committed", "capacity_block", "spot"}
+
+
+BOOK = """
+source: our account
+date: 2026-11-20
+sources:
+  plans: {title: Savings Plans of our account, date: 2026-11-20, confidence: primary}
+rows:
+  - what: savings_plan
+    unit: instance-hour
+    region: us-east-1
+    source: plans
+    usd:
+      "p5.48xlarge:compute:1y:no_upfront": 41.5
+      "p5.48xlarge:ec2_instance:1y:no_upfront": 40.25
+      "p5.48xlarge:ec2_instance:1y:all_upfront": 38.0
+      "p5.48xlarge:ec2_instance:3y:no_upfront": 24.5
+      "p4d.24xlarge:ec2_instance:1y:no_upfront": 13.0
+"""
+
+
+@pytest.mark.parametrize(("options", "usd"), [((), 40.25), (("--savings-plan", "ec2_instance:3y:no_upfront"), 24.5)])
+def test_savings_plans_of_the_price_book_are_the_committed_rate(
+    tmp_path: Path, options: tuple[str, ...], usd: float
+) -> None:
+    book = tmp_path / "prices.yaml"
+    book.write_text(BOOK)
+    try:
+        status, text, errors = run("--prices", str(book), *options, "--format", "json")
+        data = json.loads(text)
+        (committed,) = [price for price in data["prices"] if price["instrument"] == "committed"]
+        assert (status, committed["usd_unit_hour"], committed["as_of"]) == (0, usd, "2026-11-20"), errors
+        assert "compute:1y:no_upfront" in committed["source"] and "p4d" not in committed["source"]
+        _, _, errors = run("--prices", str(book), "--savings-plan", "compute:5y:no_upfront")
+        assert "Savings Plan compute:5y:no_upfront is known for p5.48xlarge" in errors
+        assert "known are compute:1y:no_upfront, ec2_instance:1y:all_upfront" in errors
+    finally:
+        add_prices(())
 
 
 def test_a_price_that_is_not_known_is_a_finding_and_no_guess() -> None:
