@@ -36,7 +36,7 @@ def demand_section(study: Study) -> Section:
     )
     mixes = Table(
         "USD for the period of the trace",
-        ("", "USD", "USD per GPU-hour", "owned GPUs"),
+        ("mix", "USD", "USD per GPU-hour", "owned GPUs"),
         tuple(
             FigureRow(
                 name,
@@ -73,7 +73,7 @@ def waits_section(report: SimulationReport) -> Section:
     """Return the waits with and without bursting, and the spending in AWS by account."""
     waits = Table(
         "Hours from submission to start",
-        ("", "with bursting", "without"),
+        ("statistic", "with bursting", "without"),
         tuple(
             FigureRow(name, (f"{_hours(report.waits, field):,.1f}", f"{_hours(report.waits_without, field):,.1f}"), bar)
             for name, field in (("mean", "mean"), ("median", "p50"), ("95th percentile", "p95"), ("longest", "longest"))

@@ -67,7 +67,7 @@ def _totals(comparison: Comparison, months: float, utilisation: float, goodput: 
     )
     name = f"{comparison.nodes} x {comparison.group.platform}"
     caption = f"{name}: {months:g} months for the same used GPU-hours"
-    yield Table(caption, ("", "USD", "USD per used GPU-hour", "per finished GPU-hour"), rows)
+    yield Table(caption, ("place", "USD", "USD per used GPU-hour", "per finished GPU-hour"), rows)
     hour = onprem_node_hour(comparison.inputs, utilisation)
     terms = [FigureRow(term, (f"{usd:,.2f}",), Bar(0.0, usd)) for term, usd in hour.terms.items()]
     yield Table(

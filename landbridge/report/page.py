@@ -63,12 +63,17 @@ def _figure(figure: Figure) -> Iterator[str]:
 def _table(table: Table) -> Iterator[str]:
     has_bars = any(row.bar is not None for row in table.rows)
     heads = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in table.headings)
-    yield f'<div class="wide"><table><caption>{escape(table.caption)}</caption>'
+    yield f"{_wide(table.caption)}<table><caption>{escape(table.caption)}</caption>"
     # The bars repeat the values, so that programs which read a page aloud leave them out.
     yield f"<thead><tr>{heads}{'<td></td>' * has_bars}</tr></thead><tbody>"
     for row in table.rows:
         yield _row(row, table.scale, has_bars)
     yield "</tbody></table></div>"
+
+
+def _wide(caption: str) -> str:
+    """Return the start of a region that scrolls sideways in a narrow window, by keyboard too."""
+    return f'<div class="wide" role="region" tabindex="0" aria-label="{escape(caption)}">'
 
 
 def _row(row: FigureRow, scale: tuple[float, float], has_bars: bool) -> str:
@@ -93,7 +98,7 @@ def _bar(bar: Bar, scale: tuple[float, float]) -> str:
 
 def _grid(grid: Grid) -> Iterator[str]:
     heads = "".join(f'<th scope="col">{escape(column)}</th>' for column in grid.columns)
-    yield f'<div class="wide"><table class="grid"><caption>{escape(grid.caption)}</caption>'
+    yield f'{_wide(grid.caption)}<table class="grid"><caption>{escape(grid.caption)}</caption>'
     yield f'<thead><tr><th scope="col">{escape(grid.corner)}</th>{heads}</tr></thead><tbody>'
     for heading, values in grid.rows:
         cells = "".join(f'<td class="{_shade(value, grid.largest)}">{value:,.0f}</td>' for value in values)

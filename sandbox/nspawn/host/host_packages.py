@@ -50,9 +50,9 @@ def missing(packages: Iterable[HostPackage] = PACKAGES) -> tuple[HostPackage, ..
     return tuple(package for package in packages if find_program(package.program) is None)
 
 
-def install(report: Report = silent) -> tuple[HostPackage, ...]:
+def install(report: Report = silent, wanted: Iterable[HostPackage] = PACKAGES) -> tuple[HostPackage, ...]:
     """Install missing packages, after printing their names; return the installed ones."""
-    packages = missing()
+    packages = missing(wanted)
     if not packages:
         return ()
     names = [package.name for package in packages]
@@ -68,7 +68,9 @@ def install(report: Report = silent) -> tuple[HostPackage, ...]:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     with step(report, f"apt-get install {' '.join(names)}"):
         shell.run(["apt-get", "-q", "update"], env=environment, timeout=300)
-        shell.run(["apt-get", "-qy", "install", "--no-install-recommends", *names], env=environment, timeout=900)
+        # Another apt-get of this machine may hold dpkg's lock.
+        words = ["apt-get", "-qy", "-o", "DPkg::Lock::Timeout=600", "install", "--no-install-recommends", *names]
+        shell.run(words, env=environment, timeout=1500)
     if cacher:
         _service("unmask")
         _service("disable")
