@@ -10,9 +10,10 @@ from landbridge.burst.model.errors import facts
 QUERIES: tuple[Mapping[str, Any], ...] = (
     {"Name": "system-status.status", "Values": ["impaired"]},
     {"Name": "instance-status.status", "Values": ["impaired"]},
+    {"Name": "attached-ebs-status.status", "Values": ["impaired"]},
     {"Name": "event.code", "Values": list(facts()["status_checks"]["events"])},
 )
-_CHECKS = {"system": "SystemStatus", "instance": "InstanceStatus"}
+_CHECKS = {"system": "SystemStatus", "instance": "InstanceStatus", "attached EBS": "AttachedEbsStatus"}
 
 
 def status_of(raw: Mapping[str, Any]) -> InstanceStatus | None:

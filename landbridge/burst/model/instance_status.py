@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class InstanceStatus:
     """Status of an instance that has a failed status check or a scheduled event; other instances have none.
 
-    `impaired`: the failed checks, `system` or `instance`. `event`: code of the next scheduled event; `event_at`: its
+    `impaired`: the failed checks, `system`, `instance` or `attached EBS`. `event`: code of the next scheduled event; `event_at`: its
     NotBefore, the earliest time at which EC2 may begin it (None: EC2 tells none).
     """
 

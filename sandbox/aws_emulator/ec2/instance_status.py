@@ -14,6 +14,7 @@ from sandbox.aws_emulator.server.errors import CloudError
 MOST_IDS = 100
 CODES = ("instance-reboot", "system-reboot", "system-maintenance", "instance-retirement", "instance-stop")
 SUMMARIES = ("ok", "impaired", "insufficient-data", "not-applicable", "initializing")
+_CHECKS = ("system", "instance", "ebs")
 _REACHABILITY = {"ok": "passed", "impaired": "failed"}
 _STATE_CODES = {"pending": 0, "running": 16, "shutting-down": 32, "terminated": 48, "stopping": 64, "stopped": 80}
 _Row = Mapping[str, Any]
@@ -26,6 +27,7 @@ _FILTERS: Mapping[str, Callable[[_Row], list[str]]] = {
     "instance-state-code": lambda row: [str(row["InstanceState"]["Code"])],
     "instance-status.status": lambda row: [row["InstanceStatus"]["Status"]],
     "instance-status.reachability": lambda row: [row["InstanceStatus"]["Details"][0]["Status"]],
+    "attached-ebs-status.status": lambda row: [row["AttachedEbsStatus"]["Status"]],
     "system-status.status": lambda row: [row["SystemStatus"]["Status"]],
     "system-status.reachability": lambda row: [row["SystemStatus"]["Details"][0]["Status"]],
 }
@@ -33,10 +35,10 @@ _FILTERS: Mapping[str, Callable[[_Row], list[str]]] = {
 
 def settings_of(value: Mapping[str, Any], now: float) -> dict[str, Any]:
     """Return the settings of an instance from a control request; raise ValueError if they are invalid."""
-    unknown = set(value) - {"system", "instance", "events"}
-    checks = {name: str(value.get(name, "ok")) for name in ("system", "instance")}
+    unknown = set(value) - {*_CHECKS, "events"}
+    checks = {name: str(value.get(name, "ok")) for name in _CHECKS}
     if unknown or any(check not in SUMMARIES for check in checks.values()):
-        raise ValueError(f"a status has system and instance (one of {', '.join(SUMMARIES)}) and events")
+        raise ValueError(f"a status has {', '.join(_CHECKS)} (one of {', '.join(SUMMARIES)}) and events")
     events = []
     for number, event in enumerate(value.get("events", ())):
         if event.get("code") not in CODES:
@@ -83,7 +85,7 @@ def _instances(backend: Any, ids: list[str]) -> list[Any]:
 
 def _filtered(rows: list[dict[str, Any]], name: str, values: list[str]) -> list[dict[str, Any]]:
     if name not in _FILTERS:
-        if name.startswith(("event.", "operator.", "attached-ebs-status.")) or name == "availability-zone-id":
+        if name.startswith(("event.", "operator.")) or name == "availability-zone-id":
             raise CloudError(
                 "NotImplementedInSandbox", f"The emulated AWS has no filter {name} of DescribeInstanceStatus."
             )
@@ -100,6 +102,8 @@ def _row(emulator: EmulatorState, instance: Any) -> dict[str, Any]:
         "InstanceState": {"Name": instance.state, "Code": _STATE_CODES[instance.state]},
         "SystemStatus": _summary(settings["system"] if is_running else "not-applicable", settings["since"]),
         "InstanceStatus": _summary(settings["instance"] if is_running else "not-applicable", settings["since"]),
+        # Instances on Nitro have it, as all GPU types of the catalogue.
+        "AttachedEbsStatus": _summary(settings["ebs"] if is_running else "not-applicable", settings["since"]),
         "Events": settings["events"],
     }
 

@@ -22,7 +22,7 @@ def launched(shell: Ec2, offering: Offering, *nodes: str) -> list[str]:
 def test_only_failing_instances_of_the_cluster_are_returned(
     cloud: EmulatorProcess, shell: Ec2, offering: Offering
 ) -> None:
-    ids = launched(shell, offering, "p5-1", "p5-2", "p5-3", "p5-4")
+    ids = launched(shell, offering, "p5-1", "p5-2", "p5-3", "p5-4", "p5-5")
     assert shell.instance_statuses(ids) == {}
     cloud.control(
         statuses={
@@ -30,10 +30,12 @@ def test_only_failing_instances_of_the_cluster_are_returned(
             ids[1]: {"instance": "impaired"},
             ids[2]: {"system": "insufficient-data", "instance": "initializing"},
             ids[3]: {"events": [RETIRED]},
+            ids[4]: {"ebs": "impaired"},
         }
     )
-    statuses = shell.instance_statuses(ids[:3])
-    assert statuses.keys() == set(ids[:2])
+    statuses = shell.instance_statuses([*ids[:3], ids[4]])
+    assert statuses.keys() == {*ids[:2], ids[4]}
+    assert statuses[ids[4]] == InstanceStatus(("attached EBS",))
     assert (statuses[ids[0]].impaired, statuses[ids[0]].event) == (("system",), "instance-retirement")
     assert statuses[ids[1]] == InstanceStatus(("instance",))
 
@@ -45,7 +47,7 @@ def test_all_pages_are_read(
     cloud.control(statuses={id_: {"events": [RETIRED]} for id_ in ids})
     monkeypatch.setitem(facts()["calls"], "status", 5)
     assert shell.instance_statuses(ids).keys() == set(ids)
-    assert cloud.control()["calls"]["DescribeInstanceStatus"] == 4
+    assert cloud.control()["calls"]["DescribeInstanceStatus"] == 5
 
 
 @pytest.mark.parametrize(
