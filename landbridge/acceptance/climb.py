@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 
 from landbridge.acceptance.judge import given, judge, judge_pair
 from landbridge.acceptance.outputs import Unreadable
-from landbridge.acceptance.result import AcceptanceCheck, AcceptanceOutcome, AcceptanceReport
+from landbridge.acceptance.result import AcceptanceCheck, AcceptanceOutcome, AcceptanceReport, without_threshold
 from landbridge.acceptance.rungs import RUNGS, AcceptanceSettings, Rung, groups
 from landbridge.catalog import InstanceType, Platform
+
+#: Message of a rung whose rates have no threshold.
+NO_THRESHOLD = "no threshold is known for these nodes: state their adapters (hardware.adapters), or give a threshold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,9 @@ class Ladder:
 
 
 def climb(ladder: Ladder) -> AcceptanceReport:
-    """Run the rungs. A node that fails a rung, or cannot be judged, runs no rung above it; of a pair, both nodes stop."""
+    """Run the rungs. A node that fails a rung, or on which it did not run, runs no rung above it; of a pair, both nodes
+    stop. A rung without a known threshold is unjudged, and its nodes go on.
+    """
     outcomes: list[AcceptanceOutcome] = []
     remaining = [*ladder.platforms, *ladder.instances]
     drivers: list[str] = []
@@ -64,7 +69,7 @@ def climb(ladder: Ladder) -> AcceptanceReport:
                 drivers += [str(check.measured) for check in outcome.checks if check.name == "driver" and check.passed]
             outcomes.append(outcome)
             ladder.on_outcome(outcome)
-            if outcome.status != "passed":
+            if not outcome.climbs:
                 remaining = [node for node in remaining if node not in nodes]
     return AcceptanceReport(ladder.environment, (*ladder.platforms, *ladder.instances), tuple(outcomes))
 
@@ -90,7 +95,9 @@ def judged(
     if result.code != 0 and not any(check.passed is False for check in checks):
         message = " ".join(result.errors.split())[-300:]
         checks = (*checks, AcceptanceCheck(rung.program, f"ended with {result.code}: {message}", False))
-    return AcceptanceOutcome(rung.name, tuple(nodes), checks, "", result.seconds)
+    # Disks have no known threshold; fio's own errors are judged.
+    is_unjudged = rung.name != "storage" and without_threshold(checks)
+    return AcceptanceOutcome(rung.name, tuple(nodes), checks, NO_THRESHOLD if is_unjudged else "", result.seconds)
 
 
 def reason_not_run(rung: Rung, result: ProgramResult) -> str:

@@ -55,6 +55,11 @@ class AcceptanceOutcome:
         return {"status": self.status, **asdict(self), "checks": checks}
 
     @property
+    def climbs(self) -> bool:
+        """Return whether its nodes run the next rung: it passed, or it ran without a fault but has no threshold."""
+        return self.status == "passed" or (self.status == "unjudged" and any(check.passed for check in self.checks))
+
+    @property
     def status(self) -> Status:
         """Return failed when a check failed; passed when some were judged and all of those passed; otherwise unjudged."""
         if any(check.passed is False for check in self.checks):
@@ -82,6 +87,12 @@ class AcceptanceReport:
         rungs = [outcome.json() for outcome in self.outcomes]
         head = {"ok": self.status == "passed", "status": self.status, "exit_code": EXIT_CODES[self.status]}
         return {**head, "environment": self.environment, "nodes": self.nodes, "rungs": rungs}
+
+
+def without_threshold(checks: Iterable[AcceptanceCheck]) -> bool:
+    """Return whether there are measured rates, and none of them has a threshold."""
+    rates = [check for check in checks if check.unit == "GB/s"]
+    return bool(rates) and all(check.at_least is None for check in rates)
 
 
 def compare(name: str, measured: float, thresholds: Iterable[Threshold], unit: str = "") -> AcceptanceCheck:

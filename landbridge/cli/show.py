@@ -58,6 +58,7 @@ def show(
         typer.echo(written(load(stack, file)), nl=False)
         return
     from landbridge.plan.network.hosts import service_hosts
+    from landbridge.plan.site.health import change_text
     from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
     from landbridge.plan.slurm.partitions import partition_names
 
@@ -66,8 +67,10 @@ def show(
     typer.echo(f"{'on-prem' if served.site == 'onprem' else 'services':<12} {served.cidr}")
     if environment.existing_slurm is not None:
         typer.echo(f"  Slurm cluster {environment.existing_slurm.cluster}, configured by others")
-    for group in onprem_nodes(environment):
+    for group, written_group in zip(onprem_nodes(environment), environment.node_groups, strict=True):
         typer.echo(f"  {group.hostlist:<14} {len(group.names)} x {_hardware(group)}, {group.switch}")
+        for change in written_group.health:
+            typer.echo(f"    health check {change_text(change)}")
     for name, address in served.addresses.items():
         typer.echo(f"  {name:<14} {address}")
     typer.echo(f"AWS          {environment.aws.cidr}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from landbridge.catalog.hardware.health_checks import health_checks
 from landbridge.catalog.hardware.xids import xids
 
 _REASON = re.compile(r"^landbridge:([a-z_]+):(.*?)(?:; do: ([a-z]+)(?: \(and (\d+) more\))?)?$")
@@ -18,23 +19,6 @@ STEPS = {
     "reset": "when its last job has ended, reset the GPU (nvidia-smi --gpu-reset) or reboot the node",
     "reboot": "when its last job has ended, reboot the node (scontrol reboot): the GPU does not answer",
     "repair": "report it to the hardware support; if the finding remains, the part has to be replaced",
-}
-_MEANING = {
-    "gpu": "a GPU is missing, or does not answer",
-    "driver": "the driver does not work, or is of another branch than this cluster's",
-    "model": "the node has other GPUs than in the environment file",
-    "memory": "a GPU has less memory than its model",
-    "pcie": "a GPU's PCIe link is narrower or slower than expected",
-    "ecc": "a GPU's memory has had errors that could not be corrected",
-    "rows": "a GPU needs a reset to remap faulty memory rows, or cannot remap more rows",
-    "pages": "a GPU needs a reset to retire faulty memory pages",
-    "thermal": "a GPU slows itself down, because it is too hot",
-    "nvlink": "a GPU's links to its neighbours are down",
-    "sxid": "an NVSwitch reported a fatal error",
-    "port": "a port into the fabric is down, or slower than it should be",
-    "service": "a service that the GPUs need does not run",
-    "mount": "a file system is not mounted, or does not answer",
-    "disk": "a disk is full, or became read-only",
 }
 
 
@@ -51,6 +35,8 @@ class ScontrolNode:
     since: datetime | None
     check: str | None
     action: str | None
+    #: Problem of a node that stays in service because of the failure budget: the node's comment by the health checks.
+    withheld: str = ""
 
     @property
     def drained(self) -> bool:
@@ -82,6 +68,9 @@ def why(node: ScontrolNode) -> Why:
     if "DOWN" in node.state.split("+"):
         reason = node.reason or "Slurm gives no reason"
         return Why(node, f"Slurm has set it down: {reason}", "check its slurmd: systemctl status slurmd")
+    if node.withheld:
+        step = "inspect the nodes that health checks have drained: a fault of all nodes is often not in the nodes"
+        return Why(node, f"it is in service with a fault: {node.withheld}", step)
     return Why(node, "it is in service", "nothing to do")
 
 
@@ -108,6 +97,7 @@ def _row(node: Mapping[str, Any]) -> ScontrolNode:
     is_out = bool({"DRAIN", "DOWN", "FAIL"} & set(flags))
     reason = str(node.get("reason") or "") if is_out else ""
     match = _REASON.match(reason)
+    comment = str(node.get("comment") or "")
     at = node.get("reason_changed_at")
     seconds = at.get("number", 0) if isinstance(at, Mapping) else at
     since = datetime.fromtimestamp(seconds, UTC) if is_out and isinstance(seconds, int) and seconds > 0 else None
@@ -119,6 +109,7 @@ def _row(node: Mapping[str, Any]) -> ScontrolNode:
         since=since,
         check=match.group(1) if match else None,
         action=match.group(3) if match else None,
+        withheld=comment if not is_out and _REASON.match(comment) else "",
     )
 
 
@@ -128,4 +119,5 @@ def _meaning(node: ScontrolNode) -> str:
         xid_facts = xids().get(int(number.group(1))) if number else None
         if xid_facts is not None:
             return f"the driver reported Xid {number.group(1) if number else ''}: {xid_facts.description}"
-    return _MEANING.get(node.check or "", "a check of this node failed")
+    facts = health_checks().checks.get(node.check or "")
+    return facts.meaning if facts is not None else "a check of this node failed"

@@ -22,11 +22,12 @@ def install(root: Path, node: str, platform: str, *, with_driver: bool = True) -
     `with_driver`: with Fabric Manager, as an operating system with a preinstalled driver has it.
     """
     facts = platforms()[platform]
-    _write(root / FOLDER / "machine.json", json.dumps(describe(node, facts), indent=1))
+    description = describe(node, facts)
+    _write(root / FOLDER / "machine.json", json.dumps(description, indent=1))
     for name in ("lab_hardware.py", "lab_mig.py", "lab_dcgm.py"):
         _copy(name, root / FOLDER / name)
     _copy("nvidia-smi", root / "usr/bin/nvidia-smi", 0o755)
-    if any(adapter.kind == "infiniband" for adapter in facts.adapters):
+    if description["ports"]:
         _copy("ibstat", root / "usr/sbin/ibstat", 0o755)
     if facts.fabric_manager and with_driver:
         _copy(_UNIT, root / "usr/lib/systemd/system" / _UNIT)

@@ -5,6 +5,7 @@ from typing import Any
 
 from landbridge.catalog import Platform
 from landbridge.catalog.hardware.mig import mig_profiles
+from landbridge.plan.site.adapters import common_ports
 
 #: Release of the current driver branch, as in the version of the driver's package.
 DRIVER = "580.95.05"
@@ -41,7 +42,9 @@ def _gpu(name: str, platform: Platform, index: int) -> dict[str, Any]:
 
 
 def _ports(platform: Platform) -> list[dict[str, Any]]:
-    rates = [
-        adapter.gbps for adapter in platform.adapters if adapter.kind == "infiniband" for _ in range(adapter.count)
-    ]
-    return [{"name": f"mlx5_{index}", "rate": rate} for index, rate in enumerate(rates)]
+    """Return the RDMA ports: with BasePOD wiring those of the reference architecture, else the platform's fabric."""
+    basepod = platform.wirings.get("basepod")
+    adapters = basepod.adapters if basepod is not None else common_ports(platform)
+    layers = {"infiniband": "InfiniBand", "ethernet": "Ethernet"}
+    ports = [(layers[adapter.kind], adapter.gbps) for adapter in adapters for _ in range(adapter.count)]
+    return [{"name": f"mlx5_{index}", "rate": rate, "link_layer": layer} for index, (layer, rate) in enumerate(ports)]

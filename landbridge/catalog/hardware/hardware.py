@@ -15,12 +15,13 @@ class Accelerators(Facts):
 
 
 class Cpus(Facts):
-    """Processors of one node; `cores` is the sum over all sockets."""
+    """Processors of one node; `cores` is the sum over all sockets, `pcie` the generation of their lanes if it is known."""
 
     sockets: int
     cores: int
     threads: int
     architecture: Literal["x86_64", "arm64"] = "x86_64"
+    pcie: int | None = None
 
     @property
     def cores_per_socket(self) -> int:

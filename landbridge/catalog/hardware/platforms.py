@@ -27,6 +27,14 @@ class Adapters(Facts):
     gbps: int
     kind: Literal["infiniband", "ethernet"]
     use: Literal["fabric", "storage", "management"]
+    bonded: bool = False
+
+
+class Wiring(Facts):
+    """Usual use of a platform's ports in a reference architecture."""
+
+    source: str
+    adapters: tuple[Adapters, ...]
 
 
 class Disks(Facts):
@@ -56,7 +64,9 @@ class Platform(Facts):
     memory_mib: int
     numa_nodes: int | None = None
     nvswitch: NvSwitch | None = None
+    #: Ports of the data sheet; those that a site uses are in landbridge/plan/site/adapters.py.
     adapters: tuple[Adapters, ...] = ()
+    wirings: Mapping[str, Wiring] = {}
     nvme: tuple[Disks, ...] = ()
     #: Number of GPUs on each socket, in the order of their device files.
     gpus_by_socket: tuple[int, ...] = ()

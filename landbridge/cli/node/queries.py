@@ -24,8 +24,8 @@ def list_nodes(stack: Stack = None, file: File = None, form: Form = Format.TEXT)
         print_json([{**asdict(row), "drained": row.drained} for row in node_rows])
     for row in node_rows if form is Format.TEXT else ():
         since = f"{row.since:%Y-%m-%d %H:%MZ} " if row.since and row.reason else ""
-        typer.echo(f"{row.name:<16} {row.state.lower():<16} {since}{row.reason}".rstrip())
-    raise typer.Exit(1 if any(row.check for row in node_rows if row.drained) else 0)
+        typer.echo(f"{row.name:<16} {row.state.lower():<16} {since}{row.reason or row.withheld}".rstrip())
+    raise typer.Exit(1 if any(row.withheld or (row.check and row.drained) for row in node_rows) else 0)
 
 
 def why(nodes: Hosts, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:

@@ -36,6 +36,8 @@ FORMS: dict[str, str] = {
     r"^fsap-[0-9a-f]{8,17}$": "an EFS access point's id, such as fsap-0123456789abcdef0",
     r"^[A-Za-z0-9_-]{1,8}$": "a mount name of FSx for Lustre, such as fsx or abcdefgh",
     r"^[a-z0-9.-]+$": "a host's name, such as filer.example.org",
+    r"^[a-z][a-z0-9_.-]{0,14}$": "the name of a network interface, such as bond0",
+    r"^[A-Za-z0-9/][A-Za-z0-9._@/-]{0,99}$": "a number of an Xid, a service or a path, such as nfs-client.target",
     r"^[a-z0-9=,_.:-]*$": "mount options without spaces, such as vers=4.2,hard",
     r"^[0-9A-Za-z.,:@_-]+:/[A-Za-z0-9._/-]+$": "a Lustre file system, such as 10.0.0.1@o2ib:10.0.0.2@o2ib:/fs",
     r"^[A-Za-z0-9(),_.-]*$": "networks of LNet, such as o2ib(ib0)",

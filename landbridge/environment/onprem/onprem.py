@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import AbsolutePath, HostName, HostRange, Model, Port, Text, Url, Word
+from landbridge.environment.onprem.adapters import NetworkPorts
 from landbridge.environment.onprem.costs import Costs
 from landbridge.environment.onprem.driver import Driver
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.gpu_tools import GpuTools
+from landbridge.environment.onprem.health import HealthChange
 from landbridge.environment.onprem.mig import MigPart
 
 #: Operating systems of GPU nodes, as in landbridge/catalog/published.yaml.
@@ -42,6 +44,14 @@ class Hardware(Model):
         description="cores per GPU that only jobs with a GPU may use, if the socket of each GPU is known; "
         "none: an equal share of the socket's cores; 0: jobs without a GPU may use all cores",
     )
+    wiring: Word | None = Field(
+        default=None,
+        description="use of the platform's ports by the name of NVIDIA's reference architecture: basepod, superpod, "
+        "spectrum-x; none: only the fabric ports on which all wirings of the platform agree",
+    )
+    adapters: tuple[NetworkPorts, ...] = Field(
+        default=(), description="network ports as the site has wired them; empty: those of the wiring"
+    )
 
 
 class NodeGroup(Model):
@@ -65,6 +75,9 @@ class NodeGroup(Model):
         default=(), description="GPUs that are partitioned, for many small jobs; empty: no GPU is partitioned"
     )
     hardware: Hardware = Field(default=Hardware(), description="differences to the platform's data sheet")
+    health: tuple[HealthChange, ...] = Field(
+        default=(), description="changes of the health checks; empty: all checks, with the platform's limits"
+    )
 
 
 class SiteServices(Model):
@@ -151,5 +164,12 @@ class OnPrem(Model):
     driver: Driver = Field(default=Driver(), description="NVIDIA's driver on the GPU nodes")
     gpu_tools: GpuTools = Field(
         default=GpuTools(), description="GPU software besides the driver: DCGM, containers, RDMA"
+    )
+    max_drained_percent: int | None = Field(
+        default=None,
+        ge=1,
+        le=100,
+        description="failure budget: share of the nodes that health checks may drain at the same time, at least one "
+        "node; none: the catalogue's (50)",
     )
     costs: Costs = Field(default_factory=Costs, description="inputs of the cost of the nodes, for `landbridge cost`")

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from landbridge.catalog import Platform, platforms
+from landbridge.catalog import Platform
 from landbridge.catalog.hardware.acceptance import acceptance
 from landbridge.environment import Environment
 from landbridge.hostlist import expand
+from landbridge.plan.site.adapters import wired_platform
 
 Confidence = Literal["measured", "derived", "given"]
 
@@ -26,9 +27,9 @@ class Threshold:
 
 
 def platform_of(environment: Environment, node: str) -> Platform | None:
-    """Return the platform of an on-prem node; None for an unknown name."""
+    """Return the platform of an on-prem node with the ports that the site uses; None for an unknown name."""
     groups = (group for group in environment.node_groups if node in expand(group.hosts))
-    return next((platforms()[group.platform] for group in groups), None)
+    return next((wired_platform(group) for group in groups), None)
 
 
 def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
@@ -38,8 +39,10 @@ def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
     if host is not None:
         threshold = (host, facts.source, "measured")
     elif pcie is not None and pcie.generation in facts.pcie_lane:
-        lanes = f"{facts.shares.host} of {pcie.width} lanes of PCIe {pcie.generation}"
-        threshold = (facts.shares.host * pcie.width * facts.pcie_lane[pcie.generation], lanes, "derived")
+        # The slower of the GPU's link and the processors' lanes: a switch between them may have both generations.
+        generation = min(pcie.generation, platform.cpus.pcie or pcie.generation)
+        lanes = f"{facts.shares.host} of {pcie.width} lanes of PCIe {generation}"
+        threshold = (facts.shares.host * pcie.width * facts.pcie_lane[generation], lanes, "derived")
     else:
         threshold = None
     if threshold is not None:

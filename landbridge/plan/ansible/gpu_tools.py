@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from landbridge.catalog import platforms
-from landbridge.environment import Environment
+from landbridge.environment import Environment, NodeGroup
 from landbridge.environment.onprem.gpu_tools import GpuTools, Rdma
 from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, software
+from landbridge.plan.site.adapters import needs_rdma, ports_of
 from landbridge.plan.site.mig import group_of
 
 #: Program of the role dcgm that prolog and epilog call.
@@ -26,16 +27,24 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
         return {}
     tools = environment.onprem.gpu_tools
     platform = platforms()[group.platform]
-    kinds = {adapter.kind for adapter in platform.adapters}
     # With NVIDIA's repository, the role nvidia_driver has already configured it; a mirror of it has DCGM too.
     is_distribution_archive = driver.repository != "nvidia"
     return {
         **(_dcgm(tools, branch_of(driver), is_distribution_archive, driver.mirror) if tools.dcgm else {}),
         **(_containers(tools, environment.containers.engines) if tools.container_toolkit else {}),
-        **(_rdma(tools.rdma) if tools.rdma.stack != "none" and (tools.rdma.roce or "infiniband" in kinds) else {}),
+        **(_rdma(tools.rdma) if _uses_rdma(tools.rdma, group) else {}),
         # Source: GPUDirect Storage release notes: nvidia-fs from 2.17.5 on needs the open kernel modules.
         **({"landbridge_gds": True} if tools.gds and software(driver, platform).modules == "open" else {}),
     }
+
+
+def _uses_rdma(rdma: Rdma, group: NodeGroup) -> bool:
+    """Return whether a node of the group gets the role rdma.
+
+    A fabric whose kind is not stated (a platform with wirings of both kinds) needs it too.
+    """
+    is_wired = needs_rdma(ports_of(group)) or needs_rdma(platforms()[group.platform].adapters)
+    return rdma.stack != "none" and (bool(rdma.roce) or is_wired)
 
 
 def _dcgm(tools: GpuTools, branch: str, is_distribution_archive: bool, mirror: str | None) -> dict[str, Any]:

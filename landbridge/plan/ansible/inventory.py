@@ -34,7 +34,7 @@ from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
 from landbridge.plan.site.firewall import firewall_variables, node_updates
 from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways
-from landbridge.plan.site.health import expected_of
+from landbridge.plan.site.health import expected_of, health_variables
 from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
     aws_home_variables,
@@ -125,7 +125,8 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables |= container_folder(environment, host.name)
         variables["node_health_expected"] = expected_of(environment, host.platform, group_of(environment, host.name))
         group = group_of(environment, host.name)
-        variables |= node_packages(environment, group.os) if group is not None else {}
+        if group is not None:
+            variables |= node_packages(environment, group.os) | health_variables(environment, group)
         variables |= driver_variables(environment, host.name)
         variables |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
     variables |= roles_anywhere_variables(environment, host.name, outputs, aws_endpoint(environment))

@@ -8,6 +8,7 @@ from landbridge.catalog import Accelerators, Cpus, instances, platforms
 from landbridge.environment import Environment, NodeGroup, PoolSettings
 from landbridge.environment.base import Scalar
 from landbridge.plan.instances.ultraservers import is_one_nvlink_domain
+from landbridge.plan.site.adapters import fabric_kind
 from landbridge.plan.site.mig import MigInstance, gres_type, mig_layout
 from landbridge.plan.slurm.core_spec import cores_per_gpu, system_cores, system_memory
 from landbridge.plan.slurm.node_settings import (
@@ -29,7 +30,8 @@ class Nodes:
 
     `accelerators` is None for nodes without any; `parts` are the MIG instances of partitioned GPUs. Jobs cannot use
     reserved cores and memory. `gpus_by_socket` is empty if unknown; `gpu_cores` cores of each GPU are for GPU jobs
-    only, None: the GPU's share. `domain` is the nodes' NVLink domain. `settings` are further keys of the nodes' line.
+    only, None: the GPU's share. `domain` is the nodes' NVLink domain, `fabric` the kind of their network ports for traffic
+    between nodes, None if it is not known. `settings` are further keys of the nodes' line.
     """
 
     names: tuple[str, ...]
@@ -50,6 +52,7 @@ class Nodes:
     gpus_by_socket: tuple[int, ...] = ()
     gpu_cores: int | None = None
     domain: str | None = None
+    fabric: str | None = None
     settings: tuple[tuple[str, Scalar | None], ...] = ()
 
     @property
@@ -181,6 +184,7 @@ def _onprem(group: NodeGroup) -> Nodes:
         gpus_by_socket=platform.gpus_by_socket if sockets == len(platform.gpus_by_socket) else (),
         gpu_cores=hardware.gpu_cores,
         domain=group.rack if platform.domain else None,
+        fabric=fabric_kind(group),
     )
 
 

@@ -20,15 +20,14 @@ def topology_file(environment: Environment, nodes: Sequence[Nodes]) -> tuple[str
     """
     leaves: dict[str, list[str]] = {}
     for group in nodes:
-        leaves.setdefault(group.switch, []).extend(group.names)
-    racks = [group.switch for group in nodes if group.site == "onprem"]
-    racks = list(dict.fromkeys(racks))
+        leaves.setdefault(_leaf(group, nodes), []).extend(group.names)
+    roots = _roots(nodes)
     blocks = _blocks(nodes)
     if _has_yaml(environment):
-        return "topology.yaml", _yaml(leaves, racks) + _yaml_blocks(blocks)
+        return "topology.yaml", _yaml(leaves, roots) + _yaml_blocks(blocks)
     if _only_domains(nodes):
         return "topology.conf", _conf_blocks(blocks)
-    return "topology.conf", _conf(leaves, racks)
+    return "topology.conf", _conf(leaves, roots)
 
 
 def topology_plugin(environment: Environment, nodes: Sequence[Nodes]) -> str | None:
@@ -74,15 +73,42 @@ def _block_size(blocks: dict[str, list[str]]) -> int:
     return min(len(names) for names in blocks.values())
 
 
-def _yaml(leaves: dict[str, list[str]], racks: list[str]) -> str:
+def _kinds(nodes: Iterable[Nodes]) -> set[str]:
+    """Return the kinds of the on-prem nodes' fabrics, of those that are known."""
+    return {group.fabric for group in nodes if group.site == "onprem" and group.fabric is not None}
+
+
+def _leaf(group: Nodes, nodes: Sequence[Nodes]) -> str:
+    """Return the node group's switch: that of its rack, or of its fabric in a rack with InfiniBand and Ethernet."""
+    in_rack = [other for other in nodes if other.switch == group.switch]
+    return f"{group.switch}-{group.fabric}" if len(_kinds(in_rack)) > 1 and group.fabric else group.switch
+
+
+def _roots(nodes: Sequence[Nodes]) -> dict[str, list[str]]:
+    """Return the leaf switches of the on-prem site by the root above them.
+
+    A site with an InfiniBand and an Ethernet fabric has a root for each, because no job may span both; racks whose
+    fabric is not known have none then.
+    """
+    onprem, kinds = [group for group in nodes if group.site == "onprem"], _kinds(nodes)
+    roots: dict[str, list[str]] = {}
+    for group in onprem:
+        root = ONPREM if len(kinds) <= 1 else f"{ONPREM}-{group.fabric}" if group.fabric else None
+        leaf = _leaf(group, nodes)
+        if root is not None and leaf not in roots.setdefault(root, []):
+            roots[root].append(leaf)
+    return {root: leaves for root, leaves in roots.items() if len(leaves) > 1}
+
+
+def _yaml(leaves: dict[str, list[str]], roots: dict[str, list[str]]) -> str:
     lines = ["---", "- topology: sites", "  cluster_default: true"]
     if not leaves:
         return "\n".join([*lines, "  flat: true"]) + "\n"
     lines += ["  tree:", "    switches:"]
     for switch, names in leaves.items():
         lines += [f"      - switch: {switch}", f"        nodes: {hostlist.compress(names)}"]
-    if len(racks) > 1:
-        lines += [f"      - switch: {ONPREM}", f"        children: {','.join(racks)}"]
+    for root, children in roots.items():
+        lines += [f"      - switch: {root}", f"        children: {','.join(children)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -96,10 +122,9 @@ def _yaml_blocks(blocks: dict[str, list[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _conf(leaves: dict[str, list[str]], racks: list[str]) -> str:
+def _conf(leaves: dict[str, list[str]], roots: dict[str, list[str]]) -> str:
     lines = [f"SwitchName={switch} Nodes={hostlist.compress(names)}" for switch, names in leaves.items()]
-    if len(racks) > 1:
-        lines.append(f"SwitchName={ONPREM} Switches={','.join(racks)}")
+    lines += [f"SwitchName={root} Switches={','.join(children)}" for root, children in roots.items()]
     return "".join(f"{line}\n" for line in lines)
 
 

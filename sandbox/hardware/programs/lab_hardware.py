@@ -21,6 +21,7 @@ KNOWN = {
     "thermal": list,  # GPUs with thermal slowdown
     "links": dict,  # GPU: number of inactive links
     "fabric": dict,  # GPU: state of its registration with the fabric, such as In Progress
+    "recovery": dict,  # GPU: action that the driver requires, such as Reset; "" if the driver does not have the field
     "ports": list,  # adapters without a link
     "slow": dict,  # adapter: Gb/s
     "driver": str,  # driver version, other than the machine's

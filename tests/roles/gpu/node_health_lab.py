@@ -93,6 +93,10 @@ class Drill:
         node = json.loads(self.run("ctl01", f"scontrol show node {name} --json"))["nodes"][0]
         return set(node["state"]), str(node["reason"])
 
+    def comment(self, name: str) -> str:
+        """Return the node's comment in Slurm."""
+        return str(json.loads(self.run("ctl01", f"scontrol show node {name} --json"))["nodes"][0]["comment"])
+
     def drained(self) -> dict[str, str]:
         """Return the drain reason of each drained node."""
         nodes_shown = {name: self.node(name) for name in NODES}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sandbox.demo.cluster import wait_for
 from sandbox.hardware import faults
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -51,13 +52,12 @@ STATES: list[tuple[str, dict[str, Any], str]] = [
     ("a GPU that is gone after a restart", {"absent": [7]}, "landbridge:gpu:7 of 8 are there; do: reboot"),
     ("a lane fewer than it should", {"width": {"2": 8}}, "landbridge:pcie:GPU 2 at 0000:33:00.0 runs x8 of x16; do: repair"),
     ("one slower slot", {"generation": {"2": 4}}, "landbridge:pcie:GPU 2 at 0000:33:00.0 runs generation 4 of 5"),
-    ("a row that waits for a reset", {"pending": [1]}, "landbridge:rows:GPU at 0000:27:00.0 has a row"),
+    ("a reset that the driver requires", {"recovery": {"1": "Reset"}}, "landbridge:recovery:GPU 1 needs: Reset; do: reset"),
     ("a row that cannot be remapped", {"unremapped": [1]}, "landbridge:rows:GPU at 0000:27:00.0 could not"),
-    ("uncorrected errors", {"uncorrected": {"0": 3}}, "landbridge:ecc:GPU 0 at 0000:1b:00.0 has 3 uncorrected"),
     ("heat", {"thermal": [4]}, "landbridge:thermal:GPU 4 at 0000:4b:00.0"),
     ("NVLinks down", {"links": {"5": 2}}, "landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"),
-    ("a port down", {"ports": ["mlx5_2"]}, "landbridge:port:11 of 12 at 400 Gb/s; mlx5_2/1 is Down/Polling"),
-    ("a slow port", {"slow": {"mlx5_2": 200}}, "landbridge:port:11 of 12 at 400 Gb/s"),
+    ("a port down", {"ports": ["mlx5_2"]}, "landbridge:port:7 of 8 at 400 Gb/s; mlx5_2/1 is Down/Polling"),
+    ("a slow port", {"slow": {"mlx5_2": 200}}, "landbridge:port:7 of 8 at 400 Gb/s"),
     ("another driver", {"driver": "575.57.08"}, "landbridge:driver:version 575.57.08 is not of branch 580"),
     ("no driver", {"unloaded": True}, "landbridge:driver:NVIDIA-SMI has failed"),
 ]  # fmt: skip
@@ -100,11 +100,27 @@ def test_an_application_error_drains_no_node(drill: Drill) -> None:
 
 
 def test_the_recovery_action_in_the_drivers_log_drains(drill: Drill) -> None:
+    # A driver whose nvidia-smi does not have the state.
+    faults.inject(drill.lab, "dgx02", recovery=dict.fromkeys(map(str, range(8)), ""))
     line = "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"
     faults.log(drill.lab, "dgx02", line)
     drill.wait({"dgx02": "landbridge:xid:154 at 0000:1b:00; do: reboot"})
-    drill.run("ctl01", "scontrol update nodename=dgx02 state=resume")
+    # The driver's present state replaces the line in the log, and clears itself.
+    faults.inject(drill.lab, "dgx02")
     drill.wait({})
+
+
+def test_a_second_faulty_node_stays_in_service_and_has_the_problem_as_its_comment(drill: Drill) -> None:
+    faults.inject(drill.lab, "dgx01", recovery={"0": "Reset"})
+    drill.wait({"dgx01": "landbridge:recovery:"})
+    faults.inject(drill.lab, "dgx02", recovery={"0": "Reset"})
+    wait_for(
+        "a comment", lambda: drill.comment("dgx02"), lambda text: "not drained: health checks have drained 1" in text
+    )
+    faults.inject(drill.lab, "dgx01")
+    drill.wait({"dgx02": "landbridge:recovery:"})
+    assert drill.comment("dgx02") == ""
+    faults.inject(drill.lab, "dgx02")
 
 
 def test_an_operators_drain_and_its_reason_stay(drill: Drill) -> None:

@@ -23,7 +23,9 @@ node = json.load(open(path))
 if node.get("busy"):
     sys.exit("slurm_load_node: Unable to contact slurm controller (connect failure)")
 if sys.argv[1] == "show":
-    print(json.dumps({{"nodes": [node]}}))
+    present = {{"name": "node", **node, "reason_changed_at": {{"set": True, "infinite": False, "number": node.get("changed", 0)}}}}
+    # Without a name: all nodes.
+    print(json.dumps({{"nodes": [present] if sys.argv[3] == "node" else [*node.get("others", []), present]}}))
 else:
     if node.get("refuses"):
         sys.exit("slurm_update error: Invalid user id")
@@ -37,6 +39,11 @@ else:
         flags.add("DRAIN")
     # A state leaves the reason as it is.
     node["reason"] = update.get("reason", node["reason"])
+    node["comment"] = update.get("comment", node.get("comment", ""))
+    if "reason" in update:
+        node["changed"] = node.get("clock", 100)
+    # Another node drains itself at the same time.
+    node["others"] = node.get("others", []) + (node.pop("meanwhile", []) if flags != set(node["state"]) else [])
     node["state"] = sorted(flags)
     node["updates"] = node.get("updates", 0) + 1
     json.dump(node, open(path, "w"))

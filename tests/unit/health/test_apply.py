@@ -3,25 +3,27 @@
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.unit.health.standins import Standins, machine
+from landbridge.plan.site.health import TIMEOUT_SECONDS
+from tests.unit.health.standins import ROOT, Standins, machine
 
 __all__ = ["machine"]
 
 from node_health import __main__ as program
 from node_health import kernel, slurm
-from node_health.problem import Problem, Result
+from node_health.problem import Problem, Result, save
 
 GPU = Problem("gpu", "7 of 8 are there", "reboot")
 XID = Problem("xid", "79 at 0000:1b:00", "reboot", event=True)
 WORDS = "landbridge:gpu:7 of 8 are there; do: reboot"
 
 
-def apply(machine: Standins, *problems: Problem) -> tuple[bool, str]:
+def apply(machine: Standins, *problems: Problem, budget: int = 0) -> tuple[bool, str]:
     """Apply a result; return whether the node is drained afterwards, and the reason."""
-    program.apply("node", Result(time.time(), problems), machine.root / "state", machine.root / "mark.json")
+    program.apply("node", Result(time.time(), problems), machine.root / "state", machine.root / "mark.json", budget)
     record = machine.slurm()
     drained = "DRAIN" in record["state"]
     return drained, record["reason"] if drained else ""
@@ -121,3 +123,138 @@ def test_the_program_drains_and_resumes_a_node(machine: Standins, monkeypatch: p
     assert program.main(["check"]) == 0
     assert program.main(["apply"]) == 1
     assert Path(machine.root / "state/result.json").exists()
+
+
+def drained(name: str, at: int, reason: str = WORDS) -> dict[str, Any]:
+    """Return Slurm's record of another node that is drained since `at`."""
+    return {"name": name, "state": ["IDLE", "DRAIN"], "reason": reason, "reason_changed_at": {"number": at}}
+
+
+def test_a_node_beyond_the_failure_budget_stays_in_service_with_the_problem_as_comment(machine: Standins) -> None:
+    machine.slurm(others=[drained("dgx01", 5), drained("dgx02", 6)])
+    assert apply(machine, GPU, budget=2) == (False, "")
+    text = f"{WORDS} (not drained: health checks have drained 2 nodes, the failure budget)"
+    assert machine.slurm()["comment"] == text
+    updates = machine.slurm()["updates"]
+    assert apply(machine, GPU, budget=2) == (False, "")
+    assert machine.slurm()["updates"] == updates, "the comment is written once"
+    machine.slurm(others=[drained("dgx01", 5)])
+    assert apply(machine, GPU, budget=2) == (True, WORDS)
+    assert machine.slurm()["comment"] == ""
+
+
+def test_a_repaired_node_loses_its_comment_and_an_operators_comment_is_kept(machine: Standins) -> None:
+    machine.slurm(others=[drained("dgx01", 5)])
+    apply(machine, GPU, budget=1)
+    assert machine.slurm()["comment"]
+    apply(machine, budget=1)
+    assert machine.slurm()["comment"] == ""
+    machine.slurm(comment="on loan")
+    apply(machine, GPU, budget=1)
+    apply(machine, budget=1)
+    assert machine.slurm()["comment"] == "on loan"
+
+
+def test_drained_cloud_nodes_do_not_use_the_failure_budget(machine: Standins) -> None:
+    cloud = {**drained("p5-1", 5), "state": ["IDLE", "CLOUD", "DRAIN"]}
+    machine.slurm(others=[cloud])
+    assert apply(machine, GPU, budget=1) == (True, WORDS)
+
+
+def test_drains_by_operators_and_by_slurm_do_not_use_the_failure_budget(machine: Standins) -> None:
+    machine.slurm(
+        others=[drained("dgx01", 5, "new fans"), drained("dgx02", 6, "Kill task failed"), drained("dgx03", 7, "")]
+    )
+    assert apply(machine, GPU, budget=1) == (True, WORDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "is_drained"),
+    [("dgx01", 99, False), ("dgx01", 100, False), ("zeta", 100, True), ("dgx01", 101, True)],
+)
+def test_of_two_nodes_that_drain_at_the_same_time_the_earlier_one_remains(
+    machine: Standins, name: str, at: int, is_drained: bool
+) -> None:
+    machine.slurm(clock=100, meanwhile=[drained(name, at)])
+    assert apply(machine, GPU, budget=1)[0] is is_drained
+    assert bool(machine.slurm()["comment"]) is not is_drained
+    # The next round finds the same.
+    assert apply(machine, GPU, budget=1)[0] is is_drained
+
+
+def test_an_interruption_between_the_drain_and_its_record_loses_nothing(machine: Standins) -> None:
+    state = machine.root / "state"
+    machine.log.write_text("4,5,1,-;NVRM: Xid (PCI:0000:1b:00): 79, pid=1\n")
+    kernel.check({"79": "reboot"}, state / "events.json", machine.log)
+    reason = "landbridge:xid:79 at 0000:1b:00; do: reboot"
+    (machine.root / "mark.json").write_text(json.dumps({"reason": reason, "done": False}))
+    machine.slurm(state=["IDLE", "DRAIN"], reason=reason)
+    assert apply(machine, XID) == (True, reason)
+    machine.slurm(state=["IDLE"])
+    assert apply(machine, XID) == (False, ""), "the operator's resume acknowledges the event"
+    # Interrupted before the drain: it is made up for.
+    (machine.root / "mark.json").write_text(json.dumps({"reason": reason, "done": False}))
+    assert apply(machine, XID)[0]
+    # Interrupted before the drain, and an operator drains the node: it stays theirs.
+    (machine.root / "mark.json").write_text(json.dumps({"reason": reason, "done": False}))
+    machine.slurm(state=["IDLE", "DRAIN"], reason="new fans")
+    assert apply(machine) == (True, "new fans")
+
+
+@pytest.fixture
+def installed(machine: Standins, monkeypatch: pytest.MonkeyPatch) -> Standins:
+    """Return the node with the program's files in its folder, and the expectation of eight GPUs."""
+    expected = {"gpus": {"count": 8, "type": "h100", "errors": "row_remapping"}}
+    config = {"expected": expected, "xids": {}, "changes": ["thermal is not checked: ticket 42"]}
+    (machine.root / "config.json").write_text(json.dumps(config))
+    for name, file in (("CONFIG", "config.json"), ("STATE", "state"), ("MARK", "mark.json")):
+        monkeypatch.setattr(program, name, machine.root / file)
+    monkeypatch.setattr(kernel.check, "__defaults__", (machine.log,))
+    machine.inject()
+    return machine
+
+
+@pytest.mark.parametrize("age", [200, -200], ids=["old", "from the future"])
+def test_an_old_result_is_not_used_silently(installed: Standins, age: int, capsys: pytest.CaptureFixture[str]) -> None:
+    save(installed.root / "state/result.json", Result(time.time() - age))
+    installed.inject(absent=[7])
+    assert program.main(["apply"]) == 0
+    assert installed.slurm()["reason"] == WORDS, "the checks ran"
+    assert "200 s old: does landbridge-node-health.timer run?" in capsys.readouterr().err
+
+
+def test_checks_that_do_not_end_drain_the_node_before_slurms_timeout(
+    installed: Standins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Each call of nvidia-smi would take a minute.
+    (installed.root / "usr/bin/nvidia-smi").write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(program, "INLINE_SECONDS", 0.3)
+    save(installed.root / "state/result.json", Result(time.time() - 200))
+    assert program.main(["apply"]) == 0
+    assert installed.slurm()["reason"] == "landbridge:stale:the checks did not end in time, at nvidia-smi; do: inspect"
+
+
+def test_the_time_of_all_programs_is_below_the_timeouts_of_slurm_and_systemd() -> None:
+    assert program.INLINE_SECONDS < program.APPLY_SECONDS < TIMEOUT_SECONDS
+    unit = (ROOT / "ansible/roles/node_health/templates/landbridge-node-health.service.j2").read_text()
+    timeout = int(next(line for line in unit.splitlines() if line.startswith("TimeoutStartSec=")).partition("=")[2])
+    assert program.CHECK_SECONDS + program.APPLY_SECONDS < timeout < program.STALE
+
+
+def test_a_controller_that_does_not_answer_ends_the_program_in_time(
+    installed: Standins, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (installed.root / "usr/bin/scontrol").write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(program, "APPLY_SECONDS", 0.3)
+    save(installed.root / "state/result.json", Result(time.time(), (GPU,)))
+    assert program.main(["apply"]) == 1
+    assert "scontrol does not end" in capsys.readouterr().err
+
+
+def test_changes_of_the_checks_are_shown_with_their_reasons(
+    installed: Standins, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program.main(["check"]) == 0
+    assert program.main(["show"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["changes"] == ["thermal is not checked: ticket 42"] and shown["age_seconds"] >= 0

@@ -1,6 +1,7 @@
 """Results of the health checks on healthy and unhealthy nodes, with stand-ins of their tools."""
 
 import ast
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from tests.unit.health.standins import ROOT, Standins, machine
 
 __all__ = ["machine"]
 
-from node_health import gpus, host, kernel
+from node_health import checks, gpus, host, kernel, recovery
 from node_health.problem import Problem, Result, is_ours, load, reason, save
 from node_health.run import run
 
@@ -28,8 +29,9 @@ def check_reasons(machine: Standins, platform: str = "dgx-h100", **faults: Any) 
     """Return the results of the hardware checks, as Slurm's reasons."""
     expectations = expected(environment(), platforms()[platform])
     machine.inject(**faults)
-    problems, _ = gpus.check({**expectations["gpus"], "driver_branch": "580"})
-    problems += host.ports(expectations.get("ports", {})) if expectations.get("ports") else []
+    problems, _ = gpus.check({**expectations["gpus"], "driver_branch": "580", "fabric_seconds": 0})
+    problems += recovery.check()[0]
+    problems += host.ports(expectations) if expectations.get("ports") else []
     return [reason([problem]) for problem in problems]
 
 
@@ -50,14 +52,22 @@ def test_a_healthy_node_of_every_platform_has_no_problem(machine: Standins, plat
         ({"width": {"2": 8}}, ["landbridge:pcie:GPU 2 at 0000:33:00.0 runs x8 of x16; do: repair"]),
         ({"generation": {"2": 4}}, ["landbridge:pcie:GPU 2 at 0000:33:00.0 runs generation 4 of 5; do: repair"]),
         ({"generation": {str(index): 4 for index in range(8)}}, []),
-        ({"uncorrected": {"0": 3}}, ["landbridge:ecc:GPU 0 at 0000:1b:00.0 has 3 uncorrected errors since its reset; do: reset"]),
-        ({"pending": [1]}, ["landbridge:rows:GPU at 0000:27:00.0 has a row that a reset remaps; do: reset"]),
+        ({"recovery": {"0": "Reset"}}, ["landbridge:recovery:GPU 0 needs: Reset; do: reset"]),
+        ({"recovery": {"0": "Drain and Reset"}}, ["landbridge:recovery:GPU 0 needs: Drain and Reset; do: reset"]),
+        ({"recovery": {"0": "Drain P2P"}}, ["landbridge:recovery:GPU 0 needs: Drain P2P; do: inspect"]),
+        ({"recovery": {"7": "Reboot"}}, ["landbridge:recovery:GPU 7 needs: Reboot; do: reboot"]),
+        ({"recovery": {"7": "[N/A]"}}, []),
+        ({"recovery": {"7": "Swap the planet"}}, ["landbridge:recovery:GPU 7 needs: Swap the planet; do: inspect"]),
+        ({"fabric": {"3": "In Progress"}}, ["landbridge:fabric:GPU 3: registration In Progress; do: reboot"]),
+        # NVIDIA permits new jobs: warnings.
+        ({"uncorrected": {"0": 3}}, []),
+        ({"pending": [1]}, []),
         ({"unremapped": [1]}, ["landbridge:rows:GPU at 0000:27:00.0 could not remap a row; do: repair"]),
         ({"thermal": [4]}, ["landbridge:thermal:GPU 4 at 0000:4b:00.0 slows itself down, too hot; do: repair"]),
         ({"links": {"5": 2}}, ["landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"]),
         ({"driver": "575.57.08"}, ["landbridge:driver:version 575.57.08 is not of branch 580; do: inspect"]),
-        ({"ports": ["mlx5_2"]}, ["landbridge:port:11 of 12 at 400 Gb/s; mlx5_2/1 is Down/Polling; do: inspect"]),
-        ({"slow": {"mlx5_0": 200}}, ["landbridge:port:11 of 12 at 400 Gb/s; do: inspect"]),
+        ({"ports": ["mlx5_2"]}, ["landbridge:port:7 of 8 at 400 Gb/s; mlx5_2/1 is Down/Polling; do: inspect"]),
+        ({"slow": {"mlx5_0": 200}}, ["landbridge:port:7 of 8 at 400 Gb/s; do: inspect"]),
     ],
     ids=lambda value: next(iter(value), "none") if isinstance(value, dict) else "",
 )  # fmt: skip
@@ -139,15 +149,88 @@ def test_an_application_error_is_no_event(number: int) -> None:
     assert kernel.event(xid(number), ACTIONS) is None
 
 
-def test_recovery_actions_of_the_driver_and_fatal_switch_errors_are_events() -> None:
-    change = "GPU recovery action changed from 0x0 (None) to 0x{} ({})"
-    events = {text: kernel.event(xid(154, change.format(number, text)), ACTIONS) for number, text in (
-        (0, "None"), (1, "GPU Reset Required"), (2, "Node Reboot Required"), (4, "Drain and Reset"))}  # fmt: skip
-    actions = {text: event[3] if event else None for text, event in events.items()}
-    assert actions == {"None": None, "GPU Reset Required": "reset", "Node Reboot Required": "reboot", "Drain and Reset": "reset"}  # fmt: skip
+@pytest.mark.parametrize(
+    ("number", "name", "action"),
+    [
+        (0, "None", ""),
+        (1, "GPU Reset Required", "reset"),
+        (1, "PF FLR", "reset"),
+        (2, "Node Reboot Required", "reboot"),
+        (2, "OS Reboot", "reboot"),
+        (3, "Drain P2P", "inspect"),
+        (4, "Drain and Reset", "reset"),
+        (5, "Recover IMEX Domain", "inspect"),
+        (6, "Bus Reset", "reboot"),
+        (7, "System Reboot", "reboot"),
+        (0x2A, "Something New", "inspect"),
+    ],
+)
+def test_every_recovery_action_in_the_drivers_log_has_an_action(number: int, name: str, action: str) -> None:
+    line = xid(154, f"GPU recovery action changed from 0x0 (None) to {number:#x} ({name})")
+    assert kernel.event(line, ACTIONS) == ("xid", "154", "0000:1b:00", action)
+
+
+def test_a_withdrawn_recovery_action_ends_its_event(machine: Standins, tmp_path: Path) -> None:
+    change = "GPU recovery action changed from {} to {}"
+    machine.log.write_text(record(3, xid(154, change.format("0x0 (None)", "0x1 (GPU Reset Required)"))))
+    memory = tmp_path / "events.json"
+    assert words(kernel.check(ACTIONS, memory, machine.log)) == ["xid 154 at 0000:1b:00 reset"]
+    machine.log.write_text(record(4, xid(154, change.format("0x1 (GPU Reset Required)", "0x0 (None)"))))
+    assert kernel.check(ACTIONS, memory, machine.log) == []
+
+
+@pytest.mark.parametrize(
+    ("recovery_of_driver", "reasons"),
+    [("None", []), ("Reset", ["recovery GPU 0 needs: Reset reset"]), ("", ["xid 154 at 0000:1b:00 reset"])],
+    ids=["recovered", "required", "old driver"],
+)
+def test_the_drivers_present_recovery_action_replaces_its_announcement(
+    machine: Standins, monkeypatch: pytest.MonkeyPatch, recovery_of_driver: str, reasons: list[str]
+) -> None:
+    line = xid(154, "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")
+    machine.log.write_text(record(3, line))
+    monkeypatch.setattr(kernel.check, "__defaults__", (machine.log,))
+    machine.inject(
+        recovery={str(index): recovery_of_driver if index == 0 else recovery_of_driver and "None" for index in range(8)}
+    )
+    wanted = {"gpus": expected(environment(), platforms()["dgx-h100"])["gpus"]}
+    result = checks.check({"expected": wanted, "xids": ACTIONS}, machine.root / "state")
+    assert words(list(result.problems)) == reasons
+
+
+def test_fatal_switch_errors_are_events() -> None:
     switch = "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 24007, {}, Link 15 sourcequeue egress timeout"
     assert kernel.event(switch.format("Fatal"), ACTIONS) == ("sxid", "24007", "0000:05:00.0", "reset")
     assert kernel.event(switch.format("Non-fatal"), ACTIONS) is None
+
+
+def test_a_registration_in_progress_is_a_problem_after_its_time_only(machine: Standins, tmp_path: Path) -> None:
+    machine.inject(fabric={"3": "In Progress"})
+    wanted, memory = {"count": 8, "type": "h100", "fabric": True, "fabric_seconds": 300}, tmp_path / "fabric.json"
+    assert gpus.check(wanted, memory) == ([], ["GPU 3: registration with the fabric In Progress"])
+    memory.write_text(json.dumps({"3": json.loads(memory.read_text())["3"] - 301}))
+    assert words(gpus.check(wanted, memory)[0]) == ["fabric GPU 3: registration In Progress reboot"]
+    machine.inject()
+    assert gpus.check(wanted, memory) == ([], [])
+    machine.inject(fabric={"3": "In Progress"})
+    assert gpus.check(wanted, memory)[0] == [], "the time starts again"
+
+
+def test_memory_errors_with_which_new_jobs_may_start_are_warnings(machine: Standins) -> None:
+    machine.inject(uncorrected={"0": 3}, pending=[1])
+    wanted = expected(environment(), platforms()["dgx-h100"])["gpus"]
+    assert gpus.check(wanted) == (
+        [],
+        [
+            "GPU 0 has 3 uncorrected memory errors since its reset",
+            "GPU at 0000:27:00.0 has a row that its next reset remaps",
+        ],
+    )
+    machine.become("dgx-1")
+    machine.inject(uncorrected={"0": 3})
+    assert check_reasons(machine, "dgx-1", uncorrected={"0": 3}) == [
+        "landbridge:ecc:GPU 0 at 0000:1b:00.0 has 3 uncorrected errors since its reset; do: reset"
+    ]
 
 
 def test_a_node_without_a_kernel_log_has_no_events(tmp_path: Path) -> None:

@@ -68,11 +68,11 @@ def test_a_healthy_node_is_not_drained_and_its_expectations_are_written_at_the_f
     ("faults", "text"),
     [
         ({"absent": [7]}, "landbridge:gpu:7 of 8 are there; do: reboot"),
-        ({"uncorrected": {"3": 2}}, "landbridge:ecc:GPU 3 at 0000:3f:00.0 has 2 uncorrected errors since its reset; do: reset"),
+        ({"recovery": {"3": "Reset"}}, "landbridge:recovery:GPU 3 needs: Reset; do: reset"),
         ({"links": {"5": 2}}, "landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"),
         ({"fabric": {"2": "In Progress"}}, "landbridge:fabric:GPU 2: registration In Progress; do: reboot"),
     ],
-    ids=["gpu", "ecc", "nvlink", "fabric"],
+    ids=["gpu", "recovery", "nvlink", "fabric"],
 )  # fmt: skip
 def test_a_faulty_gpu_drains_the_cloud_node_with_the_reason_of_an_on_prem_node(
     node: Standins, faults: dict[str, Any], text: str

@@ -1,18 +1,20 @@
 """Plan of health checks: slurm.conf's keys, expectations of on-prem hosts and of pools, and errors of the driver."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from landbridge.catalog import instances, platforms
+from landbridge.catalog.hardware.health_checks import health_checks
 from landbridge.catalog.hardware.xids import DRAINING, xids
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.node_health import pool_health
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.site.health import INTERVAL_SECONDS, PROGRAM, expected_of, health_settings
 from landbridge.plan.slurm.files import slurm_files
-from tests.unit.core.samples import REMOVED, environment
+from tests.unit.core.samples import REMOVED, ROOT, environment
 
 
 def keys(text: str) -> dict[str, str]:
@@ -56,9 +58,11 @@ def test_every_node_has_the_expectations_of_its_platform_and_other_hosts_have_no
             "pcie_generation": 5,
             "pcie_width": 16,
             "links": 18,
+            "fabric": True,
+            "fabric_seconds": 300,
         },
         "services": ["nvidia-fabricmanager"],
-        "ports": {"400": 12},
+        "ports": {"400": 8},
         "mounts": ["/home"],
     }
     assert expected["old01"]["gpus"]["errors"] == "page_retirement"
@@ -67,6 +71,68 @@ def test_every_node_has_the_expectations_of_its_platform_and_other_hosts_have_no
         and expected["old01"]["services"] == []
         and "ports" not in expected["old01"]
     )
+
+
+CHANGES = [
+    {"check": "thermal", "skip": "all", "reason": "fans are replaced on 2026-12-01"},
+    {"check": "xid", "skip": ["119"], "reason": "firmware fault, case 1234"},
+    {"check": "xid", "add": ["94"], "reason": "memory is watched"},
+    {"check": "nvlink", "limit": 16, "reason": "two links are off, case 1235"},
+    {"check": "disk", "limit": 10, "reason": "logs grow fast"},
+    {"check": "service", "skip": ["nvidia-fabricmanager"], "reason": "the site starts it"},
+    {"check": "service", "add": ["lustre-client.service"], "reason": "jobs need it"},
+    {"check": "mount", "add": ["/data"], "reason": "jobs need it"},
+]
+
+
+def test_changes_of_the_checks_are_those_of_their_node_group_with_their_reasons() -> None:
+    groups = [
+        {"hosts": "dgx[01-03]", "platform": "dgx-h100", "address": "10.20.1.11", "health": CHANGES},
+        {"hosts": "dgx04", "platform": "dgx-h100", "address": "10.20.1.21"},
+    ]
+    hosts = inventory(environment({("onprem", "nodes"): groups}))["_meta"]["hostvars"]
+    changed, usual = hosts["dgx01"], hosts["dgx04"]
+    assert changed["node_health_skip"] == ["thermal"]
+    actions = {str(number): xid.action for number, xid in xids().items() if xid.drains}
+    del actions["119"]
+    assert changed["node_health_xids"] == {**actions, "94": "inspect"}
+    assert changed["node_health_disks"] == {"/": 10}
+    expected = changed["node_health_expected"]
+    assert (expected["gpus"]["links"], usual["node_health_expected"]["gpus"]["links"]) == (16, 18)
+    assert expected["services"] == ["lustre-client.service"] and expected["mounts"] == ["/home", "/data"]
+    assert changed["node_health_changes"] == [
+        "thermal is not checked: fans are replaced on 2026-12-01",
+        "xid does not cover 119: firmware fault, case 1234",
+        "xid covers 94 too: memory is watched",
+        "nvlink has the limit 16: two links are off, case 1235",
+        "disk has the limit 10: logs grow fast",
+        "service does not cover nvidia-fabricmanager: the site starts it",
+        "service covers lustre-client.service too: jobs need it",
+        "mount covers /data too: jobs need it",
+    ]
+    assert not {"node_health_skip", "node_health_xids", "node_health_disks", "node_health_changes"} & set(usual)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "percent", "count"),
+    [
+        ("dgx[01-20]", None, 10),
+        ("dgx[01-20]", 15, 3),
+        ("dgx[01-02]", None, 1),
+        ("dgx01", None, 1),
+        ("dgx[01-03]", 1, 1),
+    ],
+)
+def test_the_failure_budget_is_a_share_of_the_on_prem_nodes(hosts: str, percent: int | None, count: int) -> None:
+    site = environment({("onprem", "nodes", 0, "hosts"): hosts, ("onprem", "max_drained_percent"): percent})
+    variables = inventory(site)["_meta"]["hostvars"]["dgx01"]
+    assert variables["node_health_budget"] == count
+
+
+def test_the_catalogue_has_every_check_of_the_program() -> None:
+    files = (ROOT / "ansible/roles/node_health/files/node_health").glob("*.py")
+    in_program = {name for path in files for name in re.findall(r'Problem\(\s*"([a-z]+)"', path.read_text())}
+    assert in_program | {"xid", "sxid"} == set(health_checks().checks)
 
 
 def test_every_platform_has_expectations() -> None:

@@ -112,3 +112,19 @@ def test_the_backup_controller_is_queried_if_the_primary_is_away(
     assert [line.rpartition("-- ")[2] for line in commands] == [
         f"ansible@10.20.0.{last} sudo --non-interactive scontrol show nodes 'two words'" for last in (11, 12)
     ]
+
+
+def test_a_node_with_a_fault_beyond_the_failure_budget_is_listed_and_explained() -> None:
+    text = "landbridge:recovery:GPU 0 needs: Reset; do: reset (not drained: health checks have drained 1 nodes, the failure budget)"
+    rows = node_rows(
+        {
+            "nodes": [
+                {"name": "dgx01", "state": ["MIXED"], "reason": "", "comment": text},
+                {"name": "dgx02", "state": ["IDLE"], "reason": "", "comment": "on loan"},
+                {"name": "dgx03", "state": ["IDLE", "DRAIN"], "reason": "new fans", "comment": text},
+            ]
+        }
+    )
+    assert [row.withheld for row in rows] == [text, "", ""]
+    assert why(rows[0]).meaning == f"it is in service with a fault: {text}"
+    assert "inspect the nodes that health checks have drained" in why(rows[0]).step

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
+from typer.testing import CliRunner
 
+from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.findings import Severity
 from landbridge.rules import check
@@ -21,6 +23,11 @@ NOT_KEYS = {(Environment, "name"), (Environment, "region")}
 def test_a_full_sample_has_no_error(path: Path) -> None:
     findings = check(load_environment(path))
     assert [finding for finding in findings if finding.severity is Severity.ERROR] == []
+
+
+def test_show_prints_the_changes_of_the_health_checks_with_their_reasons() -> None:
+    printed = CliRunner().invoke(build(), ["show", "--file", str(Path(__file__).parent / "full.yaml")])
+    assert "    health check thermal is not checked: fans are replaced\n" in printed.output
 
 
 def test_the_full_samples_use_every_key() -> None:

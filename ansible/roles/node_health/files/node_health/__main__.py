@@ -8,53 +8,33 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from node_health import cloud, gpus, host, kernel, slurm
-from node_health.problem import Problem, Result, is_ours, load, read, reason, save, write
+from node_health import checks, cloud, kernel, run, slurm
+from node_health.problem import Result, is_ours, load, read, reason, write
 
 CONFIG = Path("/etc/landbridge/node-health.json")
 # Under /run: removed by a reboot, as intended.
 STATE = Path("/run/landbridge-node-health")
 # Survives a reboot, because the drain does.
 MARK = Path("/var/lib/landbridge-node-health/drained.json")
-# Seconds. An older result is ignored: the timer that should have renewed it does not run.
+# Seconds. An older result is not used: the timer that should have renewed it does not run.
 STALE = 150
+# Seconds for all programs of `apply` together, and for checks in it: Slurm ends it after HealthCheckTimeout (30).
+APPLY_SECONDS = 25
+INLINE_SECONDS = 12
+# Seconds for all checks of the timer, which end before its service's TimeoutStartSec (120) and before a result is stale.
+CHECK_SECONDS = 90
 
 
-def check(config: Mapping[str, Any], folder: Path) -> Result:
-    """Run all checks and save the result."""
-    expected = config["expected"]
-    problems: list[Problem] = []
-    warnings: list[str] = []
-    if expected.get("gpus"):
-        gpu_problems, gpu_warnings = gpus.check({**expected["gpus"], "driver_branch": config.get("driver_branch", "")})
-        problems += gpu_problems
-        warnings += gpu_warnings
-    problems += kernel.check(config["xids"], folder / "events.json")
-    problems += host.services(expected.get("services", []))
-    problems += host.mounts(expected.get("mounts", []))
-    problems += host.disks(config.get("disks", {}))
-    if expected.get("ports"):
-        problems += host.ports(expected["ports"])
-    if expected.get("efa"):
-        problems += host.efa(int(expected["efa"]))
-    skipped = set(config.get("skip", []))
-    result = Result(
-        time.time(), tuple(problem for problem in problems if problem.check not in skipped), tuple(warnings)
-    )
-    save(folder / "result.json", result)
-    return result
-
-
-def apply(node: str, result: Result, folder: Path, mark: Path) -> None:
+def apply(node: str, result: Result, folder: Path, mark: Path, budget: int = 0) -> None:
     """Drain or resume the node in Slurm according to the result. Raises SlurmError.
 
     It only removes or rewords drains of its own. `mark` is a file that records them: Slurm keeps our reason at the node
-    after the drain has ended, and does not replace it when it drains the node itself.
+    after the drain has ended, and does not replace it when it drains the node itself. `budget`: the number of nodes that
+    health checks may drain at the same time; 0: any number.
     """
     present, problems = slurm.state(node), result.problems
     marked = read(mark)
@@ -70,11 +50,56 @@ def apply(node: str, result: Result, folder: Path, mark: Path) -> None:
         if present.drained:
             slurm.resume(node)
         mark.unlink(missing_ok=True)
-    elif not (present.drained and present.reason == new_reason):
+    elif not slurm.permits(budget, node):
+        _withhold(node, new_reason, present, mark, budget)
+        return
+    elif present.drained and present.reason == new_reason:
+        # An interruption after the drain: without the record an operator's resume would not be recognised.
+        if not marked.get("done"):
+            write(mark, {"reason": new_reason, "done": True})
+    else:
         # The mark is written first: a drain without a mark would never be removed. `done` follows: Slurm may reject it.
         write(mark, {"reason": new_reason, "done": False})
         slurm.drain(node, new_reason)
         write(mark, {"reason": new_reason, "done": True})
+        if not slurm.permits(budget, node):
+            # Another node was drained at the same time.
+            _withhold(node, new_reason, slurm.state(node), mark, budget)
+            return
+    if is_ours(present.comment):
+        slurm.comment(node, "")
+
+
+def _withhold(node: str, new_reason: str, present: slurm.State, mark: Path, budget: int) -> None:
+    """Leave the node in service, with the problem as its comment in Slurm. An operator's comment is kept."""
+    if present.drained:
+        slurm.resume(node)
+    mark.unlink(missing_ok=True)
+    text = f"{new_reason} (not drained: health checks have drained {budget} nodes, the failure budget)"
+    print(f"landbridge-node-health: {text}", file=sys.stderr)
+    if present.comment != text and (not present.comment or is_ours(present.comment)):
+        slurm.comment(node, text)
+
+
+def latest(last: Result | None, now: float) -> Result:
+    """Return the last result if it is recent, else that of checks that run now, with a warning about the timer.
+
+    A result from the future was stored before the clock was set.
+    """
+    if last is not None and 0 <= now - last.at < STALE:
+        return last
+    run.limit(INLINE_SECONDS)
+    result = checks.check(settings(), STATE)
+    if last is None:
+        return result
+    text = f"the last result was {abs(now - last.at):.0f} s old: does landbridge-node-health.timer run?"
+    print(f"landbridge-node-health: {text}", file=sys.stderr)
+    return replace(result, warnings=(*result.warnings, text))
+
+
+def settings() -> dict[str, Any]:
+    """Return the configuration of the role, with the expectations of a cloud node's pool."""
+    return cloud.config(json.loads(CONFIG.read_text()), STATE)
 
 
 def main(words: list[str] | None = None) -> int:
@@ -84,24 +109,42 @@ def main(words: list[str] | None = None) -> int:
     action = parser.parse_args(words).do
     last = load(STATE / "result.json")
     if action == "show":
-        print(json.dumps(asdict(last) if last else None, indent=1))
+        print(json.dumps(_shown(last), indent=1))
         return 0
-    fresh = last is not None and time.time() - last.at < STALE
-    if last is not None and fresh and action == "apply":
-        result = last
+    try:
+        return _check_and_apply(action, last)
+    finally:
+        run.limit(None)
+
+
+def _check_and_apply(action: str, last: Result | None) -> int:
+    start = time.monotonic()
+    if action == "apply":
+        result = latest(last, time.time())
     else:
-        result = check(cloud.config(json.loads(CONFIG.read_text()), STATE), STATE)
-    if action == "check" and last is not None and last.problems == result.problems:
-        # No change: Slurm's next health check applies the result again.
-        return 0
+        run.limit(CHECK_SECONDS)
+        result = checks.check(settings(), STATE)
+        if last is not None and last.problems == result.problems:
+            # No change: Slurm's next health check applies the result again.
+            return 0
+        start = time.monotonic()
+    run.limit(APPLY_SECONDS - (time.monotonic() - start))
     node = os.environ.get("SLURMD_NODENAME") or socket.gethostname().partition(".")[0]
     try:
-        apply(node, result, STATE, MARK)
+        apply(node, result, STATE, MARK, int((read(CONFIG) or {}).get("budget", 0)))
     except (slurm.SlurmError, ValueError, KeyError) as error:
         print(f"landbridge-node-health: {error}", file=sys.stderr)
         # During the first converge of a node, Slurm does not run yet.
         return 1 if action == "apply" else 0
     return 0
+
+
+def _shown(last: Result | None) -> dict[str, Any] | None:
+    """Return the last result as plain data, with its age, and the changes that the environment makes to the checks."""
+    if last is None:
+        return None
+    changes = (read(CONFIG) or {}).get("changes", [])
+    return {**asdict(last), "age_seconds": round(time.time() - last.at), "changes": changes}
 
 
 if __name__ == "__main__":

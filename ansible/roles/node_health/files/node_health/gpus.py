@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from node_health import mig
-from node_health.problem import Problem
+from node_health.problem import Problem, read, write
 from node_health.run import Output, run
 
 # Fields of `nvidia-smi --query-gpu`: the link's present width, and the generation that its slot permits, since the
@@ -37,21 +39,29 @@ _MEMORY_SHARE = 0.98
 Row = Mapping[str, str]
 
 
-def check(expected: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
-    """Return problems and warnings. `expected`: the `gpus` of the node's expectations, and `driver_branch`."""
+def check(expected: Mapping[str, Any], memory: Path | None = None) -> tuple[list[Problem], list[str]]:
+    """Return problems and warnings. `expected`: the `gpus` of the node's expectations, and `driver_branch`.
+
+    `memory`: a file that does not survive a reboot, for the start of registrations with the fabric.
+    """
     output = _query("gpu", _FIELDS)
     unreachable = _unreachable(output, int(expected["count"]))
     if unreachable is not None:
         return [unreachable], []
     rows = _rows(output.text, _FIELDS)
-    problems = [*_count_and_driver(rows, expected), *_each_gpu(rows, expected), *_memory_errors(expected, rows)]
+    warnings = list(_warnings(rows, expected))
+    problems = [
+        *_count_and_driver(rows, expected),
+        *_each_gpu(rows, expected),
+        *_memory_errors(expected, rows, warnings),
+    ]
     parts, partitioned = mig.check(expected["mig"]) if expected.get("mig") else ([], set())
     problems += parts
     if expected.get("links") and rows:
         problems += _links(int(expected["links"]), partitioned)
     if expected.get("fabric"):
-        problems += _fabric()
-    return problems, list(_warnings(rows, expected))
+        problems += _fabric(float(expected.get("fabric_seconds", 0)), memory, warnings)
+    return problems, warnings
 
 
 def _query(topic: str, fields: tuple[str, ...]) -> Output:
@@ -109,22 +119,28 @@ def _each_gpu(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[Problem]
         if _below(row["pcie.link.gen.max"], usual):
             yield Problem("pcie", f"GPU {where} runs generation {row['pcie.link.gen.max']} of {usual}", "repair")
         errors = _number(row["ecc.errors.uncorrected.volatile.total"])
-        if errors:
+        if errors and expected.get("errors") != "row_remapping":
             yield Problem("ecc", f"GPU {where} has {errors:.0f} uncorrected errors since its reset", "reset")
         if row["clocks_event_reasons.hw_thermal_slowdown"] == "Active":
             yield Problem("thermal", f"GPU {where} slows itself down, too hot", "repair")
 
 
-def _memory_errors(expected: Mapping[str, Any], rows: list[Row]) -> Iterator[Problem]:
+def _memory_errors(expected: Mapping[str, Any], rows: list[Row], warnings: list[str]) -> Iterator[Problem]:
     """Yield problems of memory that a reset will retire or that could not be remapped.
 
-    Source: NVIDIA, GPU memory error management.
+    GPUs that remap rows: new jobs may start with a pending remap, and after an uncorrected error that the GPU contained;
+    an error that requires a reset is reported as recovery action and as Xid (48, 64, 95, 140). Both are warnings.
+    Source: NVIDIA GPU memory error management, error recovery and response flags.
     """
     if expected.get("errors") != "row_remapping":
         for row in rows:
             if _yes(row["retired_pages.pending"]):
                 yield Problem("pages", f"GPU {row['index']} has pages that a reset retires", "reset")
         return
+    for row in rows:
+        errors = _number(row["ecc.errors.uncorrected.volatile.total"])
+        if errors:
+            warnings.append(f"GPU {row['index']} has {errors:.0f} uncorrected memory errors since its reset")
     output = _query("remapped-rows", _ROWS)
     if output.code != 0:
         return
@@ -133,7 +149,7 @@ def _memory_errors(expected: Mapping[str, Any], rows: list[Row]) -> Iterator[Pro
         if _yes(row["remapped_rows.failure"]):
             yield Problem("rows", f"GPU at {where} could not remap a row", "repair")
         elif _yes(row["remapped_rows.pending"]):
-            yield Problem("rows", f"GPU at {where} has a row that a reset remaps", "reset")
+            warnings.append(f"GPU at {where} has a row that its next reset remaps")
 
 
 def _links(expected: int, partitioned: set[str]) -> Iterator[Problem]:
@@ -152,19 +168,28 @@ def _links(expected: int, partitioned: set[str]) -> Iterator[Problem]:
                 yield Problem("nvlink", f"GPU {number} has {active} of {expected} links", "reset")
 
 
-def _fabric() -> Iterator[Problem]:
-    """Yield GPUs whose registration with the fabric has not ended or has failed.
+def _fabric(grace: float, memory: Path | None, warnings: list[str]) -> Iterator[Problem]:
+    """Yield GPUs whose registration with the fabric has failed, or is in progress for longer than `grace` seconds.
 
+    The state of the service says nothing about it: Fabric Manager may be active with GPUs that it never registers.
     A driver that does not have the fields refuses the query, and GPUs without a fabric have no state: no problem.
     Source: NVML API reference, nvmlGpuFabricInfo_t; nvidia-smi --help-query-gpu.
     """
     output = _query("gpu", _FABRIC)
+    now, since = time.monotonic(), (read(memory) or {}) if memory is not None else {}
+    waiting: dict[str, float] = {}
     for row in _rows(output.text, _FABRIC) if output.code == 0 else []:
-        state, status = row["fabric.state"], row["fabric.status"]
+        state, status, index = row["fabric.state"], row["fabric.status"], row["index"]
         if "Not Started" in state or "In Progress" in state:
-            yield Problem("fabric", f"GPU {row['index']}: registration {state}", "reboot")
+            waiting[index] = float(since.get(index, now))
+            if now - waiting[index] >= grace:
+                yield Problem("fabric", f"GPU {index}: registration {state}", "reboot")
+            else:
+                warnings.append(f"GPU {index}: registration with the fabric {state}")
         elif "Completed" in state and "Success" not in status and not status.endswith("N/A]"):
-            yield Problem("fabric", f"GPU {row['index']}: registration failed, {status}", "reboot")
+            yield Problem("fabric", f"GPU {index}: registration failed, {status}", "reboot")
+    if memory is not None and waiting != since:
+        write(memory, waiting)
 
 
 def _warnings(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[str]:

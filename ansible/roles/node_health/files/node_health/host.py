@@ -1,18 +1,42 @@
-"""Checks of the host: mounts, disks, services, EFA devices and InfiniBand ports."""
+"""Checks of the host: mounts, disks, services, EFA devices, network ports and bonds."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from node_health.problem import Problem
 from node_health.run import run
 
 MOUNTS = Path("/proc/self/mounts")
 INFINIBAND = Path("/sys/class/infiniband")
+NET = Path("/sys/class/net")
+
+
+@dataclass(frozen=True)
+class Port:
+    """Port of an RDMA device. `kind`: infiniband or ethernet; `rate` in Gb/s."""
+
+    adapter: str
+    number: str
+    kind: str
+    state: str
+    physical: str
+    rate: int
+
+    @property
+    def name(self) -> str:
+        """Return device and number, such as mlx5_0/1."""
+        return f"{self.adapter}/{self.number}"
+
+    @property
+    def is_up(self) -> bool:
+        """Return whether the port carries traffic."""
+        return self.state == "Active" and self.physical == "LinkUp"
 
 
 def mounts(expected: Sequence[str], table: Path = MOUNTS) -> Iterator[Problem]:
@@ -60,19 +84,60 @@ def efa(expected: int, folder: Path = INFINIBAND) -> Iterator[Problem]:
                 yield Problem("efa", f"{device.name} is {words.partition(': ')[2] or words}", "reboot")
 
 
-def ports(expected: Mapping[str, int]) -> Iterator[Problem]:
-    """Yield missing InfiniBand ports. `expected`: number by rate in Gb/s; a faster port counts for a slower one."""
+def ports(expected: Mapping[str, Any], folder: Path = INFINIBAND) -> Iterator[Problem]:
+    """Yield missing ports. `expected`: `ports` and `ethernet_ports`, the numbers of ports by rate in Gb/s, and `devices`
+    with kind and rate by RDMA device.
+
+    A faster port counts for a slower one. Ports that are expected by device, members of a bond and the management
+    functions of NVSwitches count for no other: they would hide a failed port.
+    """
     output = run(["ibstat"])
     if output.code != 0:
         yield Problem("port", output.first_line or "ibstat does not end", "inspect")
         return
-    up, down = Counter[int](), []
-    for name, state, physical, rate in _ports(output.text):
-        if state == "Active" and physical == "LinkUp":
-            up[rate] += 1
-        else:
-            down.append(f"{name} is {state}/{physical}")
-    free = sorted(up.elements(), reverse=True)
+    present = [port for port in _ports(output.text) if not _has_another_use(folder / port.adapter)]
+    devices = expected.get("devices", {})
+    for device in sorted(devices):
+        yield from _device(device, devices[device], [port for port in present if port.adapter == device])
+    others = [port for port in present if port.adapter not in devices]
+    for kind, key in (("infiniband", "ports"), ("ethernet", "ethernet_ports")):
+        if expected.get(key):
+            yield from _counted(expected[key], [port for port in others if port.kind == kind])
+
+
+def bonds(expected: Mapping[str, Mapping[str, int]], folder: Path = NET) -> tuple[list[Problem], list[str]]:
+    """Return problems and warnings of bond interfaces. `expected`: number and rate of the links in Gb/s by interface.
+
+    A bond works with one of its links: a missing one is a warning. Source: Linux, Documentation/networking/bonding.rst.
+    """
+    problems, warnings = [], []
+    for bond, want in sorted(expected.items()):
+        members = _words(folder / bond / "bonding/slaves").split()
+        up = [member for member in members if _words(folder / member / "operstate") == "up"]
+        slow = [member for member in up if 0 < int(_words(folder / member / "speed") or 0) < want["gbps"] * 1000]
+        text = f"{bond} has {len(up) - len(slow)} of {want['count']} links at {want['gbps']} Gb/s"
+        if not up:
+            problems.append(Problem("port", text, "inspect"))
+        elif len(up) - len(slow) < want["count"]:
+            warnings.append(text)
+    return problems, warnings
+
+
+def _device(device: str, want: Mapping[str, Any], present: Sequence[Port]) -> Iterator[Problem]:
+    if not present:
+        yield Problem("port", f"{device} is not there", "inspect")
+    for port in present:
+        if port.kind != want["kind"]:
+            yield Problem("port", f"{port.name} is {port.kind}, not {want['kind']}", "inspect")
+        elif not port.is_up:
+            yield Problem("port", f"{port.name} is {port.state}/{port.physical}", "inspect")
+        elif port.rate < int(want["gbps"]):
+            yield Problem("port", f"{port.name} runs {port.rate} of {want['gbps']} Gb/s", "inspect")
+
+
+def _counted(expected: Mapping[str, int], present: Sequence[Port]) -> Iterator[Problem]:
+    down = [f"{port.name} is {port.state}/{port.physical}" for port in present if not port.is_up]
+    free = sorted((port.rate for port in present if port.is_up), reverse=True)
     for rate, count in sorted(((int(rate), count) for rate, count in expected.items()), reverse=True):
         fit = [port_rate for port_rate in free if port_rate >= rate][:count]
         for port_rate in fit:
@@ -81,16 +146,37 @@ def ports(expected: Mapping[str, int]) -> Iterator[Problem]:
             yield Problem("port", "; ".join([f"{len(fit)} of {count} at {rate} Gb/s", *down]), "inspect")
 
 
-def _ports(text: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield (adapter/port, state, physical state, rate in Gb/s) from ibstat's output."""
+def _has_another_use(device: Path) -> bool:
+    """Return whether an RDMA device is the management function of an NVSwitch, or its interface is in a bond.
+
+    Source: nvidia-fabricmanager-start.sh: the vital product data of these ConnectX functions has the field SMDL=SW_MNG.
+    """
+    try:
+        if b"SW_MNG" in (device / "device/vpd").read_bytes():
+            return True
+    except OSError:
+        pass
+    return any((interface / "master/bonding").exists() for interface in device.glob("device/net/*"))
+
+
+def _words(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _ports(text: str) -> Iterator[Port]:
+    """Yield the ports in ibstat's output."""
     adapter, port, fields = "", "", {}
     for line in [*text.splitlines(), "Port end:"]:
         port_heading = re.match(r"\s*Port (\w+):\s*$", line)
         adapter_heading = re.match(r"CA '([^']+)'", line)
         if port_heading or adapter_heading:
-            if port and "Rate" in fields and fields.get("Link layer", "InfiniBand") == "InfiniBand":
+            if port and "Rate" in fields:
                 rate = int(float(fields["Rate"].split(" ")[0]))
-                yield f"{adapter}/{port}", fields.get("State", ""), fields.get("Physical state", ""), rate
+                kind = fields.get("Link layer", "InfiniBand").lower()
+                yield Port(adapter, port, kind, fields.get("State", ""), fields.get("Physical state", ""), rate)
             fields = {}
         if adapter_heading:
             adapter, port = adapter_heading.group(1), ""

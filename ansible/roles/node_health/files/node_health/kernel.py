@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from node_health import recovery
 from node_health.problem import Problem, read, write
 
 LOG = Path("/dev/kmsg")
@@ -15,7 +16,8 @@ _RECORD = re.compile(r"^\d+,(\d+),\d+,[^;]*;(.*)$")
 _XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)\): (\d+)(?:, *(.*))?$")
 # Fatal error of an NVSwitch; others need no action (Fabric Manager user guide, appendix on SXid errors).
 _SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)\): (\d+), Fatal")
-_RECOVERY = 154
+#: The driver's required action changed, also back to none.
+RECOVERY = 154
 
 
 def check(actions: Mapping[str, str], memory: Path, log: Path = LOG) -> list[Problem]:
@@ -31,7 +33,12 @@ def check(actions: Mapping[str, str], memory: Path, log: Path = LOG) -> list[Pro
         error = event(text, actions)
         if error is not None and sequence > acknowledged:
             check_name, number, address, action = error
-            events[f"{check_name} {number} {address}"] = [sequence, action]
+            name = f"{check_name} {number} {address}"
+            if action:
+                events[name] = [sequence, action]
+            else:
+                # The driver has withdrawn the action.
+                events.pop(name, None)
     events = {name: entry for name, entry in events.items() if int(str(entry[0])) > acknowledged}
     write(memory, {"events": events, "acknowledged": acknowledged, "last": last})
     problems = []
@@ -49,15 +56,15 @@ def acknowledge(memory: Path) -> None:
 
 
 def event(text: str, actions: Mapping[str, str]) -> tuple[str, str, str, str] | None:
-    """Return (check, number, PCI address, action) for a line that drains the node; None for any other line."""
+    """Return (check, number, PCI address, action) for a line that drains the node; None for any other line.
+
+    The action is empty if the driver withdraws an earlier one.
+    """
     match = _XID.search(text)
     if match is not None:
         address, number, text_after_number = match.group(1).lower(), match.group(2), match.group(3) or ""
-        if int(number) == _RECOVERY:
-            # The driver's recommendation: "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)".
-            verdict = text_after_number.rpartition(" to ")[2].lower()
-            action = next((word for word in ("reboot", "reset") if word in verdict), "")
-            return ("xid", number, address, action) if action else None
+        if int(number) == RECOVERY:
+            return ("xid", number, address, recovery.of_xid(text_after_number))
         action = actions.get(number, "")
         return ("xid", number, address, action) if action else None
     match = _SXID.search(text)
