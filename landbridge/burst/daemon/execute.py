@@ -88,7 +88,8 @@ def _launch(action: Launch, ec2: Ec2Port, workers: int) -> ActionOutcome:
         remaining = {
             node: instance for node, instance in started.items() if termination.code or instance in termination.refused
         }
-        return ActionOutcome(first.code, first.message, remaining)
+        terminated = {node: instance for node, instance in started.items() if node not in remaining}
+        return ActionOutcome(first.code, first.message, remaining, terminated=terminated)
     return ActionOutcome(first.code, first.message, started, addresses)
 
 

@@ -190,7 +190,8 @@ class ReconcileDecision:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """Outcome of an action. For a Launch: instances by node with their addresses, or the error of the first failing call.
+    """Outcome of an action. For a Launch: instances by node with their addresses, or the error of the first failing call;
+    `terminated`: instances by node that were launched and terminated, because the rest of their gang was refused.
 
     For a RecordTopology: the network paths by node, and the instances whose topology is not read again. For a Terminate:
     the instances that EC2 refuses to terminate, with its code and message; they are no failure of the call for the others.
@@ -201,6 +202,7 @@ class ActionOutcome:
     message: str = ""
     instances: Mapping[str, str] = field(default_factory=dict)  # node -> id
     addresses: Mapping[str, str] = field(default_factory=dict)  # node -> IP
+    terminated: Mapping[str, str] = field(default_factory=dict)  # node -> id
     network_paths: Mapping[str, str] = field(default_factory=dict)  # node -> network nodes, top layer first: nn-1/nn-2
     refused: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # instance -> code and message
     jobs: frozenset[int] = frozenset()

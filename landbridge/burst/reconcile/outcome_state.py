@@ -102,16 +102,19 @@ def _launch(state: State, action: Launch, outcome: ActionOutcome, policy: BurstP
         state = throttle(state, action, kind, policy, now)
     attempts, holds = dict(state.attempts), dict(state.holds)
     is_complete = all(node in outcome.instances for attempt in action.attempts for node in attempt.nodes)
+    launched = {**outcome.instances, **outcome.terminated}
+    terminated_at = {**state.terminated_at, **dict.fromkeys(outcome.terminated.values(), now)}
     for launched_attempt in action.attempts:
         attempt = attempts.get(launched_attempt.token, launched_attempt)
-        instances = {node: outcome.instances[node] for node in attempt.nodes if node in outcome.instances}
+        instances = {node: launched[node] for node in attempt.nodes if node in launched}
         ended = _ended(attempt, instances, outcome.code, kind, is_complete, now)
         attempts[launched_attempt.token] = ended
         if ended.ended is not None and (hold := holds.pop(ended.token, None)) is not None:
-            # An instance that remains after the failure of its gang costs money until it is terminated.
+            # An instance of a failed gang costs money until it is terminated.
             hold = replace(hold, nodes=1, instance_type=action.offering.instance_type)
-            holds |= dict.fromkeys(ended.instances.values(), hold)
-    state = replace(state, attempts=attempts, holds=holds)
+            ended_hold = replace(hold, until=now)
+            holds |= {id_: ended_hold if id_ in terminated_at else hold for id_ in ended.instances.values()}
+    state = replace(state, attempts=attempts, holds=holds, terminated_at=terminated_at)
     if is_complete:
         return _succeeded(without_throttle(state, action, policy), action)
     if kind in (ErrorKind.CAPACITY, ErrorKind.QUOTA) or (kind is None and not is_complete):

@@ -94,6 +94,7 @@ def test_a_refused_call_terminates_the_whole_gang(
     cloud.control(pool={TYPE: 3})
     outcome = perform(launch(first(config)), shell, slurm, workers)
     assert (outcome.code, outcome.instances) == ("InsufficientInstanceCapacity", {})
+    assert len(outcome.terminated) == 2
     assert alive(cloud) == 0 and cloud.control()["calls"]["TerminateInstances"] == 1
     (record,) = outcome_records(launch(first(config)), outcome, 5.0)
     assert (record.event, record.jobs, record.code, record.usd) == ("not-launched", (7,), outcome.code, 10.0)
@@ -106,7 +107,7 @@ def test_an_instance_that_could_not_be_terminated_is_in_the_outcome(
     cloud.control(pool={TYPE: 3}, faults={"TerminateInstances": refusal})
     outcome = perform(launch(first(config)), shell, slurm, 1)
     assert (outcome.code, set(outcome.instances)) == ("InsufficientInstanceCapacity", {"p5-1", "p5-2"})
-    assert alive(cloud) == 2
+    assert not outcome.terminated and alive(cloud) == 2
 
 
 def test_a_throttled_call_is_completed_by_a_repeated_launch(

@@ -29,6 +29,7 @@ from tests.unit.burst.situations import (
     end,
     events,
     job,
+    launched,
     of,
     offering,
     only_launch,
@@ -225,6 +226,21 @@ def test_all_attempts_of_a_gang_end_together():
     assert all(entry.ended == NOW and entry.code for entry in state.attempts.values()) and not state.holds
     state = end(decision, launch, ActionOutcome("ReadTimeoutError", instances={"g-1": "i-1"}), policy)
     assert all(entry.ended is None for entry in state.attempts.values()) and len(state.holds) == 2
+
+
+def test_instances_that_are_terminated_because_another_call_was_refused_cost_until_then():
+    policy = site(launch_batch=1)
+    decision = decide(GANG, ec2(), policy=policy)
+    launch = only_launch(decision)
+    outcome = ActionOutcome("InsufficientInstanceCapacity", "words", terminated={"g-1": "i-1"})
+    state = end(decision, launch, outcome, policy, NOW + 36)
+    usd = 10.0 * 36 / 3600
+    assert state.terminated_at == {"i-1": NOW + 36}
+    assert sum(hold.usd for hold in state.holds.values()) == pytest.approx(usd)
+    later, instances = NOW + 50, launched(launch, ActionOutcome(instances={"g-1": "i-1"}, addresses={"g-1": ""}))
+    shown = ec2(*(replace(entry, state="shutting-down") for entry in instances), at=later)
+    spent = decide(at(GANG, later), shown, state, policy, later).state.spent
+    assert sum(spent.values()) == pytest.approx(usd)
 
 
 @pytest.mark.parametrize(

@@ -216,8 +216,8 @@ class Bursting(RuleBasedStateMachine):
         if change == "lost":
             self.world.lose_journal()
         elif change == "away":
-            self.world.advance(seconds)
             self.world.watch.away()
+            self.world.advance(seconds)
         else:
             skew = self.world.clock.skew
             self.world.jump(change if abs(skew + change) <= 3600 else -skew)

@@ -8,51 +8,12 @@ from landbridge.burst.model import ActionOutcome, Attempt, BurstPolicy, CloudIns
 from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.faults import Faults
+from tests.unit.burst.world.machines import Machine
 
 TOKEN_MEMORY = 86_400.0  # seconds for which EC2 knows a ClientToken
 SHUTTING_DOWN = 20.0
 GONE_AFTER = 60.0  # a terminated instance may still be shown as shutting down
 REAPER_EVERY = 300.0
-
-
-@dataclass
-class Machine:
-    """An instance. `boots`: time at which its slurmd starts; `died`: its operating system stopped without a termination
-    by EC2."""
-
-    id: str
-    node: str
-    token: str
-    offering: Offering
-    pool: str
-    jobs: tuple[int, ...]
-    account: str
-    lease: float
-    address: str
-    launched: float
-    boots: float
-    usd_hour: float
-    died: bool = False
-    protected: bool = False  # against termination by the API
-    impaired: bool = False  # a status check of EC2 fails
-    event: str = ""  # code of a scheduled event
-    event_at: float = 0.0  # true time at which it happens
-    freed: float | None = None  # time when the protection was removed
-    ended: float | None = None
-    why: str = ""
-
-    @property
-    def alive(self) -> bool:
-        """Return whether the instance runs and costs money."""
-        return self.ended is None
-
-    @property
-    def answers(self) -> bool:
-        return self.ended is None and not self.died
-
-    def cost(self, true: float) -> float:
-        """Return the cost in USD until the time `true`."""
-        return max(0.0, min(true, self.ended or true) - self.launched) / 3600 * self.usd_hour
 
 
 @dataclass
@@ -78,6 +39,7 @@ class Ec2World:
     reachable: bool = True
     tags_denied: bool = False
     statuses_denied: bool = False
+    statuses_denied_at: float = 0.0  # true time of the last refusal
     room: dict[str, int] = field(default_factory=dict)
     quota: int | None = None
     bucket: dict[str, tuple[float, float]] = field(default_factory=dict)  # tokens for instances, and when; by region
@@ -141,16 +103,18 @@ class Ec2World:
         with self.faults.call("ec2.instance_statuses", "ec2", _refuse):
             self._reach()
             if self.statuses_denied:
+                self.statuses_denied_at = self.clock.true
                 raise AwsError("UnauthorizedOperation", "DescribeInstanceStatus")
-            return {m.id: _status(m) for id in ids if (m := self.machines[id]).alive and (m.impaired or m.event)}
+            machines = [self.machines[id] for id in ids]
+        for machine in machines:
+            machine.read, machine.is_event_read = self.clock.true, True
+        return {m.id: _status(m) for m in machines if m.alive and (m.impaired or m.event)}
 
     # Events that do not come from the controller.
 
     def schedule(self, machine: Machine, event: str, seconds: float) -> None:
-        """Announce an event of an instance; an earlier one that is announced already stays the next."""
-        at = self.clock.true + seconds
-        if not machine.event or at < machine.event_at:
-            machine.event, machine.event_at = event, at
+        """Announce an event of an instance, in place of the event that is announced already: EC2 may postpone it."""
+        machine.announce(event, self.clock.true + seconds, self.clock.true)
 
     def protect(self, machine: Machine) -> None:
         """Change the termination protection of an instance."""
@@ -169,7 +133,7 @@ class Ec2World:
             if machine.event and machine.event_at <= self.clock.true:
                 if machine.event != "system-reboot":
                     self.end(machine, machine.event)
-                machine.event = ""
+                machine.announce("", 0.0, self.clock.true)
         if self.clock.true - self.swept < REAPER_EVERY:
             return
         self.swept = self.clock.true
@@ -181,6 +145,10 @@ class Ec2World:
 
     def alive(self, node: str | None = None) -> list[Machine]:
         return [m for m in self.machines.values() if m.alive and node in (None, m.node)]
+
+    def seems_alive(self, machine: Machine, seconds: float) -> bool:
+        """Return whether a description of up to `seconds` ago may show the instance as running."""
+        return machine.ended is None or machine.ended + self.lag + seconds > self.clock.true
 
     def _reach(self) -> None:
         if not self.reachable:

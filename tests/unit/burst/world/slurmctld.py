@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from landbridge.burst.daemon.job_starts import APART_SECONDS
 from landbridge.burst.model import BurstPolicy, OrderKind
 from tests.unit.burst.world.clock import Clock
-from tests.unit.burst.world.ec2 import Ec2World, Machine
+from tests.unit.burst.world.ec2 import Ec2World
 from tests.unit.burst.world.faults import Faults
+from tests.unit.burst.world.machines import Machine
 from tests.unit.burst.world.sims import SimJob, SimNode
 
 SUSPEND_TIME = 60.0
@@ -117,8 +118,7 @@ class Slurmctld:
 
     def apart(self, job: SimJob) -> bool:
         """Return whether the job's nodes have instances in several zones or of several types."""
-        machines = [self.ec2.machines[self.nodes[name].machine] for name in job.nodes]
-        return len({(machine.offering.zone, machine.offering.instance_type) for machine in machines}) > 1
+        return len({self.ec2.machines[self.nodes[name].machine].place for name in job.nodes}) > 1
 
     def _prolog_holds(self, parts: Sequence[SimJob]) -> bool:
         """Return whether PrologSlurmctld waits for the controller to move or to report a job on nodes apart."""

@@ -8,8 +8,10 @@ from typing import TypeGuard
 from landbridge.burst.daemon.job_starts import APART_SECONDS
 from landbridge.burst.model import BudgetHold, BurstPolicy, Charge, State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
+from tests.unit.burst.world.announced import may_leave_for_event
 from tests.unit.burst.world.clock import START
-from tests.unit.burst.world.ec2 import Ec2World, Machine
+from tests.unit.burst.world.ec2 import Ec2World
+from tests.unit.burst.world.machines import Machine
 from tests.unit.burst.world.sims import SimJob, SimNode
 from tests.unit.burst.world.slurm import SlurmWorld
 
@@ -97,12 +99,11 @@ class Watch:
             machines = [self.ec2.machines[self.slurm.nodes[name].machine] for name in job.nodes]
             if not all(m.answers for m in machines):
                 raise Breach(f"half of job {job.id} runs")
-            locations = {(m.offering.zone, m.offering.instance_type) for m in machines}
-            launched = {(m.offering.zone, m.offering.instance_type) for m in machines if m.launched >= job.allocated}
-            # Only a controller that does not act leaves a job on idle nodes that Slurm chose in several zones. It does not
-            # move an interactive job, which Slurm would end.
+            locations = {machine.place for machine in machines}
+            launched = {machine.place for machine in machines if machine.launched >= job.allocated}
+            # Only a controller that does not act leaves a job on idle nodes that Slurm chose in several zones.
             acts = self.clean_for > APART_SECONDS + PASS and not self.slurm.faults.latency
-            if len(locations) > 1 and ((acts and job.batch) or len(launched) > 1):
+            if len(locations) > 1 and ((acts and not self._may_stay_apart(job)) or len(launched) > 1):
                 raise Breach(f"job {job.id} runs in {sorted(locations)}")
 
     def on_down(self, node: SimNode, reason: str) -> None:
@@ -113,14 +114,10 @@ class Watch:
         if job is None or not self._runs_legitimately(job):
             return
         machine = self.ec2.machines.get(node.machine)
-        margin = self.policy.event_margin_seconds + SIGNED
-        is_signed = abs(self.slurm.clock.skew) <= SIGNED  # otherwise AWS would have refused to describe the event
-        if (
-            "EVENT" in reason
-            and machine is not None
-            and (not is_signed or machine.event_at - margin <= self.slurm.clock.true)
-        ):
-            return
+        if "EVENT" in reason and machine is not None:
+            read_by = self.slurm.clock.true - PASS - CALLS * self.slurm.faults.latency
+            if may_leave_for_event(self.policy, self.ec2, machine, job, self.last - self.clean_for, read_by):
+                return
         if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in self.caps()):
             return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
         if all(self._serves(name) for name in job.nodes):
@@ -146,8 +143,13 @@ class Watch:
         known = {
             id for token in before.holds if token in after.attempts for id in after.attempts[token].instances.values()
         }
-        # AWS charges for a protected instance whether or not a cap permits it.
-        protected = {machine.id for machine in self.ec2.alive() if self.shielded(machine)}
+        # AWS charges for a protected instance whether or not a cap permits it. EC2 may show it after its end.
+        slow = CALLS * self.slurm.faults.latency
+        protected = {
+            machine.id
+            for machine in self.ec2.machines.values()
+            if self.shielded(machine) and self.ec2.seems_alive(machine, slow)
+        }
         decided = {
             key: hold
             for key, hold in after.holds.items()
@@ -204,9 +206,8 @@ class Watch:
             status = before.instance_statuses.get(node.machine)
             if machine is None or not machine.alive or not (machine.event and status and status.event):
                 continue
-            closes = machine.offering.closes
             is_known = machine.id in before.terminated_at or machine.id in before.termination_refusals
-            if node.power == "UP" and not is_known and (closes is None or machine.event_at < closes):
+            if node.power == "UP" and not is_known and not machine.is_block_end(status.event_at):
                 self.announced.add((node.name, machine.id, node.since))
 
     def after_pass(self, clean: bool) -> None:
@@ -295,10 +296,26 @@ class Watch:
         since = self.slurm.clock.true - max(machine.freed, self.baseline)
         return machine.protected or since < TERMINATION_RETRY_SECONDS + PASS
 
-    def _has_instance(self, node: str) -> bool:
-        """Return whether the node has an instance; one that EC2 does not terminate counts if the node is up with it."""
-        current = self.slurm.nodes[node].machine
-        return any(not self.shielded(machine) or machine.id == current for machine in self.ec2.alive(node))
+    def _has_instance(self, name: str) -> bool:
+        """Return whether the node has an instance. One that EC2 does not terminate counts if the node is up with it, or if
+        it was launched for the node's present power-up."""
+        node = self.slurm.nodes[name]
+        return any(
+            not self.shielded(machine) or machine.id == node.machine or machine.launched >= node.resumed_at
+            for machine in self.ec2.alive(name)
+        )
+
+    def _may_stay_apart(self, job: SimJob) -> bool:
+        """Return whether the controller does not move the job and has reported it: Slurm would end it, or an operator keeps
+        nodes in several places."""
+        parts = self.slurm.together(job)
+        kept_nodes = [name for part in parts for name in part.nodes if name in self.slurm.excepted]
+        places = {machine.place for machine in map(self._machine_of, kept_nodes)}
+        is_fixed = len(places) > 1 or not all(part.batch for part in parts)
+        return is_fixed and any(self.slurm.left_apart(part.id) for part in parts)
+
+    def _machine_of(self, name: str) -> Machine:
+        return self.ec2.machines[self.slurm.nodes[name].machine]
 
     def caps(self) -> "list[tuple[str, float, Match]]":
         """Return every hard cap: its name, its amount in USD, and a match of the accounts and pools that it counts."""

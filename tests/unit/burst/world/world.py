@@ -60,8 +60,9 @@ class World:
         self.watch.after_pass(self.faults.met == met)
         if self.faults.met == met:
             self.watch.see_events(before)
-        self.watch.check_holds(self.journal.keeper.load())
-        self.watch.check_charges(*self.journal.keeper.load_with_charges())
+        state, charges = self.journal.keeper.load_with_charges()
+        self.watch.check_holds(state)
+        self.watch.check_charges(state, charges)
         return True
 
     def run(self, seconds: float) -> None:
@@ -123,7 +124,8 @@ class World:
                 ec2.protect(machine)
         ec2.tags_denied = ec2.statuses_denied = False
         for machine in ec2.alive():
-            machine.impaired, machine.event = False, ""
+            machine.impaired = False
+            machine.announce("", 0.0, self.clock.true)
         for node in {*self.journal.keeper.load().keeps, *slurm.excepted}:
             self.keep(node, 0.0)
         for pool in list(self.watch.drained):
