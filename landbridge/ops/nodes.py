@@ -12,6 +12,8 @@ from typing import Any
 from landbridge.catalog.hardware.health_checks import health_checks
 from landbridge.catalog.hardware.xids import xids
 
+#: Start of the reasons with which `landbridge configure` and reboot_nodes.yml drain a node; they resume it too.
+_RESTARTS = {"landbridge: configure: ": "landbridge configure", "landbridge: restart: ": "reboot_nodes.yml"}
 _REASON = re.compile(r"^landbridge:([a-z_]+):(.*?)(?:; do: ([a-z]+)(?: \(and (\d+) more\))?)?$")
 #: Instruction for the operator, by the action of a check.
 STEPS = {
@@ -62,6 +64,10 @@ def why(node: ScontrolNode) -> Why:
     """Explain the reason of a node."""
     if node.check is not None and node.drained:
         return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
+    command = next((command for start, command in _RESTARTS.items() if node.reason.startswith(start)), None)
+    if node.drained and command is not None:
+        meaning = f"{command} drained it for a restart: {node.reason.split(': ', 2)[2]}"
+        return Why(node, meaning, f"it returns to service by itself; if {command} no longer runs, run it again")
     if node.drained:
         step = "resume it when the work is done: landbridge node resume " + node.name
         return Why(node, f"{node.by or 'an operator'} drained it: {node.reason or 'no reason given'}", step)

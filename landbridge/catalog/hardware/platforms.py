@@ -71,6 +71,8 @@ class Platform(Facts):
     #: Number of GPUs on each socket, in the order of their device files.
     gpus_by_socket: tuple[int, ...] = ()
     domain: Domain | None = None
+    #: Minutes until the host answers after a restart, firmware work included; None: the value of node_restarts.yaml.
+    restart_minutes: int | None = None
     power_kw: float | None
     price_usd: float | None
 

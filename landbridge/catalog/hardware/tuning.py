@@ -39,13 +39,34 @@ class TuningProfile(Facts):
     limits: tuple[Limit, ...] = ()
 
 
+class PcieSetting(Facts):
+    """Setting of the PCIe tree of nodes of some platforms (patterns of names), and the reason.
+
+    `left_to`: packages of NVIDIA's operating system that make the setting themselves.
+    """
+
+    kind: Literal["boot_argument", "driver_parameter", "acs_off"]
+    value: str
+    platforms: tuple[str, ...]
+    left_to: tuple[str, ...]
+    why: str
+    source: str
+
+
 class _Tuning(Facts):
     source: str
     as_of: date = Field(alias="date")
     profiles: Mapping[Profile, TuningProfile]
+    pcie: tuple[PcieSetting, ...]
 
 
 @cache
 def tuning_profiles() -> Mapping[Profile, TuningProfile]:
     """Return the profiles by name (cached)."""
     return read("tuning", _Tuning).profiles
+
+
+@cache
+def pcie_settings() -> tuple[PcieSetting, ...]:
+    """Return the settings of the PCIe tree of on-prem nodes (cached)."""
+    return read("tuning", _Tuning).pcie

@@ -36,8 +36,8 @@ class Driver(Model):
     )
     reboot: Literal["never", "unloaded", "drained"] = Field(
         default="unloaded",
-        description="reboot of a node for a driver; unloaded: only if no driver is loaded; "
-        "drained: also to replace a loaded driver, after a drain",
+        description="reboot of a node for a driver or the kernel command line; unloaded: only if no driver is loaded or slurmd "
+        "does not run; drained: also nodes in service, after a drain, a few at a time (onprem.restarts)",
     )
 
     @property

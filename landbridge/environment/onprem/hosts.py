@@ -74,6 +74,11 @@ class Tuning(Model):
     transparent_huge_pages: Literal["always", "madvise", "never"] | None = Field(
         default=None, description="on GPU nodes; none: the profile's value"
     )
+    pcie: bool = Field(
+        default=True,
+        description="PCIe settings of on-prem GPU nodes, by platform: IOMMU pass-through, ACS off, relaxed ordering; DGX OS "
+        "has its own; false: unchanged, as nodes need it that pass devices to virtual machines",
+    )
 
 
 class Directory(Model):

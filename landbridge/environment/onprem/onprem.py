@@ -14,6 +14,7 @@ from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.gpu_tools import GpuTools
 from landbridge.environment.onprem.health import HealthChange
 from landbridge.environment.onprem.mig import MigPart
+from landbridge.environment.onprem.restarts import NodeRestarts
 
 #: Operating systems of GPU nodes, as in landbridge/catalog/published.yaml.
 OperatingSystem = Literal["debian-12", "debian-13", "ubuntu-24.04"]
@@ -162,6 +163,9 @@ class OnPrem(Model):
     )
     packages: PackageSources = PackageSources()
     driver: Driver = Field(default=Driver(), description="NVIDIA's driver on the GPU nodes")
+    restarts: NodeRestarts = Field(
+        default=NodeRestarts(), description="failure budget and waiting times of node restarts"
+    )
     gpu_tools: GpuTools = Field(
         default=GpuTools(), description="GPU software besides the driver: DCGM, containers, RDMA"
     )

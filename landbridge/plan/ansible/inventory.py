@@ -15,10 +15,11 @@ from landbridge.plan.ansible.gpu_stack import driver_variables
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.job_credentials import cloud_node_variables, onprem_node_variables
 from landbridge.plan.ansible.node_logins import node_login_variables
+from landbridge.plan.ansible.node_restarts import node_restart_variables
 from landbridge.plan.ansible.node_verify import node_verify_variables
 from landbridge.plan.ansible.roles_anywhere import mlflow_files, roles_anywhere_variables
 from landbridge.plan.ansible.state_volume import state_volume
-from landbridge.plan.ansible.tuning import node_tuning, service_tuning
+from landbridge.plan.ansible.tuning import node_tuning, pcie_tuning, service_tuning
 from landbridge.plan.aws.identity import identity_args
 from landbridge.plan.fips import fips_endpoints, fips_variables
 from landbridge.plan.network.hosts import (
@@ -93,6 +94,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "slurm_database": {**_database(environment, outputs), **token_variables(environment)},
         "slurm_rest": rest_variables(environment),
         "slurm_node": {
+            "slurm_node_return": True,
             "slurm_node_start_settings": restart_settings(environment, "slurmd"),
             **node_updates(environment),
             **node_tuning(environment),
@@ -127,7 +129,8 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         group = group_of(environment, host.name)
         if group is not None:
             variables |= node_packages(environment, group.os) | health_variables(environment, group)
-        variables |= driver_variables(environment, host.name)
+        variables |= driver_variables(environment, host.name) | node_restart_variables(environment, host.name)
+        variables |= pcie_tuning(environment, host.platform)
         variables |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
     variables |= roles_anywhere_variables(environment, host.name, outputs, aws_endpoint(environment))
     if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):

@@ -1,8 +1,9 @@
 """Kernel settings: the catalogue's profile for a host's purpose, with the site's overrides on GPU nodes."""
 
+from fnmatch import fnmatchcase
 from typing import Any
 
-from landbridge.catalog.hardware.tuning import Profile, tuning_profiles
+from landbridge.catalog.hardware.tuning import Profile, pcie_settings, tuning_profiles
 from landbridge.environment import Environment
 
 
@@ -24,6 +25,19 @@ def node_tuning(environment: Environment) -> dict[str, Any]:
     if settings.transparent_huge_pages:
         variables["tuning_transparent_huge_pages"] = settings.transparent_huge_pages
     return variables
+
+
+def pcie_tuning(environment: Environment, platform: str) -> dict[str, Any]:
+    """Return the role `tuning`'s variables of the PCIe tree of an on-prem node; empty if the site has disabled them."""
+    settings = environment.hosts.tuning
+    if not settings.enabled or not settings.pcie:
+        return {}
+    rows = [
+        {"kind": row.kind, "value": row.value, "left_to": list(row.left_to)}
+        for row in pcie_settings()
+        if any(fnmatchcase(platform, pattern) for pattern in row.platforms)
+    ]
+    return {"tuning_pcie": rows} if rows else {}
 
 
 def _variables(name: Profile) -> dict[str, Any]:

@@ -134,8 +134,8 @@ def _scheduling(environment: Environment) -> dict[str, Scalar]:
 
 def _robustness() -> dict[str, Scalar]:
     return {
-        # 1: a node that rebooted unexpectedly stays down until an operator resumes it. The burst controller resumes
-        # cloud nodes.
+        # 1: a node that rebooted unexpectedly stays down until landbridge-node-return has checked and resumed it, or an
+        # operator. The burst controller resumes cloud nodes.
         "ReturnToService": 1,
         # A BGP failover or a tunnel's replacement must not kill jobs at the other end of the link.
         "SlurmdTimeout": 900,

@@ -7,6 +7,7 @@ from landbridge.catalog import generation, gpu_stack, platforms
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.ansible.gpu_stack import branch_of, driver_of
+from landbridge.plan.ansible.node_restarts import out_of_service, restarts_of
 from landbridge.rules.registry import dated_rule, rule
 
 _DRIVER: DataPath = ("onprem", "driver")
@@ -74,6 +75,19 @@ def driver_repository(environment: Environment) -> Iterator[Finding]:
     for key, is_violated, message, fix in rows:
         if is_violated:
             yield error((*_DRIVER, key), message, fix=fix, related=(path,))
+
+
+@rule
+def restart_budget(environment: Environment) -> Iterator[Finding]:
+    """The nodes that are restarted at the same time are within the failure budget of the site.
+
+    Source: the role node_restart drains no node beyond the failure budget, as in landbridge/catalog/node_restarts.yaml.
+    """
+    at_once, budget = restarts_of(environment).at_once, out_of_service(environment)
+    if at_once is not None and at_once > budget:
+        at: DataPath = ("onprem", "restarts", "at_once")
+        message = f"{at_once} nodes would be restarted at the same time, and at most {budget} may be out of service"
+        yield error(at, message, fix=f"write at most {budget}, or raise out_of_service")
 
 
 @dated_rule

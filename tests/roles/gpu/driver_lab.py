@@ -14,7 +14,7 @@ from sandbox.hardware.packages.repository import Repository
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, operator_address, plan
-from tests.roles.ansible_run import Played, connection, play
+from tests.roles.ansible_run import ROOT, Played, connection, play
 from tests.unit.core.samples import REMOVED, environment
 
 ONPREM = IPv4Network("10.41.0.0/16")
@@ -39,6 +39,14 @@ DRIVER = """
   gather_facts: false
   tasks:
     - ansible.builtin.copy: {dest: /var/tmp/joined, content: "", mode: "0644"}
+"""
+#: Stand-ins for the kernel's modules: a container cannot load one. Fabric Manager of an NVLink 5 machine refuses to start without ib_umad.
+NVLINK_5 = """set -e
+mkdir -p /etc/systemd/system/nvidia-fabricmanager.service.d
+printf '#!/bin/sh\\nmkdir -p /run/lab-modules && touch "/run/lab-modules/$1"\\n' > /usr/local/sbin/modprobe
+chmod +x /usr/local/sbin/modprobe
+printf '[Service]\\nExecStartPre=/usr/bin/test -e /run/lab-modules/ib_umad\\n' > /etc/systemd/system/nvidia-fabricmanager.service.d/lab.conf
+systemctl daemon-reload
 """
 # The smallest Slurm that runs jobs and can be drained: its configuration is not tested here.
 SLURM = """set -e
@@ -118,6 +126,14 @@ class Fleet:
             details=lambda: self.run("dgx01", f"scontrol show node {node}; squeue --all"),
         )
 
+    def wait_drained(self, node: str) -> None:
+        """Wait until slurmctld answers after a restart and shows the node drained and registered."""
+        wait_for(
+            f"{node} to register",
+            lambda: nodes.exec(self.lab, "dgx01", [f"sinfo -h -N -n {node} -o %T"]).stdout,
+            lambda state: state.strip() in ("drained", "down"),
+        )
+
     def converge(
         self,
         driver: Mapping[str, Any],
@@ -126,6 +142,13 @@ class Fleet:
     ) -> Played:
         """Run the roles with `host_variables` of single hosts; the result contains failures."""
         return play(self.lab, self.folder, DRIVER, self._inventory(driver, host_variables or {}), *words)
+
+    def configure(self, driver: Mapping[str, Any], host_variables: Mapping[str, Mapping[str, Any]]) -> Played:
+        """Run the driver's plays of site.yml, which drain nodes in service last and a few at a time."""
+        data = self._inventory(driver, host_variables)
+        data["all"]["vars"] |= {"landbridge_base": False, "landbridge_secrets": str(self.folder / "secrets")}
+        words = ("--tags", "driver", "--limit", ",".join(NODES))
+        return play(self.lab, self.folder, ROOT / "ansible/site.yml", data, *words)
 
     def _inventory(self, driver: Mapping[str, Any], host_variables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         mirror = self.packages.address(OPERATOR, "debian13")

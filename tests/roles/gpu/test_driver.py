@@ -10,8 +10,9 @@ from sandbox.hardware.packages.repository import publish
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from sandbox.nspawn.machine import nodes
 from tests.roles.ansible_run import Played
-from tests.roles.gpu.driver_lab import NODES, SITE, SLURM, Fleet
+from tests.roles.gpu.driver_lab import NODES, NVLINK_5, SITE, SLURM, Fleet
 
 pytestmark = [pytest.mark.lab]
 OLD, NEW = "580.95.05", "580.159.04"
@@ -44,7 +45,9 @@ def checked(bare: Fleet) -> tuple[Played, str]:
 @pytest.fixture(scope="module")
 def fleet(bare: Fleet, checked: tuple[Played, str]) -> Fleet:
     """Return the nodes with a driver, one of them in a cluster."""
-    ran = bare.converge({"version": OLD})
+    bare.run("dgx02", NVLINK_5)
+    nvlink_5 = {"nvidia_fabric_subnet_manager": True, "nvidia_driver_beside": ["subnet_manager"]}
+    ran = bare.converge({"version": OLD}, host_variables={"dgx02": nvlink_5})
     assert ran.code == 0, ran.text[-3000:]
     bare.run("dgx01", SLURM)
     bare.wait_state("dgx01", "idle")
@@ -67,7 +70,16 @@ def upgraded(fleet: Fleet, again: Played) -> tuple[Played, int, str]:
     fleet.run("dgx01", "mkdir -p /var/lib/lab && echo '{\"secure_boot\": true}' > /var/lib/lab/firmware.json")
     # The job writes this file at its end: a killed job does not.
     job = fleet.run("dgx01", "sbatch --parsable -o /dev/null --wrap 'sleep 8; date +%s > /var/tmp/job-ended'")
-    ran = fleet.converge({"version": NEW}, host_variables={"dgx01": {"nvidia_driver_reboot": "drained", **OWNER}})
+    drained = {"nvidia_driver_reboot": "drained", "node_restart_policy": "drained", **OWNER}
+    # A machine that needs longer for its restart than the role waits.
+    slow = {"dgx01": {**drained, "nvidia_driver_reboot_timeout": 1}}
+    timed_out = fleet.configure({"version": NEW}, slow)
+    assert timed_out.counts["dgx01"]["failed"] == 1, timed_out.text[-3000:]
+    assert "recognises its own drain" in timed_out.one_line
+    nodes.wait_ssh(fleet.lab, ["dgx01"])
+    fleet.wait_drained("dgx01")
+    assert f"Reason=landbridge: configure: driver {NEW} is installed" in fleet.run("dgx01", "scontrol show node dgx01")
+    ran = fleet.configure({"version": NEW}, {"dgx01": drained})
     assert ran.code == 0, ran.text[-3000:]
     return ran, int(fleet.run("dgx01", "cat /var/tmp/job-ended")), job
 
@@ -94,6 +106,13 @@ def test_a_bare_host_ends_with_one_release_on_disk_and_in_the_kernel(fleet: Flee
         parts = ("nvidia-driver-cuda", "nvidia-kernel-open-dkms", "libcuda1", "nvidia-fabricmanager", "libnvidia-nscq")
         assert {fleet.version(node, name) for name in parts} == {OLD}
         assert fleet.run(node, "systemctl is-active nvidia-fabricmanager") == "active"
+
+
+def test_canvos_700_fabric_manager_of_nvlink_5_starts_in_the_first_run(fleet: Fleet) -> None:
+    # The driver's restart comes before it; at that boot Fabric Manager refused.
+    assert fleet.run("dgx02", "systemctl is-active nvidia-fabricmanager; ls /run/lab-modules") == "active\nib_umad"
+    assert fleet.run("dgx02", "cat /etc/modules-load.d/nvlsm.conf") == "ib_umad"
+    assert fleet.version("dgx02", "nvlsm")
 
 
 def test_the_newest_branch_is_not_taken_and_the_kernel_is_held_with_the_driver(fleet: Fleet, again: Played) -> None:

@@ -56,6 +56,15 @@ openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj '/CN=direct
 printf 'subjectAltName=IP:{ADDRESSES["login01"]}' > names
 openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile names -out server.pem
 """
+# A container has no boot loader: this one collects the files of GRUB's settings as update-grub does.
+GRUB = r"""mkdir -p /boot/grub && echo 'GRUB_CMDLINE_LINUX="crashkernel=512M"' > /etc/default/grub
+cat > /usr/local/sbin/update-grub <<'END'
+#!/bin/sh
+. /etc/default/grub
+for file in /etc/default/grub.d/*.cfg; do . "$file"; done
+echo "linux $GRUB_CMDLINE_LINUX" > /boot/grub/grub.cfg
+END
+chmod +x /usr/local/sbin/update-grub"""
 SLURM_CONF = "ClusterName=test\\nSlurmctldHost=login01\\nSlurmdSpoolDir=/var/lib/slurm/slurmd\\nNodeName=dgx01\\n"
 
 
@@ -180,6 +189,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         started.run(
             "dgx01", f"mkdir -p /etc/slurm /var/lib/slurm/slurmd && printf '{SLURM_CONF}' > /etc/slurm/slurm.conf"
         )
+        started.run("dgx01", GRUB)
         started.converge()
         yield started
     finally:
@@ -229,6 +239,10 @@ def test_a_host_has_the_kernel_settings_and_limits_of_its_role(site: Site) -> No
     assert "* hard nofile 1048576" in site.run("login01", "cat /etc/security/limits.d/60-tuning.conf")
     assert site.login("carol", "login01", "ulimit -Sc").stdout.split() == ["0"]
     assert site.run("dgx01", "systemctl is-enabled tuning") == "enabled"
+    # On a GPU node only, beside the arguments of the host's owner.
+    assert site.run("dgx01", "cat /boot/grub/grub.cfg") == "linux crashkernel=512M iommu=pt"
+    assert site.run("dgx01", "systemctl cat tuning | grep -c landbridge-acs") == "1"
+    site.run("login01", "! test -e /etc/default/grub.d/60-tuning.cfg")
 
 
 def test_a_stopped_directory_does_not_stop_known_users(site: Site) -> None:

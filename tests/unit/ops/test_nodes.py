@@ -68,6 +68,23 @@ def test_why_explains_the_reason_and_the_next_action(slurm: Path) -> None:
     assert json.loads(landbridge("why", "dgx[01,03]", "--format", "json")[1])[1]["node"]["by"] == "kim"
 
 
+@pytest.mark.parametrize(
+    ("start", "command"),
+    [("landbridge: configure: ", "landbridge configure"), ("landbridge: restart: ", "reboot_nodes.yml")],
+)
+def test_why_names_the_command_whose_drain_it_is(start: str, command: str) -> None:
+    row = {
+        "name": "dgx05",
+        "state": ["IDLE", "DRAIN"],
+        "reason": f"{start}driver 580 is installed",
+        "reason_set_by_user": "root",
+    }
+    (node,) = node_rows({"nodes": [row]})
+    explained = why(node)
+    assert explained.meaning == f"{command} drained it for a restart: driver 580 is installed"
+    assert "run it again" in explained.step and refused_reason(str(row["reason"])) is not None
+
+
 def test_drain_and_resume_send_one_command_to_slurm(slurm: Path) -> None:
     assert landbridge("drain", "dgx02", "--reason", "new fans")[0] == 0
     assert slurm.read_text() == "update|nodename=dgx02|state=drain|reason=new fans|"

@@ -17,6 +17,7 @@ ROWS = [
     Row("driver-repository", "a machine owner key for signed modules", {DRIVER: {"secure_boot": "mok", "repository": "distribution"}}, (*DRIVER, "secure_boot"), "are already"),
     Row("driver-repository", "a fixed release from the distribution's archive", {DRIVER: {"version": "580.159.04", "repository": "distribution"}}, (*DRIVER, "version"), "newest release"),
     Row("driver-repository", "a mirror that is not used", {DRIVER: {"mirror": "http://mirror.example.org/cuda/", "repository": "distribution"}}, (*DRIVER, "mirror"), "host's sources"),
+    Row("restart-budget", "more restarts than the failure budget", {("onprem", "restarts"): {"at_once": 5, "out_of_service": 3}}, ("onprem", "restarts", "at_once"), "at most 3 may be out of service"),
     Row("driver-supported", "a driver branch whose support has ended", {DRIVER: {"branch": "535"}}, (*DRIVER, "branch"), "ended on 2026-06-30", today=date(2026, 11, 21)),
     Row("driver-supported", "an unknown driver branch", {DRIVER: {"version": "999.10"}}, (*DRIVER, "version"), "branch 999 is not in the catalogue", today=date(2026, 11, 21)),
 ]  # fmt: skip
