@@ -13,12 +13,19 @@ from landbridge.plan.ansible.pool_acceptance import efa_thresholds
 
 
 def judge(
-    rung: Rung, platforms: Sequence[Platform], text: str, site_thresholds: Mapping[str, float], driver: str = ""
+    rung: Rung,
+    platforms: Sequence[Platform],
+    text: str,
+    site_thresholds: Mapping[str, float],
+    driver: str = "",
+    *,
+    one_domain: bool = False,
 ) -> tuple[AcceptanceCheck, ...]:
     """Return the checks of one rung on nodes of these platforms. Raises Unreadable.
 
     `text`: the program's output; `site_thresholds`: a site's own thresholds by `<rung>.<check>`, which take precedence
-    over the catalogue's; `driver`: the driver version of the other nodes.
+    over the catalogue's; `driver`: the driver version of the other nodes; `one_domain`: the nodes are in one NVLink
+    domain.
     """
     given_thresholds = given(rung, site_thresholds)
     match rung.name:
@@ -27,7 +34,9 @@ def judge(
         case "dcgm":
             diagnosis = outputs.diagnosis(text)
             return tuple(
-                AcceptanceCheck(test, _status_text(*results), _passed(results[0]))
+                AcceptanceCheck(
+                    test, _status_text(*results), _passed(results[0]), reported_only=_passed(results[0]) is None
+                )
                 for test, results in diagnosis.items()
             )
         case "bandwidth":
@@ -49,7 +58,8 @@ def judge(
             return _training(outputs.losses(text), text)
         case _:
             counts = [platform.gpus.count for platform in platforms]
-            return _collective(counts, outputs.collective(text), (*given_thresholds, *collective_thresholds(platforms)))
+            thresholds = (*given_thresholds, *collective_thresholds(platforms, one_domain=one_domain))
+            return _collective(counts, outputs.collective(text), thresholds)
 
 
 def judge_pair(
@@ -112,11 +122,14 @@ def _collective(
         AcceptanceCheck("hosts", ", ".join(collective.hosts), len(collective.hosts) == len(counts)),
         AcceptanceCheck("wrong values", float(collective.wrong), collective.wrong == 0),
     ]
-    judged = {threshold.measurement for threshold in thresholds}
-    for size, busbw in sorted(collective.busbw.items()):
-        name = f"busbw@{size}"
-        if name in judged or size == max(collective.busbw):
-            checks.append(compare(name, busbw, thresholds, "GB/s"))
+    known = {threshold.measurement for threshold in thresholds}
+    measured = {f"busbw@{size}": busbw for size, busbw in sorted(collective.busbw.items())}
+    checks += [compare(name, busbw, thresholds, "GB/s") for name, busbw in measured.items() if name in known]
+    largest, busbw = list(measured.items())[-1]
+    if largest not in known:
+        # Other sizes may have a threshold; without any, the rung is not judged.
+        is_judged = not known.isdisjoint(measured)
+        checks.append(AcceptanceCheck(largest, busbw, None, unit="GB/s", reported_only=is_judged))
     return tuple(checks)
 
 

@@ -75,7 +75,9 @@ def bandwidths(text: str) -> dict[str, tuple[float, str]]:
 
     Source: nvbandwidth, json_output.cpp: values are texts, "N/A" for a cell without a measurement.
     """
-    whole = _json(text, "nvbandwidth").get("nvbandwidth")
+    # Lines before the object are notes; DCGM, which runs it too, ignores them.
+    start = text.find("\n{") + 1 if not text.startswith("{") else 0
+    whole = _json(text[start:], "nvbandwidth").get("nvbandwidth")
     if not isinstance(whole, dict) or whole.get("error"):
         raise Unreadable(f"nvbandwidth: {whole.get('error') if isinstance(whole, dict) else 'no result'}")
     bandwidths = {}

@@ -5,27 +5,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from landbridge.catalog.hardware.acceptance import acceptance
+
 Scope = Literal["node", "pairs", "all"]
 Site = Literal["onprem", "aws"]
 #: Range of message sizes of the collectives; it includes the sizes with thresholds (catalog/acceptance.yaml).
 _SIZES = ("-b", "256M", "-e", "16G", "-f", "2")
 _COPIES = ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_to_device_memcpy_read_ce")
 TRAINING = "/opt/landbridge/training"
+#: Values of --mpi besides the plugins of srun. auto: what suits the MPI library of nccl-tests; mpirun: Open MPI's own launcher.
+AUTO, MPIRUN = "auto", "mpirun"
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceSettings:
     """Settings of a site. `storage`: the folder for the fio test, empty for the job's own scratch; `size`: fio's size
-    of each of four files; `level`: dcgmi's; `mpi`: srun's --mpi for programs that span nodes; `programs`: the folder of
-    nvbandwidth and nccl-tests on the nodes, empty if they are on PATH.
+    of each of four files; `level`: dcgmi's; `mpi`: launcher of programs that span nodes; `programs`: the folder of
+    nvbandwidth and nccl-tests on the nodes, empty if they are on PATH or in a package; `training`: that of the Python environment.
     """
 
     storage: str = ""
     size: str = "8g"
     level: int = 3
-    mpi: str = "pmix"
+    mpi: str = AUTO
     epochs: int = 2
     programs: str = ""
+    training: str = TRAINING
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class Rung:
     site: Site = "onprem"
 
 
+#: The first rung: its job lists the programs of the others on a node.
+PROGRAMS = Rung("programs", "node", 2, "sh")
 RUNGS = (
     Rung("driver", "node", 5, "nvidia-smi"),
     Rung("dcgm", "node", 60, "dcgmi"),
@@ -69,6 +76,8 @@ def groups(rung: Rung, nodes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
     """Return the command line of the program, for nodes with `gpus` GPUs each."""
     match rung.name:
+        case "programs":
+            return ["sh", "-c", _programs(settings)]
         case "driver":
             return [
                 "nvidia-smi",
@@ -78,7 +87,7 @@ def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
         case "dcgm":
             return ["dcgmi", "diag", "-r", str(settings.level), "-j"]
         case "bandwidth":
-            return [_program_path(settings, "nvbandwidth"), "-j", "-t", *_COPIES]
+            return _searched(settings, "nvbandwidth", "-j", "-t", *_COPIES)
         case "storage":
             return ["sh", "-c", _fio(settings)]
         case "training":
@@ -86,7 +95,7 @@ def command(rung: Rung, gpus: int, settings: AcceptanceSettings) -> list[str]:
         case _:
             # NCCL's plugin for EFA then prints its provider.
             shown = ["env", "NCCL_DEBUG=INFO"] if rung.name == "nccl-efa" else []
-            return [*shown, _program_path(settings, "all_reduce_perf"), *_SIZES, "-g", str(gpus if rung.alone else 1)]
+            return [*shown, *_searched(settings, "all_reduce_perf", *_SIZES, "-g", str(gpus if rung.alone else 1))]
 
 
 def job(
@@ -99,14 +108,13 @@ def job(
     reservation: str = "",
     partition: str = "onprem",
 ) -> list[str]:
-    """Return the arguments of srun for an exclusive job on whole nodes. `wait`: seconds to wait for other jobs on the
-    nodes.
+    """Return the arguments of srun, or of salloc for mpirun, for an exclusive job on whole nodes. `wait`: seconds to wait
+    for other jobs on the nodes.
 
     Source: srun(1). --mem=0 is all of a node's memory; --immediate gives up after its seconds.
     """
     tasks = 1 if rung.alone else gpus
-    return [
-        "srun",
+    allocation = [
         f"--job-name=landbridge-validate-{rung.name}",
         f"--partition={partition}",
         f"--nodes={len(nodes)}",
@@ -117,17 +125,66 @@ def job(
         "--mem=0",
         f"--time={rung.minutes}",
         f"--immediate={wait}",
-        "--kill-on-bad-exit=1",
         "--chdir=/",
-        *([] if rung.name == "training" else ["--input=none"]),
-        *([] if rung.alone else [f"--mpi={settings.mpi}"]),
         *([f"--reservation={reservation}"] if reservation else []),
+    ]
+    if not rung.alone and settings.mpi == MPIRUN:
+        return ["salloc", *allocation, "sh", "-c", _mpirun(command(rung, gpus, settings))]
+    return [
+        "srun",
+        *allocation,
+        "--kill-on-bad-exit=1",
+        *([] if rung.name == "training" else ["--input=none"]),
+        *([] if rung.alone else [f"--mpi={'pmix' if settings.mpi == AUTO else settings.mpi}"]),
         *command(rung, gpus, settings),
     ]
 
 
-def _program_path(settings: AcceptanceSettings, program: str) -> str:
-    return f"{settings.programs.rstrip('/')}/{program}" if settings.programs else program
+def _mpirun(words: Sequence[str]) -> str:
+    """Return the shell command that runs Open MPI's mpirun on the first node of an allocation. It needs no plugin of
+    Slurm for MPI: it starts its daemons on the other nodes with srun.
+
+    On a node, and not on the host of salloc, which may have another Open MPI and a firewall. A step has its own values
+    of the two variables from which mpirun reads the allocation. Source: PRRTE, ras/slurm; srun(1), --overlap.
+    """
+    variables = ("SLURM_NODELIST", "SLURM_TASKS_PER_NODE")
+    step = ["srun", "--overlap", "--nodes=1", "--ntasks=1", "--ntasks-per-node=1", "--mpi=none", "--cpu-bind=none"]
+    allocated = [f'{name}="${name}"' for name in variables]
+    mpirun = ["mpirun", "--allow-run-as-root", "--bind-to", "none", *words]
+    return f"exec {shlex.join([*step, '--input=none'])} env {' '.join(allocated)} {shlex.join(mpirun)}"
+
+
+def _searched(settings: AcceptanceSettings, program: str, *arguments: str) -> list[str]:
+    """Return the command line of a program that is searched for on the node."""
+    script = f'program=$({_search(settings, program)}) || exit 127; exec "$program" "$@"'
+    return ["sh", "-c", script, program, *arguments]
+
+
+def _search(settings: AcceptanceSettings, program: str) -> str:
+    """Return the shell command that prints a program's path on a node: of the site's folder, on PATH, or of a package."""
+    if program == "python":
+        paths = [_python(settings)]
+    elif program in acceptance().programs:
+        given = [f"{settings.programs.rstrip('/')}/{program}"] if settings.programs else []
+        paths = [*given, program, *acceptance().programs[program]]
+    else:
+        paths = [program]
+    return " || ".join(f"command -v {shlex.quote(path)}" for path in paths)
+
+
+def _python(settings: AcceptanceSettings) -> str:
+    return f"{settings.training.rstrip('/')}/bin/python"
+
+
+def _programs(settings: AcceptanceSettings) -> str:
+    """Return the shell script that prints the programs of a node, and the MPI library of nccl-tests."""
+    names = dict.fromkeys([*(rung.program for rung in RUNGS), MPIRUN, "srun"])
+    lines = [f'echo "program {name} $({_search(settings, name)})"' for name in names]
+    lacking = r"s/^[[:space:]]*\([^ ]*\) => not found.*/lacks \1/p"
+    library = r"s/^[[:space:]]*\(libmpi[a-z]*\.so[^ ]*\).*/library \1/p"
+    collective = f'ldd "$({_search(settings, "all_reduce_perf")})" 2>/dev/null'
+    lines.append(f"{collective} | sed -n -e {shlex.quote(library)} -e {shlex.quote(lacking)}")
+    return "\n".join(lines) + "\n:"
 
 
 def _fio(settings: AcceptanceSettings) -> str:
@@ -156,6 +213,6 @@ def _train(settings: AcceptanceSettings) -> str:
             "address=${address#*: }",
             'export LANDBRIDGE_COORDINATOR="${address%:*}:$((20000 + SLURM_JOB_ID % 10000))"',
             "unset MLFLOW_TRACKING_URI",
-            f'cd "$folder" && {TRAINING}/bin/python train.py --epochs {settings.epochs} --no-resume',
+            f'cd "$folder" && {shlex.quote(_python(settings))} train.py --epochs {settings.epochs} --no-resume',
         ]
     )

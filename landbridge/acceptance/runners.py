@@ -1,4 +1,4 @@
-"""Runners of rungs: as Slurm jobs started from a host of the site, or from the recorded output of an earlier run."""
+"""Runners of rungs: as Slurm jobs started on a host of the site, or from the recorded output of an earlier run."""
 
 import io
 import shlex
@@ -6,15 +6,16 @@ import subprocess
 import tarfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from landbridge import hostlist
 from landbridge.acceptance.climb import ProgramResult, Runner
-from landbridge.acceptance.rungs import AcceptanceSettings, Rung, job
-from landbridge.environment import Environment
-from landbridge.ops.scontrol import ssh
-from landbridge.plan.network.hosts import service_hosts
+from landbridge.acceptance.outputs import Unreadable
+from landbridge.acceptance.programs import node_programs, plugins_line
+from landbridge.acceptance.rungs import PROGRAMS, AcceptanceSettings, Rung, job
 
 EXAMPLE = Path("examples/digits")
 #: Additional time for ssh and Slurm.
@@ -23,12 +24,13 @@ _SLACK_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class NodeRunner:
-    """Host from which srun is called by ssh. `gpus`: GPUs of each node; `wait`: seconds to wait for other jobs on the
-    nodes; `partition`: of the nodes.
+    """Host that starts the jobs. `ssh`: ssh's command line to it, empty for this machine; `privileged`: the words that
+    make a command run as root; `gpus`: GPUs of each node; `wait`: seconds to wait for other jobs on the nodes;
+    `partition`: of the nodes.
     """
 
-    environment: Environment
-    host: str
+    ssh: Sequence[str]
+    privileged: Sequence[str]
     gpus: Mapping[str, int]
     settings: AcceptanceSettings
     example: Path | None = None
@@ -36,25 +38,39 @@ class NodeRunner:
     reservation: str = ""
     partition: str = "onprem"
 
+    def on_host(self, words: Sequence[str]) -> list[str]:
+        """Return the command line that runs a command on the host, as root."""
+        command = [*self.privileged, *words]
+        return [*self.ssh, shlex.join(command)] if self.ssh else command
 
-def srun_over_ssh(site: NodeRunner) -> Runner:
-    """Return a runner that starts each rung with srun on the site's host, over ssh."""
-    ssh_command = ssh(site.environment, site.host)
-    privileged = [] if service_hosts(site.environment).access.user == "root" else ["sudo", "--non-interactive"]
+
+def srun_runner(site: NodeRunner) -> Runner:
+    """Return a runner that starts each rung with srun on the site's host.
+
+    The list of programs on the nodes decides on the launcher of MPI ranks, if the settings leave it open.
+    """
+    launchers: dict[str, str] = {}
+
+    @cache
+    def plugins() -> str:
+        listed = _run(site.on_host(["srun", "--mpi=list"]), None, _SLACK_SECONDS)
+        return plugins_line(f"{listed.text}\n{listed.errors}")
 
     def run(rung: Rung, nodes: Sequence[str]) -> ProgramResult:
         gpus = max(site.gpus[node] for node in nodes)
-        words = job(
-            rung, nodes, gpus, site.settings, wait=site.wait, reservation=site.reservation, partition=site.partition
-        )
+        settings = replace(site.settings, mpi=launchers.get(nodes[0]) or site.settings.mpi)
+        words = job(rung, nodes, gpus, settings, wait=site.wait, reservation=site.reservation, partition=site.partition)
         archive = None
         if rung.name == "training":
             if site.example is None:
                 return ProgramResult(None, "", f"there is no {EXAMPLE} here: run it from a Landbridge checkout")
             archive = packed(site.example)
-        return _run(
-            [*ssh_command, shlex.join([*privileged, *words])], archive, rung.minutes * 60 + site.wait + _SLACK_SECONDS
-        )
+        result = _run(site.on_host(words), archive, rung.minutes * 60 + site.wait + _SLACK_SECONDS)
+        if rung is PROGRAMS and result.code == 0:
+            result = replace(result, text=result.text + plugins())
+            with suppress(Unreadable):
+                launchers[nodes[0]] = node_programs(result.text).launcher(site.settings.mpi)
+        return result
 
     return run
 

@@ -1,11 +1,15 @@
 """Command `landbridge packages`: build packages that no distribution contains, into a signed repository."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from landbridge.cli.common import Format, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Version = Annotated[str, typer.Argument(help="A version of Slurm: 24.11.")]
 Into = Annotated[Path, typer.Option(help="Folder of the repository; it has one suite for each system.")]
@@ -27,6 +31,13 @@ Source = Annotated[
 Sum = Annotated[
     str | None, typer.Option(help="SHA-256 of the source archive, for a version that is not in the catalogue.")
 ]
+ValidationSystemName = Annotated[
+    list[str] | None,
+    typer.Option("--system", help="Operating system of nodes: debian-13, ubuntu-24.04; repeatable. Default: both."),
+]
+ValidationSource = Annotated[
+    Path | None, typer.Option("--source", help="Source archive of nccl-tests; default: downloaded from GitHub.")
+]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
@@ -35,6 +46,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Build packages into a signed repository.")
     group.callback()(lambda: None)
     group.command()(slurm)
+    group.command()(validation)
     app.add_typer(group, name="packages")
 
 
@@ -60,30 +72,73 @@ def slurm(
     Packages of other systems, architectures and releases in the folder stay. Exit status: 0 built, 2 a build failed.
     """
     from landbridge.catalog import slurm_sources
-    from landbridge.paths import state_dir
-    from landbridge.realise.slurm_packages import (
-        KEY,
-        PackageBuild,
-        PackagesError,
-        build,
-        debian_mirror,
-        host_architecture,
-    )
+    from landbridge.realise.slurm_packages import build
 
-    repository = into.absolute()
+    options = _BuildOptions(into, architecture, mirror, ubuntu_mirror, ubuntu_keyring, source, sha256)
+    _build(version, tuple(system or slurm_sources().systems), options, build, form)
+
+
+def validation(
+    into: Into = Path("packages"),
+    system: ValidationSystemName = None,
+    architecture: Architecture = None,
+    mirror: Mirror = None,
+    ubuntu_mirror: UbuntuMirror = None,
+    ubuntu_keyring: UbuntuKeyring = None,
+    source: ValidationSource = None,
+    form: Form = Format.TEXT,
+) -> None:
+    """Build nccl-tests, which `landbridge validate` runs, as the package landbridge-validation for every operating system.
+
+    The build needs CUDA's compiler and NCCL, from the archive of the operating system. Install the package on the nodes;
+    it needs libnccl2. nvbandwidth is in DCGM 4, fio and HPL (hpcc) are packages of Debian and Ubuntu.
+
+    Example: landbridge packages validation --into /srv/www/slurm --system ubuntu-24.04
+
+    The folder may be that of Slurm's packages. Exit status: 0 built, 2 a build failed.
+    """
+    from landbridge.catalog.hardware.validation import validation_sources
+    from landbridge.realise.slurm_packages import build_validation
+
+    options = _BuildOptions(into, architecture, mirror, ubuntu_mirror, ubuntu_keyring, source, None)
+    release = validation_sources().archive.release
+    _build(release, tuple(system or validation_sources().systems), options, build_validation, form)
+
+
+@dataclass(frozen=True)
+class _BuildOptions:
+    """Options that both commands have."""
+
+    into: Path
+    architecture: str | None
+    mirror: str | None
+    ubuntu_mirror: str | None
+    ubuntu_keyring: Path | None
+    source: Path | None
+    sha256: str | None
+
+
+def _build(
+    version: str, systems: tuple[str, ...], options: _BuildOptions, builder: "Callable[..., Path]", form: Format
+) -> None:
+    """Build for each system, and print the repository."""
+    from landbridge.paths import state_dir
+    from landbridge.realise.slurm_packages import KEY, PackageBuild, PackagesError, debian_mirror, host_architecture
+
+    repository = options.into.absolute()
     try:
-        debian = mirror or debian_mirror()
-        mirrors = {name: url.rstrip("/") for name, url in (("debian", debian), ("ubuntu", ubuntu_mirror)) if url}
-        keyrings = {"ubuntu": str(ubuntu_keyring.absolute())} if ubuntu_keyring else {}
-        chosen = architecture or host_architecture()
-        archive = source.absolute() if source else None
+        debian = options.mirror or debian_mirror()
+        urls = (("debian", debian), ("ubuntu", options.ubuntu_mirror))
+        mirrors = {name: url.rstrip("/") for name, url in urls if url}
+        keyrings = {"ubuntu": str(options.ubuntu_keyring.absolute())} if options.ubuntu_keyring else {}
+        architecture = options.architecture or host_architecture()
+        archive = options.source.absolute() if options.source else None
         requests = [
-            PackageBuild(version, name, chosen, mirrors, keyrings, archive, sha256)
-            for name in system or slurm_sources().systems
+            PackageBuild(version, name, architecture, mirrors, keyrings, archive, options.sha256) for name in systems
         ]
         suites = [request.facts.codename for request in requests]
         for request in requests:
-            build(request, repository, state_dir("packages"), lambda line: typer.echo(line, err=True))
+            builder(request, repository, state_dir("packages"), lambda line: typer.echo(line, err=True))
     except PackagesError as error:
         typer.echo(f"{error}\n  fix: {error.fix}", err=True)
         raise typer.Exit(2) from None

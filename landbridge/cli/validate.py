@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from landbridge.acceptance.climb import Runner
     from landbridge.acceptance.result import AcceptanceOutcome, AcceptanceReport
     from landbridge.acceptance.rungs import AcceptanceSettings, Rung
-    from landbridge.catalog import InstanceType, Platform
+    from landbridge.acceptance.site import AcceptanceSite
     from landbridge.environment import Environment
 
 Nodes = Annotated[
@@ -21,7 +21,17 @@ Nodes = Annotated[
 ]
 Only = Annotated[list[str] | None, typer.Option("--rung", help="Only this check; repeat for several.")]
 Reservation = Annotated[str, typer.Option("--reservation", help="Slurm reservation that holds the nodes.")]
-At = Annotated[str | None, typer.Option("--at", help="Host that starts the jobs; default: the first login host.")]
+At = Annotated[
+    str | None,
+    typer.Option("--at", help="Host that starts the jobs; default: the first login host; without -s: this machine."),
+]
+Platforms = Annotated[
+    list[str] | None,
+    typer.Option("--platform", help="Without -s: platform of the nodes, or NODES=PLATFORM; repeatable."),
+]
+PartitionName = Annotated[
+    str | None, typer.Option("--partition", help="Partition of the nodes; default: onprem, or that of the pool.")
+]
 Wait = Annotated[int, typer.Option("--wait", min=1, help="Seconds to wait for other jobs on the nodes.")]
 Thresholds = Annotated[
     Path | None, typer.Option("--thresholds", help="YAML file with thresholds of the site: storage.read: 20 (GB/s).")
@@ -33,10 +43,16 @@ Size = Annotated[str, typer.Option("--size", help="Size of each of the four test
 Level = Annotated[
     int, typer.Option("--level", min=1, max=4, help="Level of dcgmi diag; 3 takes minutes, 4 an hour or more.")
 ]
-Mpi = Annotated[str, typer.Option("--mpi", help="srun's --mpi for programs that span nodes.")]
+Mpi = Annotated[
+    str,
+    typer.Option(
+        "--mpi", help="Launcher of ranks on several nodes: mpirun, or a plugin of srun; auto: by the MPI of nccl-tests."
+    ),
+]
 Programs = Annotated[
     str, typer.Option("--programs", help="Folder of nvbandwidth and nccl-tests on the nodes; default: PATH.")
 ]
+Training = Annotated[str, typer.Option("--training", help="Folder of the Python environment of the training example.")]
 Save = Annotated[Path | None, typer.Option("--save", help="Folder to save the programs' output in.")]
 Earlier = Annotated[
     Path | None, typer.Option("--from", help="Evaluate the output that --save wrote into this folder; run no program.")
@@ -54,6 +70,8 @@ def validate(
     stack: Stack = None,
     file: File = None,
     rung: Only = None,
+    platform: Platforms = None,
+    partition: PartitionName = None,
     reservation: Reservation = "",
     at: At = None,
     wait: Wait = 600,
@@ -61,82 +79,61 @@ def validate(
     storage: Storage = "",
     size: Size = "8g",
     level: Level = 3,
-    mpi: Mpi = "pmix",
+    mpi: Mpi = "auto",
     programs: Programs = "",
+    training: Training = "/opt/landbridge/training",
     save: Save = None,
     earlier: Earlier = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Run the acceptance checks on nodes. Exit status: 0 accepted, 1 a check failed, 2 a check has no result."""
+    """Run the acceptance checks on nodes. Exit status: 0 accepted, 1 a check failed, 2 a check has no result or no
+    threshold.
+
+    A site without an environment file names its nodes' platform and partition:
+    landbridge validate 'node[01-04]' --platform hgx-h100 --partition gpu --at admin@login
+    """
     from landbridge.acceptance.climb import Ladder, climb
     from landbridge.acceptance.result import EXIT_CODES
-    from landbridge.acceptance.rungs import AcceptanceSettings
+    from landbridge.acceptance.rungs import PROGRAMS, AcceptanceSettings
 
-    environment = require(stack, file)
-    settings = AcceptanceSettings(storage=storage, size=size, level=level, mpi=mpi, programs=programs)
-    kinds, partition = _instances(environment, nodes)
+    if bool(platform) == (stack is not None or file is not None):
+        raise typer.BadParameter("give either an environment (-s) or a platform of the nodes", param_hint="--platform")
+    environment = None if platform else require(stack, file)
+    site = _site(nodes, platform, environment, at, partition)
+    settings = AcceptanceSettings(
+        storage=storage, size=size, level=level, mpi=mpi, programs=programs, training=training
+    )
+    folder = Path.cwd() if environment is None else environment_path(stack, file).resolve().parent
+    # Recorded output is judged as it is.
+    rungs = _rungs(rung) if earlier is not None else (PROGRAMS, *_rungs(rung))
     ladder = Ladder(
-        environment=environment.name,
-        platforms={} if kinds else _platforms(environment, nodes),
-        instances=kinds,
-        run=lambda rung, nodes: runner(rung, nodes),
+        environment=site.name,
+        platforms=site.platforms,
+        instances=site.instances,
+        domains=site.domains,
+        run=_runner(site, settings, folder, (wait, reservation), save, earlier),
         settings=settings,
         thresholds=_site_thresholds(thresholds),
         on_outcome=_line if form is Format.TEXT else lambda outcome: None,
-        rungs=_rungs(rung),
-    )
-    counts = {name: platform.gpus.count for name, platform in ladder.platforms.items()}
-    counts |= {name: kind.accelerators.count for name, kind in kinds.items() if kind.accelerators is not None}
-    runner = _runner(
-        environment, environment_path(stack, file), counts, settings, (at, wait, reservation, partition), save, earlier
+        rungs=rungs,
     )
     report = climb(ladder)
     _print(report, form)
     raise typer.Exit(EXIT_CODES[report.status])
 
 
-def _instances(environment: "Environment", nodes: str | None) -> "tuple[dict[str, InstanceType], str]":
-    """Return the instance types of cloud nodes, and their pool's partition; no types for nodes of the site.
-
-    The type is the pool's first one. Raises a usage error for nodes of several pools, or of a pool and the site.
-    """
-    from landbridge.catalog import instances
-    from landbridge.plan.ansible.pool_acceptance import pool_of
-
-    names = _names(nodes) if nodes else []
-    pools = {name: pool for name in names if (pool := pool_of(environment, name)) is not None}
-    if not pools:
-        return {}, "onprem"
-    first = next(iter(pools.values()))
-    if len(pools) < len(names) or any(pool is not first for pool in pools.values()):
-        raise typer.BadParameter("name nodes of one pool, or of the site", param_hint="NODES")
-    kind = instances().get(first.instance)
-    if kind is None:
-        raise typer.BadParameter(f"the catalogue lacks {first.instance} of pool {first.name}", param_hint="NODES")
-    return dict.fromkeys(names, kind), first.name
-
-
-def _names(nodes: str) -> list[str]:
-    from landbridge import hostlist
+def _site(
+    nodes: str | None, platform: list[str] | None, environment: "Environment | None", at: str | None, queue: str | None
+) -> "AcceptanceSite":
+    """Return the nodes and the host that starts their jobs. Raises a usage error for a value that does not fit."""
+    from landbridge.acceptance.site import SiteError, environment_site, roles_site
 
     try:
-        return list(dict.fromkeys(hostlist.expand(nodes)))
-    except hostlist.HostlistError as error:
-        raise typer.BadParameter(error.reason, param_hint="NODES") from None
-
-
-def _platforms(environment: "Environment", nodes: str | None) -> "dict[str, Platform]":
-    from landbridge import hostlist
-    from landbridge.plan.ansible.acceptance import platform_of
-
-    all_nodes = [name for group in environment.node_groups for name in hostlist.expand(group.hosts)]
-    names = _names(nodes) if nodes else all_nodes
-    platforms = {name: platform for name in names if (platform := platform_of(environment, name)) is not None}
-    unknown_names = [name for name in names if name not in platforms]
-    if unknown_names or not platforms:
-        typer.echo(f"landbridge: {', '.join(unknown_names) or 'none'}: not a node of the site", err=True)
-        raise typer.Exit(2)
-    return platforms
+        if environment is None:
+            return roles_site(nodes, platform or (), at, queue)
+        return environment_site(environment, nodes, at, queue)
+    except SiteError as error:
+        raise typer.BadParameter(str(error), param_hint=error.option) from None
 
 
 def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
@@ -165,26 +162,22 @@ def _site_thresholds(path: Path | None) -> dict[str, float]:
 
 
 def _runner(
-    environment: "Environment",
-    path: Path,
-    counts: dict[str, int],
+    site: "AcceptanceSite",
     settings: "AcceptanceSettings",
-    job_options: tuple[str | None, int, str, str],
+    folder: Path,
+    job_options: tuple[int, str],
     save: Path | None,
     earlier: Path | None,
 ) -> "Runner":
-    from landbridge.acceptance.runners import EXAMPLE, NodeRunner, recorded, saving, srun_over_ssh
-    from landbridge.plan.network.hosts import service_hosts
+    """Return the runner of the rungs. `folder`: a checkout or a folder in it, for the training example."""
+    from landbridge.acceptance.runners import EXAMPLE, NodeRunner, recorded, saving, srun_runner
 
     if earlier is not None:
         return recorded(earlier)
-    host, wait, reservation, partition = job_options
-    services = service_hosts(environment)
-    login_host = host or services.logins[0]
-    if login_host not in services.names:
-        raise typer.BadParameter(f"{login_host} is no service host of the site", param_hint="--at")
-    example = next((folder / EXAMPLE for folder in path.resolve().parents if (folder / EXAMPLE).is_dir()), None)
-    runner = srun_over_ssh(NodeRunner(environment, login_host, counts, settings, example, wait, reservation, partition))
+    wait, reservation = job_options
+    example = next((path / EXAMPLE for path in (folder, *folder.parents) if (path / EXAMPLE).is_dir()), None)
+    host = (site.ssh, site.privileged)
+    runner = srun_runner(NodeRunner(*host, site.gpus, settings, example, wait, reservation, site.partition))
     return saving(runner, save) if save is not None else runner
 
 
@@ -212,4 +205,12 @@ def _print(report: "AcceptanceReport", form: Format) -> None:
     }
     for source in sorted(sources):
         typer.echo(f"from: {source}")
+    if report.without_threshold:
+        typer.echo(f"not judged, because no threshold is known: {', '.join(report.without_threshold)}")
+        typer.echo(
+            "  fix: write your own in a file, as NAME: GB/s, and give it with --thresholds; 0 accepts any value."
+        )
+        typer.echo(
+            "  Thresholds between nodes follow from their ports: hardware.adapters or hardware.wiring of the nodes."
+        )
     typer.echo(f"{hostlist.compress(report.nodes)}: {report.status}")

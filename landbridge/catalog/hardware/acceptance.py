@@ -15,6 +15,7 @@ class Shares(Facts):
     """Required shares of a theoretical bound, used without a measured threshold."""
 
     nvlink: float
+    peer: float
     fabric: float
     host: float
 
@@ -55,7 +56,9 @@ class EfaRuns(Facts):
 
 
 class Acceptance(Facts):
-    """Facts of acceptance.yaml. `sizes` are ascending, `pcie_lane`: GB/s per lane by generation, `gpus`: by model."""
+    """Facts of acceptance.yaml. `sizes` are ascending, `pcie_lane`: GB/s per lane by generation, `gpus`: by model,
+    `programs`: files of programs that may not be on PATH.
+    """
 
     source: str
     date: date
@@ -64,6 +67,7 @@ class Acceptance(Facts):
     pcie_lane: Mapping[int, float]
     gpus: Mapping[str, GpuRow]
     efa: EfaRuns
+    programs: Mapping[str, tuple[str, ...]]
 
     @model_validator(mode="after")
     def _known(self) -> "Acceptance":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from landbridge.catalog import Platform
+from landbridge.catalog import Platform, platforms
 from landbridge.catalog.hardware.acceptance import acceptance
 from landbridge.environment import Environment
 from landbridge.hostlist import expand
@@ -47,19 +47,44 @@ def bandwidth_thresholds(platform: Platform) -> tuple[Threshold, ...]:
         threshold = None
     if threshold is not None:
         thresholds += [gb_s(name, *threshold) for name in ("host_to_device_memcpy_ce", "device_to_host_memcpy_ce")]  # type: ignore[arg-type]
+    links = platform.gpu.nvlink
     if row is not None and row.peer is not None:
         thresholds.append(gb_s("device_to_device_memcpy_read_ce", row.peer, facts.source, "measured"))
+    elif links is not None and platform.nvswitch is not None:
+        # Without switches, a pair of GPUs has only some of the links.
+        source = f"{facts.shares.peer} of a GPU's links, {links.total_gb_s:g} GB/s"
+        at_least = facts.shares.peer * links.total_gb_s
+        thresholds.append(gb_s("device_to_device_memcpy_read_ce", at_least, source, "derived"))
     return tuple(thresholds)
 
 
-def collective_thresholds(platforms_of: Sequence[Platform]) -> tuple[Threshold, ...]:
+def domain_of(environment: Environment, node: str) -> str:
+    """Return the NVLink domain of several nodes that an on-prem node is in; empty if there is none.
+
+    The nodes of a group are cabled in the file's order, as many to a domain as the platform has.
+    """
+    for group in environment.node_groups:
+        names, domain = expand(group.hosts), platforms()[group.platform].domain
+        if node in names:
+            return f"{group.hosts}/{names.index(node) // domain.nodes}" if domain is not None else ""
+    return ""
+
+
+def collective_thresholds(platforms_of: Sequence[Platform], *, one_domain: bool = False) -> tuple[Threshold, ...]:
     """Return thresholds of all-reduce over all GPUs of these nodes: bus bandwidth by message size, `busbw@<bytes>`, in
     GB/s.
 
-    Empty if a bound is not known: no NVLink within the node, or network adapters that are not in the catalogue.
+    `one_domain`: several nodes in one NVLink domain, between which the threshold is that of a single node. Empty if a
+    bound is not known: no NVLink within the node, or network adapters that are not in the catalogue.
     """
     if len(platforms_of) == 1:
         return _inside(platforms_of[0])
+    if one_domain and all(platform == platforms_of[0] for platform in platforms_of):
+        # NVLink is as fast between the nodes as inside them. The adapters' rate would also pass without IMEX.
+        return tuple(
+            gb_s(row.measurement, row.at_least, f"as inside one node: {row.source}", "derived")
+            for row in _inside(platforms_of[0])
+        )
     bounds = [_between(platform) for platform in platforms_of]
     if any(bound is None for bound in bounds):
         return ()

@@ -1,9 +1,10 @@
 """Package build with one call of mmdebstrap, whose root file system is always removed afterwards."""
 
+import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,14 +16,14 @@ from landbridge.realise.slurm_packages.repository import Added, add
 from landbridge.realise.slurm_packages.sign import sign
 
 #: Packages of the temporary system in addition to a compiler.
-_TOOLS = ("ca-certificates", "apt-utils", "debhelper", "fakeroot")
+TOOLS = ("ca-certificates", "apt-utils", "debhelper", "fakeroot")
 _INSIDE = Path(__file__).with_name("inside.sh")
 KEY = "key.asc"
 
 
 @dataclass(frozen=True)
 class PackageBuild:
-    """Build request: a version of Slurm for hosts of one operating system, from a given or downloaded archive.
+    """Build request: a version of the software for hosts of one operating system, from a given or downloaded archive.
 
     `mirrors` and `keyrings` replace the catalogue's, by archive (debian, ubuntu).
     """
@@ -60,8 +61,18 @@ class PackageBuild:
         return Path(self.keyrings.get(archive, slurm_sources().build_archives[archive].keyring))
 
 
-def build(request: PackageBuild, into: Path, state: Path, report: Callable[[str], None]) -> Path:
-    """Build the packages, add them to the repository `into`, sign it and return it.
+@dataclass(frozen=True)
+class Recipe:
+    """Software that is built: how its source archive is found, and the command line of its build."""
+
+    archive: Callable[[PackageBuild, Path], Path]
+    command: Callable[[PackageBuild, Path, Path], list[str]]
+
+
+def build(
+    request: PackageBuild, into: Path, state: Path, report: Callable[[str], None], recipe: Recipe | None = None
+) -> Path:
+    """Build the packages of a recipe, Slurm's by default, add them to the repository `into`, sign it and return it.
 
     `state` keeps the source archive and the signing key. Needs mmdebstrap, and root or a kernel that permits user
     namespaces. Uses all processors for minutes. Raises PackagesError; the repository is changed only by a complete
@@ -70,13 +81,15 @@ def build(request: PackageBuild, into: Path, state: Path, report: Callable[[str]
     if not request.keyring.is_file():
         package = slurm_sources().build_archives[request.facts.archive].keyring_package
         raise PackagesError(f"{request.keyring} is missing", f"apt-get install {package}")
-    archive = _archive(request, state)
+    recipe = recipe or Recipe(_archive, command)
+    recipe.command(request, Path("archive"), Path("out"))  # Unknown systems are refused before a download.
+    archive = recipe.archive(request, state)
     report(f"building {archive.name} for {request.system} ({request.architecture})")
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{request.facts.codename}-", dir=into) as folder:
         output = Path(folder) / "out"
         output.mkdir()
-        _run(command(request, archive, output), Path(folder) / "log", report)
+        _run(recipe.command(request, archive, output), Path(folder) / "log", report)
         if not (output / "Packages").is_file():
             raise PackagesError("the build produced no packages", "read its output")
         added = Added(request.facts.codename, (output / "release").read_text().strip(), request.architecture)
@@ -87,22 +100,37 @@ def build(request: PackageBuild, into: Path, state: Path, report: Callable[[str]
 
 def command(request: PackageBuild, archive: Path, output: Path) -> list[str]:
     """Return the command line: root file system, script that runs in it, and files that are copied out of it. Pure."""
-    facts, plugins = request.facts, " ".join(slurm_sources().plugins)
-    inside = f'chroot "$1" sh /build/{_INSIDE.name} /build/{archive.name} {facts.codename} {plugins}'
+    facts, plugins = request.facts, slurm_sources().plugins
+    arguments = (archive.name, facts.codename, *plugins)
+    return temporary_system(request, archive, output, _INSIDE, arguments, TOOLS, facts.components)
+
+
+def temporary_system(
+    request: PackageBuild,
+    archive: Path,
+    output: Path,
+    script: Path,
+    arguments: Sequence[str],
+    packages: Sequence[str],
+    components: Sequence[str],
+) -> list[str]:
+    """Return mmdebstrap's command line. `arguments` are those of the script, the first one is the archive's name. Pure."""
+    facts = request.facts
+    inside = f'chroot "$1" sh /build/{script.name} /build/{shlex.join(arguments)}'
     return [
         "mmdebstrap",
         "--variant=buildd",
         f"--architectures={request.architecture}",
         f"--keyring={request.keyring}",
-        f"--include={','.join(_TOOLS)}",
+        f"--include={','.join(packages)}",
         *(f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("doc", "man", "locale")),
         '--customize-hook=mkdir "$1/build"',
-        f"--customize-hook=copy-in {archive} {_INSIDE} /build",
+        f"--customize-hook=copy-in {archive} {script} /build",
         f"--customize-hook={inside}",
         f"--customize-hook=sync-out /build/out {output}",
         facts.suites[0],
         "/dev/null",
-        *(f"deb {request.mirror} {suite} {' '.join(facts.components)}" for suite in facts.suites),
+        *(f"deb {request.mirror} {suite} {' '.join(components)}" for suite in facts.suites),
     ]
 
 

@@ -94,7 +94,8 @@ def test_a_sites_own_threshold_comes_first() -> None:
 def test_the_job_runs_in_the_pools_partition_and_shows_the_provider() -> None:
     words = job(EFA, NODES, 8, AcceptanceSettings(programs="/opt/landbridge/tests/bin"), wait=60, partition="p5")
     assert {"--partition=p5", "--nodelist=p5-1,p5-2", "--ntasks-per-node=8", "--mpi=pmix"} <= set(words)
-    assert words[-11:-8] == ["env", "NCCL_DEBUG=INFO", "/opt/landbridge/tests/bin/all_reduce_perf"]
+    assert words[-14:-10] == ["env", "NCCL_DEBUG=INFO", "sh", "-c"]
+    assert "command -v /opt/landbridge/tests/bin/all_reduce_perf" in words[-10]
     assert command(EFA, 8, AcceptanceSettings())[-2:] == ["-g", "1"]
     assert groups(EFA, ("p5-1", "p5-2", "p5-3")) == (("p5-1", "p5-2"), ("p5-3", "p5-1"))
 

@@ -23,6 +23,8 @@ from tests.unit.ops.ladder_outputs import dcgmi, fio, nccl, nvbandwidth, smi, tr
 MIB, GIB = 2**20, 2**30
 GOOD = {256 * MIB: 380.0, GIB: 430.0, 8 * GIB: 470.0, 16 * GIB: 472.0}
 NODES = ("dgx01", "dgx02")
+#: The catalogue has no thresholds of storage: a site gives its own.
+STORAGE = {"storage.read": 10, "storage.write": 8}
 
 
 def printed(rung: Rung, nodes: Sequence[str]) -> str:
@@ -46,6 +48,7 @@ def climbed(
     faults: Mapping[tuple[str, str], ProgramResult | str],
     nodes: Sequence[str] = NODES,
     given: Mapping[str, float] | None = None,
+    platform: str = "dgx-h100",
 ) -> AcceptanceReport:
     """Run the ladder on healthy nodes with the given faults, by rung and first node."""
 
@@ -53,7 +56,8 @@ def climbed(
         output = faults.get((rung.name, together[0]), printed(rung, together))
         return output if isinstance(output, ProgramResult) else ProgramResult(0, output)
 
-    return climb(Ladder("test", dict.fromkeys(nodes, platforms()["dgx-h100"]), run, thresholds=given or {}))
+    kinds = dict.fromkeys(nodes, platforms()[platform])
+    return climb(Ladder("test", kinds, run, thresholds=STORAGE if given is None else given))
 
 
 def statuses(report: AcceptanceReport) -> dict[tuple[str, str], str]:
@@ -71,7 +75,7 @@ def test_healthy_nodes_pass_every_rung() -> None:
     assert (written["ok"], written["status"], written["exit_code"]) == (True, "passed", 0)
     judged = [check for rung in written["rungs"] for check in rung["checks"] if check["at_least"] is not None]
     assert judged and all(
-        check["source"] and check["confidence"] in ("known", "measured", "derived") for check in judged
+        check["source"] and check["confidence"] in ("known", "measured", "derived", "given") for check in judged
     )
 
 
@@ -152,8 +156,39 @@ def test_a_program_that_did_not_run_is_not_judged_and_has_a_reason(ran: ProgramR
     assert report.outcomes[-1].rung == "bandwidth", "no node is left for the later rungs"
 
 
+def test_a_value_without_a_threshold_is_unjudged_and_stops_no_node() -> None:
+    """The adapters of an HGX baseboard are not in the catalogue: two nodes at 1.1 GB/s are not accepted."""
+    slow = nccl(NODES, dict.fromkeys(GOOD, 1.1))
+    report = climbed({("nccl-pairs", "dgx01"): slow, ("nccl-all", "dgx01"): slow}, platform="hgx-h100")
+    status = statuses(report)
+    assert status["nccl-pairs", "dgx01,dgx02"] == status["nccl-all", "dgx01,dgx02"] == "unjudged"
+    assert status["nccl-node", "dgx01"] == status["training", "dgx01,dgx02"] == "passed"
+    assert (report.status, EXIT_CODES[report.status]) == ("unjudged", 2)
+    assert report.without_threshold == ("nccl-pairs.busbw@17179869184", "nccl-all.busbw@17179869184")
+    (shown,) = (check.text for check in report.outcomes[8].checks if check.unit)
+    assert shown == "busbw@17179869184: 1.1 GB/s, no threshold is known"
+    given = STORAGE | dict.fromkeys(report.without_threshold, 0)
+    assert climbed({}, given=given, platform="hgx-h100").status == "passed"
+
+
+def test_storage_without_a_threshold_of_the_site_is_unjudged() -> None:
+    report = climbed({}, given={})
+    assert report.status == "unjudged" and report.without_threshold == ("storage.read", "storage.write")
+    assert statuses(report)["training", "dgx01,dgx02"] == "passed"
+
+
+def test_a_diagnosis_whose_tests_were_all_skipped_is_unjudged() -> None:
+    report = climbed({("dcgm", "dgx01"): dcgmi({"software": "Skip"})})
+    assert statuses(report)["dcgm", "dgx01"] == "unjudged" and statuses(report)["dcgm", "dgx02"] == "passed"
+
+
+def test_training_on_cpus_is_unjudged() -> None:
+    report = climbed({("training", "dgx01"): training(2.1, 0.4, devices="16 cpu")})
+    assert report.outcomes[-1].status == "unjudged"
+
+
 def test_a_sites_own_thresholds_come_first() -> None:
-    report = climbed({}, given={"storage.read": 20, "nccl-node.busbw@1073741824": 425})
+    report = climbed({}, given={"storage.read": 20, "storage.write": 8, "nccl-node.busbw@1073741824": 425})
     failed = [check for outcome in report.outcomes for check in outcome.checks if check.passed is False]
     assert [(check.name, check.at_least, check.confidence) for check in failed] == [("read", 20, "given")] * 2
     given = [check for outcome in report.outcomes for check in outcome.checks if check.at_least == 425]
@@ -174,6 +209,10 @@ def test_thresholds_follow_from_the_platform_and_have_a_confidence() -> None:
     assert thresholds_of("dgx-h100", 2) == thresholds_of("dgx-h100", 8) and thresholds_of("dgx-h100", 2)[
         "busbw@8589934592"
     ] == (320, "derived")
+    # In one NVLink domain, NVLink is required between nodes too: adapters alone reach less.
+    gb200 = [platforms()["gb200-nvl72"]] * 18
+    apart, together = collective_thresholds(gb200), collective_thresholds(gb200, one_domain=True)
+    assert (apart[-1].at_least, together[-1].at_least, together[-1].confidence) == (160, 432, "derived")
     # Two platforms together: the slower one decides. An unknown value has no threshold.
     mixed = collective_thresholds([platforms()["dgx-h100"], platforms()["dgx-a100"]])
     assert mixed[-1].at_least == 160
@@ -196,11 +235,11 @@ def test_jobs_take_whole_nodes_and_start_one_process_a_gpu_if_they_span_nodes() 
     by_name = {rung.name: rung for rung in RUNGS}
     words = job(by_name["nccl-pairs"], NODES, 8, AcceptanceSettings(), wait=60, reservation="accept")
     assert {"--nodes=2", "--nodelist=dgx01,dgx02", "--ntasks-per-node=8", "--exclusive", "--mpi=pmix"} <= set(words)
-    assert "--reservation=accept" in words and words[-2:] == ["-g", "1"]
+    assert words[0] == "srun" and "--reservation=accept" in words and words[-2:] == ["-g", "1"]
     words = job(by_name["nccl-node"], NODES[:1], 4, AcceptanceSettings(), wait=60)
     assert "--ntasks-per-node=1" in words and words[-2:] == ["-g", "4"]
     words = job(by_name["bandwidth"], NODES[:1], 8, AcceptanceSettings(programs="/opt/nccl/"), wait=60)
-    assert "/opt/nccl/nvbandwidth" in words and "--input=none" in words
+    assert any("command -v /opt/nccl/nvbandwidth ||" in word for word in words) and "--input=none" in words
     assert groups(by_name["nccl-pairs"], ("a", "b", "c")) == (("a", "b"), ("c", "a"))
     assert groups(by_name["nccl-pairs"], ("a",)) == groups(by_name["nccl-all"], ("a",)) == ()
     assert b"train.py" in packed(ROOT / "examples/digits")
@@ -230,7 +269,9 @@ def landbridge(*words: str) -> tuple[int, str]:
 
 
 def test_text_and_json_output_agree(saved: Path) -> None:
-    code, output = landbridge("--from", str(saved))
+    thresholds = saved / "own.yaml"
+    thresholds.write_text("storage.read: 10\nstorage.write: 0\n")
+    code, output = landbridge("--from", str(saved), "--thresholds", str(thresholds))
     assert code == 0 and output.splitlines()[-1] == "dgx[01-02]: passed" and "from: measured rows: Azure" in output
     code, output = landbridge("dgx01", "--from", str(saved), "--rung", "dcgm", "--format", "json")
     assert json.loads(output)["ok"] is True and json.loads(output)["nodes"] == ["dgx01"]
@@ -239,7 +280,8 @@ def test_text_and_json_output_agree(saved: Path) -> None:
     assert code == 1 and "NOT  GPUs: 7, at least 8" in output and output.splitlines()[-1] == "dgx[01-02]: failed"
     (saved / "driver.dgx02.out").unlink()
     assert landbridge("--from", str(saved), "--rung", "driver")[0] == 2
-    thresholds = saved / "own.yaml"
+    code, output = landbridge("dgx01", "--from", str(saved), "--rung", "storage")
+    assert code == 2 and "not judged, because no threshold is known: storage.read, storage.write" in output
     thresholds.write_text("storage.read: 13\n")
     assert landbridge("dgx01", "--from", str(saved), "--rung", "storage", "--thresholds", str(thresholds))[0] == 1
 

@@ -1,0 +1,54 @@
+"""Plans of the example racks are the reviewed ones, and the examples have no errors."""
+
+import pytest
+from jinja2 import UndefinedError
+
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.rules import check
+from tests.unit.racks.golden import GOLDEN, NAMES, environment, loaded
+from tests.unit.racks.plan import plan_text
+from tests.unit.racks.roles import holds, host_variables, roles_of
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_plan_is_the_reviewed_one(name: str) -> None:
+    written = (GOLDEN / f"{name}.txt").read_text()
+    assert plan_text(environment(name)) == written, "python -m tests.unit.racks.golden, and review the difference"
+
+
+def test_every_golden_file_has_an_example() -> None:
+    assert {path.stem for path in GOLDEN.iterdir()} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_has_no_error_and_two_values_to_replace(name: str) -> None:
+    """Its gateway and its package repository are examples, which `check` says."""
+    rules = sorted(finding.rule for finding in check(loaded(name)))
+    assert rules == ["example-package-repository", "gateway-example-address"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nodes_of_a_rack_get_the_roles_of_their_hardware(name: str) -> None:
+    planned = inventory(environment(name))
+    host = environment(name).host_addresses()
+    node = next(name for name in host if name in planned["slurm_node"]["hosts"])
+    roles = roles_of(planned, node)
+    assert ("nvidia_driver" in roles) is (name != "dgx-os") is ("rdma" in roles)
+    assert {"base", "node_health", "slurm_node"} <= set(roles) and "slurm_controller" not in roles
+    assert "slurm_controller" in roles_of(planned, "ctl01") and "nvidia_driver" not in roles_of(planned, "ctl01")
+
+
+def test_conditions_of_site_yml_have_no_unknown_variable() -> None:
+    planned = inventory(environment("dgx-os"))
+    assert "podman" in roles_of(planned, "dgx01")
+    planned["all"]["vars"]["landbridge_container_engines"] = []
+    assert "podman" not in roles_of(planned, "dgx01")
+    with pytest.raises(UndefinedError):
+        holds("a_variable_that_no_role_has", host_variables(planned, "dgx01"))
+
+
+def test_a_rack_of_nvlink_72_has_one_imex_domain_and_no_fabric_manager() -> None:
+    planned = inventory(environment("gb200-nvl72"))["_meta"]["hostvars"]
+    lists = {tuple(host["nvidia_fabric_imex_nodes"]) for name, host in planned.items() if name.startswith("gb")}
+    assert len(lists) == 1 and len(next(iter(lists))) == 18
+    assert "fabricmanager" not in plan_text(environment("gb200-nvl72"))
