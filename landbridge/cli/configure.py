@@ -19,6 +19,8 @@ from landbridge.cli.common import (
 from landbridge.findings import has_errors
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from landbridge.environment import Environment
     from landbridge.realise.configure import ConfigureResult
 
@@ -48,7 +50,7 @@ def configure(
     from landbridge.realise import configure as realise
 
     environment = require(stack, file)
-    _check_credentials(environment)
+    _check_credentials(environment, environment_path(stack, file))
     started = time.monotonic()
     with ConfigureDisplay(environment.name) as show:
         result = realise.configure(
@@ -57,15 +59,21 @@ def configure(
     report(result, time.monotonic() - started, form)
 
 
-def _check_credentials(environment: "Environment") -> None:
-    """Print what the site's AWS credentials lack on this machine; exit if that is an error."""
+def _check_credentials(environment: "Environment", path: "Path") -> None:
+    """Print what the site's secrets and AWS credentials lack on this machine; exit if that is an error."""
     from landbridge.ops.credentials.status import readiness
+    from landbridge.ops.secrets.status import store_findings
+    from landbridge.ops.secrets.store import open_store
     from landbridge.paths import outputs_file, secrets_dir
     from landbridge.plan.outputs import StackOutputs
 
     file = outputs_file(environment.name)
     outputs = StackOutputs.model_validate_json(file.read_text()) if file.exists() else None
-    findings = tuple(readiness(environment, secrets_dir(environment.name), outputs, datetime.now(UTC)))
+    folder = secrets_dir(environment.name)
+    store = open_store(environment.secrets, environment.name, folder, path)
+    findings = tuple(store_findings(environment, store))
+    if not has_errors(findings):
+        findings += tuple(readiness(environment, folder, outputs, datetime.now(UTC), store.read()))
     print_findings(findings)
     if has_errors(findings):
         raise typer.Exit(exit_code(findings))

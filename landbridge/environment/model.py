@@ -17,6 +17,7 @@ from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import NodeGroup, OnPrem
 from landbridge.environment.placement import PlacementPolicy
+from landbridge.environment.secrets import SecretsSettings
 from landbridge.environment.slurm.bursting import Burst
 from landbridge.environment.slurm.scheduler import Scheduler
 from landbridge.environment.stacks import Stacks
@@ -117,6 +118,10 @@ class Environment(Model):
     )
     state: StateSettings | None = Field(
         default=None, description="backend of Pulumi's state; none: local, or PULUMI_BACKEND_URL if it is set"
+    )
+    secrets: SecretsSettings = Field(
+        default=SecretsSettings(),
+        description="store of the site's secrets, the same for every operator or a folder of one",
     )
     data_classes: Annotated[Mapping[Word, DataClass], Field(min_length=1)] = Field(
         default={"internal": DataClass(sites=("onprem", "aws"))},

@@ -1,5 +1,6 @@
 """Inventory plugin: hosts, groups and variables from an environment file and its stack's outputs."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -59,7 +60,9 @@ class InventoryModule(BaseInventoryPlugin):
         for name, value in self._connection(environment, paths).items():
             self.inventory.set_variable("all", name, value)
         self.inventory.set_variable("all", "landbridge_environment", environment.name)
-        self.inventory.set_variable("all", "landbridge_secrets", str(paths.secrets_dir(environment.name)))
+        folder = paths.secrets_dir(environment.name)
+        self.inventory.set_variable("all", "landbridge_secrets", str(folder))
+        self.inventory.set_variable("all", "landbridge_secret_store", self._store(environment, folder, path))
         if outputs is not None:
             self.inventory.set_variable("all", "landbridge_outputs", json.loads(json.dumps(outputs.public())))
 
@@ -79,6 +82,19 @@ class InventoryModule(BaseInventoryPlugin):
         for host, variables in data["_meta"]["hostvars"].items():
             for name, value in variables.items():
                 self.inventory.set_variable(host, name, value)
+
+    @staticmethod
+    def _store(environment, folder, path):
+        """Return the store of secrets. It is decrypted here, once: Ansible's processes for tasks inherit the values."""
+        from landbridge.ops.secrets.cipher import SecretsError
+        from landbridge.ops.secrets.store import describe_store, open_store
+
+        store = open_store(environment.secrets, environment.name, folder, Path(path))
+        # An inventory is listed without the password; the lookup of a secret repeats the error.
+        with contextlib.suppress(SecretsError):
+            if store.shared:
+                store.read()
+        return describe_store(store)
 
     @staticmethod
     def _connection(environment, paths):

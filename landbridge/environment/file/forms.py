@@ -10,6 +10,8 @@ FORMS: dict[str, str] = {
     r"^(newest|\d\d\.\d\d\.\d+)$": "a release of Slurm, such as 26.05.5, or newest",
     r"^[0-9a-f]{64}$": "a SHA-256 checksum, such as 1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f",
     r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$": "a bucket's name, such as acme-packages",
+    r"^(~/|/)[^\x00-\x1f]*$": "a path outside the checkout, such as ~/.config/landbridge/acme-password",
+    r"^[A-Za-z0-9_][A-Za-z0-9._/-]*\.yaml$": "a relative path of a YAML file, such as secrets.acme.yaml",
     r"^(awskms|azurekeyvault|gcpkms|hashivault)://[^\s]+$": "a secrets provider of Pulumi, such as awskms://alias/state?region=us-east-1",
     r"^(local|(s3|gs|azblob|https)://[^\s]+)$": "local, or a backend of Pulumi such as s3://bucket?region=us-east-1",
     r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/[A-Za-z0-9/_-]+$": (

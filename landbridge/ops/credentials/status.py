@@ -1,6 +1,6 @@
 """State of an environment's CA and of its hosts' certificates, and readiness of the site's credentials, as findings."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -59,16 +59,23 @@ def host_states(environment: Environment, folder: AuthorityFolder, now: datetime
 
 
 def readiness(
-    environment: Environment, secrets: Path, outputs: StackOutputs | None, now: datetime
+    environment: Environment,
+    secrets: Path,
+    outputs: StackOutputs | None,
+    now: datetime,
+    stored: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Yield what `landbridge configure` lacks on this machine to give the site its AWS credentials."""
+    """Yield what `landbridge configure` lacks on this machine to give the site its AWS credentials.
+
+    `stored`: names of the secrets in the environment's store.
+    """
     site = environment.onprem
     if site is None or not environment.aws.pools:
         return
     name = environment.name
     if site.aws_credentials == "files":
         for file in FILES:
-            if not (secrets / file).is_file():
+            if file not in stored and not (secrets / file).is_file():
                 fix = f"run landbridge credentials init -s {name} for IAM Roles Anywhere, or write this file"
                 message = f"{secrets / file} does not exist: the services would have no AWS credentials"
                 yield Finding("credentials-file", message, _SOURCE, fix)

@@ -94,8 +94,8 @@ class Tracking:
         assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 
-    def converge(self, environment: Environment | None = None, *words: str) -> Played:
-        """Run the role with the plan's variables."""
+    def converge(self, environment: Environment | None = None, *words: str, rotated: str = "") -> Played:
+        """Run the role with the plan's variables. `rotated`: end of the servers' passwords, but not of the users'."""
         chosen = environment or site_environment()
         outputs = StackOutputs.model_validate(
             {
@@ -113,7 +113,7 @@ class Tracking:
             "mlflow_workers": 1,
             "mlflow_users": [{"name": user.name, "password": password(user.name)} for user in chosen.users],
             "mlflow_secrets": {
-                name: {kind: password(f"{name}-{kind}") for kind in ("database", "admin", "session")}
+                name: {kind: password(f"{name}-{kind}{rotated}") for kind in ("database", "admin", "session")}
                 for name in ("mlflow", "mlflow-restricted")
             },
             "mlflow_aws_credentials": self.cloud.operator_credentials.read_text(),
@@ -143,6 +143,7 @@ class Tracking:
         body: Any = None,
         method: str = "",
         source: str = NODE,
+        rotated: str = "",
         **headers: str,
     ) -> tuple[int, str]:
         """Send a request from an address; return the status and the response. Several users: as many headers."""
@@ -152,7 +153,7 @@ class Tracking:
             "port": port,
             "path": path,
             "users": users,
-            "passwords": {**{user: password(user) for user in users}, "admin": password(f"{name}-admin")},
+            "passwords": {**{user: password(user) for user in users}, "admin": password(f"{name}-admin{rotated}")},
             "body": "" if body is None else json.dumps(body),
             "method": method or ("GET" if body is None else "POST"),
             "source": source,

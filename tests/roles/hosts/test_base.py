@@ -77,7 +77,7 @@ def test_a_second_operator_without_the_secrets_changes_nothing(lab: Layout, tmp_
     assert configure(first).good().changed[HOST] == 0
     refused = configure(second)
     assert refused.code != 0 and refused.changed[HOST] == 0
-    assert "Copy their folder /home/kim/secrets to this machine" in refused.one_line
+    assert "with other secrets than those in /home/kim/secrets. Copy theirs to this machine" in refused.one_line
     assert run(lab, "stat -c '%a %U' /etc/landbridge/secrets.sha256; cat /etc/landbridge/secrets.sha256") == (
         0,
         f"400 root\n{first}\n",

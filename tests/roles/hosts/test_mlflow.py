@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -42,6 +43,21 @@ with engine.begin() as connection:
     config.attributes["connection"] = connection
     command.upgrade(config, old)
 print(old)
+"""
+
+
+#: Logs metrics until the file /tmp/last exists, as a job does.
+STEPS = """import mlflow, pathlib, time
+mlflow.set_experiment("digits")
+with mlflow.start_run():
+    step = 0
+    while not pathlib.Path("/tmp/last").exists():
+        mlflow.log_metric("loss", 1.0, step=step)
+        step += 1
+        pathlib.Path("/tmp/step").write_text(str(step))
+        time.sleep(0.1)
+    mlflow.log_metric("loss", 0.5, step=step)
+print("finished")
 """
 
 
@@ -234,6 +250,24 @@ def test_a_user_that_leaves_an_account_loses_access_and_a_class_without_account_
     assert host.send(RESTRICTED, path, "bob") == (200, "result of patients")
 
 
+def test_databases_are_dumped_by_the_timer(host: Tracking, restricted_run: Run) -> None:
+    folder = "/var/backups/landbridge-mlflow"
+    assert host.run("systemctl is-active landbridge-mlflow-dump.timer") == "active"
+    host.run(f"install -d -m 700 {folder}; touch {folder}/mlflow_auth-periodic-2020010{{1..9}}T000000.dump")
+    host.run(
+        f"touch {folder}/mlflow_auth-periodic-201901{{10..19}}T000000.dump {folder}/mlflow_auth-d3e4-20180101T000000.dump"
+    )
+    host.run("systemctl start landbridge-mlflow-dump.service")
+    dumps = host.run(f"ls {folder} | grep ^mlflow_auth-").splitlines()
+    assert len(dumps) == 15 and dumps[0] == "mlflow_auth-d3e4-20180101T000000.dump", (
+        "14, and the dump before an upgrade"
+    )
+    newest = host.run(f"ls {folder}/mlflow_class_restricted-periodic-*")
+    assert "TABLE DATA public metrics" in host.run(f"pg_restore --list {newest}")
+    assert host.run(f"stat -c '%U %a' {newest}") == "root 600"
+    host.run(f"rm -r {folder}")
+
+
 def test_databases_of_an_older_release_are_dumped_and_upgraded(host: Tracking) -> None:
     url = "postgresql+psycopg2://mlflow-restricted:lab-password-of-mlflow-restricted-database@localhost/mlflow_class_restricted"
     host.run("systemctl stop mlflow-restricted")
@@ -254,3 +288,26 @@ def test_databases_of_an_older_release_are_dumped_and_upgraded(host: Tracking) -
     current = host.run(f"{psql} -At mlflow_class_restricted -c 'select version_num from alembic_version'")
     assert current != old and host.log("bob", RESTRICTED, "after-the-upgrade").run
     assert host.converge().good().changed == {"mlops01": 0}
+
+
+def test_rotated_passwords_replace_the_present_ones_and_a_running_client_continues(host: Tracking) -> None:
+    path = f"{API}/users/get?username=admin"
+    environment = " ".join(
+        f"MLFLOW_{name}"
+        for name in (
+            f"TRACKING_URI=http://localhost:{INTERNAL}",
+            "TRACKING_USERNAME=alice",
+            "TRACKING_PASSWORD=lab-password-of-alice",
+        )
+    )
+    client = f"nohup env {environment} {PYTHON} -W ignore -c {quote(STEPS)} > /tmp/client.log 2>&1 & echo $!"
+    process = host.run(f"cd /tmp; {client}")
+    host.run("until test -s /tmp/step; do sleep 0.2; done")
+    assert host.converge(rotated="-2").good().changed["mlops01"] > 0
+    assert [host.send(port, path, "admin", rotated="-2")[0] for port in (INTERNAL, RESTRICTED)] == [200, 200]
+    assert host.send(INTERNAL, path, "admin")[0] == 401
+    old = "PGPASSWORD=lab-password-of-mlflow-database psql --host=localhost --username=mlflow mlflow -c 'select 1' 2>&1"
+    assert "password authentication failed" in host.run(f"{old} || true")
+    host.run(f"touch /tmp/last; tail --pid={process} -f /dev/null")
+    assert host.run("tail -n 1 /tmp/client.log") == "finished"
+    assert host.converge(rotated="-2").good().changed == {"mlops01": 0}

@@ -13,7 +13,7 @@ from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from sandbox.nspawn.machine import nodes
 from tests.roles.ansible_run import recap
-from tests.roles.playbooks.day2_lab import MUNGE, NODES, SITE, SLURM, TAGS, Site, home, project
+from tests.roles.playbooks.day2_lab import MUNGE, NODES, SITE, SLURM, STACK, TAGS, Site, home, project
 
 pytestmark = [pytest.mark.lab]
 
@@ -70,6 +70,32 @@ def test_deepops_307_a_run_limited_to_one_node_works_and_changes_no_other_node_o
     counts = recap(site.playbook("site.yml", "--limit", "dgx02", "--tags", TAGS, "--check", "--diff"))
     assert counts == {"dgx02": {**counts["dgx02"], "changed": 0, "failed": 0, "unreachable": 0}}
     assert {name: site.traces(name) for name in before} == before
+    assert running(site, job)
+
+
+def test_the_munge_key_is_rotated_while_a_job_runs(site: Site, job: int) -> None:
+    hosts = ("ctl01", *NODES)
+    if site.kind is not MUNGE:
+        assert "auth/slurm" in site.playbook("playbooks/rotate_munge_key.yml", "--limit", ",".join(hosts), code=2)
+        return
+    words = ["sbatch", "--parsable", "--nodelist=dgx02", "--gpus=1", "--mem=100", "--chdir=/tmp", "--output=/dev/null"]
+    last = int(site.run("ctl01", *words, "--wrap=until test -e /tmp/rotated; do sleep 0.2; done"))
+    wait_for("the job on dgx02", site.states, lambda states: "MIXED" in states["dgx02"])
+    old = {name: site.run(name, "cat", site.kind.key) for name in hosts}
+    output = site.playbook("playbooks/rotate_munge_key.yml", "--limit", ",".join(hosts))
+    (new,) = {site.run(name, "cat", site.kind.key) for name in hosts}
+    assert new not in old.values() and not any(key in output for key in (*old.values(), new))
+    assert (site.folder / "state/landbridge" / STACK / "secrets/slurm-key").read_text().strip() == new
+    site.run("dgx02", "touch", "/tmp/rotated")
+    wait_for(
+        "the end of the job that started before",
+        lambda: site.json("ctl01", "scontrol", "show", "job", str(last), "--json")["jobs"][0]["job_state"],
+        lambda state: state == ["COMPLETED"],
+    )
+    assert site.run("ctl01", "srun", "--nodelist=dgx02", "--gpus=1", "--mem=100", "hostname").strip() == "dgx02"
+    # Only the check of the fingerprint, which always runs.
+    counts = recap(site.playbook("site.yml", "--limit", ",".join(hosts), "--tags", "none"))
+    assert {name: counts[name]["changed"] for name in hosts} == dict.fromkeys(hosts, 0)
     assert running(site, job)
 
 

@@ -55,7 +55,7 @@ def task(of: int, name: str) -> Any:
 
 
 def test_a_key_is_added_then_used_and_the_other_dropped_with_repeated_steps(tmp_path: Path) -> None:
-    decide = task(1, "Copy the keys to the operator's secrets directory")
+    decide = task(1, "Copy the keys to the site's store of secrets")
     file, seen = tmp_path / "slurm-keys.json", []
     for step in ("add", "add", "use", "drop"):
         code, output = play(tmp_path, [decide], slurm_key_step=step)

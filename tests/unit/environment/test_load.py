@@ -46,13 +46,13 @@ def test_one_run_reports_six_mistakes_with_line_and_column() -> None:
         ("overlapping-cidrs", 14, 13),
         ("unknown-instance-type", 16, 32),
         ("out-of-range", 16, 56),
-        ("unknown-key", 18, 5),
+        ("unknown-key", 18, 15),
     ]
     assert all(f.file == "stacks/Pulumi.six.yaml" for f in reported)
     fixes = {f"{f.rule} {f.line}": f.fix or "" for f in reported}
     assert fixes["unknown-key 5"] == 'did you mean "cost_center"?'
     assert "p5.4" in fixes["unknown-instance-type 16"]
-    assert "docs/how-to/share-the-state.md" in fixes["unknown-key 18"], "a key of an earlier version"
+    assert "docs/how-to/keep-secrets.md" in fixes["unknown-key 18"], "a key of an earlier version"
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)

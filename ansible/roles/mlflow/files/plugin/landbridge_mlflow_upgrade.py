@@ -80,10 +80,13 @@ def dump(database, revision):
     """Write a dump of a database that only root can read; return its path."""
     os.makedirs(BACKUPS, mode=0o700, exist_ok=True)
     path = f"{BACKUPS}/{database}-{revision}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.dump"
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    # Only a complete dump has its name.
+    partial = f"{path}.partial"
+    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         command = ["runuser", "--user", "postgres", "--", "pg_dump", "--format=custom", database]
         subprocess.run(command, stdout=file, check=True, cwd="/")
         os.fsync(file.fileno())
+    os.replace(partial, path)
     return path
 
 

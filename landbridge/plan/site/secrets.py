@@ -1,0 +1,23 @@
+"""Secrets of an environment's site: their names and forms."""
+
+from landbridge.catalog.site_secrets import GeneratedSecret, site_secrets
+from landbridge.environment import Environment
+from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_servers
+
+
+def generated_secrets(environment: Environment) -> dict[str, GeneratedSecret]:
+    """Return the secrets that the site's roles read and that Landbridge generates, by name."""
+    secrets: dict[str, GeneratedSecret] = {}
+    for name, form in site_secrets().generated.items():
+        if form.per == "server":
+            secrets |= {name + _suffix(server): form for server in mlflow_servers(environment)}
+        elif form.per == "user":
+            secrets |= {f"{name}-{user.name}": form for user in environment.users}
+        else:
+            secrets[name] = form
+    return secrets
+
+
+def _suffix(server: MlflowServer) -> str:
+    """Return the end of the names of a server's secrets; the first server's have none."""
+    return "" if server.name == MAIN else f"-{server.data_class}"
