@@ -1,6 +1,6 @@
 """NVIDIA's driver: its branches, and its packages by system and repository (gpu_stack.yaml)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from typing import Literal
@@ -30,6 +30,9 @@ class UnsupportedBranch(Facts):
     packages: tuple[str, ...]
 
 
+Parts = Mapping[str, tuple[str, ...]]
+
+
 class DriverPackages(Facts):
     """Driver packages in one repository for one system; `{branch}` is replaced by the branch (see gpu_stack.yaml)."""
 
@@ -40,12 +43,25 @@ class DriverPackages(Facts):
     owner_key: str | None = None
     strangers: str
     driver: Mapping[str, Mapping[Flavour, tuple[str, ...]]]
-    locked: Mapping[str, tuple[str, ...]]
-    beside: Mapping[str, tuple[str, ...]]
+    locked: Mapping[str, Parts]
+    beside: Parts
     kernel: tuple[str, ...]
     headers: tuple[str, ...]
     signed: bool = False
     unversioned: str | None = None
+
+    def driver_of(self, branch: str) -> Mapping[Flavour, tuple[str, ...]]:
+        """Return a branch's packages of the driver, by flavour of the kernel modules."""
+        return self.driver[_row(self.driver, branch)]
+
+    def locked_of(self, branch: str) -> Parts:
+        """Return a branch's packages with the driver's version, by part."""
+        return self.locked[_row(self.locked, branch)]
+
+
+def _row(rows: Iterable[str], branch: str) -> str:
+    """Return the key of the names that a branch has: the first branch that is not before it, or `newer`."""
+    return next((key for key in sorted(rows) if key != "newer" and int(branch) <= int(key)), "newer")
 
 
 class GpuStack(Facts):

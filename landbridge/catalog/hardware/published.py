@@ -46,6 +46,16 @@ class Product(Facts):
         return tuple(system for system, architectures in self.systems.items() if architecture in architectures)
 
 
+class SystemWithSoftware(Facts):
+    """Operating system that includes GPU software. `packages` is the system whose packages of other software it uses."""
+
+    name: str
+    source: str
+    as_of: date = Field(alias="date")
+    packages: str
+    software: tuple[Literal["driver", "dcgm", "container_toolkit"], ...]
+
+
 class Published(Facts):
     """Facts of published.yaml. `driver` is NVIDIA's repository, `driver_of_distribution` Canonical's archive."""
 
@@ -53,7 +63,16 @@ class Published(Facts):
     as_of: date = Field(alias="date")
     driver: PublishedDriver
     driver_of_distribution: PublishedDriver
+    with_software: Mapping[str, SystemWithSoftware]
     products: Mapping[ProductName, Product]
+
+    def includes_driver(self, system: str) -> bool:
+        """Return true if the operating system includes NVIDIA's driver."""
+        return system in self.with_software and "driver" in self.with_software[system].software
+
+    def packages_of(self, system: str) -> str:
+        """Return the operating system whose packages a system uses: itself, or the one that it is made from."""
+        return self.with_software[system].packages if system in self.with_software else system
 
 
 @cache

@@ -22,6 +22,7 @@ class SlurmRelease(Facts):
     node_suspend_time: bool
     needs_first_save: bool
     health_check_timeout: bool
+    upgrades_from: tuple[str, ...]
 
 
 class SlurmArchive(Facts):

@@ -13,7 +13,9 @@ class Driver(Model):
     """NVIDIA driver of GPU nodes: branch, source and restart policy."""
 
     install: bool = Field(
-        default=True, description="false: the operating system contains the driver, and only its branch is checked"
+        default=True,
+        description="false: the operating system of every node contains the driver, which is kept; nodes may have any "
+        "branch, or the one in branch",
     )
     branch: Annotated[str, StringConstraints(pattern=r"^\d{3}$")] | None = Field(
         default=None, description="driver branch; none: the long-term branch of the catalogue"

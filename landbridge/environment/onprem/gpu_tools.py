@@ -29,7 +29,12 @@ class Rdma(Model):
         default="distribution",
         description="source of libraries and modules; doca: NVIDIA's DOCA-OFED, built on the nodes; none: not managed",
     )
-    mirror: Url | None = Field(default=None, description="mirror of DOCA's repository; none: NVIDIA's own")
+    version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")] | None = Field(
+        default=None, description="release of DOCA-OFED on every node, such as 3.2.1; none: that of the catalogue"
+    )
+    mirror: Url | None = Field(
+        default=None, description="mirror of the folder of one release and system of DOCA; none: NVIDIA's own"
+    )
     gpu_memory: Literal["auto", "dma_buf", "peermem", "none"] = Field(
         default="auto",
         description="GPUDirect RDMA: access to GPU memory; auto: DMA-BUF if kernel and modules support it",

@@ -17,7 +17,7 @@ from landbridge.environment.onprem.mig import MigPart
 from landbridge.environment.onprem.restarts import NodeRestarts
 
 #: Operating systems of GPU nodes, as in landbridge/catalog/published.yaml.
-OperatingSystem = Literal["debian-12", "debian-13", "ubuntu-24.04"]
+OperatingSystem = Literal["debian-12", "debian-13", "ubuntu-24.04", "dgx-os-7"]
 
 
 class Hardware(Model):
@@ -63,7 +63,8 @@ class NodeGroup(Model):
     address: IPv4Address
     os: OperatingSystem = Field(
         default="debian-13",
-        description="operating system of the hosts, which decides on the packages that exist; DGX OS 7 is ubuntu-24.04",
+        description="operating system of the hosts, which decides on the packages that exist; dgx-os-7 is Ubuntu 24.04 "
+        "with its own driver, DCGM and container toolkit, which are kept",
     )
     rack: Word = Field(default="rack1", description="nodes of one rack share a switch in Slurm's topology")
     features: tuple[Word, ...] = Field(default=(), description="additional Slurm features, for `sbatch --constraint`")

@@ -1,6 +1,5 @@
 """NVIDIA driver and libraries of on-prem nodes: branch, repository and pinned packages. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +7,7 @@ from landbridge import hostlist
 from landbridge.catalog import Platform, generation, gpu_stack, platforms
 from landbridge.catalog.hardware.gpu_stack import DriverPackages
 from landbridge.catalog.hardware.gpus import Flavour
+from landbridge.catalog.hardware.published import published
 from landbridge.environment import Environment
 from landbridge.environment.onprem.driver import Driver
 from landbridge.environment.onprem.onprem import NodeGroup
@@ -30,8 +30,9 @@ class GpuSoftware:
     def packages(self, system: DriverPackages, flavour: str = "generic") -> dict[str, str]:
         """Return the package names on a system with a kernel flavour, each with the version to pin; an empty version
         pins nothing."""
-        versions = dict.fromkeys(_of_branch(system.driver, self.branch)[self.modules], self.version)
-        versions |= {name: self.version for part in self.locked for name in system.locked.get(part, ())}
+        versions = dict.fromkeys(system.driver_of(self.branch)[self.modules], self.version)
+        parts = system.locked_of(self.branch)
+        versions |= {name: self.version for part in self.locked for name in parts.get(part, ())}
         versions |= {name: "" for part in self.beside for name in system.beside.get(part, ())}
         return {
             name.replace("{branch}", self.branch).replace("{flavour}", flavour): version
@@ -42,6 +43,19 @@ class GpuSoftware:
 def driver_of(environment: Environment) -> Driver:
     """Return the site's driver settings; the defaults without a site."""
     return environment.onprem.driver if environment.onprem is not None else Driver()
+
+
+def installs_driver(driver: Driver, group: NodeGroup) -> bool:
+    """Return true if Landbridge installs the driver on a group's nodes; false if their operating system includes it."""
+    return driver.install and not published().includes_driver(group.os)
+
+
+def own_branch(driver: Driver) -> str:
+    """Return the branch that nodes with a driver of their own must have; empty for any.
+
+    The catalogue's branch is that of nodes whose driver Landbridge installs: an operating system has its own.
+    """
+    return "" if driver.install else driver.branch or driver.branch_of_version or ""
 
 
 def branch_of(driver: Driver) -> str:
@@ -83,11 +97,11 @@ def driver_variables(environment: Environment, host: str) -> dict[str, Any]:
     if group is None or group.platform not in platforms():
         return {}
     driver, platform = driver_of(environment), platforms()[group.platform]
+    if not installs_driver(driver, group):
+        return {"node_health_driver_branch": own_branch(driver)}
     gpu_software = software(driver, platform)
-    health_variables = {"node_health_driver_branch": gpu_software.branch}
-    if not driver.install:
-        return health_variables
-    variables: dict[str, Any] = {
+    return {
+        "node_health_driver_branch": gpu_software.branch,
         "nvidia_driver_branch": gpu_software.branch,
         "nvidia_driver_version": gpu_software.version,
         "nvidia_driver_modules": gpu_software.modules,
@@ -101,7 +115,6 @@ def driver_variables(environment: Environment, host: str) -> dict[str, Any]:
         "nvidia_fabric_subnet_manager": bool(gpu_software.beside),
         "nvidia_fabric_imex_nodes": imex_nodes(environment, group, platform, host),
     }
-    return health_variables | variables
 
 
 def imex_nodes(environment: Environment, group: NodeGroup, platform: Platform, host: str) -> list[str]:
@@ -117,7 +130,3 @@ def imex_nodes(environment: Environment, group: NodeGroup, platform: Platform, h
     start = names.index(host) // size * size
     addresses = environment.host_addresses()
     return [addresses[name] for name in names[start : start + size] if name in addresses]
-
-
-def _of_branch(rows: Mapping[str, Mapping[Flavour, tuple[str, ...]]], branch: str) -> Mapping[Flavour, tuple[str, ...]]:
-    return rows.get(branch, rows["newer"])

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from landbridge.catalog import platforms
+from landbridge.catalog.hardware.node_software import node_software
 from landbridge.environment import Environment, NodeGroup
 from landbridge.environment.onprem.gpu_tools import GpuTools, Rdma
-from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, software
+from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, installs_driver, software
 from landbridge.plan.site.adapters import needs_rdma, ports_of
 from landbridge.plan.site.mig import group_of
 
@@ -23,7 +24,12 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
     too.
     """
     group, driver = group_of(environment, host), driver_of(environment)
-    if group is None or environment.onprem is None or not driver.install or group.platform not in platforms():
+    if (
+        group is None
+        or environment.onprem is None
+        or not installs_driver(driver, group)
+        or group.platform not in platforms()
+    ):
         return {}
     tools = environment.onprem.gpu_tools
     platform = platforms()[group.platform]
@@ -82,6 +88,7 @@ def _rdma(rdma: Rdma) -> dict[str, Any]:
     return {
         "landbridge_rdma": True,
         "rdma_stack": rdma.stack,
+        "rdma_version": rdma.version or node_software().doca.version,
         "rdma_mirror": rdma.mirror or "",
         "rdma_gpu_memory": rdma.gpu_memory,
         "rdma_roce": [port.model_dump(mode="json") for port in rdma.roce],

@@ -172,6 +172,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "slurm_job_environment_accounts": job_variables(environment),
         "slurm_common_auth": environment.scheduler.auth,
         **slurm_packages(environment),
+        "slurm_common_upgrades_from": list(slurm_releases()[environment.scheduler.slurm.version].upgrades_from),
         **existing_node_variables(environment),
         **container_variables(environment),
         **node_login_variables(environment),

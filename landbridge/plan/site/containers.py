@@ -3,13 +3,16 @@
 from typing import Any
 
 from landbridge import hostlist
+from landbridge.catalog import instances, platforms
 from landbridge.environment import Environment
 from landbridge.environment.onprem.containers import PackageSource
 
 #: Folder of unpacked images on a node without a local scratch disk.
 FOLDER = "/var/lib/landbridge/containers"
-#: Path of pyxis's plugin in its Debian package. Source: NVIDIA/pyxis debian/rules.
+#: Path of pyxis's plugin in its Debian package for x86_64. Source: NVIDIA/pyxis debian/rules (DEB_HOST_MULTIARCH).
 PLUGIN = "/usr/lib/x86_64-linux-gnu/slurm/spank_pyxis.so"
+#: Link to the plugin that the role enroot_pyxis creates: one path on processors of every architecture.
+PLUGIN_LINK = "/opt/landbridge/lib/spank_pyxis.so"
 #: Folder in memory (tmpfs) of enroot's running containers.
 RUNTIME = "/run/enroot"
 #: Folder in memory (tmpfs) of podman's state, outside the job's folders because podman stores the path.
@@ -51,7 +54,7 @@ def container_variables(environment: Environment) -> dict[str, Any]:
             "podman_images": dict(settings.images),
         }
     if "enroot" in settings.engines:
-        variables |= {"enroot_pyxis_plugin": PLUGIN, "enroot_pyxis_images": dict(settings.images)}
+        variables |= {"enroot_pyxis_link": PLUGIN_LINK, "enroot_pyxis_images": dict(settings.images)}
     for engine, role in (("apptainer", "apptainer"), ("enroot", "enroot_pyxis")):
         if engine in settings.engines and settings.packages is not None:
             variables |= {f"{role}_{key}": value for key, value in _repository(settings.packages).items()}
@@ -62,9 +65,25 @@ def plugstack(environment: Environment) -> str | None:
     """Return plugstack.conf without its header; None without a plugin. Controllers send it to every host.
 
     The plugin has its full path, because a wildcard would load every plugin in the folder, and it is required: without
-    it a job that requests a container would run outside of it. Source: spank(8); aws/aws-parallelcluster#6459.
+    it a job that requests a container would run outside of it. The package's path contains the architecture: with nodes on
+    Arm it is the link's. Source: spank(8); aws/aws-parallelcluster#6459.
     """
-    return f"required {PLUGIN} container_scope=job\n" if "enroot" in environment.containers.engines else None
+    if "enroot" not in environment.containers.engines:
+        return None
+    path = PLUGIN if _architectures(environment) <= {"x86_64"} else PLUGIN_LINK
+    return f"required {path} container_scope=job\n"
+
+
+def _architectures(environment: Environment) -> set[str]:
+    """Return the processor architectures of all nodes, on-prem and in AWS, as far as the catalogue knows them."""
+    known = {
+        platforms()[group.platform].cpus.architecture
+        for group in environment.node_groups
+        if group.platform in platforms()
+    }
+    return known | {
+        instances()[pool.instance].cpus.architecture for pool in environment.aws.pools if pool.instance in instances()
+    }
 
 
 def _repository(source: PackageSource) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from landbridge.catalog import slurm_archive, slurm_releases, slurm_sources
+from landbridge.catalog.hardware.published import published
 from landbridge.environment import Environment
 
 #: Operating system of service hosts.
@@ -55,7 +56,7 @@ def held_release(environment: Environment) -> str:
 
 def _built_suite(system: str) -> str:
     """Return the apt suite of an operating system in the repository that `landbridge packages slurm` builds."""
-    return slurm_sources().systems[system].codename
+    return slurm_sources().systems[published().packages_of(system)].codename
 
 
 def _debian_release(version: str) -> str:

@@ -5,8 +5,10 @@ from datetime import date
 
 from landbridge.catalog import generation, gpu_stack, platforms
 from landbridge.environment import Environment
+from landbridge.environment.onprem.driver import Driver
+from landbridge.environment.onprem.onprem import NodeGroup
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.ansible.gpu_stack import branch_of, driver_of
+from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, installs_driver, own_branch
 from landbridge.plan.ansible.node_restarts import out_of_service, restarts_of
 from landbridge.rules.registry import dated_rule, rule
 
@@ -32,6 +34,8 @@ def driver_branch(environment: Environment) -> Iterator[Finding]:
         return
     for index, group in enumerate(environment.node_groups):
         platform = platforms().get(group.platform)
+        if not _has_branch(driver, group):
+            continue
         if platform is not None and platform.gpu.generation in branch_facts.without:
             at: DataPath = ("onprem", "nodes", index, "platform")
             message = f"branch {branch} does not support the {platform.gpu.name} of {group.platform}"
@@ -44,10 +48,11 @@ def driver_modules(environment: Environment) -> Iterator[Finding]:
 
     Source: NVIDIA driver installation guide, kernel modules, as in landbridge/catalog/gpus.yaml.
     """
-    modules = driver_of(environment).modules
+    driver = driver_of(environment)
+    modules = driver.modules
     for index, group in enumerate(environment.node_groups):
         platform = platforms().get(group.platform)
-        if modules == "auto" or platform is None:
+        if modules == "auto" or platform is None or not installs_driver(driver, group):
             continue
         facts = generation(platform.gpu)
         if modules not in facts.modules:
@@ -99,7 +104,7 @@ def driver_supported(environment: Environment, today: date) -> Iterator[Finding]
     driver, stack = driver_of(environment), gpu_stack()
     branch = branch_of(driver)
     branch_facts = stack.branches.get(branch)
-    if not environment.node_groups:
+    if not any(_has_branch(driver, group) for group in environment.node_groups):
         return
     path = (*_DRIVER, "version" if driver.version and not driver.branch else "branch")
     fix = f"use branch {stack.branch}, which is supported until {stack.branches[stack.branch].until}"
@@ -111,3 +116,8 @@ def driver_supported(environment: Environment, today: date) -> Iterator[Finding]
     elif branch_facts.until < today:
         message = f"NVIDIA's support of branch {branch} ended on {branch_facts.until}"
         yield warning(path, message, fix=fix)
+
+
+def _has_branch(driver: Driver, group: NodeGroup) -> bool:
+    """Return true if the file or the catalogue decides on the driver branch of a group's nodes."""
+    return installs_driver(driver, group) or bool(own_branch(driver))

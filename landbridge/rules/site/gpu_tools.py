@@ -5,24 +5,22 @@ from collections.abc import Iterator
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
 from landbridge.findings import Finding, error
-from landbridge.plan.ansible.gpu_stack import software
+from landbridge.plan.ansible.gpu_stack import installs_driver, software
 from landbridge.rules.registry import rule
 
 
 @rule
 def statistics_without_dcgm(environment: Environment) -> Iterator[Finding]:
-    """job_statistics needs DCGM, installed by Landbridge.
+    """job_statistics needs DCGM, which Landbridge installs beside its driver.
 
     Source: NVIDIA DCGM user guide, "Process and Job Statistics".
     """
     site = environment.onprem
     if site is None or not site.gpu_tools.job_statistics:
         return
-    if not site.driver.install:
-        message, fix = (
-            "job_statistics needs DCGM, which is not installed with driver.install: false",
-            "remove it",
-        )
+    if not any(installs_driver(site.driver, group) for group in site.nodes):
+        message = "job_statistics needs DCGM, which is not installed beside a driver of the operating system"
+        fix = "remove it"
     elif not site.gpu_tools.dcgm:
         message, fix = "job_statistics needs DCGM, and dcgm is false", "write dcgm: true"
     else:
@@ -39,9 +37,10 @@ def gds_not_available(environment: Environment) -> Iterator[Finding]:
     site = environment.onprem
     if site is None or not site.gpu_tools.gds:
         return
-    site_platforms = [platforms()[group.platform] for group in site.nodes if group.platform in platforms()]
-    if not site.driver.install:
-        message, fix = "GPUDirect Storage is not installed with driver.install: false", "remove it"
+    groups = [group for group in site.nodes if installs_driver(site.driver, group)]
+    site_platforms = [platforms()[group.platform] for group in groups if group.platform in platforms()]
+    if not groups:
+        message, fix = "GPUDirect Storage is not installed beside a driver of the operating system", "remove it"
     elif site.driver.repository != "nvidia":
         message, fix = "a distribution has no packages of GPUDirect Storage", "write driver: {repository: nvidia}"
     elif site_platforms and all(software(site.driver, platform).modules != "open" for platform in site_platforms):

@@ -7,7 +7,7 @@ from landbridge.catalog.hardware.published import published
 from landbridge.environment import Environment
 from landbridge.environment.onprem.onprem import NodeGroup
 from landbridge.findings import DataPath, Finding, error
-from landbridge.plan.ansible.gpu_stack import branch_of, driver_of
+from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, installs_driver
 from landbridge.rules.registry import rule
 
 _DRIVER: DataPath = ("onprem", "driver")
@@ -22,7 +22,7 @@ def driver_not_published(environment: Environment) -> Iterator[Finding]:
     Source: landbridge/catalog/published.yaml, which has the sources by product.
     """
     driver, branch = driver_of(environment), branch_of(driver_of(environment))
-    if not driver.install or driver.mirror is not None:
+    if driver.mirror is not None:
         return
     is_distribution = driver.repository == "distribution"
     facts = published().driver_of_distribution if is_distribution else published().driver
@@ -35,6 +35,7 @@ def driver_not_published(environment: Environment) -> Iterator[Finding]:
         )
         fixes = [_system_fix(facts.systems_with(branch, architecture))]
         fixes += [f'driver: {{branch: "{existing[-1]}"}}, of {", ".join(existing)}'] if existing else []
+        fixes += [f"os: {system} if the hosts have {facts.name}" for system, facts in published().with_software.items()]
         fixes += ["driver: {install: false} if the operating system contains it"]
         fixes += [] if is_distribution else ["a mirror that has it"]
         fix = f"write {' or '.join(filter(None, fixes))}"
@@ -49,7 +50,7 @@ def dcgm_not_published(environment: Environment) -> Iterator[Finding]:
     Source: landbridge/catalog/published.yaml: NVIDIA/cuda-repo-management#41 and the DCGM user guide.
     """
     site, facts = environment.onprem, published().products["dcgm"]
-    if site is None or not site.gpu_tools.dcgm or not site.driver.install or site.driver.mirror is not None:
+    if site is None or not site.gpu_tools.dcgm or site.driver.mirror is not None:
         return
     for path, group, architecture in _groups(environment):
         if not facts.is_published(group.os, architecture):
@@ -60,9 +61,13 @@ def dcgm_not_published(environment: Environment) -> Iterator[Finding]:
 
 
 def _groups(environment: Environment) -> Iterator[tuple[DataPath, NodeGroup, str]]:
-    """Yield the path of its operating system, the group and the processor architecture of each known platform."""
+    """Yield the path of its operating system, the group and the processor architecture of each known platform.
+
+    Groups whose operating system includes the driver are left out: nothing is installed there.
+    """
+    driver = driver_of(environment)
     for index, group in enumerate(environment.node_groups):
-        if group.platform in platforms():
+        if group.platform in platforms() and installs_driver(driver, group):
             yield ("onprem", "nodes", index, "os"), group, platforms()[group.platform].cpus.architecture
 
 

@@ -58,9 +58,10 @@ def fleet(bare: Fleet, checked: tuple[Played, str]) -> Fleet:
 def again(fleet: Fleet) -> Played:
     """Run a second time; one host now has a second source of the driver, as cuda-keyring adds one."""
     source = "deb http://mirror.example.org/compute/cuda/repos/debian13/x86_64/ /"
-    fleet.run("dgx02", f"echo '{source}' > /etc/apt/sources.list.d/cuda.list")
+    # DGX OS has such a source, too, and says in this file that it is not Ubuntu.
+    fleet.run("dgx02", f"echo '{source}' > /etc/apt/sources.list.d/cuda.list; touch /etc/dgx-release")
     ran = fleet.converge({"version": OLD})
-    fleet.run("dgx02", "rm /etc/apt/sources.list.d/cuda.list")
+    fleet.run("dgx02", "rm /etc/apt/sources.list.d/cuda.list /etc/dgx-release")
     return ran
 
 
@@ -183,3 +184,4 @@ def test_the_owner_key_is_enrolled_once_and_the_password_is_not_shown(
 def test_a_second_source_of_the_driver_is_refused(again: Played) -> None:
     assert again.counts["dgx02"]["failed"] == 1
     assert "The driver has two sources. Remove /etc/apt/sources.list.d/cuda.list" in again.one_line
+    assert "This host has DGX OS, whose driver is kept with os: dgx-os-7" in again.one_line

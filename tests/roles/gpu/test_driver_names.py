@@ -17,10 +17,11 @@ from sandbox.nspawn.host.host_packages import find_program
 
 ROOT = Path(__file__).parents[3]
 ROLE = ROOT / "ansible/roles/nvidia_driver"
-OLD, NEW, NEXT = "580.95.05", "580.159.04", "590.48.01"
+OLDER, OLD, NEW, NEXT = "570.172.08", "580.95.05", "580.159.04", "590.48.01"
 #: Operating system, its repository, the sandbox's suite for it, the configured driver, and the expected release.
 CASES: list[tuple[str, Any, str, Driver, str]] = [
     ("Debian-13", "nvidia", "debian13", Driver(version=OLD), OLD),
+    ("Ubuntu-24.04", "nvidia", "ubuntu2404", Driver(version=OLDER), OLDER),
     ("Ubuntu-24.04", "nvidia", "ubuntu2404", Driver(version=OLD), OLD),
     ("Ubuntu-24.04", "nvidia", "ubuntu2404", Driver(version=NEXT), NEXT),
     ("Ubuntu-24.04", "distribution", "noble", Driver(repository="distribution"), NEW),

@@ -34,7 +34,9 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Builder]:
 
 @pytest.fixture(scope="module")
 def variables(builder: Builder) -> dict[str, Any]:
-    return {**planned("ubuntu-24.04-x86_64"), **builder.mirrors("ubuntu2404")}
+    # As for an image of p6-b200, which has NVLink 5.
+    nvlink5 = {"nvidia_fabric_subnet_manager": True, "nvidia_driver_beside": ["subnet_manager"]}
+    return {**planned("ubuntu-24.04-x86_64"), **nvlink5, **builder.mirrors("ubuntu2404")}
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +69,12 @@ def test_the_image_has_ubuntus_packages_in_one_release(built: Builder) -> None:
     ):
         assert name in installed, name
     assert "nvidia-driver-cuda" not in installed, "Debian's name"
+
+
+def test_the_subnet_manager_comes_with_the_program_that_finds_the_switches(built: Builder) -> None:
+    assert {"nvlsm", "infiniband-diags"} <= set(built.installed("ubuntu"))
+    # DOCA-OFED replaces it with its own build.
+    assert "infiniband-diags" not in built.run("ubuntu", "apt-mark showhold").split()
 
 
 def test_dkms_finds_the_headers_of_the_kernel_that_boots_and_the_kernel_is_held(built: Builder) -> None:

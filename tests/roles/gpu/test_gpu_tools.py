@@ -197,3 +197,5 @@ def test_deepops_1300_a_missing_module_fails_only_if_it_is_required_and_names_th
     converged.converge(RDMA).good()
     assert converged.run("cat /etc/modules-load.d/landbridge-rdma.conf").endswith(" dma_buf")
     assert "doca-ofed" in converged.run("dpkg-query -W doca-ofed")
+    held = converged.run("apt-mark showhold").split()
+    assert {"doca-ofed", "mlnx-ofed-kernel-dkms"} <= set(held), "an upgrade of all packages leaves modules and kernel"

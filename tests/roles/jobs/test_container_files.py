@@ -113,6 +113,21 @@ def test_aws_parallelcluster_6459_the_plugin_is_named_outright_and_only_where_it
     assert "plugstack.conf" not in slurm_files(planned(engines=["podman", "apptainer"]))
 
 
+def test_nodes_on_arm_have_the_plugin_at_a_path_without_an_architecture() -> None:
+    # One plugstack.conf serves Grace nodes and login hosts on x86_64.
+    grace = environment(
+        {("containers",): {"engines": ["enroot"]}, ("onprem", "nodes", 0, "platform"): "gb200-nvl72"},
+    )
+    link = inventory(grace)["all"]["vars"]["enroot_pyxis_link"]
+    assert f"required {link} container_scope=job\n" in slurm_files(grace)["plugstack.conf"]
+    assert "x86_64" not in slurm_files(grace)["plugstack.conf"] + link
+    defaults = yaml_text.load((ROLES / "enroot_pyxis/defaults/main.yml").read_text())
+    for architecture in ("x86_64", "aarch64"):
+        plugin_path = Jinja().from_string(defaults["enroot_pyxis_plugin"])
+        path = plugin_path.render(ansible_facts={"architecture": architecture})
+        assert path == f"/usr/lib/{architecture}-linux-gnu/slurm/spank_pyxis.so"
+
+
 @given(st.lists(st.integers(1000, 60_000), unique=True, min_size=2, max_size=50))
 def test_subuid_ranges_of_users_do_not_overlap(uids: list[int]) -> None:
     spans = sorted((subid(uid), subid(uid) + SUBIDS_PER_USER) for uid in uids)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from landbridge.catalog.hardware.containers import container_facts
+from landbridge.plan.site.containers import PLUGIN, PLUGIN_LINK
 from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
 from sandbox.hardware.packages import repository
 from sandbox.nspawn import cleanup
@@ -139,6 +140,7 @@ def test_packages_that_no_distribution_carries_come_from_the_sites_own_repositor
     names = ("enroot", "enroot+caps", "nvslurm-plugin-pyxis", "apptainer", "nvidia-gds", "nvidia-fs-dkms")
     packages = run("dgx01", "dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev}\n", *names)
     assert sorted(packages.split()) == sorted([*names, *("ii",) * len(names)])
+    assert run("dgx01", "readlink", PLUGIN_LINK).strip() == PLUGIN
     assert "ENROOT_RESTRICT_DEV yes" in run("dgx01", "cat", "/etc/enroot/enroot.conf.d/50-site.conf")
     assert run("dgx01", "cat", "/etc/landbridge/images/tiny.enroot").startswith("nvcr.io#test/tiny@sha256:")
     conf = run("dgx01", "cat", "/etc/apptainer/apptainer.conf").splitlines()

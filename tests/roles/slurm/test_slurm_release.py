@@ -117,11 +117,20 @@ def test_the_release_of_the_catalogue_is_installed_and_held_although_a_newer_one
     assert "Inst slurm" not in planned and "slurm-smd" in planned.partition("kept back")[2], planned
 
 
-def test_a_new_release_in_the_file_replaces_the_held_one(host: Host) -> None:
+UNIT = "[Service]\nExecStart=/usr/bin/sleep infinity\n"
+
+
+def test_a_new_release_in_the_file_replaces_the_held_one_and_restarts_the_daemon(host: Host) -> None:
+    # slurmd of the old release cannot start jobs with the new slurmstepd on the disk.
+    host.run(f"printf '{UNIT}' > /run/systemd/system/slurmd.service; systemctl start slurmd".replace("\n", "\\n"))
+    before = host.run("systemctl show -P MainPID slurmd")
     host.converge("24.11.6").good()
+    after = host.run("systemctl show -P MainPID slurmd")
+    assert after not in (before, "0")
     assert host.versions() == {"24.11.6-1+landbridge1~trixie"}
     assert host.held() == {"slurm-smd", "slurm-smd-client"}
     assert host.converge("24.11.6").good().changed == {"all01": 0}
+    assert host.run("systemctl show -P MainPID slurmd") == after
 
 
 def test_a_release_that_the_sources_lack_is_an_error_with_the_remedy(host: Host) -> None:

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from landbridge.catalog.hardware.published import published
+from landbridge.environment.file.load import load_environment
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.slurm.packages import SERVICE_SYSTEM
 from tests.unit.how_to.pages import ROOT, run, steps, write
 from tests.unit.ops.ladder_outputs import nccl, smi
 
@@ -41,6 +45,18 @@ def follow(page: str, folder: Path) -> int:
 def test_the_first_rack(folder: Path) -> None:
     assert follow("first-rack.md", folder) == 2
     assert "error" not in run(f"PYTHONPATH={ROOT} landbridge check -s rack", folder).stdout.replace("no errors", "")
+
+
+def test_the_first_rack_installs_the_slurm_that_the_page_before_builds(folder: Path) -> None:
+    command = re.search(r"landbridge packages slurm (\S+) .*", (FOLDER / "build-slurm-packages.md").read_text())
+    assert command is not None
+    built = set(re.findall(r"--system (\S+)", command[0]))
+    rack = load_environment(folder / "stacks/Pulumi.acme.yaml").environment
+    assert rack is not None
+    systems = {published().packages_of(group.os) for group in rack.node_groups} | {SERVICE_SYSTEM}
+    assert (rack.scheduler.slurm.version, systems) == (command[1], built)
+    variables = inventory(rack)["_meta"]["hostvars"]
+    assert {variables[host]["slurm_common_release"] for host in ("dgx01", "smc01")} == {"noble"}
 
 
 def test_a_node_is_added(folder: Path) -> None:

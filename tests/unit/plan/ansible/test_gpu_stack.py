@@ -7,6 +7,7 @@ import pytest
 from landbridge.catalog import generation, gpu_stack, platforms
 from landbridge.environment.onprem.driver import Driver
 from landbridge.plan.ansible.gpu_stack import driver_variables, software
+from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.inventory import inventory
 from tests.unit.core.samples import environment
 
@@ -41,6 +42,16 @@ def test_package_names_depend_on_the_branch_and_the_repository() -> None:
     assert signed["nvidia-fabricmanager-580"] == "" and "linux-modules-nvidia-580-server-open-generic" in signed
 
 
+@pytest.mark.parametrize("branch", ["535", "570", "575"])
+def test_names_of_older_branches_end_with_the_branch(branch: str) -> None:
+    packages = software(Driver(branch=branch), platforms()["dgx-h100"]).packages(NOBLE["nvidia"])
+    assert set(packages) == {
+        *(f"{name}-{branch}" for name in ("libnvidia-compute", "nvidia-kernel-common", "nvidia-utils")),
+        *(f"{name}-{branch}" for name in ("nvidia-compute-utils", "nvidia-fabricmanager", "libnvidia-nscq")),
+        f"nvidia-dkms-{branch}-open",
+    }
+
+
 def test_nodes_have_one_release_of_the_long_term_branch_unless_the_file_sets_another() -> None:
     variables = driver_variables(environment(), "dgx01")
     assert (variables["nvidia_driver_branch"], variables["nvidia_driver_version"]) == ("580", "580.159.04")
@@ -55,6 +66,28 @@ def test_node_health_expects_the_branch_of_any_installation() -> None:
     hosts = inventory(environment())["_meta"]["hostvars"]
     assert hosts["dgx01"]["node_health_driver_branch"] == "580"
     assert not any(name.startswith("nvidia_") for name in hosts["ctl01"])
+
+
+@pytest.mark.parametrize("driver", [{}, {"branch": "595"}, {"install": False}])
+def test_a_system_with_a_driver_keeps_it_and_no_branch_of_ours_drains_its_nodes(driver: dict[str, Any]) -> None:
+    # DGX OS 7 has R570 or R580, and one update replaces all of it.
+    dgx_os = environment({(*NODE, "os"): "dgx-os-7", ("onprem", "driver"): driver})
+    assert driver_variables(dgx_os, "dgx01") == {"node_health_driver_branch": ""}
+    assert gpu_tools_variables(dgx_os, "dgx01") == {}
+    preinstalled = environment({("onprem", "driver"): {"install": False}})
+    assert driver_variables(preinstalled, "dgx01") == {"node_health_driver_branch": ""}
+
+
+def test_a_site_may_have_dgx_os_beside_nodes_whose_driver_is_installed() -> None:
+    groups = [
+        {"hosts": "dgx[01-02]", "platform": "dgx-h100", "address": "10.20.1.11", "os": "dgx-os-7"},
+        {"hosts": "smc01", "platform": "supermicro-hgx-a100", "address": "10.20.1.31", "os": "ubuntu-24.04"},
+    ]
+    slurm = {"packaging": "schedmd", "packages_mirror": "http://10.20.0.10/slurm", "packages_key": "x"}
+    mixed = environment({("onprem", "nodes"): groups, ("scheduler", "slurm"): slurm})
+    hosts = inventory(mixed)["_meta"]["hostvars"]
+    assert "nvidia_driver_branch" not in hosts["dgx01"] and hosts["smc01"]["nvidia_driver_branch"] == "580"
+    assert hosts["dgx01"]["slurm_common_release"] == hosts["smc01"]["slurm_common_release"] == "noble"
 
 
 def test_nodes_of_one_nvlink_domain_have_the_same_imex_node_list() -> None:

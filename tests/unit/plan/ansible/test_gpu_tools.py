@@ -1,12 +1,16 @@
 """GPU tools beside the driver: repositories and CUDA version, and none if the driver is not installed by Landbridge."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from landbridge.catalog.hardware.node_software import node_software
 from landbridge.plan.ansible.gpu_tools import STATISTICS, gpu_tools_variables
 from landbridge.plan.ansible.inventory import inventory
 from tests.unit.core.samples import environment
+
+ROLES = Path(__file__).parents[4] / "ansible/roles"
 
 
 def planned(host: str = "dgx01", platform: str = "dgx-h100", **site: Any) -> dict[str, Any]:
@@ -45,6 +49,14 @@ def test_rdma_is_planned_for_nodes_with_adapters_or_listed_ports() -> None:
         {"device": "mlx5_0", "interface": "enp1s0", "port": 1, "traffic_class": 106, "pfc": [3]}
     ]
     assert "landbridge_rdma" not in planned(gpu_tools={"rdma": {"stack": "none"}})
+
+
+def test_every_node_has_one_release_of_doca_ofed() -> None:
+    assert planned(gpu_tools={"rdma": {"stack": "doca"}})["rdma_version"] == node_software().doca.version
+    assert planned(gpu_tools={"rdma": {"stack": "doca", "version": "3.3.0"}})["rdma_version"] == "3.3.0"
+    addresses = (ROLES / "rdma/vars/Ubuntu-24.04.yml").read_text()
+    assert f"{node_software().doca.address}/{{version}}/ubuntu24.04/{{architecture}}/" in addresses
+    assert f"rdma_version: {node_software().doca.version}\n" in (ROLES / "rdma/defaults/main.yml").read_text()
 
 
 def test_disabled_tools_are_not_planned() -> None:

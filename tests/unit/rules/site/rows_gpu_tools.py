@@ -16,7 +16,8 @@ ROWS = [
         AT,
         "job_statistics needs DCGM, which is not installed",
     ),
-    Row("gds-not-available", "GPUDirect Storage on hosts with vendor software", {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "GPUDirect Storage is not installed with driver.install"),
+    Row("gds-not-available", "GPUDirect Storage on hosts with vendor software", {(*SITE, "driver"): {"install": False}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "GPUDirect Storage is not installed beside a driver"),
+    Row("gds-not-available", "GPUDirect Storage on DGX OS", {(*SITE, "nodes", 0, "os"): "dgx-os-7", (*SITE, "gpu_tools"): {"gds": True}}, GDS, "beside a driver of the operating system"),
     Row("gds-not-available", "GPUDirect Storage from a distribution", {(*SITE, "driver"): {"repository": "distribution"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "repository: nvidia"),
     Row("gds-not-available", "GPUDirect Storage with proprietary modules", {(*SITE, "driver"): {"modules": "proprietary"}, (*SITE, "gpu_tools"): {"gds": True}}, GDS, "GPUDirect Storage needs open kernel modules, and"),
 ]  # fmt: skip

@@ -12,6 +12,7 @@ ROWS = [
     Row("built-packages-without-repository", "Slurm's own packages from Debian's archive", {SLURM: {"packaging": "schedmd", "packages_key": "x"}}, (*SLURM, "packaging"), "packages_mirror is missing: Debian's archive has no"),
     Row("built-packages-without-repository", "packages without a signing key", {SLURM: {"packaging": "schedmd", "packages_mirror": "http://mirror.example.org/slurm"}}, (*SLURM, "packaging"), "packages_key"),
     Row("slurm-not-packaged-for-nodes", "Ubuntu nodes without packages of this Slurm", {(*NODES, 0, "os"): "ubuntu-24.04"}, (*NODES, 0, "os"), "landbridge packages slurm 26.05"),
+    Row("slurm-not-packaged-for-nodes", "DGX OS nodes without packages of this Slurm", {(*NODES, 0, "os"): "dgx-os-7"}, (*NODES, 0, "os"), "dgx-os-7 has no packages of Slurm 26.05"),
     Row("slurm-release", "a release of another Slurm version", {SLURM: {"version": "24.11", "release": "26.05.5"}}, (*SLURM, "release"), "not a release of Slurm 24.11"),
     Row("slurm-release-not-held", "different releases of Slurm on hosts", {SLURM: {"release": "newest"}}, (*SLURM, "release"), "at different times"),
     Row("example-package-repository", "Slurm's packages from an example's address", {SLURM: {"packaging": "schedmd", "packages_mirror": "http://mirror.example.org/slurm", "packages_key": "x"}}, (*SLURM, "packages_mirror"), "key.asc"),
