@@ -12,7 +12,7 @@ from landbridge import yaml_text
 ANSIBLE = Path(__file__).resolve().parents[1] / "ansible"
 HEAD = """# Roles
 
-Every role also works without Landbridge, by `ansible-galaxy` or `roles_path`; its variables are below and in its README.
+Every role also works [without Landbridge](../how-to/use-single-roles.md), by the collection `landbridge.cluster` or `roles_path`; its variables are below and in its README.
 With Landbridge the inventory plugin sets the variables from the environment file. A host gets the roles of its groups, in the order of
 `ansible/site.yml`. `--limit` selects hosts, `--tags` selects parts of the roles.
 """

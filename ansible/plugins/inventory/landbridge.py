@@ -7,8 +7,10 @@ import shlex
 from pathlib import Path
 
 from ansible.errors import AnsibleParserError
+from ansible.inventory.helpers import get_group_vars
+from ansible.utils.vars import combine_vars
 
-from ansible.plugins.inventory import BaseInventoryPlugin
+from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 
 DOCUMENTATION = r"""
 name: landbridge
@@ -18,7 +20,14 @@ description:
   - Variables from AWS exist once the stack has outputs, which C(landbridge up) writes.
   - C(landbridge.plan.ansible.inventory) computes all values; this plugin passes them to Ansible and adds connection
     variables.
+  - A file C(NAME.landbridge.yml) beside the environment file adds groups and variables of the site. Either file can be the
+    inventory source. Without it the inventory is that of the plan.
+extends_documentation_fragment: [constructed]
 options:
+  plugin:
+    description: Name of this plugin, in C(NAME.landbridge.yml).
+    type: str
+    choices: [landbridge, landbridge.cluster.landbridge]
   outputs:
     description: >-
       File with the stack's outputs, as printed by C(pulumi stack output --json), instead of the one that
@@ -28,18 +37,38 @@ options:
 author: [landbridge]
 """
 
+EXAMPLES = r"""
+# Beside the environment file Pulumi.prod.yaml this file is prod.landbridge.yml.
+plugin: landbridge
+groups:
+  monitored: "'slurm_node' in group_names"
+compose:
+  exporter_port: "9400 if 'slurm_node' in group_names else 9100"
+keyed_groups:
+  - {key: nvidia_driver_branch, prefix: driver}
+"""
 
-class InventoryModule(BaseInventoryPlugin):
+PREFIX = "Pulumi."
+EXTENSION = ".landbridge.yml"
+
+
+class InventoryModule(BaseInventoryPlugin, Constructable):
     """Inventory from Pulumi.NAME.yaml; errors are the findings that `landbridge check` prints."""
 
     NAME = "landbridge"
 
     def verify_file(self, path):
         name = Path(path).name
-        return super().verify_file(path) and name.startswith("Pulumi.") and name.endswith(".yaml")
+        is_environment = name.startswith(PREFIX) and name.endswith(".yaml")
+        return super().verify_file(path) and (is_environment or name.endswith(EXTENSION))
 
     def parse(self, inventory, loader, path, cache=True):
         super().parse(inventory, loader, path, cache)
+        path, extension = self._files(Path(path))
+        if extension.exists():
+            self._read_config_data(str(extension))
+        else:
+            self.set_options()
         try:
             from landbridge import paths
             from landbridge.environment import load_environment
@@ -49,11 +78,11 @@ class InventoryModule(BaseInventoryPlugin):
             raise AnsibleParserError(
                 f"run Ansible from the environment that has landbridge installed: {error}"
             ) from error
-        loaded = load_environment(Path(path))
+        loaded = load_environment(path)
         if loaded.environment is None:
             raise AnsibleParserError("\n".join(str(finding) for finding in loaded.findings))
         environment = loaded.environment
-        source = Path(os.environ.get("LANDBRIDGE_OUTPUTS") or paths.outputs_file(environment.name))
+        source = Path(self.get_option("outputs") or paths.outputs_file(environment.name))
         outputs = StackOutputs.model_validate_json(source.read_text()) if source.exists() else None
         data = planned(environment, outputs)
         self._add_to_inventory(data)
@@ -65,6 +94,25 @@ class InventoryModule(BaseInventoryPlugin):
         self.inventory.set_variable("all", "landbridge_secret_store", self._store(environment, folder, path))
         if outputs is not None:
             self.inventory.set_variable("all", "landbridge_outputs", json.loads(json.dumps(outputs.public())))
+        self._extend()
+
+    @staticmethod
+    def _files(path):
+        """Return the environment file and the file that extends it; `path` is either."""
+        if path.name.endswith(EXTENSION):
+            return path.with_name(f"{PREFIX}{path.name.removesuffix(EXTENSION)}.yaml"), path
+        return path, path.with_name(f"{path.name.removeprefix(PREFIX).removesuffix('.yaml')}{EXTENSION}")
+
+    def _extend(self):
+        """Add the variables and groups of the extension."""
+        strict = self.get_option("strict")
+        for host in list(self.inventory.hosts.values()):
+            variables = combine_vars(get_group_vars(host.get_groups()), host.get_vars())
+            variables["group_names"] = sorted(group.name for group in host.get_groups())
+            self._set_composite_vars(self.get_option("compose"), variables, host.name, strict=strict)
+            variables = combine_vars(variables, host.get_vars())
+            self._add_host_to_composed_groups(self.get_option("groups"), variables, host.name, strict=strict)
+            self._add_host_to_keyed_groups(self.get_option("keyed_groups"), variables, host.name, strict=strict)
 
     def _add_to_inventory(self, data):
         for group, content in data.items():

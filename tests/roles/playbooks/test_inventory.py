@@ -136,3 +136,33 @@ def test_two_sites_with_the_same_addresses_share_no_open_connection(tmp_path: Pa
         return str(variables["ansible_control_path_dir"])
 
     assert connections(SANDBOX) == connections(SANDBOX) != connections(other)
+
+
+def test_a_site_extends_the_inventory_by_a_file_of_its_own(tmp_path: Path) -> None:
+    environment, extension = tmp_path / "Pulumi.sandbox.yaml", tmp_path / "sandbox.landbridge.yml"
+    environment.write_text(SANDBOX.read_text())
+    extension.write_text(
+        """\
+plugin: landbridge
+groups:
+  monitored: "'slurm_node' in group_names and ansible_port == 22"
+compose:
+  exporter_port: ansible_port + 9000
+keyed_groups:
+  - {key: slurm_common_auth, prefix: auth}
+"""
+    )
+
+    def hosts(source: Path) -> dict[str, Any]:
+        completed = ansible_inventory(tmp_path, "--list", source=source)
+        assert completed.returncode == 0, completed.stderr
+        return dict(json.loads(completed.stdout))
+
+    data = hosts(environment)
+    assert data["monitored"]["hosts"] == data["slurm_node"]["hosts"] == ["dgx01", "dgx02"]
+    assert len(data["auth_munge"]["hosts"]) == 8
+    assert data["_meta"]["hostvars"]["gw01"]["exporter_port"] == 9022
+    assert hosts(extension) == data
+    extension.write_text("plugin: landbridge\nstrict: true\ngroups: {monitored: no_such_variable}\n")
+    completed = ansible_inventory(tmp_path, "--list", source=environment)
+    assert completed.returncode != 0 and "no_such_variable" in completed.stderr

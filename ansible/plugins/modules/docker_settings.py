@@ -1,0 +1,1 @@
+../../roles/nvidia_container_toolkit/library/docker_settings.py

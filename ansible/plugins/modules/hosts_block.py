@@ -1,0 +1,1 @@
+../../roles/base/library/hosts_block.py

@@ -1,0 +1,1 @@
+../../roles/nfs_client/library/nfs_mount_point.py

@@ -1,0 +1,1 @@
+../../roles/scratch/library/scratch_volume.py

@@ -1,0 +1,1 @@
+../../roles/slurm_controller/library/slurm_associations.py

@@ -1,0 +1,1 @@
+../../roles/slurm_database/library/slurm_database_remote.py

@@ -1,0 +1,1 @@
+../../roles/enroot_pyxis/library/spank_plugin.py

@@ -1,0 +1,113 @@
+"""Lab with one machine that its owner configured without Landbridge, and the files of a site with its own inventory."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.network import netns
+from sandbox.nspawn.site import Machine, plan
+
+ROOT = Path(__file__).parents[3]
+
+#: Name and address of the machine in docs/how-to/use-single-roles.md.
+HOST, ADDRESS = "gpu01", "10.20.1.21"
+SITE = plan(IPv4Network("10.20.0.0/16"), IPv4Network("10.60.0.0/16"), None, (Machine(HOST, ADDRESS),))
+#: Settings of the owner, by path: each place into which a role writes a file, and each file that roles share with an owner.
+OWNERS_FILES = {
+    "/etc/apt/preferences.d/site": "Package: nothing\nPin: release *\nPin-Priority: -1\n",
+    "/etc/apt/sources.list.d/site.sources": (
+        "Types: deb\nURIs: file:/srv/packages\nSuites: ./\nTrusted: yes\n# of the site\n"
+    ),
+    "/etc/chrony/chrony.conf": "server ntp1.example.org iburst\nmakestep 1 3\n",
+    "/etc/containers/containers.conf.d/10-site.conf": "[engine]\n",
+    "/etc/default/slurmd": 'SLURMD_OPTIONS="-v"\n',
+    "/etc/environment": 'http_proxy="http://proxy.example.org:3128"\n',
+    "/etc/exports": "/srv/data 10.20.0.0/16(ro,no_subtree_check)\n",
+    "/etc/fstab": "filer01:/tools /opt/tools nfs noauto 0 0\n",
+    "/etc/landbridge-of-the-site/README": "not a folder of any role\n",
+    "/etc/modprobe.d/site.conf": "blacklist nouveau\n",
+    "/etc/modules-load.d/site.conf": "# none\n",
+    "/etc/nftables.conf": "#!/usr/sbin/nft -f\ntable inet site { chain input { type filter hook input priority 5; } }\n",
+    "/etc/profile.d/site.sh": "export SITE=physics\n",
+    "/etc/security/limits.d/10-site.conf": "@staff - nofile 65536\n",
+    "/etc/ssh/sshd_config.d/50-site.conf": "GSSAPIAuthentication yes\n",
+    "/etc/sysctl.d/10-site.conf": "kernel.sysrq = 0\n",
+    "/etc/systemd/journald.conf.d/50-site.conf": "[Journal]\nMaxLevelStore=info\n",
+    "/etc/systemd/system/site.service": "[Service]\nType=oneshot\nExecStart=/bin/true\nRemainAfterExit=yes\n",
+    "/etc/tmpfiles.d/site.conf": "d /run/site\n",
+    "/opt/site/bin/tool": "#!/bin/sh\n",
+    "/usr/local/bin/site-tool": "#!/bin/sh\n",
+}
+#: Its own account and table of rules, and a name that an installer has put on a loopback address.
+OWNERS_COMMANDS = f"""set -e
+mkdir -p /srv/packages && : > /srv/packages/Packages
+groupadd --gid 3000 physics
+useradd --uid 3001 --gid 3000 --shell /bin/sh --create-home kim
+printf '10.20.9.1 filer01\\n127.0.1.1 {HOST}.example.org {HOST}\\n' >> /etc/hosts
+systemctl daemon-reload && systemctl start site
+"""
+#: Program on the machine: digests of files below these folders, the owner's processes and rules.
+DIGEST = r"""#!/bin/sh
+find /etc /opt /srv /home /root /usr/local \( -path /root/.ansible -o -path /root/digests -o -path /etc/ld.so.cache \) -prune -o -type f -print0 |
+  xargs -0 sha256sum | sed 's/^\([0-9a-f]*\)  /\1 /'
+find /etc /opt /usr/local -type l -printf '%l %p\n'
+echo "$(systemctl is-active site) site.service"
+"""
+
+
+@dataclass(frozen=True)
+class ForeignSite:
+    """The machine, and the folder above the site's files."""
+
+    lab: Layout
+    folder: Path
+
+    def on_host(self, command: str) -> str:
+        """Run a command on the machine and return its output."""
+        completed = nodes.exec(self.lab, HOST, [command])
+        assert completed.returncode == 0, f"{command}: {completed.stderr}{completed.stdout}"
+        return str(completed.stdout)
+
+    def put(self, path: str, text: str, mode: str = "644") -> None:
+        self.on_host(f"mkdir -p $(dirname {path}) && cat > {path} <<'END'\n{text}END\nchmod {mode} {path}")
+
+    def make(self) -> None:
+        """Configure the machine as its owner, and copy the collection's source."""
+        shutil.copytree(ROOT / "ansible", self.folder / "ansible", symlinks=True)
+        for path, text in OWNERS_FILES.items():
+            self.put(path, text)
+        self.on_host(OWNERS_COMMANDS)
+        self.put("/usr/local/sbin/digest", DIGEST, "755")
+
+    def command(self, command: str, folder: str = ".") -> subprocess.CompletedProcess[str]:
+        """Run a command of the site's operator in the lab's network, with the lab's key."""
+        return subprocess.run(
+            ["nsenter", f"--net={netns.FOLDER / self.lab.netns}", "bash", "-c", command],
+            cwd=self.folder / folder,
+            env=self._variables(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+
+    def _variables(self) -> dict[str, str]:
+        """Return the variables of the operator: none of this checkout's settings, and no Mitogen, which knows no collections."""
+        others = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+        return {
+            **others,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "ANSIBLE_PRIVATE_KEY_FILE": str(self.lab.private_key),
+            "ANSIBLE_SSH_COMMON_ARGS": "-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",
+            "ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.folder / "cp"),
+            "ANSIBLE_HOST_KEY_CHECKING": "false",
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_PIPELINING": "true",
+        }
