@@ -10,7 +10,7 @@ from landbridge.catalog import gpu_stack, platforms
 from landbridge.environment import Environment, NodeGroup
 from landbridge.hostlist import compress, expand
 from landbridge.plan.ansible.acceptance import Threshold, bandwidth_thresholds, collective_thresholds
-from landbridge.plan.ansible.gpu_stack import driver_of, software
+from landbridge.plan.ansible.gpu_stack import driver_of, installs_driver, own_branch, software
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.racks.roles import host_variables, role_value, roles_of
@@ -46,14 +46,15 @@ def _node(environment: Environment, group: NodeGroup, planned: Mapping[str, Any]
     variables = host_variables(planned, expand(group.hosts)[0])
     driver, platform = driver_of(environment), platforms()[group.platform]
     yield "  packages"
-    if driver.install:
+    if installs_driver(driver, group):
         gpu_software = software(driver, platform)
         system = gpu_stack().systems[_system(group.os)][driver.repository]
         yield f"    driver {gpu_software.branch}, {gpu_software.modules} modules, {driver.repository}'s repository"
         for name, version in gpu_software.packages(system).items():
             yield f"      {name} {version}".rstrip()
     else:
-        yield f"    driver {driver.branch}: of the operating system"
+        branch = own_branch(driver)
+        yield f"    driver of the operating system, {f'branch {branch}' if branch else 'any branch'}"
     if variables.get("landbridge_dcgm"):
         yield f"    dcgm: {' '.join(role_value('dcgm', 'dcgm_packages', variables))}"
     if variables.get("landbridge_container_toolkit"):

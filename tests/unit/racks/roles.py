@@ -13,6 +13,8 @@ from jinja2.nativetypes import NativeEnvironment
 
 ANSIBLE = Path(__file__).resolve().parents[3] / "ansible"
 _JINJA = NativeEnvironment(undefined=StrictUndefined)
+#: Facts that roles set during a run, as on a new host.
+_FACTS = {"tuning_restart_due": False, "node_restart_slurmd": False, "node_restart_own": False}
 _INCLUDES = ("include_role", "import_role")
 
 
@@ -24,7 +26,7 @@ def host_variables(inventory: Mapping[str, Any], host: str) -> dict[str, Any]:
         variables |= inventory[name].get("vars", {})
     members = {name: list(group.get("hosts", ())) for name, group in inventory.items() if name != "_meta"}
     hostvars = inventory["_meta"]["hostvars"].get(host, {})
-    return {**variables, **hostvars, "group_names": groups, "groups": members, "inventory_hostname": host}
+    return {**_FACTS, **variables, **hostvars, "group_names": groups, "groups": members, "inventory_hostname": host}
 
 
 def roles_of(inventory: Mapping[str, Any], host: str) -> list[str]:

@@ -1,0 +1,1 @@
+../../roles/slurm_common/library/slurm_upgrade.py
