@@ -104,8 +104,9 @@ def validate(
         storage=storage, size=size, level=level, mpi=mpi, programs=programs, training=training
     )
     folder = Path.cwd() if environment is None else environment_path(stack, file).resolve().parent
-    # Recorded output is judged as it is.
-    rungs = _rungs(rung) if earlier is not None else (PROGRAMS, *_rungs(rung))
+    # Recorded output is judged as it is: single files of programs have no list of a node's programs.
+    has_list = earlier is None or any(earlier.glob(f"{PROGRAMS.name}.*"))
+    rungs = (PROGRAMS, *_rungs(rung)) if has_list else _rungs(rung)
     ladder = Ladder(
         environment=site.name,
         platforms=site.platforms,
