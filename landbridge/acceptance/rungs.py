@@ -120,7 +120,8 @@ def job(
         f"--nodes={len(nodes)}",
         f"--nodelist={','.join(nodes)}",
         f"--ntasks-per-node={tasks}",
-        f"--gpus-per-node={gpus}",
+        # The list of programs needs no GPU: with a missing one the job's Epilog would drain the node before the next rung.
+        *([] if rung is PROGRAMS else [f"--gpus-per-node={gpus}"]),
         "--exclusive",
         "--mem=0",
         f"--time={rung.minutes}",

@@ -88,10 +88,10 @@ def validation(
     source: ValidationSource = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Build nccl-tests, which `landbridge validate` runs, as the package landbridge-validation for every operating system.
+    """Build nccl-tests for `landbridge validate` into a package.
 
-    The build needs CUDA's compiler and NCCL, from the archive of the operating system. Install the package on the nodes;
-    it needs libnccl2. nvbandwidth is in DCGM 4, fio and HPL (hpcc) are packages of Debian and Ubuntu.
+    The package is landbridge-validation, for each operating system. The build needs CUDA's compiler and NCCL, from the
+    archive of the operating system. Install the package on the nodes; it needs libnccl2. nvbandwidth is in DCGM 4, fio and HPL (hpcc) are packages of Debian and Ubuntu.
 
     Example: landbridge packages validation --into /srv/www/slurm --system ubuntu-24.04
 

@@ -53,6 +53,7 @@ def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
         "nfs_client",
         "node_actions",
         "node_health",
+        "node_restart",
         "node_verify",
         "podman",
         "python_runtime",
