@@ -45,6 +45,9 @@ class Rung:
     site: Site = "onprem"
 
 
+#: Resources of the list of programs. An exclusive job has all GPUs of its node; if one were missing, the Epilog would drain
+#: the node before the next rung. Source: sbatch(1), --exclusive.
+_SHARED = ("--mem=100",)
 #: The first rung: its job lists the programs of the others on a node.
 PROGRAMS = Rung("programs", "node", 2, "sh")
 RUNGS = (
@@ -120,10 +123,7 @@ def job(
         f"--nodes={len(nodes)}",
         f"--nodelist={','.join(nodes)}",
         f"--ntasks-per-node={tasks}",
-        # The list of programs needs no GPU: with a missing one the job's Epilog would drain the node before the next rung.
-        *([] if rung is PROGRAMS else [f"--gpus-per-node={gpus}"]),
-        "--exclusive",
-        "--mem=0",
+        *(_SHARED if rung is PROGRAMS else (f"--gpus-per-node={gpus}", "--exclusive", "--mem=0")),
         f"--time={rung.minutes}",
         f"--immediate={wait}",
         "--chdir=/",

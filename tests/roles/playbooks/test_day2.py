@@ -110,7 +110,9 @@ def test_the_ladder_runs_as_slurms_jobs(site: Site, job: int) -> None:
         "NVIDIA H100 80GB HBM3",
     ]
     # A job runs on the other node; the program of another rung is on no node.
-    assert "Slurm did not run it" in validate("dgx01", "--rung", "driver", "--wait", "2", code=2)["rungs"][0]["message"]
+    assert (
+        "Slurm did not run it" in validate("dgx01", "--rung", "driver", "--wait", "2", code=2)["rungs"][-1]["message"]
+    )
     missing = validate("dgx02", "--rung", "bandwidth", "--save", "kept", code=2)
     assert missing["rungs"][0]["message"] == "missing: nvbandwidth: not on the node"
     assert (
