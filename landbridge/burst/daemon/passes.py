@@ -139,11 +139,16 @@ class _Round:
             return None
 
     def _slurm(self, cloud: Ec2View | None) -> SlurmView:
-        counts = Counter(instance.node for instance in cloud.instances if instance.node) if cloud else Counter()
-        with_duplicates = sorted(node for node, count in counts.items() if count > 1)
+        state, instances = self.store.load(), cloud.instances if cloud else ()
+        counts = Counter(instance.node for instance in instances if instance.node)
+        with_duplicates = {node for node, count in counts.items() if count > 1}
+        # A failing instance that EC2 does not terminate may be an earlier one of its node.
+        failing = {id_ for id_, status in state.instance_statuses.items() if status.event or status.impaired}
+        with_failing = {instance.node for instance in instances if instance.node and instance.id in failing}
         # A promotion may concern any pending job; else only jobs with a back-off are needed.
-        pending, all_pending = frozenset(self.store.load().backoffs), bool(self.policy.promotions)
-        return self.slurm.view(self.policy, pending, with_duplicates, all_pending=all_pending)
+        pending, all_pending = frozenset(state.backoffs), bool(self.policy.promotions)
+        need_address = sorted(with_duplicates | with_failing)
+        return self.slurm.view(self.policy, pending, need_address, all_pending=all_pending)
 
     def _act(self, actions: Iterable[Action], state: State) -> bool:
         """Carry out the actions; return whether another round may launch nodes that this one could not."""

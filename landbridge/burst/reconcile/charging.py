@@ -97,6 +97,19 @@ def extend(changes: Changes, instance: CloudInstance, until: float) -> Refusal |
     return None
 
 
+def charge_rest_to_jobs(changes: Changes, instance: CloudInstance) -> bool:
+    """Charge the rest of the lease after the jobs to the job that ends last; return whether its account may pay that.
+
+    A lease ends with a whole minute, so it is longer than its jobs: none of them ends because the launching account may
+    not pay the rest.
+    """
+    hold = changes.holds[instance.id]
+    changed = replace(hold, since=max(hold.since, changes.observed.now), account=_last_payer(hold))
+    return (
+        changed.account != hold.account and _transfer(changes, instance.id, hold, changed, changes.observed.now) is None
+    )
+
+
 def limit_claims(changes: Changes, instance: CloudInstance, account: str) -> None:
     """End the claims of an account with the present lease: a longer one is for the other jobs on the node."""
     hold = changes.holds[instance.id]

@@ -40,6 +40,8 @@ from landbridge.timestamps import iso
 EVENT_CODE, IMPAIRED_CODE = "EVENT", "IMPAIRED"
 #: An older status check proves nothing about the present.
 STALE_SECONDS = 3 * STATUS_INTERVAL_SECONDS
+#: Seconds after which a pass follows one whose decision needs the statuses that it reads.
+READ_SECONDS = 2.0
 
 
 def read_statuses(observed: Observed, changes: Changes) -> None:
@@ -88,13 +90,19 @@ def replace_failing_nodes(observed: Observed, changes: Changes) -> None:
         node, instance = observed.slurm.nodes[name], instance_to_keep(observed, name, instances)
         status = changes.instance_statuses.get(instance.id)
         is_free = not (is_down(node) or is_powered_down(node) or is_set_by_operator(node))
-        if status is None or not is_free or name in changes.downed or instance.id in changes.terminated:
+        if (
+            status is None
+            or not is_free
+            or not _may_run_on(node, instance)
+            or name in changes.downed
+            or instance.id in changes.terminated
+        ):
             continue
         reason = _reason(observed, changes, node, instance, status)
         if reason is None:
             continue
         jobs = observed.jobs.get(name, ())
-        if _jobs_leave(observed, changes, name, status if reason[0] == EVENT_CODE else None, jobs):
+        if _jobs_leave(observed, changes, instance, status if reason[0] == EVENT_CODE else None, jobs):
             changes.down([name], *reason, jobs)
         elif not is_asked_to_power_down(node):
             leaving.setdefault(reason, []).append(name)
@@ -114,6 +122,14 @@ def scheduled_event(instance: CloudInstance, status: InstanceStatus, state: Stat
     return "" if closes is not None and status.event_at >= closes else f"{status.event} at {iso(status.event_at)}"
 
 
+def _may_run_on(node: SlurmNode, instance: CloudInstance) -> bool:
+    """Return whether the node's slurmd may run on the instance: Slurm has no other address for the node.
+
+    EC2 may have refused to terminate an earlier instance, and does not show the later one for a while.
+    """
+    return node.address in ("", node.name, instance.address) or not instance.address
+
+
 def _reason(
     observed: Observed, changes: Changes, node: SlurmNode, instance: CloudInstance, status: InstanceStatus
 ) -> tuple[str, str] | None:
@@ -131,14 +147,19 @@ def _reason(
 
 
 def _jobs_leave(
-    observed: Observed, changes: Changes, name: str, event: InstanceStatus | None, jobs: Sequence[SlurmJob]
+    observed: Observed,
+    changes: Changes,
+    instance: CloudInstance,
+    event: InstanceStatus | None,
+    jobs: Sequence[SlurmJob],
 ) -> bool:
     """Return whether the node is set down, which requeues its jobs.
 
-    A started job leaves when the margin before the event begins, unless it ends before the event by its time limit. A
-    job that has not started leaves at once if it would not end before the margin, or if the node is impaired.
+    A started job leaves when the margin before the event begins, unless it ends before the event by its time limit; if a
+    read of the statuses is due, only after it. A job that has not started leaves at once if it would not end before the
+    margin, or if the node is impaired.
     """
-    is_impaired_only = event is None
+    is_impaired_only, name = event is None, instance.node
     if name in observed.held and not jobs:
         return False  # a job is leaving it
     if not jobs:
@@ -152,7 +173,12 @@ def _jobs_leave(
     cut = event.event_at - observed.policy.event_margin_seconds
     if name in observed.started:
         changes.schedule_pass(cut)
-        return observed.now >= cut and any(_last_end(job) > event.event_at for job in jobs)
+        if observed.now < cut or all(_last_end(job) <= event.event_at for job in jobs):
+            return False
+        # This pass reads the statuses last: EC2 may have postponed the event.
+        is_read_due = any(read.region == instance.region for read in changes.statuses_due)
+        changes.schedule_pass(observed.now + READ_SECONDS if is_read_due else None)
+        return not is_read_due
     return any(_last_end(job, observed.now) > cut for job in jobs)
 
 

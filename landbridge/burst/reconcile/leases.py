@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Gang, PoolPolicy, SlurmJob, SlurmNode
 from landbridge.burst.reconcile.changes import Changes
-from landbridge.burst.reconcile.charging import charge, end_boot, extend, job_end, limit_claims, paying_jobs
+from landbridge.burst.reconcile.charging import (
+    charge,
+    charge_rest_to_jobs,
+    end_boot,
+    extend,
+    job_end,
+    limit_claims,
+    paying_jobs,
+)
 from landbridge.burst.reconcile.node_states import (
     is_asked_to_power_down,
     is_not_responding,
@@ -90,6 +98,10 @@ def _renew_instance(
     refusal = extend(changes, instance, target)
     if refusal is None:
         changes.renew(instance, target)
+        return
+    is_launching_account = refusal.account not in {job.account for job in jobs}
+    if jobs and is_launching_account and charge_rest_to_jobs(changes, instance):
+        _renew_instance(observed, changes, instance, node, jobs)
         return
     others = [job for job in jobs if job.account != refusal.account]
     if others and len(others) < len(jobs):

@@ -88,8 +88,9 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
                     if job.state != "CONFIGURING":
                         started.add(name)
     suspended_at = given_up_at(state)
-    living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, suspended_at)
     shown_ids = {instance.id for instance in ec2.instances} if ec2 else set()
+    unseen = _unseen(state, shown_ids, suspended_at, ec2 is None, policy, now)
+    living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, suspended_at, unseen)
     return Observed(
         now=now,
         policy=policy,
@@ -103,7 +104,7 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
         living=living,
         stale=stale,
         doubtful=doubtful,
-        unseen=_unseen(state, shown_ids, suspended_at, ec2 is None, policy, now),
+        unseen=unseen,
         open={node: attempt for attempt in state.attempts.values() if attempt.ended is None for node in attempt.nodes},
         offerings={offering.key: offering for pool in policy.pools.values() for offering in pool.offerings},
         resumed_for=_resumed_for(state),
@@ -154,6 +155,7 @@ def _instances(
     jobs: Mapping[str, list[SlurmJob]],
     started: set[str],
     suspended_at: Mapping[str, float],
+    unseen: Mapping[str, Attempt],
 ) -> tuple[dict[str, tuple[CloudInstance, ...]], tuple[CloudInstance, ...], tuple[CloudInstance, ...]]:
     living: dict[str, list[CloudInstance]] = {}
     stale: list[CloudInstance] = []
@@ -162,7 +164,9 @@ def _instances(
         node = slurm.nodes.get(instance.node)
         if instance.state not in ALIVE or terminated_at(state, instance.id) is not None or instance.node not in pools:
             continue
-        if node is None or not is_powering_up(node) or instance.node in started:
+        if _is_replaced(instance, state, unseen):
+            stale.append(instance)
+        elif node is None or not is_powering_up(node) or instance.node in started:
             living.setdefault(instance.node, []).append(instance)
         elif _is_stale(instance, state, suspended_at):
             stale.append(instance)
@@ -171,6 +175,15 @@ def _instances(
         else:
             living.setdefault(instance.node, []).append(instance)
     return {node: tuple(instances) for node, instances in living.items()}, tuple(stale), tuple(doubtful)
+
+
+def _is_replaced(instance: CloudInstance, state: State, unseen: Mapping[str, Attempt]) -> bool:
+    """Return whether EC2 has refused to terminate the instance, and its node has a later one that EC2 may not show yet.
+
+    The node may have registered with the later one already.
+    """
+    later = unseen.get(instance.node) if instance.id in state.termination_refusals else None
+    return later is not None and later.created_at > launched_at(instance, state)
 
 
 def _is_stale(instance: CloudInstance, state: State, suspended_at: Mapping[str, float]) -> bool:

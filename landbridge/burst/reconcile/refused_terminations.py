@@ -29,16 +29,20 @@ def record_termination(state: State, action: Terminate, outcome: ActionOutcome, 
 
 def hold_refused_instances(observed: Observed, changes: Changes) -> None:
     """Hold the cost of refused instances until the next request: they may run longer than their lease, and the cost is
-    caused whether or not a budget permits it. Forget the refusals of instances that have ended."""
+    caused whether or not a budget permits it. Forget the refusals of instances that have ended.
+
+    A request that is due holds nothing in advance: it may end the instance, or the instance is its node's again and its
+    lease is renewed as far as the budgets permit."""
     if observed.ec2 is None:
         return
     shown = {instance.id: instance for instance in observed.ec2.instances if instance.state != "shutting-down"}
     changes.termination_refusals = {
         id_: refusal for id_, refusal in observed.state.termination_refusals.items() if id_ in shown
     }
-    for id_ in changes.termination_refusals:
+    for id_, refusal in changes.termination_refusals.items():
         hold = changes.holds.get(id_)
-        if hold is None or hold.end >= observed.now + TERMINATION_RETRY_SECONDS / 2:  # not in every pass
+        is_long = hold is not None and hold.end >= observed.now + TERMINATION_RETRY_SECONDS / 2  # not in every pass
+        if hold is None or is_long or refusal.until <= observed.now:
             continue
         longer = replace(hold, until=observed.now + TERMINATION_RETRY_SECONDS, requested_until=None)
         for account, usd in longer.charges(max(hold.end, observed.now), longer.end).items():

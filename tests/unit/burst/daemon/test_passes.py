@@ -14,12 +14,14 @@ from landbridge.burst.model import (
     Backoff,
     BurstPolicy,
     Ec2View,
+    InstanceStatus,
     Offering,
     PoolPolicy,
     PromotionPolicy,
     State,
 )
 from landbridge.burst.slurm import slurm
+from tests.unit.burst.situations import instance
 from tests.unit.burst.slurm.commands import Install, commands  # noqa: F401
 
 NOW = 1_795_000_000.0
@@ -67,3 +69,27 @@ def test_a_pass_reads_the_pending_jobs_that_it_needs(
     store.save(State(), State(backoffs={job: Backoff(NOW + 60, 1, "CAPACITY", "no room") for job in backoffs}))
     one_pass(store, EmptyEc2(), slurm, policy, NOW)
     assert [call[4:] for call in calls() if call[0] == "squeue"] == queries
+
+
+@pytest.mark.parametrize(
+    ("status", "is_read"),
+    [(InstanceStatus(event="instance-stop"), True), (InstanceStatus(impaired=("system",)), True), (None, False)],
+)
+def test_a_pass_reads_the_address_of_a_node_with_a_failing_instance(
+    status: InstanceStatus | None,
+    is_read: bool,
+    commands: Install,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    class Ec2(EmptyEc2):
+        def view(self) -> Ec2View:
+            return Ec2View(NOW, (instance("i-1", "p5-2"),))
+
+        def instance_statuses(self, ids: Iterable[str]) -> Mapping[str, InstanceStatus]:
+            return {}
+
+    calls = commands(sinfo="p5-[1-6] idle+cloud\n", squeue="", scontrol='{"nodes": []}')
+    store = Store(tmp_path / "burst.db")
+    store.save(State(), State(instance_statuses={"i-1": status} if status else {}))
+    one_pass(store, Ec2(), slurm, POLICY, NOW)
+    assert [call[3] for call in calls() if call[:3] == ["scontrol", "show", "node"]] == (["p5-2"] if is_read else [])

@@ -167,3 +167,27 @@ def test_a_longer_lease_than_the_hold_is_held():
     state = decide(slurm(busy), ec2(replace(item, lease=NOW + 9000)), state).state
     (hold,) = state.holds.values()
     assert hold.end == NOW + 9000
+
+
+def test_a_job_does_not_end_for_the_rest_of_a_minute_that_the_launching_account_cannot_pay():
+    """A lease ends with a whole minute, after the job's end: the launching account, which is above its cap, pays nothing
+    of it."""
+    over = {(MONTH, "poor", "gpu"): 100.0}
+    state, item = warm("poor", minutes=10)
+    state = replace(state, spent=over)
+    lab = job(2, "g-1", state="RUNNING", minutes=30, started=NOW + 10)
+    now = NOW + 25
+    while now < item.lease + 60:
+        decision = decide(at(slurm(lab), now), ec2(item, at=now), state, now=now)
+        assert not of(decision, Down)
+        state, now = decision.state, now + 30
+        for renewal in of(decision, Renew):
+            state, item = (
+                apply_outcome(state, renewal, ActionOutcome(), site(), now),
+                replace(item, lease=renewal.until),
+            )
+    assert item.lease >= NOW + 10 + 40 * 60
+    assert held_by(state, "poor", now) == 0
+    # Without a job the rest of the lease is the launching account's, which cannot pay it.
+    (down,) = of(decide(slurm(states={"g-1": IDLE}, at=now), ec2(item, at=now), state, now=now), Down)
+    assert down.code == "BUDGET"

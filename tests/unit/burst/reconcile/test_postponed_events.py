@@ -76,3 +76,18 @@ def test_the_job_runs_on_if_the_event_is_postponed_in_time(world):
     world.run(20 * PASS)
     job = world.slurm.jobs[101]
     assert (job.state, job.restarts) == ("RUNNING", 0)
+
+
+def test_a_controller_that_was_off_reads_the_event_again_before_a_job_leaves(world):
+    postpone(world)
+    world.advance(STATUS_INTERVAL_SECONDS + PASS + 5)
+    world.run(2 * PASS)
+    job = world.slurm.jobs[101]
+    assert (job.state, job.restarts) == ("RUNNING", 0)
+
+
+def test_a_controller_that_was_off_acts_on_an_event_that_stays(world):
+    (machine,) = world.ec2.alive()
+    world.advance(machine.event_at - world.policy.event_margin_seconds + 5 - world.clock.true)
+    world.run(PASS)
+    assert world.slurm.jobs[101].restarts == 1

@@ -2,9 +2,10 @@
 
 import pytest
 
-from landbridge.burst.model import ActionOutcome, Launch, State, Terminate, TerminationRefusal
+from landbridge.burst.model import ActionOutcome, BudgetHold, Down, Launch, Renew, State, Terminate, TerminationRefusal
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.situations import (
+    IDLE,
     NOW,
     OFF,
     at,
@@ -99,3 +100,22 @@ def test_an_instance_that_runs_after_its_lease_is_held_for(hours: int) -> None:
     assert hold == next(
         iter(decide(at(GONE, now + 15), ec2(protected), decision.state, now=now + 15).state.holds.values())
     )
+
+
+def test_an_instance_that_nothing_terminates_any_more_is_held_for_by_its_lease_alone() -> None:
+    """A refused instance that is its node's again: after the time of the next request its cost is not permitted in
+    advance, so a hard cap refuses to renew its lease."""
+    poor = {"account": "poor", "token": "t", "lease": NOW - 1}
+    hold = BudgetHold("poor", "gpu", 10.0, NOW - 600, NOW + 200)
+    refusal = TerminationRefusal("OperationNotPermitted", "x", NOW - 600, NOW)
+    state = State(
+        holds={"i-1": hold},
+        spent={("2027-01", "poor", "gpu"): 100.0},
+        termination_refusals={"i-1": refusal},
+        last_observation_at=NOW - 15,
+    )
+    decision = decide(slurm(states={"g-1": IDLE}), ec2(instance("i-1", "g-1", **poor)), state)
+    (down,) = of(decision, Down)
+    (terminate,) = of(decision, Terminate)
+    assert down.code == "BUDGET" and terminate.instances == ("i-1",) and not of(decision, Renew)
+    assert all(held.end <= hold.end for held in decision.state.holds.values())
