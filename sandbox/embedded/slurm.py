@@ -80,6 +80,7 @@ class SimulatedSlurm:
         self.suspend_timeout = suspend_timeout
         self.nodes = {node.name: node for node in nodes}
         self.suspend_exc_nodes = ""  # as `scontrol show config` shows it
+        self.idle_scans = 0  # for nodes that have been idle for SuspendTime
         self.jobs: dict[int, EmbeddedJob] = {}
         self.lock = threading.RLock()
         local_settings = {
@@ -333,6 +334,7 @@ class SimulatedSlurm:
         idle = [node for node in idle if "POWERED_DOWN" not in node.flags and node.name not in excepted]
         if idle:
             self._power_down(idle)
+        self.idle_scans += 1
 
     def _requeue(self, job: EmbeddedJob, reason: str) -> None:
         self._release(job)

@@ -48,7 +48,7 @@ def test_a_node_with_a_scheduled_event_is_replaced_before_the_next_job(
 def test_a_kept_node_outlives_its_suspend_time_and_a_restart_until_it_is_released(
     cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
 ) -> None:
-    slurm = start(suspend_time=4.0)
+    slurm = start(suspend_time=3600.0)
     landbridge: Command = landbridge_of(slurm)
     slurm.wait(submit(slurm))
     (node,) = instances(cloud)
@@ -56,14 +56,18 @@ def test_a_kept_node_outlives_its_suspend_time_and_a_restart_until_it_is_release
     assert code == 0 and "not suspended before" in output
     slurm.wait_for(lambda: slurm.suspend_exc_nodes == f"{node}:1", "Slurm may suspend it")
     assert "debug" in landbridge("status")[1] and "debug" in landbridge("why", node)[1]
+    slurm.nodes[node].idle_since -= 4000.0  # longer than the suspend time
+    scans = slurm.idle_scans
+    slurm.wait_for(lambda: slurm.idle_scans > scans + 1, "Slurm does not look for idle nodes")
+    assert node in instances(cloud) and slurm.nodes[node].up
     slurm.daemon.kill()
     slurm.daemon.wait()
+    slurm.nodes[node].idle_since += 4000.0
     slurm.suspend_exc_nodes = ""  # as after a restart of slurmctld
-    slurm.nodes[node].idle_since += 600.0
     slurm.daemon = slurm.programs.daemon()
     slurm.wait_for(lambda: slurm.suspend_exc_nodes == f"{node}:1", "the keep was forgotten")
     assert Store(slurm.directory / "burst.db").load().keeps.keys() == {node}
-    slurm.nodes[node].idle_since -= 1200.0
+    slurm.nodes[node].idle_since -= 4000.0
     assert landbridge("keep", "--release", node)[0] == 0
     slurm.wait_for(lambda: not instances(cloud), "the released node is not suspended")
     assert slurm.suspend_exc_nodes == ""
