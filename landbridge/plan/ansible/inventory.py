@@ -30,7 +30,6 @@ from landbridge.plan.network.hosts import (
     service_hosts,
     top_group,
 )
-from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
 from landbridge.plan.site.firewall import firewall_variables, node_updates
@@ -40,6 +39,7 @@ from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
     aws_home_variables,
     home_creator,
+    home_exports,
     home_mounts,
     nfs_server_mounts,
     share_mounts,
@@ -246,15 +246,11 @@ def _nfs_server(environment: Environment) -> Variables:
     home = environment.storage.home
     if not isinstance(home, NfsHome):
         return {}
-    clients = [
-        str(service_hosts(environment).cidr),
-        *(map(str, vpc_ranges(environment)) if home.on_cloud_nodes else ()),
-    ]
     state_exports, folders = state_export(environment)
     homes = [{"path": f"{home.export}/{user.name}", "owner": user.uid} for user in environment.users]
     return {
         "nfs_server_implementation": home.server,
-        "nfs_server_exports": [{"path": home.export, "clients": clients, "root_squash": True}, *state_exports],
+        "nfs_server_exports": [*home_exports(environment), *state_exports],
         "nfs_server_homes": [*homes, *folders],
         "mlflow_clients_home_root": home.export,
         **home_server_account_variables(environment),

@@ -51,6 +51,8 @@ class IdentityArgs(Args):
     hosts: dict[OnPremRole, tuple[str, ...]]
     #: Data classes whose artifacts MLflow stores: the role `hub` has access to their buckets only. None: every class.
     mlflow_classes: tuple[str, ...] | None = None
+    #: Data classes that may be on-prem too: the roles of on-prem hosts have access to their buckets only. None: every class.
+    onprem_too: tuple[str, ...] | None = None
     targets: LaunchTargets = LaunchTargets()
     restricted: tuple[str, ...] = ()
     restricted_buckets: tuple[str, ...] = ()
@@ -109,6 +111,9 @@ def identity_args(environment: Environment) -> IdentityArgs:
             "mover": (served.storage or served.mlops,),
         },
         mlflow_classes=mlflow_classes(environment),
+        onprem_too=tuple(
+            sorted(name for name, data_class in environment.data_classes.items() if "onprem" in data_class.sites)
+        ),
         targets=launch_targets(environment),
         restricted=onprem_classes,
         restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
@@ -149,8 +154,8 @@ def documents(
     The environment's own Allow statements are permissions of jobs; its Deny statements are in the nodes' role too.
     """
     denials = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
-    classes = sorted(buckets)
-    bucket_arns, key_arns = [buckets[name] for name in classes], [keys[name] for name in classes]
+    moved = _onprem_too(args, buckets)
+    copies = iam_policies.mover([buckets[name] for name in moved], [keys[name] for name in moved])
     job_arns = [job_role_arns[plan.data_class] for plan in args.jobs]
     node = job_roles.node_statements(place, secret_arn, job_arns, bound=args.bound_to_instance)
     scripts = script_statements(args.actions, place, keys)
@@ -160,7 +165,8 @@ def documents(
         launch=document([*launch_policy.launch(place, args.targets, node_role_arns, secret_arn), *denials]),
         terminate=document([*launch_policy.terminate(place), *denials]),
         read=document([*iam_policies.read(place), *denials]),
-        mover=document([*iam_policies.mover(bucket_arns, key_arns), *denials]),
+        # IAM refuses a policy without statements.
+        mover=document([*copies, *denials] or [iam_policies.NO_OBJECTS]),
         jobs={
             plan.data_class: document(
                 [
@@ -187,11 +193,17 @@ def hub_document(args: IdentityArgs, partition: str, buckets: Mapping[str, str],
     """Return the policy of MLflow's host: the objects of the classes that MLflow stores. `buckets` and `keys` are ARNs by
     data class.
     """
-    classes = [name for name in sorted(buckets) if args.mlflow_classes is None or name in args.mlflow_classes]
+    onprem_too = _onprem_too(args, buckets)
+    classes = [name for name in onprem_too if args.mlflow_classes is None or name in args.mlflow_classes]
     permitted = iam_policies.hub([buckets[name] for name in classes], [keys[name] for name in classes])
     denials = iam_policies.deny_restricted_classes(partition, args.restricted, args.restricted_buckets)
     # IAM refuses a policy without statements.
     return document([*permitted, *denials] or [iam_policies.NO_OBJECTS])
+
+
+def _onprem_too(args: IdentityArgs, buckets: Mapping[str, str]) -> list[str]:
+    """Return the classes with a bucket whose data may be on-prem too, in the order of their names."""
+    return [name for name in sorted(buckets) if args.onprem_too is None or name in args.onprem_too]
 
 
 def instance_trust() -> str:

@@ -1,4 +1,4 @@
-"""Service control policy of the organisation for the cluster's account: regions, data classes and GPU types.
+"""Service control policy of the organisation for the cluster's account: regions, other accounts, data classes and GPU types.
 
 It denies what no policy inside the account can permit again. It has denials only: it is attached beside FullAWSAccess,
 or beside an allow list of the organisation. An SCP does not know Slurm: a launch has the data class of its jobs as a
@@ -61,7 +61,12 @@ def planned_types(environment: Environment) -> tuple[str, ...]:
 
 def service_control_policy(environment: Environment) -> str:
     """Return the document without spaces, as its size is counted."""
-    statements = [_other_regions(environment), *_data_classes(environment), _types(environment)]
+    statements = [
+        _other_regions(environment),
+        _other_accounts(environment),
+        *_data_classes(environment),
+        _types(environment),
+    ]
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, separators=(",", ":"))
 
 
@@ -82,6 +87,23 @@ def _other_regions(environment: Environment) -> Statement:
         "NotAction": list(service_control_policy_facts().global_actions),
         "Resource": "*",
         "Condition": {"StringNotEquals": {_REGION: list(permitted_regions(environment))}},
+    }
+
+
+def _other_accounts(environment: Environment) -> Statement:
+    """Return the denial of uploads into buckets of other accounts, except those that the endpoints' policies trust.
+
+    A service control policy does not apply to principals of other accounts. They need an Allow of a bucket's own policy
+    too, and the hub's buckets have none. Source: IAM User Guide, "IAM policy elements: Variables and tags" (variables in
+    service control policies) and aws:ResourceAccount; read 2026-11-26.
+    """
+    accounts = ["${aws:PrincipalAccount}", *environment.aws.endpoint_policy.accounts]
+    return {
+        "Sid": "OtherAccounts",
+        "Effect": "Deny",
+        "Action": ["s3:PutObject", "s3:ReplicateObject"],
+        "Resource": "*",
+        "Condition": {"StringNotEquals": {"aws:ResourceAccount": accounts}},
     }
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from landbridge.environment import Environment, ExternalNfsHome, NfsHome
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import FileSystemOutput, StackOutputs
 
 #: Key of the home file system in the stack's outputs.
@@ -24,6 +25,16 @@ def home_mounts(environment: Environment, outputs: StackOutputs | None) -> list[
     if file_system is None:
         return []
     return [_mount(file_system, home.mount)]
+
+
+def home_exports(environment: Environment) -> list[dict[str, Any]]:
+    """Return the NFS server's export of homes, for the role nfs_server: to the site, and to the VPCs if cloud nodes mount it."""
+    home = environment.storage.home
+    if not isinstance(home, NfsHome):
+        return []
+    in_aws = map(str, vpc_ranges(environment)) if home.on_cloud_nodes else ()
+    clients = [str(service_hosts(environment).cidr), *in_aws]
+    return [{"path": home.export, "clients": clients, "root_squash": True}]
 
 
 def nfs_server_mounts(environment: Environment) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from landbridge.catalog.aws.images import image_behind
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.catalog.hardware.published import published
-from landbridge.environment import Environment, ImageBuild
+from landbridge.environment import DataClass, Environment, ExternalNfsHome, ImageBuild, NfsHome
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import build_parent, image_sources, pool_image
 from landbridge.rules.environment_cache import cached
@@ -80,10 +80,10 @@ def nested_mount(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def restricted_homes(environment: Environment) -> Iterator[Finding]:
-    """Home directories of users with on-prem data are not mounted in AWS.
+    """Home directories are not mounted where the data of their users may not be.
 
-    Cloud nodes mount all home directories through the link; files in them are then readable in AWS, whatever their
-    class.
+    Cloud nodes mount all home directories through the link, in every region; files in them are then readable there, whatever
+    their class. Jobs with data that may be in AWS only write to home directories at the site.
     Source: Landbridge (docs/decisions/0006-data.md); HIPAA Security Rule, 45 CFR 164.312(a)(1) for health data.
     """
     home = environment.storage.home
@@ -91,17 +91,32 @@ def restricted_homes(environment: Environment) -> Iterator[Finding]:
         return
     for name, account in environment.scheduler.accounts.items():
         data_class = environment.data_classes.get(account.data_class)
-        if data_class is None or "aws" in data_class.sites or not account.users:
+        forbidden = _forbidden_place(environment, data_class) if data_class is not None and account.users else None
+        if forbidden is None:
             continue
-        message = f"cloud nodes mount the home directories of {name}'s users, whose data ({account.data_class}) may not be in AWS"
+        message = f"cloud nodes mount the home directories of {name}'s users, whose data ({account.data_class}) may not be {forbidden}"
         path: DataPath = ("storage", "home")
         related: tuple[DataPath, ...] = (
             ("scheduler", "accounts", name, "data_class"),
             ("data_classes", account.data_class, "sites"),
+            ("data_classes", account.data_class, "regions"),
+            ("aws", "other_regions"),
         )
         fix = "write on_cloud_nodes: false, and let jobs read data from the data hub"
         yield warning(path, message, fix=fix, related=related)
         return
+
+
+def _forbidden_place(environment: Environment, data_class: DataClass) -> str | None:
+    """Return where homes are mounted or stored although data of the class may not be there; None if it may be everywhere."""
+    if "aws" not in data_class.sites:
+        return "in AWS"
+    if not isinstance(environment.storage.home, NfsHome | ExternalNfsHome):
+        return None
+    if "onprem" not in data_class.sites:
+        return "at the site, where these directories are"
+    others = [region for region in environment.aws.other_regions if region not in data_class.regions]
+    return f"in {others[0]}" if others else None
 
 
 @rule

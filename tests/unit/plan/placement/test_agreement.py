@@ -1,5 +1,6 @@
-"""Agreement of the placement with what enforces it, over generated jobs: job_submit.lua in a real Lua interpreter, the
-burst controller's filter before a launch, and the service control policy in the IAM evaluator."""
+"""Agreement of the placement with what enforces it, over generated jobs and environments: job_submit.lua in a real Lua
+interpreter, partitions, the burst controller's filter before a launch, the service control policy and the policies of roles,
+buckets and keys in the IAM evaluator, MLflow's servers, and exports."""
 
 import json
 import random
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from landbridge.burst.model import BurstPolicy
 from landbridge.burst.reconcile.residency import data_class_of, reject_if_restricted
@@ -18,6 +20,12 @@ from landbridge.environment import Environment
 from landbridge.environment.base import Site
 from landbridge.findings import DataPath
 from landbridge.ops.iam import Document, Policies, Request, evaluate
+from landbridge.ops.residency.class_policy import class_policies
+from landbridge.ops.residency.compiled import CompiledForms, compiled_forms
+from landbridge.ops.residency.graph import ONPREM
+from landbridge.ops.residency.iam_access import reads, trusts_host, writes
+from landbridge.ops.residency.iam_forms import anchor_arn
+from landbridge.ops.residency.proof import prove_forms
 from landbridge.plan.placement.filters import site_refusals
 from landbridge.plan.placement.job import PlacementJob
 from landbridge.plan.placement.residency import residency_refusals
@@ -27,7 +35,7 @@ from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import default_partition, partition_sites
 from landbridge.simulation.scenario import scenario_of
 from landbridge.tags import DATA_CLASS
-from tests.unit.plan.placement.estate import CLASSES, estate
+from tests.unit.plan.placement.estate import CLASSES, estate, generated_estates
 from tests.unit.plan.slurm.test_job_submit import LUAS, RUN
 
 JOBS = 1500
@@ -188,3 +196,92 @@ def test_the_service_control_policy_permits_the_launches_that_the_plan_permits(a
         # A launch for an unknown account has no tag: the controller and Slurm refuse it, the SCP cannot.
         assert by_scp == by_plan or not is_known, (account, region)
         assert not scp_allows(environment, region, data_class_of(policy, account), "p4d.24xlarge")
+
+
+GENERATED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def permits(environment: Environment, account: str, location: str) -> bool:
+    """Return whether the one policy permits data of an account at a location."""
+    return location in class_policies(environment)[environment.scheduler.accounts[account].data_class].locations
+
+
+@GENERATED
+@given(generated_estates())
+def test_every_check_of_a_job_has_the_policy_of_its_class(
+    tmp_path_factory: pytest.TempPathFactory, environment: Environment
+) -> None:
+    folder, policy = tmp_path_factory.mktemp("generated"), burst_policy(environment)
+    forms, accounts = compiled_forms(environment), environment.scheduler.accounts
+    for account in accounts:
+        job = PlacementJob(account, 1, 1.0)
+        for region in ("us-east-1", "us-east-2"):
+            permitted = permits(environment, account, region)
+            assert permitted == (not list(residency_refusals(environment, job, "aws", region))), (account, region)
+            assert permitted == (reject_if_restricted(policy, account, "", region) is None), (account, region)
+            tag = accounts[account].data_class
+            assert permitted == scp_allows(environment, region, tag, planned_types(environment)[0]), (account, region)
+        assert permits(environment, account, ONPREM) == (not list(residency_refusals(environment, job, "onprem", "")))
+    pairs = [(account, form) for account in accounts for form in forms.partitions]
+    jobs = [PlacementJob(account, 1, 1.0, partition=form.name) for account, form in pairs]
+    by_lua = accepted_by_lua(folder, environment, jobs, "slurm_job_submit(%s, {}, 20001)")
+    assert forms.submit is not None
+    for (account, form), accepted in zip(pairs, by_lua, strict=True):
+        locations = [ONPREM if site == "onprem" else environment.region for site in form.sites]
+        permitted = all(permits(environment, account, location) for location in locations)
+        by_tables = forms.submit.admits(account, form.name)
+        assert permitted == form.admits(account) == accepted == by_tables, (account, form.name)
+
+
+@GENERATED
+@given(generated_estates())
+def test_every_access_to_data_has_the_policy_of_its_class(environment: Environment) -> None:
+    forms, policies = compiled_forms(environment), class_policies(environment)
+    in_aws = {name for name, policy in policies.items() if policy.regions}
+    assert {form.data_class for form in forms.buckets.values()} == in_aws
+    assert {name.removeprefix("job-") for name in forms.roles if name.startswith("job-")} == in_aws
+    for name in in_aws:
+        role = forms.roles[f"job-{name}"]
+        for form in forms.buckets.values():
+            # Each of the two checks decides alone: IAM for objects, and the key.
+            for barrier in (*reads(role, form), *writes(role, form)):
+                assert barrier.open == (form.data_class == name), (role.name, form.name, barrier)
+        has_certificates = environment.aws.iam.anywhere is not None
+        trusted = trusts_host(role, "dgx01", anchor_arn(environment)).allowed
+        assert trusted == (has_certificates and ONPREM in policies[name].locations), name
+        assert not trusts_host(role, "ctl01", anchor_arn(environment)).allowed
+    for role_name in ("node", "launch", "terminate", "read", "mover", "hub"):
+        role = forms.roles[role_name]
+        for form in forms.buckets.values():
+            is_moved = role_name in ("mover", "hub") and ONPREM in policies[form.data_class].locations
+            assert [barrier.open for barrier in reads(role, form)] == [is_moved] * 2, (role_name, form.name)
+    _tracked(environment, forms)
+
+
+def _tracked(environment: Environment, forms: CompiledForms) -> None:
+    """Check MLflow's server of each account, and the exports of homes."""
+    policies, servers = class_policies(environment), {server.uri: server for server in forms.servers}
+    for account, settings_of_account in environment.scheduler.accounts.items():
+        policy = policies[settings_of_account.data_class]
+        server = servers.get(forms.tracking.get(account, ""))
+        assert (server is not None) == (ONPREM in policy.locations), account
+        if server is not None:
+            assert server.data_class == policy.name
+            assert server.stores_in == (policy.name if policy.regions else None)
+    exported = {
+        region
+        for region, networks in forms.networks.items()
+        if any(network.overlaps(other) for network in networks for other in forms.exports or ())
+    }
+    assert exported == (set(forms.networks) if environment.storage.home.on_cloud_nodes else set())
+
+
+@GENERATED
+@given(generated_estates())
+def test_the_proof_finds_a_path_only_where_homes_are_mounted(environment: Environment) -> None:
+    """Without homes on cloud nodes, nothing is open. With them, the proof names each class that may not be at both ends."""
+    proof = prove_forms(compiled_forms(environment))
+    open_classes = {path.data_class for path in proof.paths}
+    locations = {ONPREM, "us-east-1", "us-east-2"}
+    split = {name for name, policy in proof.policies.items() if set(policy.locations) != locations}
+    assert open_classes == (split if environment.storage.home.on_cloud_nodes else set())

@@ -131,3 +131,15 @@ def test_the_policy_pack_permits_the_same_gpu_types(instance_type: str) -> None:
     instance = "arn:aws:ec2:us-east-1:111111111111:instance/*"
     context = {"aws__RequestedRegion": "us-east-1", "ec2__InstanceType": instance_type}
     assert ("allowed-types" not in broken) == allows(chosen, "ec2:RunInstances", instance, **context)
+
+
+@pytest.mark.parametrize(
+    ("owner", "allowed"), [("111111111111", True), ("999988887777", False), ("222222222222", True), ("", False)]
+)
+def test_uploads_go_to_buckets_of_the_account_and_of_trusted_ones(owner: str, allowed: bool) -> None:
+    chosen = environment({("aws", "endpoint_policy"): {"accounts": ["222222222222"]}})
+    keys = {"aws__PrincipalAccount": "111111111111", "aws__RequestedRegion": "us-east-1"}
+    if owner:
+        keys["aws__ResourceAccount"] = owner
+    assert allows(chosen, "s3:PutObject", "arn:aws:s3:::b/x", **keys) is allowed
+    assert allows(chosen, "s3:GetObject", "arn:aws:s3:::b/x", **keys)

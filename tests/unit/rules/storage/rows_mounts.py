@@ -7,6 +7,18 @@ from tests.unit.rules.row import Row
 LUSTRE = {"kind": "fsx_lustre"}
 EFS = {"kind": "efs", "mount": "/data"}
 CLINIC = {("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"}}
+LAB = ("scheduler", "accounts", "lab")
+OTHER_REGION = {
+    "cidr": "10.70.0.0/16",
+    "pools": {"p5": {"capacity": [{"kind": "on_demand", "zones": ["use2-az1"]}], "image": "ami-0123456789abcdef1"}},
+}
+ELSEWHERE_TOO = {
+    ("aws", "other_regions", "us-east-2"): OTHER_REGION,
+    ("data_classes", "internal", "regions"): ["us-east-2"],
+    ("data_classes", "local"): {"sites": ["onprem", "aws"]},
+    LAB: {"users": ["bob"], "data_class": "local"},
+}  # fmt: skip
+CLOUD_ONLY = {("data_classes", "public"): {"sites": ["aws"]}, LAB: {"users": ["bob"], "data_class": "public"}}
 SITE, GROUP = ("storage", "site_shares"), ("onprem", "nodes", 0)
 FILER = {"kind": "nfs", "host": "filer", "export": "/vol/sets", "mount": "/sets"}
 FAST = {"kind": "lustre", "source": "10.20.9.1@tcp:/fast", "mount": "/fast"}
@@ -31,4 +43,6 @@ ROWS = [
     Row("site-shares-without-site", "a filer without a site", ELSEWHERE, (*SITE, "sets"), "the site"),
     Row("lustre-without-client", "nodes that cannot mount Lustre", {SCRATCH: LUSTRE, (*POOL, "image"): "node", ("aws", "images"): {"node": {"build": {"parent": "debian-13"}}}}, (*POOL, "image"), "the node image of p5 has no"),
     Row("restricted-homes", "homes of restricted data on cloud nodes", CLINIC, ("storage", "home"), "on_cloud_nodes: false"),
+    Row("restricted-homes", "homes on nodes of a region where the class may not be", ELSEWHERE_TOO, ("storage", "home"), "(local) may not be in us-east-2"),
+    Row("restricted-homes", "homes at the site of data that may be in AWS only", CLOUD_ONLY, ("storage", "home"), "at the site"),
 ]  # fmt: skip

@@ -1,0 +1,313 @@
+"""Holes in data residency, each with the place that data must not reach and the position that the finding must have."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network
+from typing import Any
+
+from landbridge.findings import DataPath
+from landbridge.ops.iam import Document
+from landbridge.ops.residency.compiled import CompiledForms, DataCopy, LogSink
+from landbridge.plan.aws.node_security_group import SecurityGroupRule
+
+Alter = Callable[[CompiledForms], CompiledForms]
+VPC = IPv4Network("10.60.0.0/16")
+#: Environment without a hole: three classes, one of them on-prem only, and homes that stay at the site.
+SOUND: dict[DataPath, Any] = {
+    ("data_classes", "partner"): {"sites": ["onprem", "aws"]},
+    ("scheduler", "accounts"): {
+        "vision": {"users": ["alice"], "data_class": "internal"},
+        "lab": {"users": ["bob"], "data_class": "partner"},
+        "clinic": {"users": ["bob"], "data_class": "restricted"},
+    },
+    ("storage", "home"): {"kind": "nfs", "on_cloud_nodes": False},
+    ("aws", "nat"): "none",
+}
+CLASSES: DataPath = ("data_classes",)
+HOME: DataPath = ("storage", "home")
+
+
+@dataclass(frozen=True)
+class Hole:
+    """Hole: changes of the file, a change of the compiled forms, and the expected finding."""
+
+    data_class: str
+    reaches: str
+    path: DataPath
+    through: str = ""
+    changes: Mapping[DataPath, Any] = field(default_factory=dict)
+    alter: Alter = lambda forms: forms
+    rule: str = "residency-path"
+
+
+def role_with(name: str, actions: list[str], resources: list[str]) -> Alter:
+    """Return a change that adds an Allow statement to a role."""
+    statement = {"Sid": "Seeded", "Effect": "Allow", "Action": actions, "Resource": resources}
+
+    def alter(forms: CompiledForms) -> CompiledForms:
+        role = forms.roles[name]
+        wider = replace(role, permissions=(*role.permissions, Document(f"role {name}", (statement,))))
+        return replace(forms, roles={**forms.roles, name: wider})
+
+    return alter
+
+
+def key_of_partner(forms: CompiledForms) -> CompiledForms:
+    """Let the role of internal's jobs use the key of partner's bucket, by the key's own policy."""
+    bucket = forms.buckets["bucket:partner"]
+    principal = {"AWS": forms.roles["job-internal"].arn}
+    actions = ["kms:Decrypt", "kms:GenerateDataKey"]
+    seeded = {"Sid": "Seeded", "Effect": "Allow", "Principal": principal, "Action": actions, "Resource": "*"}
+    policy = Document(bucket.key_policy.name, (*bucket.key_policy.statements, seeded))
+    return replace(forms, buckets={**forms.buckets, bucket.key: replace(bucket, key_policy=policy)})
+
+
+def replica_elsewhere(forms: CompiledForms) -> CompiledForms:
+    replica = forms.buckets["replica:internal"]
+    return replace(forms, buckets={**forms.buckets, replica.key: replace(replica, region="eu-west-1")})
+
+
+def open_endpoint(forms: CompiledForms) -> CompiledForms:
+    seeded = {"Sid": "Seeded", "Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}
+    policy = Document("policy of the endpoint s3", (seeded,))
+    return replace(forms, endpoints={**forms.endpoints, ("us-east-1", "s3"): policy})
+
+
+def clinic_as_operator(forms: CompiledForms) -> CompiledForms:
+    accounts = {name: account for name, account in forms.accounts.items() if name != "clinic"}
+    return replace(forms, accounts=accounts, operators=forms.operators | {"clinic"})
+
+
+def clinic_in_partition(forms: CompiledForms) -> CompiledForms:
+    partitions = tuple(
+        replace(form, accounts=form.accounts | {"clinic"}) if form.accounts is not None else form
+        for form in forms.partitions
+    )
+    return replace(forms, partitions=partitions)
+
+
+def clinic_in_submit(forms: CompiledForms) -> CompiledForms:
+    assert forms.submit is not None
+    accounts = {**forms.submit.accounts, "clinic": frozenset({"onprem", "aws"})}
+    return replace(forms, submit=replace(forms.submit, accounts=accounts))
+
+
+def every_check_of_clinic(forms: CompiledForms) -> CompiledForms:
+    return clinic_in_submit(clinic_in_partition(clinic_as_operator(forms)))
+
+
+def one_mlflow_server(forms: CompiledForms) -> CompiledForms:
+    """Restore the fault before decision 44: one server for all accounts, with one store in the first class in AWS."""
+    (first, *_) = [server for server in forms.servers if server.stores_in == "internal"]
+    tracking = dict.fromkeys(("", *forms.environment.scheduler.accounts), first.uri)
+    return replace(forms, servers=(first,), tracking=tracking)
+
+
+def mlflow_open_to_aws(forms: CompiledForms) -> CompiledForms:
+    servers = tuple(replace(server, sources=()) for server in forms.servers)
+    return replace(forms, servers=servers)
+
+
+def partner_trusts_nodes(forms: CompiledForms) -> CompiledForms:
+    role = forms.roles["job-partner"]
+    principal = {"Service": "rolesanywhere.amazonaws.com"}
+    seeded = {"Sid": "Seeded", "Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}
+    assert role.trust is not None
+    trust = Document(role.trust.name, (*role.trust.statements, seeded))
+    return replace(forms, roles={**forms.roles, role.name: replace(role, trust=trust)})
+
+
+def egress_to_nfs(forms: CompiledForms) -> CompiledForms:
+    rule = SecurityGroupRule(
+        key="seeded", direction="out", peer="10.20.0.0/16", protocol="tcp", ports=(2049, 2049), why="seeded"
+    )
+    return replace(forms, egress={"us-east-1": (*forms.egress["us-east-1"], rule)})
+
+
+def copied(copy: DataCopy) -> Alter:
+    return lambda forms: replace(forms, copies=(*forms.copies, copy))
+
+
+SEEDED_IAM = ["s3:GetObject", "s3:PutObject", "kms:Decrypt", "kms:GenerateDataKey"]
+HOLES = {
+    "a job role with a wider prefix": Hole(
+        "internal",
+        "bucket test-partner",
+        (*CLASSES, "internal"),
+        "sessions of the role job-internal",
+        alter=role_with("job-internal", SEEDED_IAM, ["arn:aws:s3:::test-*", "arn:aws:kms:*:*:key/test-*"]),
+    ),
+    "statements of the file for every class": Hole(
+        "partner",
+        "bucket test-internal",
+        ("aws", "iam", "node_statements", 0),
+        "sessions of the role job-partner",
+        {
+            ("aws", "iam", "node_statements"): [
+                {"actions": ["s3:PutObject", "kms:GenerateDataKey"], "resources": ["*"], "why": "seeded hole"}
+            ]
+        },
+    ),
+    "a statement of the file for a bucket elsewhere": Hole(
+        "internal",
+        "bucket drop-box, not of the hub",
+        ("aws", "iam", "node_statements", 0),
+        changes={
+            ("aws", "iam", "node_statements"): [
+                {"actions": ["s3:PutObject"], "resources": ["arn:aws:s3:::drop-box/*"], "why": "seeded hole"}
+            ]
+        },
+    ),
+    "the role of nodes with objects": Hole(
+        "partner",
+        "bucket test-internal",
+        ("aws", "iam"),
+        "nodes in us-east-1",
+        alter=role_with("node", ["s3:PutObject", "kms:GenerateDataKey"], ["*"]),
+    ),
+    "homes mounted by cloud nodes": Hole(
+        "restricted",
+        "nodes in us-east-1",
+        (*HOME, "on_cloud_nodes"),
+        "home directories",
+        {(*HOME, "on_cloud_nodes"): True},
+    ),
+    "an export to the range of the VPC": Hole(
+        "restricted",
+        "nodes in us-east-1",
+        (*HOME, "on_cloud_nodes"),
+        "NFS exports",
+        alter=lambda forms: replace(forms, exports=(*(forms.exports or ()), VPC)),
+        rule="residency-barrier",
+    ),
+    "a firewall rule at the edge for NFS": Hole(
+        "restricted",
+        "nodes in us-east-1",
+        ("hosts", "firewall", "rules", 0),
+        "firewall of nfs01",
+        {
+            ("hosts", "firewall", "rules"): [
+                {"at": "nfs_server", "source": "10.60.0.0/16", "ports": "2049", "why": "seeded hole"}
+            ]
+        },
+        rule="residency-barrier",
+    ),
+    "a security group of nodes that reaches NFS": Hole(
+        "restricted",
+        "nodes in us-east-1",
+        (*HOME, "on_cloud_nodes"),
+        "security group",
+        alter=egress_to_nfs,
+        rule="residency-barrier",
+    ),
+    "a key policy with the role of another class": Hole(
+        "internal", "bucket test-partner", (*CLASSES, "internal"), "key", alter=key_of_partner, rule="residency-barrier"
+    ),
+    "a replica in another region": Hole(
+        "internal",
+        "bucket test-internal-replica",
+        ("storage", "data_hub", "classes", "internal", "replica_region"),
+        changes={("storage", "data_hub", "classes"): {"internal": {"replica_region": "us-east-2"}}},
+        alter=replica_elsewhere,
+    ),
+    "a backup copied to another region": Hole(
+        "partner",
+        "backups of partner in eu-west-1",
+        ("aws",),
+        alter=copied(DataCopy("bucket:partner", "backups:p", "backups of partner", "eu-west-1", "seeded", ("aws",))),
+    ),
+    "a data mover of restricted data": Hole(
+        "restricted",
+        "bucket test-",
+        ("aws", "iam"),
+        "data mover of restricted",
+        alter=lambda forms: replace(forms, moved=forms.moved | {"restricted"}),
+    ),
+    "a log group of restricted jobs": Hole(
+        "restricted",
+        "log group /jobs in us-east-1",
+        ("aws", "logs"),
+        "jobs of clinic on-prem",
+        alter=lambda forms: replace(
+            forms, logs=(LogSink("/jobs", "us-east-1", ("jobs:clinic@onprem",), ("aws", "logs")),)
+        ),
+    ),
+    "an endpoint policy for buckets of others": Hole(
+        "internal", "buckets and services of other AWS accounts", ("aws", "endpoint_policy"), alter=open_endpoint
+    ),
+    "an account of operators that passes the controller": Hole(
+        "restricted",
+        "jobs of clinic in us-east-1",
+        ("scheduler", "accounts", "clinic", "data_class"),
+        "burst controller",
+        alter=clinic_as_operator,
+        rule="residency-barrier",
+    ),
+    "a partition that admits a restricted account": Hole(
+        "restricted",
+        "jobs of clinic in us-east-1",
+        ("scheduler", "accounts", "clinic", "data_class"),
+        "partitions",
+        alter=clinic_in_partition,
+        rule="residency-barrier",
+    ),
+    "a job_submit.lua that admits a restricted account": Hole(
+        "restricted",
+        "jobs of clinic in us-east-1",
+        ("scheduler", "accounts", "clinic", "data_class"),
+        "job_submit.lua",
+        alter=clinic_in_submit,
+        rule="residency-barrier",
+    ),
+    "every check of a job's account": Hole(
+        "restricted",
+        "jobs of clinic in us-east-1",
+        ("scheduler", "accounts", "clinic", "data_class"),
+        alter=every_check_of_clinic,
+    ),
+    "SageMaker's role of two classes": Hole(
+        "internal",
+        "bucket test-partner",
+        ("mlops", "sagemaker"),
+        "training jobs of SageMaker",
+        {("mlops", "sagemaker"): {}},
+    ),
+    "MLflow's fault before decision 44": Hole(
+        "restricted",
+        "bucket test-internal",
+        ("aws", "iam"),
+        "MLflow server mlflow",
+        alter=one_mlflow_server,
+    ),
+    "an MLflow server of restricted data that accepts AWS": Hole(
+        "restricted",
+        "nodes in us-east-1",
+        (*CLASSES, "restricted", "sites"),
+        "server",
+        alter=mlflow_open_to_aws,
+        rule="residency-barrier",
+    ),
+    "a role of data in AWS only that trusts nodes at the site": Hole(
+        "partner",
+        "sessions of the role job-partner on-prem",
+        (*CLASSES, "partner"),
+        "bucket test-partner",
+        {
+            ("data_classes", "partner"): {"sites": ["aws"]},
+            ("scheduler", "accounts", "lab", "data_class"): "internal",
+        },
+        partner_trusts_nodes,
+    ),
+    "a file system that exports to a bucket elsewhere": Hole(
+        "internal",
+        "s3://elsewhere",
+        ("storage", "cloud_scratch", "repositories", 0),
+        "file system cloud_scratch",
+        {
+            ("storage", "cloud_scratch"): {
+                "kind": "fsx_lustre",
+                "repositories": [{"folder": "/out", "bucket": "s3://elsewhere/x", "export": True}],
+            }
+        },
+    ),
+}
