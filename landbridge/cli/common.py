@@ -13,6 +13,7 @@ from landbridge.findings import Finding, FindingsError, Severity, has_errors
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment, Loaded
+    from landbridge.plan.outputs import StackOutputs
 
 Stack = Annotated[str | None, typer.Option("-s", "--stack", metavar="ENV", help="The environment's name.")]
 File = Annotated[Path | None, typer.Option("-f", "--file", help="Environment file; default: stacks/Pulumi.ENV.yaml.")]
@@ -69,6 +70,15 @@ def require(stack: str | None, file: Path | None) -> "Environment":
         print_findings(findings)
         raise typer.Exit(exit_code(findings))
     return loaded.environment
+
+
+def stack_outputs(environment: "Environment") -> "StackOutputs | None":
+    """Return the outputs that `landbridge up` wrote on this machine; None before."""
+    from landbridge import paths
+    from landbridge.plan.outputs import StackOutputs
+
+    file = paths.outputs_file(environment.name)
+    return StackOutputs.model_validate_json(file.read_text()) if file.exists() else None
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
@@ -128,4 +138,5 @@ __all__ = [
     "print_findings",
     "print_json",
     "require",
+    "stack_outputs",
 ]

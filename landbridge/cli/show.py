@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Stack, exit_code, load, print_findings, require
+from landbridge.cli.common import File, Format, Stack, exit_code, load, print_findings, require
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment
@@ -17,6 +17,11 @@ SlurmFiles = Annotated[bool, typer.Option("--slurm", help="The files beside a sl
 ServiceControlPolicy = Annotated[
     bool, typer.Option("--scp", help="Service control policy for the account, without spaces, as JSON.")
 ]
+GatewaySheet = Annotated[
+    bool,
+    typer.Option("--gateway-sheet", help="Settings of the site's end of the link, for your own firewall or router."),
+]
+Form = Annotated[Format, typer.Option("--format", help="Output format of --gateway-sheet: text, or json.")]
 Ports = Annotated[bool, typer.Option("--ports", help="Open ports between hosts, from the firewall rules.")]
 
 
@@ -32,11 +37,17 @@ def show(
     ports: Ports = False,
     slurm: SlurmFiles = False,
     scp: ServiceControlPolicy = False,
+    gateway_sheet: GatewaySheet = False,
+    form: Form = Format.TEXT,
 ) -> None:
     """Show an environment. Prints a summary, the full file with every default, the ports between its hosts, the files
-    of a Slurm that runs already, or a service control policy. Example: landbridge show -s hybrid --scp
+    of a Slurm that runs already, a service control policy, or the settings of the link's end at the site.
+    Example: landbridge show -s hybrid --scp
     """
     environment = require(stack, file)
+    if gateway_sheet:
+        _gateway_sheet(environment, form)
+        return
     if scp:
         _service_control_policy(environment)
         return
@@ -93,6 +104,20 @@ def show(
     typer.echo(f"accounts     {', '.join(accounts) or 'none'}")
     for name, data_class in environment.data_classes.items():
         typer.echo(f"data         {name}: {', '.join(data_class.sites)}")
+
+
+def _gateway_sheet(environment: "Environment", form: Format) -> None:
+    from landbridge.cli.common import print_json, stack_outputs
+    from landbridge.plan.site.gateway_sheet import gateway_sheet, sheet_lines
+
+    if environment.link is None:
+        raise typer.BadParameter(f"{environment.name} has no link between sites", param_hint="--gateway-sheet")
+    sheet = gateway_sheet(environment, stack_outputs(environment))
+    if form is Format.JSON:
+        print_json(sheet)
+        return
+    for line in sheet_lines(sheet):
+        typer.echo(line)
 
 
 def _service_control_policy(environment: "Environment") -> None:

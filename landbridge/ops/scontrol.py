@@ -58,17 +58,22 @@ def show_nodes(scontrol: Scontrol, names: str | None = None) -> dict[str, Any]:
 
 def ssh(environment: Environment, name: str) -> list[str]:
     """Return the ssh command line to a host of the environment, by its `access`; the remote command is appended to it."""
-    access, proxy = service_hosts(environment).access, proxy_command(environment)
     file = paths.outputs_file(environment.name)
     outputs = StackOutputs.model_validate_json(file.read_text()) if file.exists() else None
     host = next(host for host in hosts(environment) if host.name == name)
+    return ssh_to(environment, f"{service_hosts(environment).access.user}@{ssh_target(environment, host, outputs)}")
+
+
+def ssh_to(environment: Environment, destination: str) -> list[str]:
+    """Return the ssh command line to `user@address`, by the environment's `access`."""
+    access, proxy = service_hosts(environment).access, proxy_command(environment)
     known_hosts = access.known_hosts or str(paths.state_dir(environment.name) / "known_hosts")
     settings = [f"UserKnownHostsFile={paths.expand(known_hosts)}", "StrictHostKeyChecking=accept-new", "BatchMode=yes"]
     settings += ["LogLevel=ERROR", "ConnectTimeout=10", *([f"ProxyCommand={proxy}"] if proxy else [])]
     words = ["ssh", "-p", str(access.port), *(word for setting in settings for word in ("-o", setting))]
     if access.private_key:
         words += ["-i", str(paths.expand(access.private_key))]
-    return [*words, "--", f"{access.user}@{ssh_target(environment, host, outputs)}"]
+    return [*words, "--", destination]
 
 
 def _run(command: Sequence[str]) -> str:

@@ -39,7 +39,8 @@ def gateway_variables(environment: Environment, outputs: StackOutputs | None) ->
         return {}
     ranges = [*vpc_ranges(environment), *_others(environment, OWN)]
     variables = _common(own_connections[0].tunnels, link.onprem_asn, served.cidr, ranges)
-    variables["site_gateway_router_id"] = str(served.addresses[served.gateway])
+    address = str(served.addresses[served.gateway])
+    variables |= {"site_gateway_router_id": address, "site_gateway_source_address": address}
     variables["site_gateway_mtu"] = min(connection.tunnels.mtu for connection in own_connections)
     if isinstance(link, DirectConnectSettings) and link.router is not None:
         variables["site_gateway_inside_neighbors"] = [str(link.router)]
@@ -64,6 +65,7 @@ def linked_gateway_variables(environment: Environment, name: str, outputs: Stack
     variables = _common(site, site.asn, site.cidr, [*vpc_ranges(environment), *_others(environment, name)])
     variables |= {
         "site_gateway_router_id": str(site.address),
+        "site_gateway_source_address": str(site.address),
         "site_gateway_mtu": site.mtu,
         "landbridge_link_keys": keys_file(name),
     }

@@ -1,6 +1,9 @@
 """Files of the gateways: advertised routes, preference of tunnels, and the two peers of a Direct Connect virtual
 interface."""
 
+import os
+import re
+import subprocess
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -76,6 +79,14 @@ def test_an_internal_router_gets_only_the_routes_of_the_tunnels() -> None:
     assert {"neighbor 10.20.0.2 route-map INSIDE in", "neighbor 10.20.0.2 route-map INSIDE out"} <= set(neighbor_lines)
 
 
+def test_connections_of_the_gateway_itself_have_its_address_in_the_site() -> None:
+    """AWS has a route to the site's network, and none to the address inside a tunnel."""
+    assert not [line for line in rendered("frr.conf.j2", [FIRST]) if "SOURCE" in line]
+    lines = rendered("frr.conf.j2", [FIRST], site_gateway_source_address="10.20.0.1")
+    assert route_map(lines, "SOURCE") == ["set src 10.20.0.1"]
+    assert "ip protocol bgp route-map SOURCE" in lines
+
+
 def test_a_tunnel_may_have_its_own_local_address() -> None:
     lines = rendered("connections.conf.j2", [FIRST, BACKUP])
     assert [line for line in lines if line.startswith("local_addrs")] == [
@@ -83,6 +94,30 @@ def test_a_tunnel_may_have_its_own_local_address() -> None:
         "local_addrs = 203.0.113.10",
     ]
     assert lines.count("id = 10.20.0.1") == 1 and lines.count("id = 203.0.113.10") == 1
+
+
+#: swanctl's output for two tunnels: the first has an association without a child, the second is complete.
+SWANCTL = """#!/bin/sh
+case "$*" in
+  *--initiate*) echo "$*" >> {log};;
+  *"--ike aws2"*) echo 'list-sa event {{aws2 {{state=ESTABLISHED child-sas {{aws2-1 {{name=aws2 state=INSTALLED}}}}}}}}';;
+  *"--ike aws1"*) echo 'list-sa event {{aws1 {{state=ESTABLISHED child-sas {{}}}}}}';;
+  *) echo 'list-sa event {{aws1 {{state=ESTABLISHED child-sas {{}}}}}}'
+     echo 'list-sa event {{aws2 {{state=ESTABLISHED child-sas {{aws2-1 {{name=aws2 state=INSTALLED}}}}}}}}';;
+esac
+"""
+
+
+def test_the_watch_initiates_a_tunnel_without_a_child_while_another_is_up(tmp_path: Path) -> None:
+    log, second = tmp_path / "log", {**FIRST, "name": "aws2"}
+    programs = {"swanctl": SWANCTL.format(log=log), "sleep": f"#!/bin/sh\nmkdir {tmp_path}/once 2>/dev/null\n"}
+    for name, text in programs.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    script = "\n".join(rendered("watch.sh.j2", [FIRST, second]))
+    search = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["sh", "-c", script], env=search, timeout=60, check=False)
+    assert re.findall(r"--child (\S+)", log.read_text()) == ["aws1"]
 
 
 @given(st.integers(min_value=2**24, max_value=2**32 - 2**24).map(IPv4Address))
