@@ -8,7 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import burst, growth, parallelcluster
+from bench import burst, growth, parallelcluster, start
+from bench.limits import show_limits
 from bench.measure import Contender, Failed, Figures, take_turns
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,6 +32,7 @@ def commands(landbridge: str, folder: Path) -> list[Contender]:
         Contender("landbridge --help", (landbridge, "--help")),
         Contender("check, sandbox", (landbridge, "check", "-s", "sandbox")),
         Contender("check, example", check),
+        *start.contenders(landbridge),
         Contender("check, example, no bytecode", check, uncompiled),
         Contender("show --expanded, example", (landbridge, "show", "-s", "example", "--expanded")),
         Contender("landbridge-resume, start only", (python, "-c", "import landbridge.burst.hooks.programs")),
@@ -43,10 +45,10 @@ def show(figures: dict[str, Figures], before: dict[str, dict[str, float]]) -> No
     """Print one row for each command, with its ratio to the last saved run."""
     baseline = figures[BASELINE].median
     print(
-        f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'x python':>9} {'peak MiB':>9} {'x last time':>12} {'x memory':>9}"
+        f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'cpu s':>7} {'x python':>9} {'peak MiB':>9} {'x last time':>12} {'x memory':>9}"
     )
     for name, figure in figures.items():
-        row = f"{name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.median / baseline:9.1f} {figure.peak_mib:9.1f}"
+        row = f"{name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.processor_median:7.3f} {figure.median / baseline:9.1f} {figure.peak_mib:9.1f}"
         if last := before.get(name):
             row += f" {figure.median / last['median']:12.2f} {figure.peak_mib / last['peak_mib']:9.2f}"
         print(row)
@@ -57,7 +59,7 @@ def compare_with_parallelcluster(landbridge: str, folder: Path, runs: int) -> di
     peer = parallelcluster.install()
     environment = folder / "Pulumi.pools50.yaml"
     ours = [
-        Contender("check, example", (landbridge, "check", "-s", "example")),
+        Contender(start.CHECK, (landbridge, "check", "-s", "hybrid")),
         Contender(growth.name(50), (landbridge, "check", "-f", str(environment))),
         Contender("all AWS resources, example", (sys.executable, "-m", "bench.graph", "example")),
         Contender("all AWS resources, 50 pools", (sys.executable, "-m", "bench.graph", str(environment))),
@@ -68,18 +70,26 @@ def compare_with_parallelcluster(landbridge: str, folder: Path, runs: int) -> di
     print(
         f"\ncompared with aws-parallelcluster {parallelcluster.VERSION}, YAML to template without its validators; {runs} runs each"
     )
-    print(f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'peak MiB':>9} {'x faster':>9} {'x smaller':>10}   than")
+    print(
+        f"{'':30} {'median s':>9} {'min':>7} {'max':>7} {'cpu s':>7} {'peak MiB':>9}"
+        f" {'x faster':>9} {'x less cpu':>11} {'x smaller':>10}   than"
+    )
     for index, contender in enumerate(ours):
         figure, other = figures[contender.name], theirs[index % 2].name
-        row = f"{contender.name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.peak_mib:9.1f}"
-        ratios = figures[other].median / figure.median, figures[other].peak_mib / figure.peak_mib
-        print(f"{row} {ratios[0]:9.1f} {ratios[1]:10.1f}   {other}")
+        faster = figures[other].median / figure.median
+        less_work = figures[other].processor_median / figure.processor_median
+        smaller = figures[other].peak_mib / figure.peak_mib
+        print(f"{_row(contender.name, figure)} {faster:9.1f} {less_work:11.1f} {smaller:10.1f}   {other}")
     for contender in theirs:
-        figure = figures[contender.name]
-        print(
-            f"{contender.name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f} {figure.peak_mib:9.1f}"
-        )
+        print(_row(contender.name, figures[contender.name]))
     return figures
+
+
+def _row(name: str, figure: Figures) -> str:
+    return (
+        f"{name:30} {figure.median:9.3f} {min(figure.seconds):7.3f} {max(figure.seconds):7.3f}"
+        f" {figure.processor_median:7.3f} {figure.peak_mib:9.1f}"
+    )
 
 
 def within_limits(figures: dict[str, Figures]) -> bool:
@@ -100,7 +110,8 @@ def within_limits(figures: dict[str, Figures]) -> bool:
             f" {verdict}"
         )
         is_good = is_good and is_within
-    return is_good
+    limits = start.limits(figures)
+    return (not limits or show_limits(limits)) and is_good
 
 
 def _measure_burst(*arguments: str) -> int:
@@ -136,10 +147,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-") as name:
         folder = Path(name)
         chosen = [*commands(landbridge, folder), *growth.contenders(landbridge, folder)]
+        always = {BASELINE, *(start.IMPORTS if options.only and options.only in start.CHECK else ())}
         chosen = [
             contender
             for contender in chosen
-            if contender.name == BASELINE or not options.only or options.only in contender.name
+            if contender.name in always or not options.only or options.only in contender.name
         ]
         try:
             figures = take_turns(chosen, options.runs, ROOT)

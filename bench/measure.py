@@ -30,24 +30,39 @@ class Contender:
 
 @dataclass(frozen=True)
 class Figures:
-    """Measurement of a command: seconds of each run, and the peak memory of all runs (MiB)."""
+    """Measurement of a command: seconds and processor seconds of each run, and the peak memory of all runs (MiB)."""
 
     seconds: tuple[float, ...]
+    processor_seconds: tuple[float, ...]
     peak_mib: float
 
     @property
     def median(self) -> float:
         return statistics.median(self.seconds)
 
+    @property
+    def processor_median(self) -> float:
+        return statistics.median(self.processor_seconds)
+
     def as_dict(self) -> dict[str, float]:
         """Return the rounded figures as values for JSON."""
         return {
             "median": round(self.median, 4),
+            "processor_median": round(self.processor_median, 4),
             "min": round(min(self.seconds), 4),
             "max": round(max(self.seconds), 4),
             "peak_mib": round(self.peak_mib, 1),
             "runs": len(self.seconds),
         }
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a command: its seconds, its processor seconds (user and system), and its peak memory (MiB)."""
+
+    seconds: float
+    processor_seconds: float
+    peak_mib: float
 
 
 class Failed(Exception):
@@ -58,18 +73,22 @@ def take_turns(contenders: Sequence[Contender], runs: int, cwd: Path) -> dict[st
     """Run each contender once unmeasured, then all of them in turn, `runs` times."""
     for contender in contenders:
         once(contender, cwd)
-    seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
-    peaks: dict[str, float] = dict.fromkeys(seconds, 0.0)
+    done: dict[str, list[Run]] = {contender.name: [] for contender in contenders}
     for _ in range(runs):
         for contender in contenders:
-            took, peak = once(contender, cwd)
-            seconds[contender.name].append(took)
-            peaks[contender.name] = max(peaks[contender.name], peak)
-    return {name: Figures(tuple(durations), peaks[name]) for name, durations in seconds.items()}
+            done[contender.name].append(once(contender, cwd))
+    return {
+        name: Figures(
+            tuple(run.seconds for run in of_one),
+            tuple(run.processor_seconds for run in of_one),
+            max((run.peak_mib for run in of_one), default=0.0),
+        )
+        for name, of_one in done.items()
+    }
 
 
-def once(contender: Contender, cwd: Path) -> tuple[float, float]:
-    """Return seconds and peak MiB of one run, from the kernel's accounting of the child process."""
+def once(contender: Contender, cwd: Path) -> Run:
+    """Measure one run, with the kernel's accounting of the child process and of the children it waited for."""
     # Bytecode is written, as in an installation: by the first run, which is not measured.
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
@@ -92,7 +111,7 @@ def once(contender: Contender, cwd: Path) -> tuple[float, float]:
     if process.returncode != contender.expected:
         message = errors.decode(errors="replace")[-800:]
         raise Failed(f"{' '.join(contender.command)} ended with {process.returncode}: {message}")
-    return took, max(usage.ru_maxrss / 1024, peak[0])
+    return Run(took, usage.ru_utime + usage.ru_stime, max(usage.ru_maxrss / 1024, peak[0]))
 
 
 @contextlib.contextmanager

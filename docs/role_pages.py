@@ -114,12 +114,19 @@ def _default(name: str, option: Mapping[str, Any], defaults: Mapping[str, Any]) 
 def uses() -> Mapping[str, Use]:
     """Return the groups and tags of each role in site.yml, merged over all its uses."""
     uses: dict[str, Use] = {}
-    for play in _load(ANSIBLE / "site.yml"):
+    for play in _plays(ANSIBLE / "site.yml"):
         of_play = Use((play["hosts"],), tuple(play.get("tags", ())))
         for role, use in _roles(play["tasks"], of_play):
             known = uses.get(role, Use((), ()))
             uses[role] = Use(_joined(known.groups, use.groups), _joined(known.tags, use.tags))
     return uses
+
+
+def _plays(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the plays of a playbook and of those that it imports."""
+    for play in _load(path):
+        imported = play.get("ansible.builtin.import_playbook")
+        yield from _plays(path.parent / imported) if imported else (play,)
 
 
 def _roles(tasks: Sequence[Mapping[str, Any]], around: Use) -> Iterator[tuple[str, Use]]:

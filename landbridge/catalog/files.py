@@ -1,13 +1,16 @@
 """Reader of the catalogue's YAML files, in this package or in another folder with the same layout."""
 
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from landbridge import hostlist, yaml_text
+from landbridge.catalog.parsed import parsed
 
 Folder = Traversable
 
@@ -26,6 +29,7 @@ class Facts(BaseModel):
 _T = TypeVar("_T", bound=BaseModel)
 
 
+@cache
 def package() -> Folder:
     """Return the folder of Landbridge's catalogue."""
     return files("landbridge.catalog")
@@ -39,12 +43,13 @@ def names(folder: Folder, inside: str = "") -> Iterator[str]:
 
 def load(folder: Folder, name: str) -> Any:
     """Return the plain data of one file, `instances/p5` for instances/p5.yaml. Raises CatalogueError."""
+    file = folder.joinpath(*f"{name}.yaml".split("/"))
     try:
-        text = folder.joinpath(*f"{name}.yaml".split("/")).read_text(encoding="utf-8")
+        if folder == package() and isinstance(file, Path):
+            return parsed(file)
+        return yaml_text.load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise CatalogueError(f"{name}.yaml: {error.strerror or error}") from None
-    try:
-        return yaml_text.load(text)
     except yaml_text.BadYaml as error:
         raise CatalogueError(f"{name}.yaml: {error}") from None
 

@@ -105,7 +105,7 @@ def main() -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Nearly all objects of a command live until its end. The search for garbage among them took a third of the time of
     # `landbridge check`: it is made less often, and not at the end of the process.
-    gc.set_threshold(100_000, 20, 50)
+    gc.set_threshold(300_000, 20, 50)
     atexit.register(gc.freeze)
     try:
         build()()

@@ -14,7 +14,7 @@ MarketKind = Literal["on-demand", "spot", "capacity-block"]
 class Args(BaseModel):
     """Frozen value that a component, a role or a daemon receives; every decision is already made."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 def tags(environment: Environment, **additional: str) -> dict[str, str]:

@@ -7,8 +7,12 @@ The import of a module of this package registers its rules, so a new rule needs 
 import pkgutil
 from importlib import import_module
 
+#: Modules for `landbridge explain` alone, without rules.
+_EXPLAIN = {f"{__name__}.explanation", f"{__name__}.form_findings"}
+
 for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-    import_module(_module.name)
+    if _module.name not in _EXPLAIN:
+        import_module(_module.name)
 
 from landbridge.rules.registry import RULES, Rule, after_rule, dated_rule, file_rule, rule  # noqa: E402
 from landbridge.rules.run_rules import CheckReport, Suppressed, check, check_report  # noqa: E402  (after the rules it runs)

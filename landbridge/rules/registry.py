@@ -36,6 +36,7 @@ class OtherFindings:
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Rule of `landbridge check`. `why` is its docstring without the source; `summary` the docstring's first line.
+    They are read from the function when they are asked for: `check` does not need them.
 
     A rule that protects data or follows from a law is not `suppressible`. A rule with `public_aws` runs only if the
     environment uses AWS's own endpoints.
@@ -44,11 +45,20 @@ class Rule:
     name: str
     function: Callable[..., Iterator[Finding]]
     kind: Kind
-    summary: str
-    why: str
-    source: str
     suppressible: bool = True
     public_aws: bool = False
+
+    @property
+    def summary(self) -> str:
+        return _parts(self.function)[0]
+
+    @property
+    def why(self) -> str:
+        return _parts(self.function)[1]
+
+    @property
+    def source(self) -> str:
+        return _parts(self.function)[2]
 
     @property
     def topic(self) -> str:
@@ -102,9 +112,8 @@ def _register(kind: Kind, function: Any, suppressible: bool, public_aws: bool = 
         registered = RULES.get(name)
         if registered is not None and registered.function.__module__ != function.__module__:
             raise ValueError(f"the rule {name} is in {registered.function.__module__} and in {function.__module__}")
-        summary, why, source = _parts(inspect.getdoc(function) or "")
         with_name: Any = _with_rule_name(name, function)
-        RULES[name] = Rule(name, with_name, kind, summary, why, source, suppressible, public_aws)
+        RULES[name] = Rule(name, with_name, kind, suppressible, public_aws)
         return with_name  # type: ignore[no-any-return]
 
     return register if function is None else register(function)
@@ -119,9 +128,9 @@ def _with_rule_name(name: str, function: Callable[..., Iterator[Finding]]) -> Ca
     return named_findings
 
 
-def _parts(doc: str) -> tuple[str, str, str]:
-    """Return a docstring's first line, all of it but its source, and its source."""
-    text, _, source = doc.partition(_SOURCE)
+def _parts(function: Callable[..., Iterator[Finding]]) -> tuple[str, str, str]:
+    """Return the first line of a function's docstring, all of it but its source, and its source."""
+    text, _, source = (inspect.getdoc(function) or "").partition(_SOURCE)
     lines = text.strip().splitlines()
     return (lines[0] if lines else ""), paragraphs(text), " ".join(source.split())
 

@@ -165,3 +165,10 @@ def groups(nodes: Iterable[EmbeddedNode], partition: str) -> list[list[EmbeddedN
 
 def _number(value: int) -> dict[str, Any]:
     return {"set": True, "infinite": False, "number": value}
+
+
+def state_text(jobs: Iterable[EmbeddedJob], nodes: Iterable[EmbeddedNode]) -> str:
+    """Return the state of jobs and nodes, one in a line."""
+    lines = [f"job {job.id}: {job.state} {job.reason} {','.join(job.nodes)} {job.admin_comment}" for job in jobs]
+    lines += [f"{node.name}: {node.state} {'+'.join(sorted(node.flags))} {node.reason}" for node in nodes]
+    return "\n".join(lines)

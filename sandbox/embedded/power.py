@@ -8,9 +8,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from landbridge.hostlist import compress
 from sandbox.embedded.model import EmbeddedJob
+from sandbox.embedded.wire import socket_path
 
 RESUME = ("-m", "landbridge.burst.hooks.programs", "resume")
 SUSPEND = ("-m", "landbridge.burst.hooks.programs", "suspend")
@@ -104,3 +106,15 @@ class Programs:
 
         threading.Thread(target=wait, daemon=True).start()
         return process
+
+
+def burst_variables(directory: Path, burst_config: Mapping[str, Any]) -> dict[str, str]:
+    """Write burst.json for programs whose state is in the directory; return the variables that point to it."""
+    local_settings = {
+        "state_dir": str(directory),
+        "socket": str(socket_path(directory, "burst")),
+        "metrics": None,
+    }
+    config = directory / "burst.json"
+    config.write_text(json.dumps({**burst_config, **local_settings}))
+    return {"LANDBRIDGE_BURST_CONFIG": str(config), "AWS_EC2_METADATA_DISABLED": "true"}

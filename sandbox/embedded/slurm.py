@@ -34,7 +34,6 @@ cloud nodes, and a pool's prefix (`p5`) those of the pool. On-prem nodes (low we
 nodes of both sites.
 """
 
-import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -42,18 +41,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from landbridge.hostlist import compress
 from sandbox.embedded.commands import install
-from sandbox.embedded.model import EmbeddedJob, EmbeddedNode, groups
-from sandbox.embedded.power import Programs
+from sandbox.embedded.model import EmbeddedJob, EmbeddedNode, groups, state_text
+from sandbox.embedded.node_times import end_power_down, idle_nodes, late_nodes
+from sandbox.embedded.power import Programs, burst_variables
+from sandbox.embedded.schedule import allocate
 from sandbox.embedded.steps import EmbeddedStep
+from sandbox.embedded.waiting import wait_for_progress
 from sandbox.embedded.wire import Server, socket_path
 
 __all__ = ["EmbeddedJob", "EmbeddedNode", "SimulatedSlurm", "socket_path"]
 
 TICK = 0.1
-#: Seconds without a change of jobs and nodes after which a wait fails; long, because a busy machine is slow.
-NO_PROGRESS_SECONDS = 300
 REQUEUE_DELAY = 4.0
 
 
@@ -83,16 +82,9 @@ class SimulatedSlurm:
         self.idle_scans = 0  # for nodes that have been idle for SuspendTime
         self.jobs: dict[int, EmbeddedJob] = {}
         self.lock = threading.RLock()
-        local_settings = {
-            "state_dir": str(self.directory),
-            "socket": str(socket_path(self.directory, "burst")),
-            "metrics": None,
-        }
-        config = self.directory / "burst.json"
-        config.write_text(json.dumps({**burst_config, **local_settings}))
-        variables = {"LANDBRIDGE_BURST_CONFIG": str(config), "AWS_EC2_METADATA_DISABLED": "true", **(environment or {})}
         self.socket = socket_path(self.directory)
         install(self.directory / "bin", self.socket)
+        variables = {**burst_variables(self.directory, burst_config), **(environment or {})}
         self.programs = Programs(self.directory, self.directory / "bin", variables)
         self._steps: dict[int, EmbeddedStep] = {}
         self._prolog_done: set[tuple[int, int]] = set()
@@ -179,31 +171,14 @@ class SimulatedSlurm:
     def wait_for(self, condition: Callable[[], object], problem: str) -> None:
         """Wait until `condition()` is true.
 
-        Raise TimeoutError when the state of jobs and nodes has not changed for `NO_PROGRESS_SECONDS`, with the problem,
-        that state and the end of the programs' log.
+        Raise TimeoutError when the state of jobs and nodes does not change any more, with the problem, that state and
+        the end of the programs' log.
         """
-        last_state, deadline = "", 0.0
-        while not condition():
-            state = self._describe()
-            if state != last_state:
-                last_state, deadline = state, time.monotonic() + NO_PROGRESS_SECONDS
-            elif time.monotonic() > deadline:
-                log = self.directory / "programs.log"
-                log_end = log.read_text(errors="replace")[-3000:] if log.exists() else ""
-                raise TimeoutError(f"{problem}; no progress in {NO_PROGRESS_SECONDS} s:\n{state}\n{log_end}")
-            time.sleep(0.05)
+        wait_for_progress(condition, self._describe, problem, self.directory / "programs.log")
 
     def _describe(self) -> str:
         with self.lock:
-            jobs = [
-                f"job {job.id}: {job.state} {job.reason} {','.join(job.nodes)} {job.admin_comment}"
-                for job in self.jobs.values()
-            ]
-            nodes = [
-                f"{node.name}: {node.state} {'+'.join(sorted(node.flags))} {node.reason}"
-                for node in self.nodes.values()
-            ]
-        return "\n".join(jobs + nodes)
+            return state_text(self.jobs.values(), self.nodes.values())
 
     def cancel(self, job: EmbeddedJob) -> None:
         with self.lock:
@@ -255,7 +230,7 @@ class SimulatedSlurm:
             with self.lock:
                 self._watch_steps()
                 self._watch_nodes()
-                allocated = self._schedule()
+                allocated = allocate(self.jobs.values(), self.nodes)
                 waiting = [(job, self._power_up([self.nodes[name] for name in job.nodes])) for job in allocated]
             if any(names for _, names in waiting):
                 self.programs.resume([n for _, names in waiting for n in names], [pair for pair in waiting if pair[1]])
@@ -269,25 +244,6 @@ class SimulatedSlurm:
                 self._prolog_done.add((job.id, restarts))
             elif job.state == "CONFIGURING" and job.restarts == restarts:
                 self._requeue(job, "PrologSlurmctld failed")
-
-    def _schedule(self) -> list[EmbeddedJob]:
-        allocated = []
-        for job in self.jobs.values():
-            if job.state != "PENDING" or time.time() < job.eligible:
-                continue
-            for group in groups(self.nodes.values(), job.partition):
-                free = sorted((node for node in group if node.free), key=lambda node: "POWERED_DOWN" in node.flags)
-                if len(free) >= job.size:
-                    chosen = sorted(free[: job.size], key=lambda node: list(self.nodes).index(node.name))
-                    job.nodes, job.started = tuple(node.name for node in chosen), time.time()
-                    for node in chosen:
-                        node.state, node.job = "ALLOCATED", job.id
-                    job.become("CONFIGURING", compress(job.nodes))
-                    allocated.append(job)
-                    break
-            else:
-                job.reason = "Resources"
-        return allocated
 
     def _power_up(self, nodes: list[EmbeddedNode]) -> list[str]:
         started = [node for node in nodes if "POWERED_DOWN" in node.flags]
@@ -316,22 +272,14 @@ class SimulatedSlurm:
                     job.become("TIMEOUT" if code is None else "FAILED" if code else "COMPLETED")
 
     def _watch_nodes(self) -> None:
-        now = time.monotonic()
-        late = [n for n in self.nodes.values() if "POWERING_UP" in n.flags and n.state != "DOWN" and now > n.resume_by]
+        late = late_nodes(self.nodes.values())
         for node in late:
             self.node_down(node, "ResumeTimeout reached")
             node.flags = (node.flags - {"POWERING_UP"}) | {"POWERED_DOWN"}
         if late:
             self.programs.resume_fail([node.name for node in late])
-        for node in self.nodes.values():
-            if "POWERING_DOWN" in node.flags and now > node.down_at:
-                node.flags = (node.flags - {"POWERING_DOWN"}) | {"POWERED_DOWN"}
-                node.address, node.instance = node.name, ""
-        idle = [
-            n for n in self.nodes.values() if n.cloud and n.up and n.free and now > n.idle_since + self.suspend_time
-        ]
-        excepted = {word.partition(":")[0] for word in self.suspend_exc_nodes.split(",")}  # words with counts of 1
-        idle = [node for node in idle if "POWERED_DOWN" not in node.flags and node.name not in excepted]
+        end_power_down(self.nodes.values())
+        idle = idle_nodes(self.nodes.values(), self.suspend_time, self.suspend_exc_nodes)
         if idle:
             self._power_down(idle)
         self.idle_scans += 1

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, job, wait_for
 from sandbox.demo.full import clients
 from sandbox.session import ensure_cloud
+from tests.e2e.burst_conditions import all_off
 
 T = TypeVar("T")
 SERVICE = "landbridge-burst.service"
@@ -290,13 +291,3 @@ def fresh(bursting: Bursting) -> Iterator[None]:
     yield
     bursting.cloud.control(reset=True)
     bursting.settle()
-
-
-def has(count: int) -> Callable[[Sized], bool]:
-    """Return a test for a collection's size."""
-    return lambda members: len(members) == count
-
-
-def all_off(states: Mapping[str, frozenset[str]]) -> bool:
-    """Tell whether Slurm shows every node as powered down."""
-    return all("POWERED_DOWN" in state for state in states.values())

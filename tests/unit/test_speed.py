@@ -67,6 +67,38 @@ def test_a_command_loads_its_own_module_alone() -> None:
     assert {name.rpartition(".")[2] for name in others} <= {"check", "common", "display", "excerpt", "main"}
 
 
+# Plans of whole hosts, which no rule needs: each imports some tens of other plans.
+WHOLE = {
+    "landbridge.plan.ansible.inventory",
+    "landbridge.plan.ansible.burst",
+    "landbridge.plan.node_image.node_image",
+    "landbridge.plan.outputs",
+    "landbridge.plan.site.health",
+    "landbridge.plan.site.mlops",
+    "landbridge.plan.slurm.conf",
+    "landbridge.plan.slurm.files",
+    "landbridge.rules.explanation",
+}
+
+
+@pytest.mark.parametrize("environment", ["hybrid", "frontier"])
+def test_check_imports_no_plan_of_whole_hosts(environment: str) -> None:
+    loaded = modules("check", "-s", environment)
+    assert "landbridge.plan.cost" in loaded
+    assert loaded & WHOLE == set()
+
+
+def test_the_import_of_the_rules_builds_no_validators_of_plans_and_facts() -> None:
+    code = (
+        "import landbridge.rules; from landbridge.catalog.files import Facts; from landbridge.plan.args import Args; "
+        "every = [*Facts.__subclasses__(), *Args.__subclasses__()]; assert len(every) > 100; "
+        "print(*sorted(model.__name__ for model in every if model.__pydantic_complete__))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    # These are the types of default values.
+    assert set(done.stdout.split()) <= {"Cipher", "LaunchTargets"}
+
+
 def test_help_needs_neither_environment_nor_models() -> None:
     loaded = modules("--help")
     assert packages(loaded) & (GIANTS - {"sandbox"} | {"pydantic", "yaml"}) == set()

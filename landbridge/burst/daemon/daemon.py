@@ -7,7 +7,6 @@ actions; on SIGHUP it reads the configuration again. It may be killed at any poi
 """
 
 import argparse
-import fcntl
 import gc
 import signal
 import socket
@@ -18,7 +17,6 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TextIO
 
 from botocore.exceptions import BotoCoreError
 
@@ -27,9 +25,10 @@ from landbridge.burst.aws.regions import ec2_of_regions
 from landbridge.burst.aws.unattached import UnattachedCollector
 from landbridge.burst.config.certificate import read_validity
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
+from landbridge.burst.daemon.host_lock import lock_host
 from landbridge.burst.daemon.job_starts import JobStarts
 from landbridge.burst.daemon.log import log
-from landbridge.burst.daemon.metrics import Metrics, serve
+from landbridge.burst.daemon.metrics import Metrics, serve_if_set
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.daemon.systemd import notify
 from landbridge.burst.daemon.wakeups import Wakeups
@@ -41,9 +40,6 @@ from landbridge.burst.model.errors import AwsError
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.hostlist import compress
-
-if TYPE_CHECKING:
-    from http.server import ThreadingHTTPServer
 
 PASS_INTERVAL_SECONDS = 15.0
 #: Minimum time between two passes, in which the state of Slurm and EC2 can change.
@@ -70,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(COLLECTION_THRESHOLD)
     try:
         config = load(options.config)
-        lock = _lock_host(config.state_dir / LOCK)
+        lock = lock_host(config.state_dir / LOCK)
         daemon = Daemon(config, lambda: load(options.config))
     except (ConfigError, BotoCoreError, OSError, sqlite3.Error) as error:
         log(f"cannot start: {error}")
@@ -106,7 +102,7 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._signal)
         self._listen()
-        server = self._serve()
+        server = serve_if_set(self.metrics, self.config.metrics)
         notify("READY=1")
         log(f"started for {self.config.policy.cluster}: {', '.join(self.config.policy.pools) or 'no pool'}")
         while not self._stopping:
@@ -282,15 +278,6 @@ class Daemon:
         self._wakeups.listen(self.config.socket, PASS_INTERVAL_SECONDS)
         self._job_starts.listen(self.config.prolog_socket)
 
-    def _serve(self) -> "ThreadingHTTPServer | None":
-        if self.config.metrics is None:
-            return None
-        try:
-            return serve(self.metrics, self.config.metrics)
-        except OSError as error:
-            log(f"no metrics on {self.config.metrics}: {error.strerror}")
-            return None
-
     def _wait(self, due: float | None) -> None:
         seconds = (
             PASS_INTERVAL_SECONDS
@@ -298,18 +285,6 @@ class Daemon:
             else min(PASS_INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, due - time.time()))
         )
         self._wakeups.wait(seconds)
-
-
-def _lock_host(path: Path) -> TextIO:
-    """Lock the file that permits one daemon on this host; raise OSError if another one holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("a")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise OSError(f"{path}: another daemon runs") from None
-    return file
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from landbridge.burst.daemon.log import log
 from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, ObservationKind, SlurmView, State
 from landbridge.timestamps import month_of
 
@@ -195,6 +196,17 @@ GAUGES = {
     "held_usd": "Budget holds: worst-case cost of running instances.",
     "spent_usd": "Cost of terminated instances.",
 }
+
+
+def serve_if_set(metrics: Metrics, address: str | None) -> ThreadingHTTPServer | None:
+    """Serve the metrics on the address of the settings. Without one, or if it cannot be used, serve none."""
+    if address is None:
+        return None
+    try:
+        return serve(metrics, address)
+    except OSError as error:
+        log(f"no metrics on {address}: {error.strerror}")
+        return None
 
 
 def serve(metrics: Metrics, address: str) -> ThreadingHTTPServer:

@@ -267,10 +267,8 @@ def _security_group_rules(share: Share, client_count: int, max_rules: int) -> It
     is_lustre = isinstance(share, FsxLustre)
     port_ranges = _ports(share)
     if (client_count + is_lustre) * len(port_ranges) > max_rules:
-        first, last = (
-            min(port_range.first for port_range in port_ranges),
-            max(port_range.last for port_range in port_ranges),
-        )
+        first = min(port_range.first for port_range in port_ranges)
+        last = max(port_range.last for port_range in port_ranges)
         port_ranges = (port_ranges[0].model_copy(update={"first": first, "last": last}),)
     for port_range in port_ranges:
         port_span, directions = (port_range.first, port_range.last), ("in", "out") if is_lustre else ("in",)

@@ -66,6 +66,12 @@ def main_class(environment: Environment) -> str | None:
     return next(iter([*in_aws, *permitted]), None)
 
 
+def artifact_class(environment: Environment) -> str | None:
+    """Return the data class of the first server's artifacts if they are in AWS, else None."""
+    chosen = main_class(environment)
+    return chosen if chosen is not None and "aws" in environment.data_classes[chosen].sites else None
+
+
 def mlflow_servers(environment: Environment) -> tuple[MlflowServer, ...]:
     """Return the servers of the first class and of every other class of an account, in the order of `data_classes` after
     the first. A class that may not be on the server's host has none, and a Slurm that runs already has no server.

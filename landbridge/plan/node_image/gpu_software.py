@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from landbridge.catalog import InstanceType, Platform, generation, gpu_stack, gpus, instances, platforms
-from landbridge.catalog.aws.images import PublicImage, image_behind
+from landbridge.catalog.aws.images import PublicImage
 from landbridge.catalog.hardware.node_software import node_software
 from landbridge.catalog.hardware.published import published
 from landbridge.catalog.slurm.sources import slurm_sources
 from landbridge.environment import Environment, ImageBuild
 from landbridge.plan.ansible.gpu_tools import toolkit_packages
-from landbridge.plan.aws.images import build_parent, image_sources
+from landbridge.plan.node_image.parent import driver_is_published, parent_image
 from landbridge.plan.slurm.packages import SERVICE_SYSTEM, slurm_packages
 
 #: Folder of Open MPI that the EFA installer creates.
@@ -51,19 +51,6 @@ def gpu_image_variables(environment: Environment, name: str, build: ImageBuild) 
         variables |= {"landbridge_nccl_tests": True, "nccl_tests_cuda": _CUDA, "nccl_tests_nccl": _CUDA}
         variables["nccl_tests_mpi"] = _OPEN_MPI if has_efa else ""
     return variables
-
-
-def parent_image(environment: Environment, build: ImageBuild) -> PublicImage | None:
-    """Return the parent image of a build; None if the catalogue does not have it."""
-    parameter = image_sources(environment).get(build_parent(build))
-    return image_behind(parameter) if parameter is not None else None
-
-
-def driver_is_published(parent: PublicImage | None, system: str, architecture: str) -> bool:
-    """Return true if the parent image has NVIDIA's driver, or the default branch is published for its system."""
-    if parent is not None and parent.driver is not None:
-        return parent.driver != "neuron"
-    return gpu_stack().branch in published().driver.branches(system, architecture)
 
 
 def _kinds(environment: Environment, name: str) -> Iterator[InstanceType]:

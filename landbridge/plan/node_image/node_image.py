@@ -5,9 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from landbridge.catalog import instances
 from landbridge.catalog.aws.image_builder import image_builder
-from landbridge.catalog.aws.images import architecture_of, image_behind, root_device
+from landbridge.catalog.aws.images import image_behind, root_device
 from landbridge.environment import Environment, ImageBuild
 from landbridge.findings import Finding, FindingsError
 from landbridge.plan.ansible.inventory import inventory
@@ -16,6 +15,7 @@ from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.data_hub import bucket_prefix
 from landbridge.plan.aws.images import IMAGE, build_parent, copy_regions, image_sources
 from landbridge.plan.node_image.gpu_software import gpu_image_variables
+from landbridge.plan.node_image.parent import build_architecture
 from landbridge.plan.zones import storage_zone
 
 #: Hexadecimal digits of the digest in a version: 7 give a number below 2^30, Image Builder's limit.
@@ -133,14 +133,6 @@ def _image(environment: Environment, name: str, build: ImageBuild, locked: Mappi
         },
         tags={**tags(environment), IMAGE: name},
     )
-
-
-def build_architecture(environment: Environment, build: ImageBuild) -> str:
-    """Return the CPU architecture of an image: the build instance's, else the parent image's."""
-    kind = instances().get(build.instance or "")
-    if kind is not None:
-        return kind.cpus.architecture
-    return architecture_of(image_sources(environment).get(build_parent(build), "")) or "x86_64"
 
 
 def _variables(environment: Environment, name: str, build: ImageBuild) -> dict[str, Any]:

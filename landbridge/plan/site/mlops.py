@@ -1,4 +1,4 @@
-"""MLflow: the data class of the first server's artifacts, and the variables of the role mlflow and of jobs."""
+"""MLflow: the variables of the role mlflow and of jobs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,19 +9,12 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import (
     MlflowServer,
     account_servers,
-    main_class,
     mlflow_servers,
     tracking_uri,
 )
 from landbridge.plan.outputs import StackOutputs
 
 _TRACKING_URI = "MLFLOW_TRACKING_URI"
-
-
-def artifact_class(environment: Environment) -> str | None:
-    """Return the data class of the first server's artifacts if they are in AWS, else None."""
-    chosen = main_class(environment)
-    return chosen if chosen is not None and "aws" in environment.data_classes[chosen].sites else None
 
 
 def mlflow_variables(

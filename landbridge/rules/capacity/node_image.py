@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 from landbridge.catalog import gpu_stack, instances, slurm_archive, slurm_sources
 from landbridge.catalog.aws.image_builder import image_builder
-from landbridge.catalog.aws.images import PublicImage, image_behind
+from landbridge.catalog.aws.images import image_behind
 from landbridge.catalog.hardware.published import published
 from landbridge.environment import Environment, ImageBuild, Loaded
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.images import build_parent, copy_regions, image_sources
-from landbridge.plan.node_image.gpu_software import driver_is_published
-from landbridge.plan.node_image.node_image import build_architecture
+from landbridge.plan.node_image.parent import build_architecture, driver_is_published, parent_image
 from landbridge.plan.zones import environment_zones, services_zones
 from landbridge.rules.capacity.images import IMAGES, booted_images
 from landbridge.rules.environment_paths import pool_capacities, suggestion
@@ -77,7 +76,7 @@ def node_image_slurm(environment: Environment) -> Iterator[Finding]:
     if slurm.packaging == "schedmd" or slurm.packages_release is not None:
         return
     for name, build, path in builds(environment):
-        parent = _parent_image(environment, build)
+        parent = parent_image(environment, build)
         if parent is not None and parent.os in slurm_sources().systems and parent.os not in slurm_archive().systems:
             message = f"{name} is built on {parent.os}, which has no packages of Slurm {slurm.version}"
             fix = f"build them (landbridge packages slurm {slurm.version}), and write packaging: schedmd in scheduler.slurm"
@@ -115,8 +114,8 @@ def node_image_driver(environment: Environment) -> Iterator[Finding]:
     """
     for owner, name in booted_images(environment):
         build = environment.aws.images[name].build
-        parent_image = _parent_image(environment, build) if build is not None else None
-        if build is None or parent_image is None or parent_image.driver is not None:
+        parent = parent_image(environment, build) if build is not None else None
+        if build is None or parent is None or parent.driver is not None:
             continue
         accelerated = next(
             (
@@ -129,13 +128,13 @@ def node_image_driver(environment: Environment) -> Iterator[Finding]:
         if accelerated is not None and (kind := accelerated.type) is not None and kind.accelerators is not None:
             architecture = kind.cpus.architecture
             is_gpu = kind.accelerators.kind == "gpu"
-            if is_gpu and driver_is_published(parent_image, parent_image.os, architecture):
+            if is_gpu and driver_is_published(parent, parent.os, architecture):
                 continue
             branch = gpu_stack().branch
             systems = published().driver.systems_with(branch, architecture)
             message = (
                 f"{name} is built on {build_parent(build)}, which has no driver for the accelerators of "
-                f"{accelerated.instance}, and branch {branch} is not published for {parent_image.os}"
+                f"{accelerated.instance}, and branch {branch} is not published for {parent.os}"
             )
             fix = f"use a parent image with the driver (a Deep Learning AMI), or with {' or '.join(reversed(systems))}"
             related = (accelerated.instance_path, (*IMAGES, name))
@@ -155,9 +154,11 @@ def node_image_instance(environment: Environment) -> Iterator[Finding]:
             fix = suggestion(build.instance, instances())
             yield error((*path, "instance"), message, fix=fix)
             continue
-        parent_image, expected = _parent_image(environment, build), build_architecture(environment, build)
-        if kind is not None and parent_image is not None and expected not in parent_image.architectures:
-            message = f"{build.instance} is {expected}; the parent {build_parent(build)} is for {parent_image.architectures[0]}"
+        parent, expected = parent_image(environment, build), build_architecture(environment, build)
+        if kind is not None and parent is not None and expected not in parent.architectures:
+            message = (
+                f"{build.instance} is {expected}; the parent {build_parent(build)} is for {parent.architectures[0]}"
+            )
             yield error((*path, "instance"), message, related=((*path, "parent"),))
         for owner, booted in booted_images(environment):
             if booted == name and owner.type is not None and owner.type.cpus.architecture != expected:
@@ -224,9 +225,3 @@ def node_image_sources(environment: Environment) -> Iterator[Finding]:
             message = f"the build of {name} has no NAT, and its packages are at {build.apt_mirror}"
             fix = "write apt_proxy: and python_find_links: with on-prem hosts, or nat: single"
             yield warning(path, message, fix=fix, related=(("aws", "nat"),))
-
-
-def _parent_image(environment: Environment, build: ImageBuild) -> PublicImage | None:
-    """Return the parent image of a build; None if the catalogue does not have it."""
-    parameter = image_sources(environment).get(build_parent(build))
-    return image_behind(parameter) if parameter is not None else None

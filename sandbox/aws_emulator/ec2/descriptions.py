@@ -13,7 +13,7 @@ from moto.ec2.models.core import TaggedEC2Resource
 from moto.ec2.utils import EC2_PREFIX_TO_RESOURCE, get_prefix
 
 from sandbox.aws_emulator.emulator_state import EmulatorState
-from sandbox.aws_emulator.network.dependencies import error
+from sandbox.aws_emulator.network.checks import error
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.moto_hooks import before
 

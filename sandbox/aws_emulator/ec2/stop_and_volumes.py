@@ -10,7 +10,7 @@ from typing import Any
 from moto.ec2.models import EC2Backend
 
 from sandbox.aws_emulator.emulator_state import EmulatorState
-from sandbox.aws_emulator.network.dependencies import error
+from sandbox.aws_emulator.network.checks import error
 from sandbox.aws_emulator.server.errors import CloudError
 from sandbox.aws_emulator.server.moto_hooks import before
 

@@ -1,24 +1,23 @@
-"""Dependency checks of deletions and quota checks of creations, which EC2 has and moto does not have.
+"""Dependency checks of deletions, which EC2 has and moto does not have, and the installation of all checks in moto.
 
-Source: EC2 API Reference, error codes DependencyViolation, IncorrectState, *LimitExceeded; the API pages of each
+Source: EC2 API Reference, error codes DependencyViolation and IncorrectState; the API pages of each
 delete.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from moto.ec2.models import EC2Backend
 from moto.ec2.utils import generate_route_id
 
-from sandbox.aws_emulator.ec2 import quotas
 from sandbox.aws_emulator.emulator_state import EmulatorState
+from sandbox.aws_emulator.network.checks import Judge, alive, error
+from sandbox.aws_emulator.network.creations import CREATES, REFUSALS, below_quota, check_rule_count
 
 #: Function that yields the ids of dependent resources.
 Dependants = Callable[[Any, Mapping[str, Any]], Iterator[str]]
-#: Function that raises an error of EC2 for the arguments of a call.
-Judge = Callable[[Any, Mapping[str, Any]], None]
 _ORIGINAL: dict[str, Any] = {}
 
 
@@ -26,12 +25,12 @@ def install(emulator: EmulatorState) -> None:
     """Install checks of deletions and creations in moto. Global to the process, as moto's state is."""
     for name, (code, dependants) in _DELETES.items():
         _before(name, _no_dependants(code, dependants))
-    for name, (service, quota, code, count) in _CREATES.items():
-        _before(name, _both(_REFUSALS.get(name), _below_quota(emulator, service, quota, code, count)))
+    for name, (service, quota, code, count) in CREATES.items():
+        _before(name, _both(REFUSALS.get(name), below_quota(emulator, service, quota, code, count)))
     for name, correct in _CORRECTIONS.items():
         _before(name, correct)
     # moto's limit is 60 rules per security group and ignores the account's quota.
-    EC2Backend._verify_group_will_respect_rule_count_limit = partial(_check_rule_count, emulator)
+    EC2Backend._verify_group_will_respect_rule_count_limit = partial(check_rule_count, emulator)
 
 
 def _before(name: str, judge: Judge) -> None:
@@ -64,42 +63,6 @@ def _no_dependants(code: str, dependants: Dependants) -> Callable[[Any, Mapping[
     return judge
 
 
-def _below_quota(
-    emulator: EmulatorState, service: str, quota: str, code: str, count: Callable[[Any, Mapping[str, Any]], int]
-) -> Callable[[Any, Mapping[str, Any]], None]:
-    def judge(backend: Any, arguments: Mapping[str, Any]) -> None:
-        most = quotas.value(emulator, service, quota)
-        if count(backend, arguments) >= most:
-            raise error(code, f"The maximum number of these has been reached: {most:.0f} ({quota}).")
-
-    return judge
-
-
-def _check_rule_count(
-    emulator: EmulatorState,
-    group: Any,
-    rule_count: int,
-    ranges: Sequence[Any],
-    groups: Sequence[Any] | None = None,
-    egress: bool = False,
-) -> None:
-    most = quotas.value(emulator, "vpc", "L-0EA8095F")
-    if rule_count + len(ranges or ()) + len(groups or ()) > most:
-        message = f"The maximum number of rules per security group has been reached: {most:.0f} ({group.id})."
-        raise error("RulesPerSecurityGroupLimitExceeded", message)
-
-
-def error(code: str, message: str) -> Exception:
-    """Return an error of the class that moto answers with: these checks run inside moto's calls."""
-    from moto.ec2.exceptions import EC2ClientError
-
-    return EC2ClientError(code, message)
-
-
-def _alive(resources: Any) -> list[Any]:
-    return [resource for resource in resources if "delet" not in str(getattr(resource, "state", ""))]
-
-
 def _instances(backend: Any) -> list[Any]:
     return [instance for instance in backend.all_instances() if instance.state != "terminated"]
 
@@ -113,17 +76,17 @@ def _of_vpc(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
         for internet_gateway in backend.internet_gateways.values()
         if internet_gateway.vpc and internet_gateway.vpc.id == vpc
     )
-    yield from (endpoint.id for endpoint in _alive(backend.vpc_end_points.values()) if endpoint.vpc_id == vpc)
-    attachments = _alive(backend.transit_gateway_attachments.values())
+    yield from (endpoint.id for endpoint in alive(backend.vpc_end_points.values()) if endpoint.vpc_id == vpc)
+    attachments = alive(backend.transit_gateway_attachments.values())
     yield from (attachment.id for attachment in attachments if getattr(attachment, "vpc_id", None) == vpc)
 
 
 def _of_subnet(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
     subnet = arguments["subnet_id"]
-    yield from (gateway.id for gateway in _alive(backend.nat_gateways.values()) if gateway.subnet_id == subnet)
-    endpoints = _alive(backend.vpc_end_points.values())
+    yield from (gateway.id for gateway in alive(backend.nat_gateways.values()) if gateway.subnet_id == subnet)
+    endpoints = alive(backend.vpc_end_points.values())
     yield from (endpoint.id for endpoint in endpoints if subnet in (endpoint.subnet_ids or []))
-    attachments = _alive(backend.transit_gateway_attachments.values())
+    attachments = alive(backend.transit_gateway_attachments.values())
     yield from (
         attachment.id for attachment in attachments if subnet in (getattr(attachment, "subnet_ids", None) or [])
     )
@@ -139,7 +102,7 @@ def _of_group(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
         rules = (*other.ingress_rules, *other.egress_rules)
         if other.id != group_id and any(rule.source_group.get("GroupId") == group_id for rule in rules):
             yield other.id
-    endpoints = _alive(backend.vpc_end_points.values())
+    endpoints = alive(backend.vpc_end_points.values())
     yield from (endpoint.id for endpoint in endpoints if group_id in (endpoint.security_group_ids or []))
     for instance in _instances(backend):
         if any(group.id == group_id for nic in instance.nics.values() for group in nic.group_set):
@@ -149,14 +112,14 @@ def _of_group(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
 
 def _of_internet_gateway(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
     """Yield the public NAT gateways of the VPC, which depend on the internet gateway."""
-    for gateway in _alive(backend.nat_gateways.values()):
+    for gateway in alive(backend.nat_gateways.values()):
         inside = backend.get_subnet(gateway.subnet_id).vpc_id == arguments["vpc_id"]
         if gateway.connectivity_type != "private" and inside:
             yield gateway.id
 
 
 def _of_address(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
-    for gateway in _alive(backend.nat_gateways.values()):
+    for gateway in alive(backend.nat_gateways.values()):
         allocation_ids = [address.get("allocationId") for address in gateway.address_set]
         if arguments.get("allocation_id") in allocation_ids:
             yield gateway.id
@@ -164,10 +127,10 @@ def _of_address(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
 
 def _of_transit_gateway(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
     transit_gateway_id = arguments["transit_gateway_id"]
-    for attachment in _alive(backend.transit_gateway_attachments.values()):
+    for attachment in alive(backend.transit_gateway_attachments.values()):
         if transit_gateway_id in _gateways_of(attachment) and attachment.resource_type != "vpn":
             yield attachment.id
-    connections = _alive(backend.vpn_connections.values())
+    connections = alive(backend.vpn_connections.values())
     yield from (connection.id for connection in connections if connection.transit_gateway_id == transit_gateway_id)
 
 
@@ -178,7 +141,7 @@ def _gateways_of(attachment: Any) -> tuple[str, ...]:
 
 
 def _of_customer_gateway(backend: Any, arguments: Mapping[str, Any]) -> Iterator[str]:
-    connections = _alive(backend.vpn_connections.values())
+    connections = alive(backend.vpn_connections.values())
     yield from (
         connection.id
         for connection in connections
@@ -195,31 +158,6 @@ _DELETES: Mapping[str, tuple[str, Dependants]] = {
     "delete_transit_gateway": ("IncorrectState", _of_transit_gateway),
     "delete_customer_gateway": ("IncorrectState", _of_customer_gateway),
 }
-
-
-def _zone_of(backend: Any, subnet: str) -> str:
-    return str(backend.get_subnet(subnet).availability_zone)
-
-
-def _nat_gateways(backend: Any, arguments: Mapping[str, Any]) -> int:
-    zone = _zone_of(backend, arguments["subnet_id"])
-    return sum(_zone_of(backend, gateway.subnet_id) == zone for gateway in _alive(backend.nat_gateways.values()))
-
-
-def _subnets(backend: Any, arguments: Mapping[str, Any]) -> int:
-    return sum(subnet.vpc_id == arguments["vpc_id"] for zone in backend.subnets.values() for subnet in zone.values())
-
-
-def _routes(backend: Any, arguments: Mapping[str, Any]) -> int:
-    """Return the number of routes created by CreateRoute; default and propagated routes do not count."""
-    if arguments.get("local") or str(arguments.get("gateway_id")).startswith("vpce-"):
-        return -1
-    table = backend.get_route_table(arguments["route_table_id"])
-    return sum(not route.local and not str(route.gateway).startswith("vpce-") for route in table.routes)
-
-
-def _route_tables(backend: Any, arguments: Mapping[str, Any]) -> int:
-    return sum(route_table.vpc_id == arguments["vpc_id"] for route_table in backend.route_tables.values())
 
 
 def _interface_of_nat_gateway(backend: Any, arguments: Mapping[str, Any]) -> None:
@@ -248,60 +186,3 @@ _CORRECTIONS: Mapping[str, Callable[[Any, Mapping[str, Any]], None]] = {
     "delete_nat_gateway": _interface_of_nat_gateway,
     "delete_vpc_endpoints": _routes_of_endpoints,
 }
-
-
-_CREATES: Mapping[str, tuple[str, str, str, Callable[[Any, Mapping[str, Any]], int]]] = {
-    "create_vpc": ("vpc", "L-F678F1CE", "VpcLimitExceeded", lambda backend, _: len(backend.vpcs)),
-    "create_subnet": ("vpc", "L-407747CB", "SubnetLimitExceeded", _subnets),
-    "create_route": ("vpc", "L-93826ACB", "RouteLimitExceeded", _routes),
-    "create_route_table": ("vpc", "L-589F43AA", "RouteTableLimitExceeded", _route_tables),
-    "create_security_group": (
-        "vpc",
-        "L-E79EC296",
-        "SecurityGroupLimitExceeded",
-        lambda backend, _: sum(map(len, backend.groups.values())),
-    ),
-    "create_internet_gateway": (
-        "vpc",
-        "L-A4707A72",
-        "InternetGatewayLimitExceeded",
-        lambda backend, _: len(backend.internet_gateways),
-    ),
-    "create_nat_gateway": ("vpc", "L-FE5A380F", "NatGatewayLimitExceeded", _nat_gateways),
-    "allocate_address": ("ec2", "L-0263D0A3", "AddressLimitExceeded", lambda backend, _: len(backend.addresses)),
-    "create_transit_gateway": (
-        "ec2",
-        "L-A2478D36",
-        "TransitGatewayLimitExceeded",
-        lambda backend, _: len(_alive(backend.transit_gateways.values())),
-    ),
-    "create_customer_gateway": (
-        "ec2",
-        "L-4FB7FF5D",
-        "CustomerGatewayLimitExceeded",
-        lambda backend, _: len(_alive(backend.customer_gateways.values())),
-    ),
-    "create_vpn_connection": (
-        "ec2",
-        "L-3E6EC3A3",
-        "VpnConnectionLimitExceeded",
-        lambda backend, _: len(_alive(backend.vpn_connections.values())),
-    ),
-}
-
-
-def _check_internet_gateway(backend: Any, arguments: Mapping[str, Any]) -> None:
-    """Refuse a public NAT gateway in a VPC without an internet gateway. EC2 itself accepts the call, and the NAT gateway
-    then fails with this code and message.
-
-    Source: Amazon VPC User Guide, "Troubleshoot NAT gateways", failure reasons; read 2026-11-25.
-    """
-    if arguments.get("connectivity_type") == "private":
-        return
-    vpc = backend.get_subnet(arguments["subnet_id"]).vpc_id
-    if not any(gateway.vpc and gateway.vpc.id == vpc for gateway in backend.internet_gateways.values()):
-        raise error("Gateway.NotAttached", f"Network {vpc} has no Internet gateway attached")
-
-
-#: Checks of creations that also have a quota.
-_REFUSALS: Mapping[str, Judge] = {"create_nat_gateway": _check_internet_gateway}

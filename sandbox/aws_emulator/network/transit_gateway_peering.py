@@ -15,7 +15,7 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.responses import EC2Response
 
 from sandbox.aws_emulator.emulator_state import EmulatorState
-from sandbox.aws_emulator.network.dependencies import error
+from sandbox.aws_emulator.network.checks import error
 from sandbox.aws_emulator.network.transit_gateway_route_tables import attachment_of, forget, table_of
 
 _ORIGINAL: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from moto.ec2.models import EC2Backend
 from moto.ec2.models.transit_gateway_route_tables import TransitGatewayRelations
 
 from sandbox.aws_emulator.emulator_state import EmulatorState
-from sandbox.aws_emulator.network.dependencies import error
+from sandbox.aws_emulator.network.checks import error
 
 _ORIGINAL: dict[str, Any] = {}
 

@@ -29,8 +29,9 @@ for file in "$LAB_SLURM"/*; do show "${file##*/}"; done
 
 
 def last_play(tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return site.yml's play that restarts nodes, with the check of the budget and then `tasks`."""
-    restart = yaml_text.load((ROOT / "ansible/site.yml").read_text())[-1]
+    """Return the play that restarts nodes at the end of site.yml, with the check of the budget and then `tasks`."""
+    imported = yaml_text.load((ROOT / "ansible/site.yml").read_text())[-1]["ansible.builtin.import_playbook"]
+    restart = yaml_text.load((ROOT / "ansible" / imported).read_text())[-1]
     assert restart["tasks"][0]["ansible.builtin.include_role"] == {"name": "node_restart", "tasks_from": "budget"}
     return {**restart, "tasks": [restart["tasks"][0], *tasks]}
 

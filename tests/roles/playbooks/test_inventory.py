@@ -109,7 +109,9 @@ def test_a_bad_file_is_refused_with_file_and_line(tmp_path: Path) -> None:
     assert f"Pulumi.bad.yaml:{line}:" in completed.stderr
 
 
-@pytest.mark.parametrize("playbook", ["ansible/site.yml", "ansible/playbooks/node_image.yml"])
+@pytest.mark.parametrize(
+    "playbook", ["ansible/site.yml", "ansible/playbooks/add_node.yml", "ansible/playbooks/node_image.yml"]
+)
 def test_playbooks_parse_and_every_task_has_a_name(tmp_path: Path, playbook: str) -> None:
     program = Path(sys.executable).with_name("ansible-playbook")
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}

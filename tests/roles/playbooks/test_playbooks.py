@@ -62,6 +62,13 @@ def test_add_node_imports_the_sites_playbook() -> None:
     assert [item.get("ansible.builtin.import_playbook") for item in plays] == [None, "../site.yml", None]
 
 
+def test_the_sites_playbook_restarts_nodes_in_service_last() -> None:
+    plays = yaml_text.load((PLAYBOOKS.parent / "site.yml").read_text())
+    imported = [play for play in plays if "ansible.builtin.import_playbook" in play]
+    assert imported == plays[-1:]
+    assert imported[0]["ansible.builtin.import_playbook"] == "playbooks/restart_due_nodes.yml"
+
+
 def test_every_playbook_contains_its_command() -> None:
     for path in PLAYBOOKS.glob("*.yml"):
         assert f"ansible/playbooks/{path.name}" in path.read_text(), path.name

@@ -4,9 +4,6 @@ import importlib.util
 import json
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -248,41 +245,6 @@ def test_a_half_configured_lnet_is_an_error(
     assert efa.main() == 1
     assert "lnetctl udsp add" in capsys.readouterr().err
     assert "systemctl start scratch.mount" not in recorded_calls(tmp_path)
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[str]:
-    if os.geteuid() or not all(map(shutil.which, ("losetup", "mkfs.xfs", "wipefs", "unshare", "blkid"))):
-        pytest.skip("needs root, loop devices and mkfs.xfs")
-    image = tmp_path / "image"
-    with image.open("wb") as file:
-        file.truncate(320 * 1024**2)
-    loop = subprocess.run(["losetup", "--find", "--show", image], capture_output=True, text=True, check=False)
-    if loop.returncode:
-        pytest.skip(f"no loop device: {loop.stderr.strip()}")
-    yield loop.stdout.strip()
-    subprocess.run(["losetup", "--detach", loop.stdout.strip()], check=True)
-
-
-def test_a_real_disk_is_formatted_and_mounted(tmp_path: Path, disk: str) -> None:
-    """In a separate mount namespace, so that its mounts end with the process."""
-    write_pool(tmp_path, scratch=str(tmp_path / "local"))
-    script = f"""
-import sys; sys.path.insert(0, {str(ROLES.parents[1])!r})
-from pathlib import Path
-from tests.roles.storage.test_node_storage import loaded, PROGRAM
-node, folder = loaded(PROGRAM), Path({str(tmp_path)!r})
-node.POOL, node.JOBS, node.instance_store = folder / "pool.json", folder / "job.json", lambda: [{disk!r}]
-node.labelled = lambda: None if not (folder / "formatted").exists() else {disk!r}
-assert node.main() == 0
-assert node.mounted(str(folder / "local")) == {disk!r}
-"""
-    words = ["unshare", "--mount", sys.executable, "-c", script]
-    subprocess.run(words, check=True, timeout=300)
-    (tmp_path / "formatted").touch()
-    subprocess.run(words, check=True, timeout=300)
-    output = subprocess.run(["blkid", "--probe", disk], capture_output=True, text=True, check=True).stdout
-    assert 'LABEL="lb-scratch"' in output and 'TYPE="xfs"' in output
 
 
 def test_the_node_reads_the_pool_file_of_the_plan() -> None:

@@ -1,18 +1,26 @@
 """Environment on an emulated AWS on the loopback, with all resources that a good environment needs."""
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
+from landbridge.aws_api.client import AwsClient
 from landbridge.environment import Loaded, load_environment
-from landbridge.findings import DataPath
+from landbridge.findings import DataPath, Finding
+from landbridge.live.preflight import PreflightReport, preflight
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.core.samples import GOOD, REMOVED, changed
+
+from . import estate as estates
+from .estate import Estate
 
 Build = Callable[..., Loaded]
 
@@ -73,3 +81,24 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
     status, out, _ = run(capsys, *arguments, "--format", "json")
     return status, json.loads(out)
+
+
+@pytest.fixture
+def estate(cloud: EmulatorProcess) -> Estate:
+    """Return the resources that the good environment needs, created in the emulated account."""
+    return estates.build(cloud)
+
+
+def run_preflight(loaded: Any, cloud: EmulatorProcess) -> PreflightReport:
+    aws = AwsClient(loaded.environment.region, cloud.endpoint, session(cloud.operator_credentials))
+    return preflight(loaded, aws, datetime.now(UTC))
+
+
+@functools.cache
+def session(credentials: Path) -> boto3.session.Session:
+    """Return a session for a credentials file (cached: reading the services' models takes most of the time)."""
+    return boto3.session.Session(region_name="us-east-1")
+
+
+def findings_of(report: PreflightReport, rule: str) -> list[Finding]:
+    return [finding for finding in report.findings if finding.rule == rule]

@@ -52,8 +52,14 @@ def role_value(role: str, name: str, variables: Mapping[str, Any]) -> Any:
 
 @cache
 def _site() -> list[dict[str, Any]]:
-    plays: list[dict[str, Any]] = yaml.safe_load((ANSIBLE / "site.yml").read_text())
-    return plays
+    return list(_plays(ANSIBLE / "site.yml"))
+
+
+def _plays(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the plays of a playbook and of those that it imports."""
+    for play in yaml.safe_load(path.read_text()):
+        imported = play.get("ansible.builtin.import_playbook")
+        yield from _plays(path.parent / imported) if imported else (play,)
 
 
 def _is_in(pattern: str, variables: Mapping[str, Any]) -> bool:

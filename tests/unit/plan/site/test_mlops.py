@@ -7,9 +7,8 @@ import pytest
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.mlflow_servers import mlflow_servers, server_name
+from landbridge.plan.network.mlflow_servers import artifact_class, mlflow_servers, server_name
 from landbridge.plan.outputs import DataHubOutput
-from landbridge.plan.site.mlops import artifact_class
 from tests.unit.core.samples import REMOVED, environment, shipped
 from tests.unit.plan.ansible.test_inventory import OUTPUTS
 from tests.unit.plan.site.test_firewall import CLOUD, DESK, NODE, STRANGER, open_at

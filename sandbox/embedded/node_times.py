@@ -1,0 +1,29 @@
+"""Nodes of the simulated Slurm whose time is over: ResumeTimeout, SuspendTimeout and SuspendTime."""
+
+import time
+from collections.abc import Iterable
+
+from sandbox.embedded.model import EmbeddedNode
+
+
+def late_nodes(nodes: Iterable[EmbeddedNode]) -> list[EmbeddedNode]:
+    """Return the nodes that have not registered within ResumeTimeout."""
+    now = time.monotonic()
+    return [node for node in nodes if "POWERING_UP" in node.flags and node.state != "DOWN" and now > node.resume_by]
+
+
+def end_power_down(nodes: Iterable[EmbeddedNode]) -> None:
+    """Mark the nodes as powered down whose SuspendTimeout has passed."""
+    now = time.monotonic()
+    for node in nodes:
+        if "POWERING_DOWN" in node.flags and now > node.down_at:
+            node.flags = (node.flags - {"POWERING_DOWN"}) | {"POWERED_DOWN"}
+            node.address, node.instance = node.name, ""
+
+
+def idle_nodes(nodes: Iterable[EmbeddedNode], suspend_time: float, suspend_exc_nodes: str) -> list[EmbeddedNode]:
+    """Return the cloud nodes that have been idle for SuspendTime and are not in SuspendExcNodes."""
+    now = time.monotonic()
+    idle = [node for node in nodes if node.cloud and node.up and node.free and now > node.idle_since + suspend_time]
+    excepted = {word.partition(":")[0] for word in suspend_exc_nodes.split(",")}  # words with counts of 1
+    return [node for node in idle if "POWERED_DOWN" not in node.flags and node.name not in excepted]
