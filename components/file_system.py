@@ -20,7 +20,8 @@ class FileSystem(Component):
     Costs its capacity and throughput while it exists, used or not (`landbridge cost`), and 1 USD a month for the key.
     Protects: encryption with its own key (scratch deployments: with an AWS managed key); backups, if its type has them. With
     `protect`, Pulumi refuses to delete or replace it, and it stays in AWS when it is removed from the program. Opens the planned
-    ports between its security group and the groups of its clients only.
+    ports between its security group and the groups of its clients only. EFS over TLS accepts the roles `client_roles` alone, through
+    its access point; root of `root_roles` is root there, that of other clients is squashed.
     """
 
     resource: FileSystemResource
@@ -37,6 +38,8 @@ class FileSystem(Component):
         clients: Mapping[str, pulumi.Input[str]],
         route_table_ids: Sequence[pulumi.Input[str]] = (),
         buckets: Mapping[str, pulumi.Input[str]] | None = None,
+        client_roles: Sequence[pulumi.Input[str]] = (),
+        root_roles: Sequence[pulumi.Input[str]] = (),
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"kind": args.settings.kind}, opts)
@@ -60,6 +63,8 @@ class FileSystem(Component):
             route_table_ids=route_table_ids,
             security_group_id=group.id,
             key_arn=self._key(account).arn if args.own_key else None,
+            client_roles=client_roles,
+            root_roles=root_roles,
             data_options=self._data_options,
             child_options=self._child_options,
         )

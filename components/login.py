@@ -17,11 +17,13 @@ class Login(Component):
     """Identical EC2 instances at fixed addresses, with one security group and one role.
 
     Costs each instance by the hour and its disk by the month (`landbridge cost`). Protects: the hosts hold no data, homes are
-    on a file system; a user of the host can get the permissions of its role, which are those of Systems Manager sessions only.
+    on a file system; its role has the permissions of Systems Manager sessions and of mounts of EFS only, and only programs of root get
+    its credentials.
     Opens the ports of `srun` to the VPC's own ranges; no SSH port, since users connect through Systems Manager.
     """
 
     security_group_id: pulumi.Output[str]
+    role_arn: pulumi.Output[str]
 
     def __init__(
         self,
@@ -53,8 +55,9 @@ class Login(Component):
             tags=args.tags,
             child_options=child_options,
         )
+        self.role_arn = role.arn
         policies = pulumi.Output.all(account.partition, account.id).apply(
-            lambda facts: login_documents(ArnContext(args.cluster, facts[0], args.region, facts[1]))
+            lambda facts: login_documents(ArnContext(args.cluster, facts[0], args.region, facts[1]), args.efs)
         )
         session = aws.iam.RolePolicy(
             f"{name}-session", name="session", role=role.id, policy=policies["session"], opts=child_options

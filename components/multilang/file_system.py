@@ -7,7 +7,7 @@ import pulumi
 from components import file_system
 from components.multilang.inputs import OwnedInputs, environment_of, with_integers
 from components.parts.adapter import Adapter
-from landbridge.plan.aws.file_system import FileSystemArgs, file_system_args
+from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, file_system_args
 
 
 class FileSystemInputs(OwnedInputs):
@@ -25,6 +25,10 @@ class FileSystemInputs(OwnedInputs):
     """Route tables, for OpenZFS in two zones."""
     bucket_names: NotRequired[dict[str, pulumi.Input[str]]]
     """The data hub's buckets by data class, for folders that show them."""
+    client_role_arns: NotRequired[list[pulumi.Input[str]]]
+    """Roles that mount EFS over TLS; required for an EFS share without `tls: false`."""
+    root_role_arns: NotRequired[list[pulumi.Input[str]]]
+    """Roles among them whose root user is root on EFS. Default: none."""
     protect: NotRequired[bool]
     """Pulumi refuses to remove the file system. Default: true."""
 
@@ -46,7 +50,11 @@ class FileSystem(Adapter):
             opts,
             plan=_plan,
             component=file_system.FileSystem,
-            arguments=lambda _: {"buckets": args.get("bucket_names")},
+            arguments=lambda _: {
+                "buckets": args.get("bucket_names"),
+                "client_roles": args.get("client_role_arns") or (),
+                "root_roles": args.get("root_role_arns") or (),
+            },
             outputs=lambda component: {"file_system_id": component.resource.id, "source": component.resource.source},
         )
 
@@ -61,6 +69,9 @@ def _plan(args: FileSystemInputs) -> FileSystemArgs:
     planned = file_system_args(environment)
     if not planned:
         raise ValueError(f"{args['share']['kind']} is an existing file system, which this component does not create")
+    settings = planned[0].settings
+    if isinstance(settings, EfsSettings) and settings.access is not None and not args.get("client_role_arns"):
+        raise ValueError("an EFS share over TLS needs client_role_arns: only these roles may mount it")
     return planned[0]
 
 
@@ -73,4 +84,6 @@ EXAMPLE = {
     "route_table_ids": [],
     "protect": True,
     "bucket_names": {},
+    "client_role_arns": [],
+    "root_role_arns": [],
 }

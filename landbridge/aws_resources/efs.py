@@ -33,6 +33,14 @@ def _recover_mount_target(aws: AwsClient, inputs: Inputs) -> list[str]:
     return [str(target["MountTargetId"]) for target in targets if target["SubnetId"] == inputs["subnetId"]]
 
 
+def _recover_access_point(aws: AwsClient, inputs: Inputs) -> list[str]:
+    """Return the access points of the file system with the inputs' tags and folder."""
+    items = aws.all("efs", "describe_access_points", "AccessPoints", FileSystemId=inputs["fileSystemId"])
+    path = (inputs.get("rootDirectory") or {}).get("path", "/")
+    same = [item for item in items if (item.get("RootDirectory") or {}).get("Path", "/") == path]
+    return ids_of_tagged(same, inputs, {}, "AccessPointId")
+
+
 def _delete(aws: AwsClient, item: Item) -> None:
     file_system = {"FileSystemId": item["FileSystemId"]}
     for target in aws.all("efs", "describe_mount_targets", "MountTargets", **file_system):
@@ -46,5 +54,7 @@ RESOURCE_TYPES = (
         "EFS file system", "aws:efs/fileSystem:FileSystem", recover=_recover, billed=True, holds_data=True,
         sweep=Sweep(190, _search, "FileSystemId", _delete)),
     ResourceType("mount target", "aws:efs/mountTarget:MountTarget", recover=_recover_mount_target),
+    ResourceType("EFS access point", "aws:efs/accessPoint:AccessPoint", recover=_recover_access_point),
+    ResourceType("EFS file system policy", "aws:efs/fileSystemPolicy:FileSystemPolicy", repeatable=SETS),
     ResourceType("EFS backup policy", "aws:efs/backupPolicy:BackupPolicy", repeatable=SETS),
 )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Rule about settings that Landbridge checks and does not create."""
+"""Rules about settings that Landbridge checks and does not create."""
 
 from collections.abc import Iterator
 
 from landbridge.environment import Environment
-from landbridge.findings import DataPath, Finding, warning
+from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
 
@@ -17,21 +17,29 @@ def not_built_yet(environment: Environment) -> Iterator[Finding]:
     Such settings are allowed so that files can describe later extensions.
     Source: docs/decisions/0019-accepted-before-built.md.
     """
-    for is_requested, description, path in (*_pools(environment), *_aws(environment), *_others(environment)):
+    for is_requested, description, path in (*_pools(environment), *_others(environment)):
         if is_requested:
             message = f"{description} is checked and planned, but not created yet"
             yield warning(path, message, fix=_ACCEPT)
+
+
+@rule
+def kubernetes_not_built(environment: Environment) -> Iterator[Finding]:
+    """A file does not ask for an EKS cluster: `up` creates the subnets and endpoints of one, and no cluster, node group or add-on.
+
+    The owner of a cluster of their own in these subnets suppresses this.
+    Source: docs/decisions/0019-accepted-before-built.md.
+    """
+    if environment.aws.kubernetes is not None:
+        message = "Landbridge creates no EKS cluster: aws.kubernetes reserves addresses, subnets and endpoints only"
+        fix = "remove aws.kubernetes; or create the cluster yourself in these subnets, and suppress this with a reason"
+        yield error(("aws", "kubernetes"), message, fix=fix)
 
 
 def _pools(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
     for owner in pools(environment):
         pool = owner.pool
         yield pool.driver != "auto", "installing a driver (the image brings its own)", owner.at("driver")
-
-
-def _aws(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:
-    aws = environment.aws
-    yield aws.kubernetes is not None, "an EKS cluster", ("aws", "kubernetes")
 
 
 def _others(environment: Environment) -> Iterator[tuple[bool, str, DataPath]]:

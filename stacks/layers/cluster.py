@@ -89,6 +89,8 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         for pool_args in plan.pools
     }
     groups = {key: pool.security_group_id for key, pool in pools.items()}
+    node_roles = [foundation.node_role_arn, *foundation.pool_role_arns.values()]
+    login_roles = [served.login_role_arn] if served is not None and served.login_role_arn is not None else []
     file_systems = {
         file_system.share: FileSystem(
             file_system.name,
@@ -102,6 +104,8 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
                 **(served.mounting if served is not None and file_system.settings.kind != "fsx_lustre" else {}),
             },
             buckets=foundation.buckets,
+            client_roles=[*node_roles, *login_roles],
+            root_roles=login_roles,
             opts=options,
         )
         for file_system in plan.file_systems

@@ -17,12 +17,14 @@ from layers.foundation import Foundation
 class Services:
     """Outputs of the services' components. `launch_role` is the name and the ARN of the role that launches nodes.
 
-    `mounting` are the security groups of hosts that mount homes, by keys that differ from pool names.
+    `mounting` are the security groups of hosts that mount homes, by keys that differ from pool names. `login_role_arn` is the role of
+    login hosts.
     """
 
     launch_role: tuple[pulumi.Output[str], pulumi.Output[str]]
     mounting: Mapping[str, pulumi.Output[str]]
     exports: Exports
+    login_role_arn: pulumi.Output[str] | None
 
 
 def build(
@@ -47,12 +49,16 @@ def build(
         opts=options,
     )
     exports, login_security_group_id = slurm_controller.exports(), slurm_controller.security_group_id
+    login_role_arn = None
     if login is not None:
         hosts = Login(
             name, login, account=account, vpc_id=foundation.vpc_id, subnet_ids=foundation.subnet_ids, opts=options
         )
         exports["hosts"] |= hosts.exports()
-        login_security_group_id = hosts.security_group_id
+        login_security_group_id, login_role_arn = hosts.security_group_id, hosts.role_arn
     return Services(
-        (slurm_controller.role.name, slurm_controller.role.arn), {"login_hosts": login_security_group_id}, exports
+        (slurm_controller.role.name, slurm_controller.role.arn),
+        {"login_hosts": login_security_group_id},
+        exports,
+        login_role_arn,
     )

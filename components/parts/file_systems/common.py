@@ -17,6 +17,9 @@ class FileSystemContext:
     route_table_ids: Sequence[pulumi.Input[str]]
     security_group_id: pulumi.Input[str]
     key_arn: pulumi.Input[str] | None
+    #: ARNs of the roles of all clients, and of those with root access, for EFS.
+    client_roles: Sequence[pulumi.Input[str]]
+    root_roles: Sequence[pulumi.Input[str]]
     #: Options of resources that hold data, and of resources without data (mount targets, associations).
     data_options: pulumi.ResourceOptions
     child_options: pulumi.ResourceOptions
@@ -31,4 +34,4 @@ class FileSystemResource:
     mount_name: pulumi.Output[str] | None
     source: pulumi.Output[str]
     type: str
-    options: str
+    options: pulumi.Input[str]

@@ -55,6 +55,7 @@ class NodeSoftware(Facts):
     gdrcopy: Download
     nccl_tests: SourceCode
     nvbandwidth: SourceCode
+    efs_utils: SourceCode
     doca: Download
     fsx_lustre: AptRepository
     time: TimeServer

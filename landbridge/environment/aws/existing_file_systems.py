@@ -64,7 +64,11 @@ class ExistingEfs(_Existing):
     kind: Literal["existing_efs"]
     path: AbsolutePath = Field(default="/", description="folder of the file system that is mounted")
     access_point: AccessPointId | None = Field(
-        default=None, description="EFS access point; needs the EFS mount helper (amazon-efs-utils) in the node image"
+        default=None, description="EFS access point, which sets the folder that is mounted; needs tls"
+    )
+    tls: bool = Field(
+        default=True,
+        description="mounted with the EFS mount helper, over TLS, with the role of the host; false: in clear text",
     )
     zones: tuple[Zone, ...] = Field(
         default=(), description="zones of its mount targets; empty: at least every zone of the pools"

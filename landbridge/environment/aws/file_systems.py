@@ -98,6 +98,11 @@ class Efs(Model):
         default=(), description="zones of the mount targets; empty: every zone of the pools"
     )
     backups: bool = True
+    tls: bool = Field(
+        default=True,
+        description="mounted with the EFS mount helper, over TLS, through an access point, with the role of the host; false: in clear text by "
+        "every host with a route to it",
+    )
     mount: AbsolutePath = "/shared"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment, NfsHome
 from landbridge.plan.ansible.burst import aws_endpoint, burst_config
+from landbridge.plan.ansible.efs_utils import efs_variables
 from landbridge.plan.ansible.existing_slurm import cloud_node_variables as existing_node_variables
 from landbridge.plan.ansible.existing_slurm import existing_host_variables
 from landbridge.plan.ansible.gpu_stack import driver_variables
@@ -186,6 +187,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         # Home mounts of a cloud node at boot, through the link or in AWS.
         "landbridge_cloud_mounts": mounts if environment.storage.home.on_cloud_nodes else [],
         **image_variables(environment),
+        **efs_variables(environment),
         "python_runtime_find_links": find_links,
         "training_runtime_find_links": find_links,
         "cloud_agent_lease_minutes": environment.aws.lease_minutes,

@@ -19,6 +19,7 @@ from landbridge.environment import (
     ExistingShare,
 )
 from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.efs_access import mount_options
 from landbridge.plan.aws.file_system import LUSTRE_OPTIONS, NFS_OPTIONS
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules, rule_description
 from landbridge.plan.network.dns import endpoint_domain
@@ -71,8 +72,8 @@ def existing_file_systems_args(environment: Environment) -> ExistingFileSystemsA
 
 
 def on_login_hosts(share: ExistingShare) -> bool:
-    """Return true if login hosts in AWS mount it: they have no Lustre client and no EFS mount helper."""
-    return not isinstance(share, ExistingLustre) and not (isinstance(share, ExistingEfs) and share.access_point)
+    """Return true if login hosts in AWS mount it: they have no Lustre client."""
+    return not isinstance(share, ExistingLustre)
 
 
 def existing_share_rules(environment: Environment) -> tuple[SecurityGroupRule, ...]:
@@ -152,8 +153,9 @@ def _planned(region: str, name: str, share: ExistingShare) -> ExistingFileSystem
     elif isinstance(share, ExistingOntap):
         dns_name = f"{share.svm}.{dns_name}"
         source, options = f"{dns_name}:{share.junction_path}", f"nfsvers=4.1,{NFS_OPTIONS}"
-    elif share.access_point is not None:
-        kind, source, options = "efs", f"{share.id}:/", f"tls,accesspoint={share.access_point},_netdev"
+    elif share.tls:
+        # An access point sets the folder itself.
+        kind, source, options = "efs", f"{share.id}:{share.path}", mount_options(share.access_point)
     else:
         source, options = f"{dns_name}:{share.path}", f"nfsvers=4.1,{NFS_OPTIONS}"
     return ExistingFileSystem(

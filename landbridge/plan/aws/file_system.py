@@ -10,6 +10,7 @@ from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, FindingsError
 from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.efs_access import EfsAccess, efs_access
 from landbridge.plan.aws.nfs_export import root_clients
 from landbridge.plan.storage import Share, ports, resolve, zones, zones_needed
 
@@ -94,6 +95,8 @@ class EfsSettings(Args):
     performance: str
     throughput: str
     provisioned_mibps: int | None
+    #: None: mounted in clear text.
+    access: EfsAccess | None = None
 
 
 class FileSystemArgs(Args):
@@ -205,6 +208,7 @@ def _settings(environment: Environment, share: Share) -> LustreSettings | OpenZf
             performance=performance_modes[share.performance],
             throughput=share.throughput,
             provisioned_mibps=share.provisioned_mibps,
+            access=efs_access(share),
         )
     if resolved.throughput is None:
         raise ValueError(f"{share.deployment} has no known throughput")

@@ -9,6 +9,7 @@ from landbridge.plan.args import Args, tags
 from landbridge.plan.aws import iam_policies, job_roles, launch_policy
 from landbridge.plan.aws.actions import ActionObject, action_objects, script_statements
 from landbridge.plan.aws.data_hub import bucket_prefix
+from landbridge.plan.aws.efs_access import EfsClientRight, client_statements, existing_efs_rights
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.job_roles import JobRolePlan
 from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
@@ -65,6 +66,8 @@ class IdentityArgs(Args):
     pool_roles: tuple[PoolRolePlan, ...] = ()
     #: Scripts of the pools: the nodes' role reads these objects.
     actions: tuple[ActionObject, ...] = ()
+    #: Existing EFS file systems that nodes mount.
+    efs: tuple[EfsClientRight, ...] = ()
     #: True if nodes reach Secrets Manager and STS through endpoints in their own VPC.
     bound_to_instance: bool = False
     #: Further regions of nodes, besides the provider's region.
@@ -126,6 +129,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
         jobs=job_roles.job_roles(environment),
         pool_roles=pool_roles(environment),
         actions=action_objects(environment),
+        efs=existing_efs_rights(environment),
         bound_to_instance=_bound_to_instance(environment),
         other_regions=tuple(environment.aws.other_regions),
         anchor=None
@@ -161,7 +165,7 @@ def documents(
     scripts = script_statements(args.actions, place, keys)
     denied = [statement for statement in args.node_statements if statement["Effect"] == "Deny"]
     return Documents(
-        node=document([*node, *scripts, *denied, *denials]),
+        node=document([*node, *scripts, *client_statements(place, args.efs), *denied, *denials]),
         launch=document([*launch_policy.launch(place, args.targets, node_role_arns, secret_arn), *denials]),
         terminate=document([*launch_policy.terminate(place), *denials]),
         read=document([*iam_policies.read(place), *denials]),

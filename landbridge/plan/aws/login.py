@@ -1,10 +1,11 @@
 """Login hosts in AWS: EC2 instances where users log in and submit jobs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws import iam_policies
+from landbridge.plan.aws.efs_access import EfsClientRight, client_statements, existing_efs_rights
 from landbridge.plan.aws.iam_policies import ArnContext
 from landbridge.plan.aws.machine import (
     MachinePlan,
@@ -29,6 +30,8 @@ class LoginArgs(Args):
     security_group_rules: tuple[SecurityGroupRule, ...]
     path: str = "/"
     permissions_boundary: str | None = None
+    #: Existing EFS file systems that login hosts mount.
+    efs: tuple[EfsClientRight, ...] = ()
     tags: dict[str, str]
 
     @property
@@ -55,6 +58,7 @@ def login_args(environment: Environment, locked: Mapping[str, str] | None = None
         security_group_rules=tuple(_security_group_rules(environment, services)),
         path=iam.path,
         permissions_boundary=iam.permissions_boundary,
+        efs=existing_efs_rights(environment),
         tags=tags(environment),
     )
 
@@ -83,8 +87,6 @@ def _security_group_rules(environment: Environment, services: CloudServices) -> 
     yield from internet_egress_rules(services)
 
 
-def login_documents(place: ArnContext) -> dict[str, str]:
-    """Return the policies of a login host's role by name: Session Manager only, because every user of the host can use
-    the role.
-    """
-    return {"session": document(iam_policies.session(place))}
+def login_documents(place: ArnContext, efs: Sequence[EfsClientRight] = ()) -> dict[str, str]:
+    """Return the policies of a login host's role by name: Session Manager, and mounts of existing EFS file systems."""
+    return {"session": document([*iam_policies.session(place), *client_statements(place, efs)])}

@@ -9,6 +9,7 @@ from typing import Any
 from landbridge.catalog import InstanceType, gpus, instances
 from landbridge.catalog.aws.node_contract import node_contract
 from landbridge.environment import Environment, PoolSettings
+from landbridge.plan.aws.efs_access import mounts_efs_over_tls
 from landbridge.plan.aws.images import pool_root_device
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.network_interfaces import pool_interfaces
@@ -34,6 +35,8 @@ def image_expectations(environment: Environment, image: str | None = None) -> di
         "leftovers": list(facts.leftovers),
         "engines": list(environment.containers.engines),
         "lustre": environment.storage.lustre_in_aws is not None,
+        # Only where it is used: another key would change the images of all other environments.
+        **({"efs": True} if mounts_efs_over_tls(environment) else {}),
         "skip": list(skip),
         **_union(pool_expectations(environment, pool) for pool in pools),
     }
@@ -67,7 +70,8 @@ def pool_expectations(environment: Environment, pool: PoolSettings) -> dict[str,
             }
             for name, kind in known.items()
         },
-        # Only where it is used: another key would change all launch templates.
+        # Only where they are used: another key would change all launch templates.
+        **({"imex": True} if any(kind.ultraserver is not None for kind in gpu_types) else {}),
         **({"units": _units(with_actions=True)} if pool.actions.scripts() else {}),
     }
 
@@ -112,5 +116,6 @@ def _union(pools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "driver": sorted(set.intersection(*flavours)) if flavours else [],
         **{key: next((need[key] for need in needs if need[key]), False) for key in _SOFTWARE},
+        **({"imex": True} if any(need.get("imex") for need in needs) else {}),
         "root": {"free_gib": node_contract().free_gib},
     }

@@ -56,18 +56,20 @@ def share_mounts(environment: Environment, outputs: StackOutputs | None) -> list
     return [
         _mount(file_system, file_system.mount)
         for name, file_system in file_systems
-        if name != SHARE and file_system.type == "nfs4"
+        if name != SHARE and file_system.type in ("nfs4", "efs")
     ]
 
 
 def _mount(file_system: FileSystemOutput, mount: str) -> dict[str, Any]:
     server, _, export = file_system.source.partition(":")
-    return {"server": server, "export": export, "mount": mount, "options": f"{file_system.options},nosuid,nodev"}
+    kind = {"type": "efs"} if file_system.type == "efs" else {}
+    options = f"{file_system.options},nosuid,nodev"
+    return {"server": server, "export": export, "mount": mount, "options": options, **kind}
 
 
 def home_creator(environment: Environment) -> str | None:
     """Return the host that creates users' homes on a file system in AWS: the first login host, which mounts it. Root of all
-    other hosts and nodes is squashed on FSx for OpenZFS (plan/aws/file_system.py).
+    other hosts and nodes is squashed (plan/aws/nfs_export.py, plan/aws/efs_access.py).
     """
     return next(iter(service_hosts(environment).logins), None)
 

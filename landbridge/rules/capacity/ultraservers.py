@@ -76,7 +76,9 @@ def imex_in_aws(environment: Environment) -> Iterator[Finding]:
     """A pool of an UltraServer type runs jobs of one node only: Landbridge does not configure IMEX in AWS.
 
     NVLink between instances requires nvidia-imex with the addresses of the job's nodes in nodes_config.cfg, and IMEX
-    channels. AWS assigns the addresses at the launch, so the list belongs to the job's prolog, which does not write it yet.
+    channels. AWS assigns the addresses at the launch, and the instances of two UltraServers of a block cannot be told apart before
+    they run, so the list belongs to the job's prolog, which does not write it yet. Images of such pools have nvidia-imex and a
+    channel, and the image's check (imex) names one that lacks them.
     Source: NVIDIA IMEX guide, nodes_config.cfg and channels; AWS PCS User Guide, "Configure UltraServer instances"
     (2026-11-25).
     """

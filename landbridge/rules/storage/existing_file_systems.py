@@ -2,12 +2,18 @@
 
 from collections.abc import Iterator
 
-from landbridge.environment import Environment, ExistingEfs, ExistingShare
+from landbridge.environment import Efs, Environment, ExistingEfs, ExistingShare
 from landbridge.findings import DataPath, Finding, error, info, warning
 from landbridge.plan.aws.existing_file_systems import server_ports
-from landbridge.plan.aws.images import pool_image
 from landbridge.plan.storage import pools_apart
-from landbridge.rules.environment_paths import POOLS, REGION, existing_file_systems, pools, suggestion
+from landbridge.rules.environment_paths import (
+    POOLS,
+    REGION,
+    cloud_file_systems,
+    existing_file_systems,
+    pools,
+    suggestion,
+)
 from landbridge.rules.registry import rule
 
 _CLASSES: DataPath = ("data_classes",)
@@ -108,26 +114,34 @@ def existing_share_twice(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def efs_access_point(environment: Environment) -> Iterator[Finding]:
-    """An EFS access point is mounted by nodes whose image has the EFS mount helper, without a path.
+    """An EFS access point is mounted over TLS, without a path: it sets the root folder itself.
 
-    Only the helper (amazon-efs-utils) can name an access point, inside its TLS connection. No repository of Debian or Ubuntu has
-    the package, and Landbridge's builds do not install it. The access point sets the root folder itself.
+    The EFS mount helper names the access point inside the TLS connection.
     Source: EFS User Guide, "Mounting with EFS access points"; https://github.com/aws/efs-utils (README); read 2026-11-25.
     """
     for path, share in existing_file_systems(environment):
         if not isinstance(share, ExistingEfs) or share.access_point is None:
             continue
+        at = (*path, "access_point")
         if share.path != "/":
             message = f"{share.access_point} sets the folder that is mounted, and path has no effect"
-            yield error((*path, "path"), message, fix="remove path", related=((*path, "access_point"),))
-        for owner in pools(environment):
-            source = environment.aws.images.get(pool_image(environment, owner.pool).name or "")
-            if source is None or source.build is None:
-                continue
-            message = f"the node image of {owner.pool.name} is a build without the EFS mount helper"
-            fix = "use an image with amazon-efs-utils, or mount a folder: path"
-            related: tuple[DataPath, ...] = (owner.at("image"), ("aws", "images"))
-            yield error((*path, "access_point"), message, fix=fix, related=related)
+            yield error((*path, "path"), message, fix="remove path", related=(at,))
+        if not share.tls:
+            message = f"{share.access_point} cannot be mounted in clear text"
+            yield error(at, message, fix="remove tls: false, or the access point", related=((*path, "tls"),))
+
+
+@rule
+def efs_clear_text(environment: Environment) -> Iterator[Finding]:
+    """EFS is mounted over TLS: in clear text a route to the mount target is enough to read and change every file as root.
+
+    Source: EFS User Guide, "Using IAM to control access to file systems" (default file system policy), and "Encrypting data in
+    transit"; read 2026-11-26.
+    """
+    for path, share in (*cloud_file_systems(environment), *existing_file_systems(environment)):
+        if isinstance(share, Efs | ExistingEfs) and not share.tls:
+            message = "EFS is mounted in clear text, without the role of the client"
+            yield warning((*path, "tls"), message, fix="remove tls: false, and build node images again")
 
 
 def port_text(share: ExistingShare) -> str:

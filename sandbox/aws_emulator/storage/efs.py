@@ -9,6 +9,7 @@ from moto.efs.responses import EFSResponse
 from landbridge.catalog.aws.storage import storage as facts
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, render
+from sandbox.aws_emulator.storage import efs_access as access
 
 JSON = {"Content-Type": "application/json"}
 
@@ -26,8 +27,25 @@ def install(emulator: EmulatorState) -> None:
         "create_file_system": create,
         "update_file_system": _update,
         "put_backup_policy": _put,
+        "create_access_point": _checked("create_access_point", access.check_access_point),
+        "delete_access_point": access.delete_access_point,
+        "create_mount_target": _checked("create_mount_target", access.check_mount_target),
+        "put_file_system_policy": access.put_policy,
+        "delete_file_system_policy": access.delete_policy,
     }.items():
         setattr(EFSResponse, name, _guarded(emulator, action))
+
+
+def _checked(name: str, check: Callable[[Any], None]) -> Callable[[Any], Any]:
+    """Return moto's operation with a check before it."""
+    original = getattr(EFSResponse, f"_landbridge_{name}", getattr(EFSResponse, name))
+    setattr(EFSResponse, f"_landbridge_{name}", original)
+
+    def action(response: Any) -> Any:
+        check(response)
+        return original(response)
+
+    return action
 
 
 def _guarded(emulator: EmulatorState, action: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -57,17 +75,9 @@ def _check_modes(response: Any, performance: str) -> None:
         )
 
 
-def _system(response: Any) -> Any:
-    file_system_id = response._get_param("FileSystemId")
-    systems = response.efs_backend.file_systems_by_id
-    if file_system_id not in systems:
-        raise CloudError("FileSystemNotFound", f"File system '{file_system_id}' does not exist.", 404)
-    return systems[file_system_id]
-
-
 def _update(response: Any) -> Any:
     """Answer UpdateFileSystem: change the throughput."""
-    system = _system(response)
+    system = access.system_of(response)
     _check_modes(response, system.performance_mode)
     system.throughput_mode = response._get_param("ThroughputMode") or system.throughput_mode
     system.provisioned_throughput_in_mibps = response._get_param("ProvisionedThroughputInMibps")
@@ -76,7 +86,7 @@ def _update(response: Any) -> Any:
 
 def _put(response: Any) -> Any:
     """Answer PutBackupPolicy."""
-    system, policy = _system(response), response._get_param("BackupPolicy")
+    system, policy = access.system_of(response), response._get_param("BackupPolicy")
     if policy["Status"] not in ("ENABLED", "DISABLED"):
         raise CloudError("ValidationException", f"Status {policy['Status']} is not valid.")
     system._backup = policy["Status"] == "ENABLED"

@@ -62,11 +62,16 @@ def test_existing_file_systems_are_mounted_and_not_created(tmp_path: Path, previ
     mounts = {mount["mount"]: mount for mount in pool_settings(graph)["mounts"]}
     assert {mount["source"] for mount in mounts.values()} == {
         f"{LUSTRE}.fsx.us-east-1.amazonaws.com@tcp:/abcdefgh",
-        f"{EFS}.efs.us-east-1.amazonaws.com:/",
+        f"{EFS}:/",
         f"{ZFS}.fsx.us-east-1.amazonaws.com:/fsx/homes",
         f"{SVM}.{ONTAP}.fsx.us-east-1.amazonaws.com:/vol1",
     }
-    assert [mounts[key]["type"] for key in ("/sets", "/models", "/homes", "/results")] == ["lustre", *["nfs4"] * 3]
+    assert [mounts[key]["type"] for key in ("/sets", "/models", "/homes", "/results")] == [
+        "lustre",
+        "efs",
+        "nfs4",
+        "nfs4",
+    ]
     assert mounts["/sets"]["options"].endswith(",ro,nosuid,nodev") and ",ro" not in mounts["/models"]["options"]
     if preview:
         return
@@ -108,7 +113,7 @@ def test_an_access_point_is_mounted_by_the_helper(tmp_path: Path) -> None:
     share = f"cloud_shares: {{a: {{kind: existing_efs, id: {EFS}, access_point: fsap-0123456789abcdef0, data_class: internal, mount: /a}}}}"
     (mount,) = pool_settings(graph_of(tmp_path, stored(share)))["mounts"]
     assert (mount["type"], mount["source"]) == ("efs", f"{EFS}:/")
-    assert mount["options"] == "tls,accesspoint=fsap-0123456789abcdef0,_netdev,nosuid,nodev"
+    assert mount["options"] == "tls,iam,accesspoint=fsap-0123456789abcdef0,_netdev,nosuid,nodev"
 
 
 def test_destroy_leaves_existing_file_systems_as_they_were(

@@ -25,6 +25,7 @@ LUSTRE, LINK = (
 )
 OPENZFS, EFS = "aws:fsx/openZfsFileSystem:OpenZfsFileSystem", "aws:efs/fileSystem:FileSystem"
 KEY = "aws:kms/key:Key"
+ACCESS_POINT, POLICY = "aws:efs/accessPoint:AccessPoint", "aws:efs/fileSystemPolicy:FileSystemPolicy"
 IN, OUT = (
     "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
     "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
@@ -72,7 +73,29 @@ def test_all_three_kinds_are_valid_and_have_mount_options(tmp_path: Path, previe
     scratch, homes, files = systems["cloud_scratch"], systems["homes"], systems["files"]
     assert (scratch.type, scratch.source) == ("lustre", f"{scratch.dns_name}@tcp:/{scratch.mount_name}")
     assert (homes.type, homes.source, homes.mount) == ("nfs4", f"{homes.dns_name}:/fsx", "/homes")
-    assert (files.type, files.source, files.zones) == ("nfs4", f"{files.dns_name}:/", ("use1-az4", "use1-az6"))
+    assert (files.type, files.source, files.zones) == ("efs", f"{files.id}:/", ("use1-az4", "use1-az6"))
+    access_point = only(graph, ACCESS_POINT)
+    assert files.options == f"tls,iam,accesspoint={access_point.name}-id,_netdev"
+
+
+def test_efs_accepts_the_roles_of_its_clients_alone(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, stored(ALL))
+    access_point = only(graph, ACCESS_POINT)
+    creation = {"ownerUid": 0, "ownerGid": 0, "permissions": "1777"}
+    assert access_point.inputs["rootDirectory"] == {"path": "/share", "creationInfo": creation}
+    statements = {row["Sid"]: row for row in json.loads(only(graph, POLICY).inputs["policy"])["Statement"]}
+    assert set(statements) == {"MountAndWrite", "DenyClearText", "DenyWithoutAccessPoint"}
+    assert statements["MountAndWrite"]["Principal"]["AWS"].endswith("variant-node")
+    # No client reaches the file system before the policy is in effect.
+    targets = graph.of_type("aws:efs/mountTarget:MountTarget")
+    assert targets and all(any(POLICY in urn for urn in node.dependencies) for node in targets)
+
+
+def test_efs_in_clear_text_has_no_policy(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, stored(ALL.replace("kind: efs,", "kind: efs, tls: false,")))
+    assert graph.of_type(ACCESS_POINT) == graph.of_type(POLICY) == []
+    files = StackOutputs.model_validate(graph.outputs).file_systems["files"]
+    assert (files.type, files.source) == ("nfs4", f"{files.dns_name}:/")
     assert "nfsvers=4.1" in files.options and "hard" in files.options
 
 

@@ -143,6 +143,33 @@ def test_a_mount_is_retried_until_the_file_system_exists(node: ModuleType, tmp_p
     assert "What=fs-1.fsx@tcp:/abc\nWhere=/scratch\nType=lustre\nOptions=noatime,flock,_netdev\n" in unit
 
 
+EFS = {"source": "fs-1:/", "type": "efs", "options": "tls,iam,accesspoint=fsap-1,_netdev", "mount": "/files"}
+
+
+@pytest.mark.parametrize(("proxy", "options"), [(True, EFS["options"]), (False, f"{EFS['options']},stunnel")])
+def test_efs_over_tls_needs_the_mount_helper_and_uses_stunnel_without_awss_proxy(
+    node: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    proxy: bool,
+    options: str,
+) -> None:
+    helpers = tmp_path / "helpers"
+    helpers.mkdir()
+    monkeypatch.setattr(node, "PROGRAMS", str(helpers))
+    write_pool(tmp_path, mounts=[EFS])
+    assert node.main() == 1
+    assert "fs-1:/ needs the EFS mount helper" in capsys.readouterr().err
+    for name in ("mount.efs", *(["efs-proxy"] if proxy else [])):
+        (helpers / name).write_text("#!/bin/sh\n")
+        (helpers / name).chmod(0o755)
+    assert node.main() == 0
+    (unit,) = (tmp_path / "units").iterdir()
+    assert f"What=fs-1:/\nWhere=/files\nType=efs\nOptions={options}\n" in unit.read_text()
+    assert "Wants=network-online.target network.target\n" in unit.read_text()
+
+
 def test_a_missing_file_system_or_another_mount_is_an_error(
     node: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

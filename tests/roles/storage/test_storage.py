@@ -11,6 +11,7 @@ from sandbox.hardware.packages.repository import publish
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
+from tests.roles.ansible_run import Played
 from tests.roles.storage.storage_lab import (
     ADDRESSES,
     CLIENT,
@@ -118,6 +119,54 @@ def test_the_server_has_the_homes_at_the_path_of_its_clients(hosts: Storage) -> 
     elsewhere = {**variables, "nfs_client_mounts": [{"export": "/srv", "mount": HOME}]}
     refused = hosts.play(plays, **elsewhere)
     assert refused.code != 0 and "and /srv is wanted there" in refused.one_line
+
+
+#: Repository with the layout of AWS's efs-utils. Its helper mounts a tmpfs under the name of a tunnel, and records its arguments.
+HELPER = """set -e
+apt-get -qq --no-install-recommends install git >/dev/null 2>&1
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+git init -q /srv/efs-utils && cd /srv/efs-utils && mkdir -p src/mount_efs src/watchdog src/efs_utils_common dist
+cat > src/mount_efs/__init__.py <<'END'
+#!/usr/bin/env python3
+import subprocess, sys
+from efs_utils_common import VERSION
+from mount_efs.dns_resolver import SOURCE
+if "--version" in sys.argv:
+    sys.exit(print(VERSION))
+open("/run/efs-arguments", "w").write(" ".join(sys.argv[1:]))
+subprocess.run(["mount", "-t", "tmpfs", SOURCE, sys.argv[2]], check=True)
+END
+echo 'SOURCE = "127.0.0.1:/"' > src/mount_efs/dns_resolver.py
+echo 'VERSION = "lab"' > src/efs_utils_common/__init__.py
+for name in src/watchdog/__init__.py dist/amazon-efs-mount-watchdog.service dist/efs-utils.crt dist/efs-utils.conf; do echo > $name; done
+git add . && git commit -qm one && git rev-parse HEAD
+"""
+
+
+def test_efs_is_mounted_by_the_helper_of_one_commit(hosts: Storage) -> None:
+    commit = hosts.run(CLIENT, HELPER).splitlines()[-1]
+    plays = [{"hosts": CLIENT, "roles": ["efs_utils", "nfs_client"]}]
+    share = {"server": "fs-1", "export": "/", "mount": "/files", "options": "tls,iam", "type": "efs"}
+
+    def run(commit: str, *words: str) -> Played:
+        source = {"address": "/srv/efs-utils", "version": "lab", "commit": commit}
+        return hosts.play(plays, *words, efs_utils_source=source, nfs_client_mounts=[share])
+
+    run(commit, "--check", "--diff").good()
+    failed = run("0" * 40)
+    assert failed.code != 0 and "0000000000" in failed.one_line
+    run(commit).good()
+    assert "127.0.0.1:/ /files tmpfs " in hosts.run(CLIENT, "cat /proc/mounts")
+    assert hosts.run(CLIENT, "cat /run/efs-arguments") == "fs-1:/ /files -o rw,tls,iam,stunnel"
+    assert (
+        hosts.run(CLIENT, "command -v stunnel; ls /var/lib/landbridge/efs-utils 2>/dev/null; true")
+        == "/usr/bin/stunnel"
+    )
+    second_run = run(commit, "--diff")
+    assert second_run.good().changed[CLIENT] == 0, second_run.one_line
+    # The helper of AWS's package stays.
+    hosts.run(CLIENT, "rm /etc/amazon/efs/landbridge")
+    assert run("0" * 40).good().changed[CLIENT] == 0
 
 
 FAST = {"source": "10.48.9.1@o2ib:10.48.9.2@o2ib:/fast", "mount": "/fast"}

@@ -21,7 +21,7 @@ from node_verify.machine import Machine  # noqa: E402
 KERNEL, DRIVER = "6.17.0-1019-aws", "595.71.05"
 PROGRAMS = (
     *("nvidia-smi", "nv-fabricmanager", "nv-hostengine", "nvidia-ctk", "nvidia-container-cli", "podman", "enroot"),
-    *("mount.lustre", "nvme", "mdadm", "cloud-init"),
+    *("mount.lustre", "mount.efs", "stunnel", "nvme", "mdadm", "cloud-init"),
 )
 FILES = {
     f"boot/vmlinuz-{KERNEL}": "",
@@ -43,6 +43,7 @@ CHANGES: dict[tuple[str | int, ...], Any] = {
     ("aws", "pools", 0, "local_scratch"): "/local",
     ("containers", "engines"): ["podman", "enroot"],
     ("storage", "cloud_scratch"): {"kind": "fsx_lustre", "capacity_gib": 4800, "zone": "use1-az4"},
+    ("storage", "cloud_shares"): {"files": {"kind": "efs", "mount": "/files"}},
 }
 
 

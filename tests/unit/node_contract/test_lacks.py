@@ -13,6 +13,7 @@ from landbridge.plan.ansible.node_verify import node_verify_variables
 from tests.unit.core.samples import environment
 from tests.unit.node_contract.node import DRIVER, FILES, KERNEL, ROLE, Node, module, program
 
+IMEX_CHANNEL = {"etc/modprobe.d/landbridge-imex.conf": "options nvidia NVreg_CreateImexChannel0=1\n"}
 GONE: dict[str, Any] = {"opt/amazon/ofi-nccl/lib/x86_64-linux-gnu/libnccl-net-ofi.so": None}
 #: Title, mode, what the node has instead, the check, and a part of the message.
 ROWS: list[tuple[str, str, dict[str, Any], str, str]] = [
@@ -26,6 +27,9 @@ ROWS: list[tuple[str, str, dict[str, Any], str, str]] = [
     ("Fabric Manager is not enabled", "image", {"run": {"systemctl is-enabled nvidia-fabricmanager": None}}, "fabric-manager", "nvidia-fabricmanager does not start"),
     ("no nvlsm for NVLink 5", "image", {"expected": {"subnet_manager": True}}, "fabric-manager", "nvlsm is missing"),
     ("no EFA module", "image", {"run": {module("efa", "version"): None}}, "efa", "no module efa"),
+    ("no IMEX on a node of an UltraServer", "image", {"expected": {"imex": True}, "files": IMEX_CHANNEL}, "imex", "nvidia-imex is missing"),
+    ("IMEX of another release", "image", {"expected": {"imex": True}, "files": IMEX_CHANNEL, "run": {"nvidia-imex --version": "IMEX version is: 580.159.04"}}, "imex", f"580.159.04, the driver {DRIVER}"),
+    ("no IMEX channel", "image", {"expected": {"imex": True}, "run": {"nvidia-imex --version": f"IMEX version is: {DRIVER}"}}, "imex", "no IMEX channel"),
     ("no libfabric", "image", {"files": {"opt/amazon/efa/lib/libfabric.so.1": None}}, "efa", "libfabric"),
     ("no NCCL OFI plugin", "image", {"files": GONE}, "ofi-nccl", "TCP instead of EFA"),
     ("a limit of locked memory", "image", {"run": {"systemctl show slurmd --property=LimitMEMLOCK --value": "8388608"}}, "memlock", "8388608 bytes"),
@@ -37,6 +41,8 @@ ROWS: list[tuple[str, str, dict[str, Any], str, str]] = [
     ("no podman", "image", {"files": {"usr/bin/podman": None}}, "containers", "podman is missing"),
     ("no Lustre module", "image", {"run": {module("lustre", "filename"): None}}, "lustre", "no module lustre"),
     ("no mount.lustre", "image", {"files": {"usr/bin/mount.lustre": None}}, "lustre", "mount.lustre"),
+    ("no mount.efs", "image", {"files": {"usr/bin/mount.efs": None}}, "efs", "mount.efs is missing"),
+    ("no TLS of the EFS mount helper", "image", {"files": {"usr/bin/stunnel": None}}, "efs", "neither efs-proxy nor stunnel"),
     ("no slurmd", "image", {"run": {"slurmd -V": None}}, "slurm", "slurmd is missing"),
     ("another release of slurmd", "image", {"run": {"slurmd -V": "slurm 25.11.2"}}, "slurm", "slurm 25.11.2; the cluster has 26.05"),
     ("slurmd is not enabled", "image", {"run": {"systemctl is-enabled slurmd": None}}, "units", "slurmd does not start"),
@@ -114,6 +120,13 @@ def test_fabric_manager_is_needed_with_switches_only() -> None:
         "p6e-gb200.36xlarge": (False, False),
         "g6e.48xlarge": (False, False),
     }
+
+
+def test_imex_is_needed_on_ultraservers_only() -> None:
+    pools = environment().aws.pools[0], environment().aws.pools[0].model_copy(update={"instance": "p6e-gb200.36xlarge"})
+    assert [program_expectations(pool).get("imex", False) for pool in pools] == [False, True]
+    rack = environment({("aws", "pools", 0, "instance"): "p6e-gb200.36xlarge"})
+    assert node_verify_variables(rack)["node_verify_expectations"]["imex"] is True
 
 
 def program_expectations(pool: Any) -> dict[str, Any]:

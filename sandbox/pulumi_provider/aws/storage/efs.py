@@ -16,7 +16,9 @@ from sandbox.pulumi_provider.aws.base import (
 _MODES = frozenset({"throughputMode", "provisionedThroughputInMibps"})
 
 
-class _EfsResource(AwsResource):
+class EfsResource(AwsResource):
+    """Resource of EFS."""
+
     @property
     def efs(self) -> Any:
         return self.cloud.client("efs")
@@ -26,7 +28,7 @@ class _EfsResource(AwsResource):
         return first_or_none(self.efs.describe_file_systems, "FileSystems", FileSystemId=file_system_id)
 
 
-class EfsFileSystemResource(_EfsResource):
+class EfsFileSystemResource(EfsResource):
     token = "aws:efs/fileSystem:FileSystem"
     cloudformation = CloudFormationType("AWS::EFS::FileSystem")
     replaces = frozenset({"availabilityZoneName", "creationToken", "encrypted", "kmsKeyId", "performanceMode"})
@@ -89,7 +91,7 @@ class EfsFileSystemResource(_EfsResource):
         ignore_missing(self.efs.delete_file_system, FileSystemId=id_)
 
 
-class EfsMountTargetResource(_EfsResource):
+class EfsMountTargetResource(EfsResource):
     token = "aws:efs/mountTarget:MountTarget"
     cloudformation = CloudFormationType("AWS::EFS::MountTarget")
     replaces = frozenset({"fileSystemId", "subnetId", "ipAddress"})
@@ -128,7 +130,7 @@ class EfsMountTargetResource(_EfsResource):
         ignore_missing(self.efs.delete_mount_target, MountTargetId=id_)
 
 
-class EfsBackupPolicyResource(_EfsResource):
+class EfsBackupPolicyResource(EfsResource):
     """Backup policy of an EFS file system; without one, EFS creates no backups."""
 
     token = "aws:efs/backupPolicy:BackupPolicy"

@@ -55,4 +55,4 @@ def test_login_hosts_get_the_ports_of_what_they_mount() -> None:
     args = planned(a=LUSTRE, b=ONTAP, c=EFS)
     assert {rule.ports for rule in args.pool_rules} == {(988, 988), (1018, 1023), (2049, 2049)}
     (rule,) = args.service_rules
-    assert rule.ports == (2049, 2049) and rule.why == "existing file systems: b"
+    assert rule.ports == (2049, 2049) and rule.why == "existing file systems: b, c"

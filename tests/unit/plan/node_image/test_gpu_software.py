@@ -111,6 +111,10 @@ def test_the_roles_defaults_are_the_catalogues() -> None:
     for name, source in (("nccl_tests", facts.nccl_tests), ("nvbandwidth", facts.nvbandwidth)):
         row = {"address": source.address, "version": source.version, "commit": source.commit}
         assert tests["nccl_tests_sources"][name] == row
+    source = facts.efs_utils
+    defaults = yaml_text.load((ROLES / "efs_utils/defaults/main.yml").read_text())
+    row = {"address": source.address, "version": source.version, "commit": source.commit}
+    assert defaults["efs_utils_source"] == row
 
 
 def test_published_branches_are_those_of_the_catalogue() -> None:

@@ -87,9 +87,24 @@ def test_login_hosts_in_aws_mount_the_file_systems_of_jobs_except_lustre() -> No
             update={"kind": "fsx_lustre", "type": "lustre", "source": "fs-3@tcp:/abc", "mount": "/scratch"}
         ),
     }
+    others["over-tls"] = home.model_copy(
+        update={
+            "type": "efs",
+            "source": "fs-4:/",
+            "options": "tls,iam,accesspoint=fsap-4,_netdev",
+            "mount": "/over-tls",
+        }
+    )
     built = BUILT.model_copy(update={"file_systems": {"home": home, **others}})
     mounts = inventory(environment(CLOUD), built)["all"]["vars"]["nfs_client_mounts"]
-    assert [mount["mount"] for mount in mounts] == ["/home", "/files"]
+    assert [mount["mount"] for mount in mounts] == ["/home", "/files", "/over-tls"]
+    assert mounts[2] == {
+        "server": "fs-4",
+        "export": "/",
+        "mount": "/over-tls",
+        "options": "tls,iam,accesspoint=fsap-4,_netdev,nosuid,nodev",
+        "type": "efs",
+    }
     assert mounts[1] == {
         "server": "fs-2.efs.us-east-1.amazonaws.com",
         "export": "/",

@@ -30,8 +30,6 @@ def ontap(**keys: Any) -> dict[str, Any]:
     return {"kind": "existing_ontap", "id": ID, "data_class": "internal", "mount": "/sets", **svm, **keys}
 
 
-BUILT = {(*POOL, "image"): "node", ("aws", "images"): {"node": {"build": {"parent": "debian-13"}}}}
-
 ROWS = [
     Row("existing-share-class", "an existing file system of a class that must stay on-prem", {SHARE: efs(data_class="restricted")}, (*SHARE, "data_class"), "onprem only"),
     Row("existing-share-class", "an existing file system of an unknown class", {SHARE: efs(data_class="internel")}, (*SHARE, "data_class"), "internal"),
@@ -43,7 +41,8 @@ ROWS = [
     Row("existing-share-twice", "one file system as two kinds", {SHARE: efs(), OTHER: lustre(mount="/more")}, (*OTHER, "kind"), "existing_efs as sets"),
     Row("existing-share-twice", "one file system with two data classes", {SHARE: efs(), OTHER: efs(mount="/more", data_class="restricted")}, (*OTHER, "data_class"), "internal as sets"),
     Row("efs-access-point", "an access point and a path", {SHARE: efs(access_point="fsap-0123456789abcdef0", path="/a")}, (*SHARE, "path"), "remove path"),
-    Row("efs-access-point", "an access point for nodes without the mount helper", {SHARE: efs(access_point="fsap-0123456789abcdef0"), **BUILT}, (*SHARE, "access_point"), "amazon-efs-utils"),
+    Row("efs-access-point", "an access point without TLS", {SHARE: efs(access_point="fsap-0123456789abcdef0", tls=False)}, (*SHARE, "access_point"), "cannot be mounted in clear text"),
+    Row("efs-clear-text", "an existing EFS without TLS", {SHARE: efs(tls=False)}, (*SHARE, "tls"), "in clear text"),
     Row("wrong-format", "the DNS name of an existing file system instead of its id", {SHARE: efs(id=f"{ID}.efs.us-east-1.amazonaws.com")}, (*SHARE, "id"), "a file system's id, such as fs-"),
     Row("unknown-zone", "an existing file system in another region's zone", {SHARE: lustre(zone="usw2-az1")}, (*SHARE, "zone"), "us-east-1"),
     Row("duplicate-mount", "an existing file system at the mount point of another", {SCRATCH: {"kind": "fsx_lustre"}, SHARE: efs(mount="/scratch")}, (*SHARE, "mount"), "existing_efs sets"),

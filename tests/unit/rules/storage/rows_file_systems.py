@@ -60,6 +60,7 @@ ROWS = [
     Row("efs-options", "provisioned throughput without a figure", {SHARE: efs(throughput="provisioned")}, (*SHARE, "throughput"), "provisioned_mibps"),
     Row("efs-options", "a figure without provisioned throughput", {SHARE: efs(provisioned_mibps=100)}, (*SHARE, "provisioned_mibps"), "no effect"),
     Row("efs-options", "max_io with elastic throughput", {SHARE: efs(performance="max_io")}, (*SHARE, "performance"), "exclude"),
+    Row("efs-clear-text", "EFS without TLS", {SHARE: efs(tls=False)}, (*SHARE, "tls"), "in clear text"),
     Row("efs-bursting", "EFS in bursting mode", {SHARE: efs(throughput="bursting")}, (*SHARE, "throughput"), "elastic"),
     Row("efs-without-target", "a pool's zone without a mount target", {(*CAPACITY, "zones"): ["use1-az4", "use1-az6"], SHARE: efs(zones=["use1-az4"])}, (*SHARE, "zones"), "use1-az6"),
     Row("storage-zone", "Lustre in a zone without a subnet", {SCRATCH: lustre(zone="use1-az1")}, (*SCRATCH, "zone"), "no subnet"),

@@ -69,6 +69,30 @@ def fabric_manager(machine, expected, mode):
         yield "nvlsm is missing; Fabric Manager of NVLink 5 needs it", "install nvlsm"
 
 
+@check("imex")
+def imex(machine, expected, mode):
+    """Check IMEX: without its service and channel, CUDA programs cannot use the memory of other nodes of an UltraServer."""
+    if not expected.get("imex"):
+        return
+    output, version = machine.output("nvidia-imex", "--version"), machine.module("nvidia", "version", mode)
+    release = re.search(r"\d+(\.\d+)+", output or "")
+    if release is None:
+        yield (
+            "nvidia-imex is missing; NVLink between the nodes of an UltraServer needs it",
+            "install nvidia-imex in the driver's release",
+        )
+    elif version and release[0] != version:
+        yield f"nvidia-imex is {release[0]}, the driver {version}", "install both in one release"
+    if not any(
+        "NVreg_CreateImexChannel0=1" in path.read_text(errors="replace")
+        for path in machine.glob(["etc/modprobe.d/*.conf"])
+    ):
+        yield (
+            "the driver creates no IMEX channel",
+            "write options nvidia NVreg_CreateImexChannel0=1 into /etc/modprobe.d (role nvidia_fabric)",
+        )
+
+
 @check("efa")
 def efa(machine, expected, mode):
     facts = expected.get("efa")

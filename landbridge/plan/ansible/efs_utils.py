@@ -1,0 +1,11 @@
+"""Variable that installs the EFS mount helper on hosts in AWS and in node images."""
+
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.plan.aws.efs_access import mounts_efs_over_tls
+
+
+def efs_variables(environment: Environment) -> dict[str, Any]:
+    """Return the variable of ansible/playbooks/node_image.yml; empty if no file system needs the helper."""
+    return {"landbridge_efs_utils": True} if mounts_efs_over_tls(environment) else {}
