@@ -9,7 +9,7 @@ from tests.unit.rules.row import NotChecked
 
 from . import faults as f
 from .faults import Fault, control, reservation
-from .rows_file_systems import EXISTING
+from .file_system_faults import EXISTING
 
 P: DataPath = ("aws", "pools")
 SITE = {"cidr": "10.30.0.0/16", "gateway": "gw02", "address": "10.30.0.1", "gateway_address": "4.4.4.4"}
