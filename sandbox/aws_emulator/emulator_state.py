@@ -64,6 +64,7 @@ class EmulatorState:
     denied: set[str] = field(default_factory=set)  # denied IAM actions, wildcards as in IAM
     quotas: dict[str, float] = field(default_factory=dict)  # by code, if a test has set one
     clock: timedelta = timedelta()  # how far the account's clock is ahead
+    tunnel_change: timedelta = timedelta(seconds=1)  # how long a change of a VPN tunnel takes; in AWS it is minutes
     reservations: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # (region, id)
     reserved: dict[str, str] = field(default_factory=dict)  # instance id -> reservation id
     offerings: dict[str, dict[str, Any]] = field(default_factory=dict)  # of Capacity Blocks
@@ -107,7 +108,7 @@ class EmulatorState:
             self.notices.clear()
             self.rebalance.clear()
             self.statuses.clear()
-            self.clock = timedelta()
+            self.clock, self.tunnel_change = timedelta(), timedelta(seconds=1)
             settings = (
                 self.iam_calls,
                 self.denied,

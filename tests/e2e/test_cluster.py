@@ -10,11 +10,13 @@ import shlex
 import textwrap
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from landbridge.paths import secrets_dir
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, bgp_routes, wait_for
 from sandbox.demo.full import clients, instances, train_on_both_sites
@@ -201,8 +203,8 @@ def test_a_second_up_and_a_second_configure_change_nothing(deployment: BringUp) 
     assert {name: host["changed"] for name, host in hosts.items() if host["changed"] or host["failed"]} == {}
 
 
-def test_a_tunnel_cut_of_20_seconds_loses_no_job(deployment: BringUp, user: Researcher) -> None:
-    number = user.train("cut", ["--epochs", "10", "--seconds-per-epoch-floor", "4"], ["--partition", "p5"])
+def test_a_tunnel_cut_of_20_seconds_and_new_tunnel_keys_lose_no_job(deployment: BringUp, user: Researcher) -> None:
+    number = user.train("cut", ["--epochs", "14", "--seconds-per-epoch-floor", "4"], ["--partition", "p5"])
     wait_for(
         "the job to run in AWS",
         lambda: (user.state(number), user.output(number)),
@@ -214,9 +216,35 @@ def test_a_tunnel_cut_of_20_seconds_loses_no_job(deployment: BringUp, user: Rese
     time.sleep(20)
     network.link_up(deployment.lab, port)
     # TCP, IKE and BGP retransmit after their own timers, and MLflow's client waits two minutes for an answer.
+    deployment.wait_for_tunnel()
+    rotate_tunnel_keys(deployment)
     ended = user.finish(number)
     assert ended.restarts == 0
     assert user.run_of(number).status == "FINISHED"
+
+
+def rotate_tunnel_keys(deployment: BringUp) -> None:
+    """Run the rotation playbook; AWS's end of the tunnel gets the new key while the playbook waits for the tunnel."""
+    keys = secrets_dir(deployment.name) / "link_pre_shared_keys"
+    old = json.loads(keys.read_text())
+    words = [program("ansible-playbook"), "-i", str(deployment.path), "ansible/playbooks/rotate_tunnel_keys.yml"]
+    gateway = deployment.environment.onprem.services.gateway
+    with ThreadPoolExecutor() as pool:
+        rotation = pool.submit(
+            command, [*words, "-e", "rotate_tunnel_alone=true"], env=deployment.variables(), cwd=ROOT, timeout=600
+        )
+        wait_for(
+            "a new key of the first tunnel",
+            lambda: (json.loads(keys.read_text())[0], rotation.done()),
+            lambda seen: seen[0] != old[0] or seen[1],
+        )
+        deployment.far_side()
+        output = rotation.result()
+    new = json.loads(keys.read_text())
+    assert len({*old, *new}) == 4 and not any(key in output for key in (*old, *new))
+    shown = deployment.cluster.run(gateway, "cat", "/etc/swanctl/conf.d/site-gateway.conf")
+    assert new[0] in shown and old[0] not in shown
+    assert deployment.linked()
 
 
 @pytest.mark.skipif(

@@ -25,6 +25,12 @@ Platform = Annotated[
     str | None, typer.Option("--platform", help="Platform: dgx-h100, ... Default: that of similar nodes.")
 ]
 Rack = Annotated[str | None, typer.Option("--rack", help="Rack, for the switch. Default: that of similar nodes.")]
+System = Annotated[
+    str | None,
+    typer.Option(
+        "--os", help="Operating system: ubuntu-24.04, ... Default: that of similar nodes, as for the platform."
+    ),
+]
 Tags = Annotated[str | None, typer.Option("--tags", "-t", help="With --run: only tasks with these tags.")]
 Skip = Annotated[
     bool, typer.Option("--gone", help="Do not configure the host, because it is broken or no longer exists.")
@@ -44,6 +50,7 @@ def add(
     address: Address = None,
     platform: Platform = None,
     rack: Rack = None,
+    system: System = None,
     write: Write = False,
     run: Run = False,
     tags: Tags = None,
@@ -55,7 +62,7 @@ def add(
     from landbridge.ops.members import ADD, add_limit, added
 
     path = _near(environment_path(stack, file))
-    joining = Joining(names=_names(nodes), address=_address(address), platform=platform, rack=rack)
+    joining = Joining(names=_names(nodes), address=_address(address), platform=platform, rack=rack, os=system)
     edited = added(path, _text(path), joining)
     environment = _shown(edited)
     limit = add_limit(environment, edited.names)

@@ -16,23 +16,29 @@ from landbridge import hostlist
 from landbridge.environment.file.edit import plain, refused, replaced
 from landbridge.environment.file.load import ROOT
 from landbridge.environment.file.source import Source, read
+from landbridge.environment.onprem.onprem import NodeGroup
 from landbridge.findings import DataPath, FindingsError
 
 NODES: DataPath = (*ROOT, "onprem", "nodes")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 #: Keys that a new group copies from a group of the same platform.
 _SHARED = ("features", "local_scratch", "hardware")
+#: Operating system of a group without the key.
+_DEFAULT_SYSTEM = NodeGroup.model_fields["os"].default
 Group = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """Nodes to add. None: platform and rack of the nodes with the same name stem, and the address after theirs."""
+    """Nodes to add. None: platform and rack of the nodes with the same name stem, the address after theirs, and the
+    operating system of the similar nodes.
+    """
 
     names: tuple[str, ...]
     address: IPv4Address | None = None
     platform: str | None = None
     rack: str | None = None
+    os: str | None = None
 
 
 def with_nodes(text: str, file: str, joining: Joining) -> str:
@@ -53,8 +59,9 @@ def with_nodes(text: str, file: str, joining: Joining) -> str:
         written = _written([*_names(model), *joining.names])
         changed = _set(source, text.splitlines(keepends=True), (*NODES, at), {"hosts": written})
         return _checked(source, changed, [*groups[:at], {**model, "hosts": written}, *groups[at + 1 :]])
-    new = _group(source, model, joining) | _common_system(groups)
-    return _as_a_group(source, text, groups, new)
+    new = _group(source, model, joining)
+    system = _system(source, groups, joining, str(new["platform"]))
+    return _as_a_group(source, text, groups, new if system is None else {**new, "os": system})
 
 
 def without_nodes(text: str, file: str, names: Sequence[str]) -> str:
@@ -108,7 +115,8 @@ def _continues(group: Group, joining: Joining) -> bool:
     if any(_next(name) != other for name, other in pairwise(row)):
         return False
     following = IPv4Address(group["address"]) + len(names)
-    same = (joining.platform or group["platform"], joining.rack or _rack(group)) == (group["platform"], _rack(group))
+    platform, rack, system = group["platform"], _rack(group), group.get("os", _DEFAULT_SYSTEM)
+    same = (joining.platform or platform, joining.rack or rack, joining.os or system) == (platform, rack, system)
     return same and joining.address in (None, following)
 
 
@@ -130,10 +138,25 @@ def _group(source: Source, model: Group, joining: Joining) -> Group:
     return group
 
 
-def _common_system(groups: Sequence[Group]) -> Group:
-    """Return the operating system if all groups have the same one; empty for the default one."""
-    systems = {group.get("os") for group in groups}
-    return {"os": system} if len(systems) == 1 and (system := systems.pop()) is not None else {}
+def _system(source: Source, groups: Sequence[Group], joining: Joining, platform: str) -> str | None:
+    """Return the operating system of a new group: that of the nodes with its name stem and platform, else of its
+    platform, else of all nodes; None for the default one.
+    """
+    if joining.os is not None:
+        return joining.os
+    stem = _stem(joining.names[0])
+    of_platform = [group for group in groups if group.get("platform") == platform]
+    for similar in ([group for group in of_platform if _stem(_names(group)[-1]) == stem], of_platform, groups):
+        systems = {group.get("os") for group in similar}
+        if len(systems) == 1:
+            return systems.pop()
+        if systems:
+            break
+    if not groups:
+        return None
+    known = sorted({str(group.get("os", _DEFAULT_SYSTEM)) for group in groups})
+    message = f"the operating system of {', '.join(joining.names)} is not known: the nodes have {' and '.join(known)}"
+    raise refused(source, "node-os", message, NODES, f"give it: --os {known[0]}")
 
 
 def _as_a_group(source: Source, text: str, groups: Sequence[Group], group: Group) -> str:

@@ -128,6 +128,11 @@ def _boot(emulator: EmulatorState, value: Any) -> None:
     emulator.lifecycle.boot_delay = float(value)
 
 
+def _tunnel_change(emulator: EmulatorState, value: Any) -> None:
+    """Set for how many seconds a VPN connection is `modifying`."""
+    emulator.tunnel_change = timedelta(seconds=float(value))
+
+
 def _pool(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     emulator.capacity.free.update({key: int(count) for key, count in value.items()})
 
@@ -215,6 +220,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "latency": _latency,
     "lag": _lag,
     "boot": _boot,
+    "tunnel_change": _tunnel_change,
     "faults": _faults,
     "interrupt": _interrupt,
     "rebalance": _rebalance,

@@ -26,7 +26,9 @@ KEY = "lab-packages.asc"
 #: File names of NVIDIA's public keys: CUDA's for Debian 13 and for Ubuntu 24.04, DOCA's, the toolkit's.
 _KEY_NAMES = ("8793F200.pub", "3bf863cc.pub", "GPG-KEY-Mellanox.pub", "gpgkey", "fsx-ubuntu-public-key.asc")
 _UNUSED_SECONDS = 86_400
-_FORMAT = "4"
+_FORMAT = "5"
+#: Labels of the Release files by suite; the CUDA repositories of all distributions have one.
+_CUDA_SUITES, _CUDA_LABEL = ("debian", "ubuntu"), "NVIDIA CUDA"
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,12 @@ def index(rows: Sequence[tuple[Package, bytes]]) -> str:
 
 
 def release(suite: str, packages: bytes, compressed: bytes) -> str:
-    """Return the content of the file Release, with NVIDIA's Origin and Label."""
+    """Return the content of the file Release, with NVIDIA's Origin and the Label of the repository."""
+    label = _CUDA_LABEL if suite.startswith(_CUDA_SUITES) else suite
     rows = ((packages, "Packages"), (compressed, "Packages.gz"))
     sums = "".join(f" {hashlib.sha256(data).hexdigest()} {len(data)} {name}\n" for data, name in rows)
     date = time.strftime("%a, %d %b %Y %H:%M:%S UTC", time.gmtime())
-    return (
-        f"Origin: NVIDIA\nLabel: NVIDIA CUDA\nSuite: {suite}\nArchitectures: all amd64\nDate: {date}\nSHA256:\n{sums}"
-    )
+    return f"Origin: NVIDIA\nLabel: {label}\nSuite: {suite}\nArchitectures: all amd64\nDate: {date}\nSHA256:\n{sums}"
 
 
 def _build(

@@ -16,7 +16,6 @@ class _Facts(BaseModel):
 class VpnFacts(_Facts):
     """Values that AWS chooses for a VPN connection."""
 
-    outside_offsets: tuple[int, int]
     bgp_holdtime: int
 
 

@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
+from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.paths import outputs_file, secrets_dir, state_dir
 from landbridge.plan.outputs import StackOutputs
@@ -35,6 +38,7 @@ def test_life_of_a_stack(
     torn.write_text("")
     assert pulumi.up(environment, environment_file).changed == 0
     assert pulumi.refresh(environment, environment_file).changed == 0
+    _a_tunnel_gets_another_key(cloud, environment, environment_file, built.outputs)
 
     # A launch template and a tag are deleted outside Pulumi.
     ec2 = client(cloud, "ec2")
@@ -104,6 +108,34 @@ def _outputs_are_written(outputs: StackOutputs) -> None:
     keys = secrets_dir("graph") / "link_pre_shared_keys"
     assert keys.stat().st_mode & 0o077 == 0
     assert tuple(json.loads(keys.read_text())) == outputs.link_pre_shared_keys
+
+
+def _a_tunnel_gets_another_key(
+    cloud: EmulatorProcess, environment: Environment, file: Path, before: StackOutputs
+) -> None:
+    assert before.link is not None and before.link_pre_shared_keys is not None
+    ec2, keys_file = client(cloud, "ec2"), secrets_dir("graph") / "link_pre_shared_keys"
+    second = before.link.tunnels[1].outside_address
+
+    def renew(address: str) -> Result:
+        credentials = {"AWS_ACCESS_KEY_ID": "operator", "AWS_SECRET_ACCESS_KEY": "unused"}
+        return CliRunner(env=credentials).invoke(build(), ["link", "renew-key", "-f", str(file), address])
+
+    unknown = renew("198.51.100.99")
+    assert unknown.exit_code == 1 and "tunnel-unknown" in str(unknown.exception)
+    done = renew(second)
+    assert done.exit_code == 0, done.output
+    keys = json.loads(keys_file.read_text())
+    assert keys[0] == before.link_pre_shared_keys[0] and keys[1] not in before.link_pre_shared_keys
+    assert keys[1] not in done.output and keys_file.stat().st_mode & 0o077 == 0
+    (connection,) = ec2.describe_vpn_connections(Filters=[{"Name": "state", "Values": ["available"]}])["VpnConnections"]
+    assert [row["PreSharedKey"] for row in connection["Options"]["TunnelOptions"]] == keys
+    # Every later `up` writes the present keys, on this machine or another.
+    keys_file.unlink()
+    again = pulumi.up(environment, file)
+    assert again.changed == 0 and again.outputs is not None
+    assert json.loads(keys_file.read_text()) == keys == list(again.outputs.link_pre_shared_keys or ())
+    _secrets_are_encrypted(again.outputs)
 
 
 def _secrets_are_encrypted(outputs: StackOutputs) -> None:

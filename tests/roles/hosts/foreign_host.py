@@ -26,6 +26,7 @@ OWNERS_FILES = {
     ),
     "/etc/chrony/chrony.conf": "server ntp1.example.org iburst\nmakestep 1 3\n",
     "/etc/containers/containers.conf.d/10-site.conf": "[engine]\n",
+    "/etc/containers/storage.conf": '[storage]\ndriver = "overlay"\nrootless_storage_path = "/fast/$UID"\n',
     "/etc/default/slurmd": 'SLURMD_OPTIONS="-v"\n',
     "/etc/environment": 'http_proxy="http://proxy.example.org:3128"\n',
     "/etc/exports": "/srv/data 10.20.0.0/16(ro,no_subtree_check)\n",
@@ -46,7 +47,10 @@ OWNERS_FILES = {
 }
 #: Its own account and table of rules, and a name that an installer has put on a loopback address.
 OWNERS_COMMANDS = f"""set -e
-mkdir -p /srv/packages && : > /srv/packages/Packages
+mkdir -p /srv/packages && cd /srv/packages
+printf 'Package: nvidia-open\\nVersion: 570.1\\nArchitecture: all\\nFilename: x.deb\\nSize: 1\\n' > Packages
+printf 'Origin: NVIDIA\\nLabel: NVIDIA CUDA\\nSHA256:\\n %s %s Packages\\n' \\
+  $(sha256sum Packages | cut -d' ' -f1) $(stat -c %s Packages) > Release
 groupadd --gid 3000 physics
 useradd --uid 3001 --gid 3000 --shell /bin/sh --create-home kim
 printf '10.20.9.1 filer01\\n127.0.1.1 {HOST}.example.org {HOST}\\n' >> /etc/hosts

@@ -1,5 +1,6 @@
 """Roles on a machine that its owner configured: the how-to page with the collection, and the owner's files after each role."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,6 +43,9 @@ ROLES: Mapping[str, Mapping[str, Any]] = {
     "slurm_job_environment": {},
     "slurm_adopt": {"slurm_adopt_wanted": False},
     "rdma": {"rdma_started": False},
+    "job_credentials": {"job_credentials_region": "us-east-1", "job_credentials_started": False},
+    "cloud_identity": {"cloud_identity_region": "us-east-1", "cloud_identity_key_secret": "site/slurm-key"},
+    "podman": {"podman_users": [{"name": "alice", "uid": 20001, "subid": 1000000}]},
     "nfs_client": {"nfs_client_mounts": [{"mount": "/data", "export": "/srv/packages"}]},
 }
 #: Files of the owner or of the distribution that a role changes by intent: a block, a line, or accounts.
@@ -52,6 +56,7 @@ SHARED: Mapping[str, set[str]] = {
     "tuning": {"/etc/security/limits.d/60-tuning.conf"},
     # The package rdma-core adds the group rdma.
     "rdma": ACCOUNTS,
+    "podman": {"/etc/subuid", "/etc/subgid"},
 }
 #: Roles that have nothing to write here: the owner has the repository, and pam_slurm_adopt is not wanted.
 IDLE = {"vendor_repository", "slurm_adopt"}
@@ -92,6 +97,11 @@ def test_the_page_works_as_it_is_written(site: ForeignSite, followed: list[str])
     assert site.on_host(f"getent ahostsv4 {HOST}").split()[0] == "10.20.1.21"
 
 
+def test_the_page_names_the_roles_that_run_alone_here() -> None:
+    (sentence,) = re.findall(r"^In the tests these roles.*?\n\n", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert re.findall(r"`(\w+)`", sentence) == list(ROLES)
+
+
 def digests(site: ForeignSite, name: str) -> dict[str, str]:
     """Return the digests after a role: path -> digest."""
     rows = (line.split(" ", 1) for line in site.on_host(f"cat /root/digests/{name}").splitlines())
@@ -107,7 +117,7 @@ def after(site: ForeignSite, followed: list[str]) -> Mapping[str, dict[str, str]
         tasks.append({"ansible.builtin.include_role": {"name": name}, "vars": dict(variables)})
         tasks.append({"ansible.builtin.shell": {"cmd": f"digest > /root/digests/{name}"}, "changed_when": False})
     hosts = {"all": {"vars": connection(site.lab), "hosts": {HOST: {"ansible_host": ADDRESS}}}}
-    play(site.lab, site.folder, [{"hosts": "all", "gather_facts": False, "tasks": tasks}], hosts).good()
+    play(site.lab, site.folder, [{"hosts": "all", "gather_facts": False, "tasks": tasks}], hosts, timeout=900).good()
     return {name: digests(site, name) for name in ("owner", *ROLES)}
 
 
@@ -118,6 +128,29 @@ def test_a_role_changes_no_file_of_the_owner(after: Mapping[str, dict[str, str]]
     changed = {path for path, digest in before.items() if after[role].get(path) != digest}
     assert changed <= SHARED.get(role, set())
     assert (after[role] == before) == (role in IDLE)
+
+
+def test_a_mirror_at_another_address_is_recognised_by_its_label(
+    site: ForeignSite, after: Mapping[str, dict[str, str]]
+) -> None:
+    site.on_host("apt-get -qq update -o Dir::Etc::SourceList=/dev/null && digest > /root/digests/mirror")
+    # No server has this address: the run would fail if the role used it.
+    variables = {
+        "vendor_repository_name": "nvidia-dcgm",
+        "vendor_repository_uris": "http://192.0.2.1/compute/cuda/repos/debian13/x86_64/",
+        "vendor_repository_key_url": "http://192.0.2.1/key.pub",
+        "vendor_repository_label": "NVIDIA CUDA",
+        "vendor_repository_refused": ["src:*nvidia*:any"],
+    }
+    hosts = {"all": {"vars": connection(site.lab), "hosts": {HOST: {"ansible_host": ADDRESS}}}}
+    task = {"ansible.builtin.include_role": {"name": "vendor_repository"}, "vars": variables}
+    played = play(site.lab, site.folder, [{"hosts": "all", "gather_facts": False, "tasks": [task]}], hosts).good()
+    assert "file:/srv/packages/ has the repository" in played.one_line
+    site.on_host("digest > /root/digests/labelled")
+    assert digests(site, "labelled") == digests(site, "mirror")
+    assert "570.1" in site.on_host("apt-cache policy nvidia-open")
+    # A label of no configured repository: apt has no other source of these packages.
+    assert site.on_host("apt-get indextargets --format '$(REPO_URI)' 'Label: NVIDIA DOCA'") == ""
 
 
 def test_the_owners_files_are_as_they_were(site: ForeignSite, after: Mapping[str, dict[str, str]]) -> None:

@@ -14,13 +14,21 @@ from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import image_builder
 from sandbox.nspawn.site import LabSite, Machine, plan
-from tests.roles.ansible_run import recap
+from tests.roles.ansible_run import ROOT, Played, connection, play, recap
 
 ONPREM, CLOUD = IPv4Network("10.45.0.0/16"), IPv4Network("10.85.0.0/16")
 ADDRESSES = {"ctl01": "10.45.0.11", "ctl02": "10.45.0.12", "dgx01": "10.45.1.11"}
 LINK = {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010}
 #: SlurmctldTimeout: the standby takes over after it.
 TAKEOVER_SECONDS = 5
+#: Folder of the store of secrets.
+SECRETS = "secrets"
+#: Secrets by their name in the store: the role variable, and the value before the first rotation.
+_FIRST_SECRETS = {
+    "slurm-key": ("slurm_common_key", "k" * 64),
+    "slurm-database": ("slurm_database_password", "p" * 32),
+    "slurm-jwt": ("slurm_common_jwt_key", "j" * 64),
+}
 
 
 def site() -> LabSite:
@@ -96,14 +104,11 @@ def configure(
     """Run the site's plays for these hosts with the planned variables; return the number of changes by host.
 
     The controllers get the roles `first` before slurmctld, and all hosts get `extra_variables`. `only` is `all`,
-    `control` (the plays for a second controller) or `files` (the play for a changed slurm.conf).
+    `control` (the plays for a second controller), `files` (the play for a changed slurm.conf) or `secrets` (the plays
+    whose roles write the database's password and the JWT key).
     """
     planned = inventory(chosen)
-    variables: dict[str, Any] = dict(planned["all"]["vars"])
-    for group in ("slurm_controller", "slurm_database", "nfs_server", "slurm_node", "slurm_rest"):
-        variables |= planned[group]["vars"]
-    secrets = {"slurm_common_key": "k" * 64, "slurm_database_password": "p" * 32, "slurm_common_jwt_key": "j" * 64}
-    variables |= {"base_create_homes": True, **secrets, **(extra_variables or {})}
+    variables = {**_variables(planned), **_secrets(book.parent), **(extra_variables or {})}
     controllers = ":".join(planned["slurm_controller"]["hosts"])
     mounts = {"nfs_client_mounts": planned["slurm_controller"]["vars"].get("landbridge_controller_mounts", [])}
     plays: list[dict[str, Any]] = [
@@ -116,10 +121,50 @@ def configure(
         plays[1]["roles"].remove("slurm_database"), plays[3]["roles"].remove("slurm_rest")
     elif only == "files":
         plays = [{"hosts": controllers, "roles": ["slurm_controller"]}]
+    elif only == "secrets":
+        plays = [{"hosts": "dgx01", "roles": ["slurm_database"]}, {"hosts": controllers, "roles": ["slurm_controller"]}]
     book.write_text(json.dumps([{"gather_facts": False, **play} for play in plays]))
     image_builder.run_playbook(lab, book, ADDRESSES, variables, lambda line: print(f"  {line}", file=sys.stderr))
     log = (lab.state / "ansible" / f"{book.stem}.log").read_text()
     return {name: count["changed"] for name, count in recap(log).items()}
+
+
+def rotate(lab: Layout, chosen: Environment, folder: Path, name: str) -> Played:
+    """Run a rotation playbook, with the store of secrets of `configure` in `folder`."""
+    planned = inventory(chosen)
+    _secrets(folder)
+    variables = {
+        **_variables(planned),
+        **connection(lab),
+        "landbridge_secrets": str(folder / SECRETS),
+        "landbridge_slurm_keys": False,
+    }
+    groups = {
+        group: {"hosts": {host: {"ansible_host": ADDRESSES[host]} for host in planned[group]["hosts"]}}
+        for group in ("slurm_controller", "slurm_database")
+    }
+    return play(
+        lab, folder, ROOT / f"ansible/playbooks/{name}.yml", {"all": {"vars": variables, "children": groups}}
+    ).good()
+
+
+def _variables(planned: Mapping[str, Any]) -> dict[str, Any]:
+    variables: dict[str, Any] = dict(planned["all"]["vars"])
+    for group in ("slurm_controller", "slurm_database", "nfs_server", "slurm_node", "slurm_rest"):
+        variables |= planned[group]["vars"]
+    return {**variables, "base_create_homes": True}
+
+
+def _secrets(folder: Path) -> dict[str, str]:
+    """Return the role variables with the secrets of the store, which has constant values before the first rotation."""
+    (folder / SECRETS).mkdir(exist_ok=True)
+    values = {}
+    for name, (variable, first_value) in _FIRST_SECRETS.items():
+        file = folder / SECRETS / name
+        if not file.exists():
+            file.write_text(first_value)
+        values[variable] = file.read_text().strip()
+    return values
 
 
 @dataclass(frozen=True)
@@ -128,6 +173,13 @@ class Jobs(LabCluster):
 
     def submit(self, seconds: float, *options: str) -> int:
         """Submit a batch job of one core."""
+        return self._submit(f"sleep {seconds}; echo done", *options)
+
+    def submit_until(self, file: str) -> int:
+        """Submit a batch job of one core that ends when the file exists."""
+        return self._submit(f"until test -e {file}; do sleep 0.2; done")
+
+    def _submit(self, script: str, *options: str) -> int:
         words = [
             "sbatch",
             "--parsable",
@@ -137,7 +189,7 @@ class Jobs(LabCluster):
             "--chdir=/tmp",
             "--output=/tmp/%j.out",
         ]
-        return int(self.run("dgx01", *words, *options, "--wrap", f"sleep {seconds}; echo done", user="alice").strip())
+        return int(self.run("dgx01", *words, *options, "--wrap", script, user="alice").strip())
 
     def state(self, number: int) -> str:
         """Return a job's state in Slurm."""

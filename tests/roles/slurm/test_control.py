@@ -200,8 +200,7 @@ def ask(jobs: Jobs, path: str, **headers: str) -> tuple[int, Any]:
 
 def test_slurmrestd_requires_a_token_and_listens_on_its_own_host_only(two: Jobs) -> None:
     number = two.submit(1, "--hold")
-    token = two.run("ctl01", "scontrol", "token", "username=alice", "lifespan=60").strip().partition("=")[2]
-    bearer = {"X-SLURM-USER-TOKEN": token}
+    bearer = token(two)
     code, content = ask(two, "slurm/v0.0.42/jobs", **bearer)
     assert code == 200 and number in [job["job_id"] for job in content["jobs"]]
     code, content = ask(two, "slurmdb/v0.0.42/associations", **bearer)
@@ -209,7 +208,7 @@ def test_slurmrestd_requires_a_token_and_listens_on_its_own_host_only(two: Jobs)
         "slurmdbd accepts the token too"
     )
     assert ask(two, "slurm/v0.0.42/jobs")[0] == 401
-    assert ask(two, "slurm/v0.0.42/jobs", **{"X-SLURM-USER-TOKEN": token[:-4] + "AAAA"})[0] == 511
+    assert ask(two, "slurm/v0.0.42/jobs", **{key: value[:-4] + "AAAA" for key, value in bearer.items()})[0] == 511
     connect = "import socket; socket.create_connection(('10.45.1.11', 6820), 5)"
     refused = nodes.exec(two.lab, "ctl02", [f'python3 -c "{connect}"'])
     assert "ConnectionRefusedError" in refused.stderr
@@ -217,6 +216,57 @@ def test_slurmrestd_requires_a_token_and_listens_on_its_own_host_only(two: Jobs)
     shown = two.run("dgx01", "systemctl", "show", "slurmrestd", "-p", "MemoryMax", "-p", "User")
     assert f"MemoryMax={1536 * 2**20}" in shown and "User=slurmrestd" in shown
     two.run("dgx01", "scancel", str(number))
+
+
+def token(jobs: Jobs) -> dict[str, str]:
+    """Return the request headers with a new token of alice."""
+    shown = jobs.run("ctl01", "scontrol", "token", "username=alice", "lifespan=600")
+    return {"X-SLURM-USER-TOKEN": shown.strip().partition("=")[2]}
+
+
+def accounted(jobs: Jobs, *numbers: int) -> list[str]:
+    """Wait until the database has the ends of the jobs, and return its states."""
+
+    def states() -> list[str]:
+        listed = ",".join(str(number) for number in numbers)
+        return jobs.run("dgx01", "sacct", "-nXPj", listed, "-o", "state").split()
+
+    return wait_for("accounting", states, lambda shown: shown == ["COMPLETED"] * len(numbers))
+
+
+def test_the_database_password_and_the_jwt_key_are_rotated_while_a_job_runs(
+    two: Jobs, site_environment: Describe, folder: Path
+) -> None:
+    # As the cluster is configured now.
+    settings = {"KillWait": 71} if setting(two, "KillWait") == "71 sec" else {}
+    chosen, before = site_environment("ctl01", "ctl02", **settings), two.running(two.submit_until("/tmp/rotated"))
+    old_token = token(two)
+    assert ask(two, "slurm/v0.0.42/jobs", **old_token)[0] == 200
+    old, new = {}, {}
+    for name, playbook in (("slurm-database", "rotate_database_password"), ("slurm-jwt", "rotate_jwt_key")):
+        file = folder / pair.SECRETS / name
+        old[name] = file.read_text().strip()
+        output = pair.rotate(two.lab, chosen, folder, playbook).text
+        new[name] = file.read_text().strip()
+        assert new[name] != old[name] and new[name] not in output and old[name] not in output
+    wait_for("the controller", lambda: answers(two), details=two.describe)
+    query = "mariadb --user=slurm --execute='select 1'"
+    assert nodes.exec(two.lab, "dgx01", [f"MYSQL_PWD={new['slurm-database']} {query}"]).returncode == 0
+    assert nodes.exec(two.lab, "dgx01", [f"MYSQL_PWD={old['slurm-database']} {query}"]).returncode != 0
+    # slurmctld and slurmdbd have one key: a token of the old one has ended.
+    assert ask(two, "slurm/v0.0.42/jobs", **old_token)[0] == 511
+    new_token = token(two)
+    for path in ("slurm/v0.0.42/jobs", "slurmdb/v0.0.42/associations"):
+        assert ask(two, path, **new_token)[0] == 200
+    after = two.submit(0)
+    two.completed(after)
+    assert two.state(before) == "RUNNING"
+    two.run("dgx01", "touch", "/tmp/rotated")
+    two.completed(before)
+    assert accounted(two, before, after)
+    # The roles have nothing to change after both rotations.
+    changed = pair.configure(two.lab, chosen, folder / "control.yml", only="secrets")
+    assert changed == {"ctl01": 0, "ctl02": 0, "dgx01": 0}
 
 
 def answers(jobs: Jobs) -> bool:

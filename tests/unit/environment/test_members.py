@@ -44,9 +44,15 @@ def difference(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def add(
-    text: str, *names: str, address: str | None = None, platform: str | None = None, rack: str | None = None
+    text: str,
+    *names: str,
+    address: str | None = None,
+    platform: str | None = None,
+    rack: str | None = None,
+    system: str | None = None,
 ) -> str:
-    joining = Joining(names=names, address=IPv4Address(address) if address else None, platform=platform, rack=rack)
+    at = IPv4Address(address) if address else None
+    joining = Joining(names=names, address=at, platform=platform, rack=rack, os=system)
     return with_nodes(text, "Pulumi.acme.yaml", joining)
 
 
@@ -72,6 +78,41 @@ def test_any_other_node_is_a_new_group_with_the_keys_of_its_platform() -> None:
     assert node_addresses(other, "f")["b1"] == "10.20.1.50"
 
 
+#: FLOW with an operating system for each platform, and a third platform with two.
+MIXED = FLOW.replace("rack: r1,", "os: ubuntu-24.04, rack: r1,").replace(
+    "rack: r2}",
+    "rack: r2}\n"
+    "        - {hosts: b1, platform: dgx-b200, address: 10.20.1.41, os: dgx-os-7}\n"
+    "        - {hosts: c1, platform: dgx-b200, address: 10.20.1.51, os: ubuntu-24.04}",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "system", "written"),
+    [
+        # Its name stem and platform, its platform, and the option.
+        ("dgx09", None, None, "ubuntu-24.04"),
+        ("new1", "dgx-h100", None, "ubuntu-24.04"),
+        ("new1", "hgx-a100", None, None),
+        ("b7", "dgx-b200", None, "dgx-os-7"),
+        ("new1", "dgx-b200", "dgx-os-7", "dgx-os-7"),
+        ("dgx05", "dgx-h100", "debian-12", "debian-12"),
+    ],
+)
+def test_a_new_group_has_the_operating_system_of_similar_nodes(
+    name: str, platform: str | None, system: str | None, written: str | None
+) -> None:
+    address = "10.20.1.15" if name == "dgx05" else "10.20.1.90"
+    removed, added = difference(MIXED, add(MIXED, name, address=address, platform=platform, system=system))
+    assert removed == [] and len(added) == 1
+    assert ("os: " in added[0]) == (written is not None) and (written is None or f"os: {written}" in added[0])
+
+
+def test_a_node_with_the_system_of_its_group_continues_the_group() -> None:
+    assert add(MIXED, "dgx05", system="ubuntu-24.04") == add(MIXED, "dgx05")
+    assert add(FLOW, "smc2", address="10.20.1.32", system="debian-13").count("hosts: ") == 2
+
+
 def test_removal_of_a_middle_node_leaves_two_groups_with_unchanged_addresses() -> None:
     removed, added = difference(FLOW, remove(FLOW, "dgx02"))
     shared, end = "platform: dgx-h100, address: 10.20.1.", "rack: r1, features: [nvme]}  # bought 2024"
@@ -90,6 +131,8 @@ def test_removal_of_a_middle_node_leaves_two_groups_with_unchanged_addresses() -
         ("node-known", lambda: add(FLOW, "dgx03")),
         ("node-address", lambda: add(FLOW, "dgx09")),
         ("node-platform", lambda: add(FLOW, "new1", address="10.20.1.60")),
+        ("node-os", lambda: add(MIXED, "new1", address="10.20.1.60", platform="dgx-b200")),
+        ("node-os", lambda: add(MIXED, "new1", address="10.20.1.60", platform="dgx-h200")),
         ("node-unknown", lambda: remove(FLOW, "dgx09")),
         ("node-last", lambda: remove(BLOCK, "dgx01", "dgx02", "dgx03")),
         ("edit-layout", lambda: add(changed({}), "other1", address="10.20.1.60", platform="dgx-h100")),

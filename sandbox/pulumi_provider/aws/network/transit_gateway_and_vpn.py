@@ -1,17 +1,13 @@
-"""Transit gateways, VPC attachments, customer gateways and VPN connections; the tunnel options are generated here."""
+"""Transit gateways, VPC attachments, customer gateways and VPN connections."""
 
-import hashlib
-import string
-from ipaddress import IPv4Network, ip_address
+import time
+from ipaddress import IPv4Network
 from typing import Any
 
 from sandbox.pulumi_provider.aws.base import Bag, CloudFormationType, ProviderError, first_or_none
 from sandbox.pulumi_provider.aws.ec2_base import Ec2Resource
 from sandbox.pulumi_provider.aws.facts import facts
 
-#: Characters that AWS allows in a pre-shared key; it must not begin with a zero.
-KEY_LETTERS = string.ascii_letters + string.digits + "._"
-KEY_LENGTH = 32
 _LARGEST_ASN = 2_147_483_647
 
 
@@ -134,10 +130,7 @@ class CustomerGatewayResource(Ec2Resource):
 
 
 class VpnConnectionResource(Ec2Resource):
-    """Site-to-Site VPN connection.
-
-    The emulator has constant addresses and keys; this class generates values in AWS's form.
-    """
+    """Site-to-Site VPN connection."""
 
     token = "aws:ec2/vpnConnection:VpnConnection"
     cloudformation = CloudFormationType("AWS::EC2::VPNConnection")
@@ -158,40 +151,34 @@ class VpnConnectionResource(Ec2Resource):
 
     def create(self, news: Bag) -> tuple[str, Bag]:
         transit_gateway = self._transit_gateway(news)
-        outside = (
-            self._private_address(news, transit_gateway) if news.get("outsideIpAddressType") == "PrivateIpv4" else None
-        )
+        options: dict[str, Any] = {"StaticRoutesOnly": news.get("staticRoutesOnly", False)}
+        if news.get("outsideIpAddressType") == "PrivateIpv4":
+            self._check_private(news, transit_gateway)
+            options["OutsideIpAddressType"] = "PrivateIpv4"
+        options["TunnelOptions"] = [_chosen(news, number) for number in (1, 2)]
         vpn_connection = self.ec2.create_vpn_connection(
             Type=news["type"],
             CustomerGatewayId=news["customerGatewayId"],
             TransitGatewayId=news["transitGatewayId"],
-            Options={"StaticRoutesOnly": news.get("staticRoutesOnly", False)},
+            Options=options,
             **self.tagging(news),
         )["VpnConnection"]
         return vpn_connection["VpnConnectionId"], self._outputs(
-            vpn_connection["VpnConnectionId"], news, transit_gateway, outside
+            vpn_connection["VpnConnectionId"], vpn_connection, transit_gateway
         )
 
     def read(self, id_: str, state: Bag) -> Bag | None:
-        seen = super().read(id_, state)
-        if seen is None or "tunnel1Address" in state:
-            return seen
-        # Import by id: the tunnels get the same values as at the creation.
-        transit_gateway = self._transit_gateway(state)
-        outside = (
-            self._private_address(state, transit_gateway)
-            if state.get("outsideIpAddressType") == "PrivateIpv4"
-            else None
-        )
-        return {**seen, **self._outputs(id_, state, transit_gateway, outside)}
+        item = self.describes(id_)
+        if item is None:
+            return None
+        # Import by id: the other outputs are computed too.
+        computed = {} if "tunnel1Address" in state else self._outputs(id_, item, self._transit_gateway(state))
+        return {**(super().read(id_, state) or {}), **computed}
 
     def _transit_gateway(self, bag: Bag) -> Any:
         return self.ec2.describe_transit_gateways(TransitGatewayIds=[bag["transitGatewayId"]])["TransitGateways"][0]
 
-    def _outputs(self, id_: str, news: Bag, transit_gateway: Any, outside: str | None) -> Bag:
-        customer_gateway = self.ec2.describe_customer_gateways(CustomerGatewayIds=[news["customerGatewayId"]])[
-            "CustomerGateways"
-        ][0]
+    def _outputs(self, id_: str, item: Any, transit_gateway: Any) -> Bag:
         asn = str(transit_gateway.get("Options", {}).get("AmazonSideAsn", 64512))
         outputs: Bag = {"arn": self.arn_of(id_), "vgwTelemetries": [], "routes": []}
         attachment = first_or_none(
@@ -201,11 +188,11 @@ class VpnConnectionResource(Ec2Resource):
         )
         outputs["transitGatewayAttachmentId"] = attachment["TransitGatewayAttachmentId"] if attachment else None
         for number in (1, 2):
-            outputs |= _tunnel(number, id_, news, outside or customer_gateway["IpAddress"], asn)
-        return outputs
+            outputs |= {f"tunnel{number}BgpAsn": asn, f"tunnel{number}BgpHoldtime": facts().vpn.bgp_holdtime}
+        return {**outputs, **_tunnels(item)}
 
-    def _private_address(self, news: Bag, transit_gateway: Any) -> str:
-        """Return AWS's address of a private VPN, from the CIDR block of the transit gateway."""
+    def _check_private(self, news: Bag, transit_gateway: Any) -> None:
+        """Refuse a private VPN for which AWS has no addresses or no transport."""
         ranges = transit_gateway.get("Options", {}).get("TransitGatewayCidrBlocks") or []
         transport = news.get("transportTransitGatewayAttachmentId")
         attachments = self.ec2.describe_transit_gateway_attachments(TransitGatewayAttachmentIds=[transport or ""])
@@ -218,55 +205,49 @@ class VpnConnectionResource(Ec2Resource):
             raise ProviderError(
                 "a private VPN needs an attachment of a Direct Connect gateway and a range of the transit gateway"
             )
-        return str(IPv4Network(ranges[0])[0])
 
     def observed(self, item: Any) -> Bag:
-        return {"customerGatewayId": item["CustomerGatewayId"]}
+        return {"customerGatewayId": item["CustomerGatewayId"], **_tunnels(item)}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
-        # The emulator does not use tunnel options, and both sites read them from the plan; only inside addresses change
-        # here.
+        # Other tunnel options are not in EC2's description: both sites read them from the plan.
         super().update(id_, state, news, frozenset(key for key in changed if not key.startswith("tunnel")))
-        outputs: Bag = {}
         for number in (1, 2):
-            inside = news.get(f"tunnel{number}InsideCidr")
-            if inside is not None:
-                outputs |= _ends(f"tunnel{number}", IPv4Network(inside))
-        return outputs
+            options = {
+                key: value for key, value in _chosen(news, number).items() if value != _chosen(state, number).get(key)
+            }
+            if options:
+                # EC2 changes one tunnel at a time.
+                self.ec2.modify_vpn_tunnel_options(
+                    VpnConnectionId=id_,
+                    VpnTunnelOutsideIpAddress=state[f"tunnel{number}Address"],
+                    TunnelOptions=options,
+                )
+                self._await_available(id_)
+        return _tunnels(self.describes(id_))
+
+    def _await_available(self, id_: str) -> None:
+        while (self.describes(id_) or {"State": "available"})["State"] == "modifying":
+            time.sleep(0.1)
 
 
-def _tunnel(number: int, id_: str, news: Bag, gateway: str, asn: str) -> Bag:
-    prefix = f"tunnel{number}"
-    inside = IPv4Network(news.get(f"{prefix}InsideCidr") or _inside(f"{id_}/{number}"))
-    outside = ip_address(gateway) + facts().vpn.outside_offsets[number - 1]
-    return {
-        f"{prefix}Address": str(outside),
-        **_ends(prefix, inside),
-        f"{prefix}BgpAsn": asn,
-        f"{prefix}BgpHoldtime": facts().vpn.bgp_holdtime,
-        f"{prefix}PresharedKey": news.get(f"{prefix}PresharedKey") or _pre_shared_key(f"{id_}/{number}"),
-    }
+def _chosen(bag: Bag, number: int) -> dict[str, Any]:
+    """Return the options of a tunnel that EC2's description contains."""
+    names = {"TunnelInsideCidr": "InsideCidr", "PreSharedKey": "PresharedKey"}
+    values = {name: bag.get(f"tunnel{number}{end}") for name, end in names.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _ends(prefix: str, inside: IPv4Network) -> Bag:
-    return {
-        f"{prefix}InsideCidr": str(inside),
-        f"{prefix}VgwInsideAddress": str(inside[1]),
-        f"{prefix}CgwInsideAddress": str(inside[2]),
-    }
-
-
-def _inside(seed: str) -> str:
-    """Return the inside CIDR of a tunnel: different for each tunnel, and outside the ranges that AWS reserves."""
-    number = int(hashlib.sha256(seed.encode()).hexdigest(), 16)
-    return f"169.254.{16 + number % 150}.{4 * (number // 150 % 64)}/30"
-
-
-def _pre_shared_key(seed: str) -> str:
-    """Return the pre-shared key of a tunnel.
-
-    It is constant: AWS returns it to every caller that may describe the connection.
-    """
-    digest = hashlib.sha512(seed.encode()).digest()
-    letters = [KEY_LETTERS[byte % len(KEY_LETTERS)] for byte in digest[:KEY_LENGTH]]
-    return "".join((string.ascii_letters[digest[-1] % len(string.ascii_letters)], *letters[1:]))
+def _tunnels(item: Any) -> Bag:
+    """Return the outputs of both tunnels from EC2's description."""
+    outputs: Bag = {}
+    for number, row in enumerate(item["Options"]["TunnelOptions"], start=1):
+        prefix, inside = f"tunnel{number}", IPv4Network(row["TunnelInsideCidr"])
+        outputs |= {
+            f"{prefix}Address": row["OutsideIpAddress"],
+            f"{prefix}InsideCidr": str(inside),
+            f"{prefix}VgwInsideAddress": str(inside[1]),
+            f"{prefix}CgwInsideAddress": str(inside[2]),
+            f"{prefix}PresharedKey": row["PreSharedKey"],
+        }
+    return outputs
