@@ -6,9 +6,10 @@ import functools
 import pytest
 
 from landbridge.burst.daemon.passes import one_pass
+from tests.unit.burst.world.money import Breach
 from tests.unit.burst.world.policies import policy
 from tests.unit.burst.world.sims import SimJob
-from tests.unit.burst.world.watch import PASS, Breach
+from tests.unit.burst.world.watch import PASS
 from tests.unit.burst.world.world import World
 
 

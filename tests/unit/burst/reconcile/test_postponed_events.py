@@ -7,9 +7,10 @@ import pytest
 
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.reconcile.clock_skew import STATUS_INTERVAL_SECONDS
+from tests.unit.burst.world.money import Breach
 from tests.unit.burst.world.policies import policy
 from tests.unit.burst.world.sims import SimJob
-from tests.unit.burst.world.watch import PASS, Breach
+from tests.unit.burst.world.watch import PASS
 from tests.unit.burst.world.world import World
 
 EVENT = "landbridge: EVENT EC2 has scheduled instance-stop"

@@ -1,17 +1,17 @@
 """Invariants that hold at all times, whatever fails; each breach is one line."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from landbridge.burst.daemon.job_starts import APART_SECONDS
-from landbridge.burst.model import BudgetHold, BurstPolicy, Charge, State
+from landbridge.burst.model import BurstPolicy, State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.announced import may_leave_for_event
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.ec2 import Ec2World
 from tests.unit.burst.world.machines import Machine
+from tests.unit.burst.world.money import Breach, hard_caps, held_usd
 from tests.unit.burst.world.sims import SimJob, SimNode
 from tests.unit.burst.world.slurm import SlurmWorld
 
@@ -25,10 +25,6 @@ UNDISTURBED = 240.0
 #: AWS refuses requests signed with a larger clock error (Signature Version 4). The simulation does not, so leases are
 #: as wrong.
 SIGNED = 300.0
-
-
-class Breach(AssertionError):
-    """Violation of an invariant."""
 
 
 @dataclass
@@ -118,7 +114,7 @@ class Watch:
             read_by = self.slurm.clock.true - PASS - CALLS * self.slurm.faults.latency
             if may_leave_for_event(self.policy, self.ec2, machine, job, self.last - self.clean_for, read_by):
                 return
-        if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in self.caps()):
+        if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
             return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
         if all(self._serves(name) for name in job.nodes):
             raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
@@ -162,23 +158,14 @@ class Watch:
             for key, hold in before.holds.items()
             if key not in protected
         ]
-        for scope, cap, match in self.caps():
-            held = _held(after.holds.values(), match)
+        for scope, cap, match in hard_caps(self.policy):
+            held = held_usd(after.holds.values(), match)
             spent = sum(usd for (_, account, pool), usd in after.spent.items() if match(account, pool))
-            more = _held(decided.values(), match) - _held(earlier, match)
+            more = held_usd(decided.values(), match) - held_usd(earlier, match)
             if more > 1e-6 and held + spent > cap + 1e-6:
                 raise Breach(
                     f"{scope}: {spent:.2f} spent and {held:.2f} held of {cap:.2f}, {more:.2f} more than before"
                 )
-
-    def check_charges(self, state: State, charges: Iterable[Charge]) -> None:
-        """Check that the journal has a charge for all that is spent, and nothing twice, after any crash."""
-        charged: Counter[tuple[str, str, str]] = Counter()
-        for charge in charges:
-            charged[charge.key.day[:7], charge.key.account, charge.key.pool] += charge.usd  # type: ignore[assignment]
-        for key in {*charged, *state.spent}:
-            if abs(charged[key] - state.spent.get(key, 0.0)) > 1e-6:
-                raise Breach(f"{charged[key]} USD of {key} are charged, and {state.spent.get(key)} are spent")
 
     def check_holds(self, state: State) -> None:
         """Check the journal after a pass: the holds cover the leases, and all costs are held or spent."""
@@ -247,7 +234,7 @@ class Watch:
         if self.ec2.mismatches and not self.baseline:
             raise Breach(f"repeated with other parameters: {self.ec2.mismatches[0]}")
         true = self.slurm.clock.true
-        for scope, cap, match in self.caps():
+        for scope, cap, match in hard_caps(self.policy):
             if match.account is not None:
                 continue  # other accounts pay for their jobs on its instances: test_charging
             usd = sum(
@@ -317,16 +304,6 @@ class Watch:
     def _machine_of(self, name: str) -> Machine:
         return self.ec2.machines[self.slurm.nodes[name].machine]
 
-    def caps(self) -> "list[tuple[str, float, Match]]":
-        """Return every hard cap: its name, its amount in USD, and a match of the accounts and pools that it counts."""
-        caps: list[tuple[str, float, Match]] = []
-        for account in self.policy.accounts.values():
-            if account.hard and account.monthly_usd is not None:
-                caps.append((f"account {account.name}", account.monthly_usd, Match(account=account.name)))
-        if self.policy.hard and self.policy.monthly_usd is not None:
-            caps.append(("cluster", self.policy.monthly_usd, Match()))
-        return caps
-
     def forget(self) -> None:
         """Reset the measurements after the loss of the journal."""
         self.baseline = self.slurm.clock.true
@@ -347,18 +324,3 @@ class Watch:
     def _serves(self, name: str) -> bool:
         machine = self.ec2.machines.get(self.slurm.nodes[name].machine)
         return machine is not None and machine.answers
-
-
-@dataclass(frozen=True)
-class Match:
-    account: str | None = None
-    pool: str | None = None
-
-    def __call__(self, account: str, pool: str) -> bool:
-        return self.account in (None, account) and self.pool in (None, pool)
-
-
-def _held(holds: Iterable[BudgetHold], match: Match) -> float:
-    """Return what the matching accounts and pools have held in USD."""
-    charges = ((hold.pool, hold.charges(hold.since, hold.end)) for hold in holds)
-    return sum(usd for pool, shares in charges for account, usd in shares.items() if match(account, pool))

@@ -11,6 +11,7 @@ from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.ec2 import Ec2World
 from tests.unit.burst.world.faults import Crash, Faults
 from tests.unit.burst.world.journal import Journal
+from tests.unit.burst.world.money import check_charges
 from tests.unit.burst.world.sims import SimJob
 from tests.unit.burst.world.slurm import SlurmWorld
 from tests.unit.burst.world.watch import PASS, Watch
@@ -62,7 +63,7 @@ class World:
             self.watch.see_events(before)
         state, charges = self.journal.keeper.load_with_charges()
         self.watch.check_holds(state)
-        self.watch.check_charges(state, charges)
+        check_charges(state, charges)
         return True
 
     def run(self, seconds: float) -> None:
