@@ -136,6 +136,7 @@ def main() -> int:
     )
     parser.add_argument("--no-burst", action="store_true", help="do not measure node starts (some minutes)")
     parser.add_argument("--no-replay", action="store_true", help="do not measure the replay of a queue (two minutes)")
+    parser.add_argument("--no-datasets", action="store_true", help="do not measure transfers of datasets (minutes)")
     parser.add_argument("--keep", action="store_true", help="save this run: later runs are compared with it")
     options = parser.parse_args()
     # Bytecode as after any installation.
@@ -180,6 +181,10 @@ def main() -> int:
             subprocess.run([sys.executable, "-m", "bench.replay", *arguments], cwd=ROOT, check=False).returncode == 0
             and is_good
         )
+    if not options.no_datasets and not options.only and options.peer_runs:
+        print("\nput and stage of datasets, beside the programs in PATH", flush=True)
+        # A program that cannot be measured is reported only.
+        subprocess.run([sys.executable, "-m", "bench.datasets"], cwd=ROOT, check=False)
     if options.keep or not before:
         LAST.parent.mkdir(exist_ok=True)
         LAST.write_text(json.dumps({name: figure.as_dict() for name, figure in figures.items()}, indent=2) + "\n")

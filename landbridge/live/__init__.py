@@ -1,1 +1,1 @@
-"""Queries of the AWS account before anything is built: preflight, the image lock, the catalogue's refresh."""
+"""Calls of AWS beside Pulumi: preflight, the image lock, the catalogue's refresh, leftovers, and transfers of datasets."""

@@ -20,6 +20,7 @@ from sandbox.aws_emulator.identity.iam_actions import iam_action, refusal, rest_
 from sandbox.aws_emulator.server import control_endpoint as control
 from sandbox.aws_emulator.server import services_without_moto as own
 from sandbox.aws_emulator.server.errors import CloudError, not_implemented, render, throttled
+from sandbox.aws_emulator.storage import object_checksums
 
 Environ = dict[str, Any]
 Start = Callable[..., Any]
@@ -57,6 +58,8 @@ class Application:
                 raise unknown_key(service)  # in a region without opt-in no key of the account is valid
             if session := session_of(access_key, self._keys.instance_sessions, region):
                 authorize(session, service, action, region, environ)
+            if service == "s3":
+                object_checksums.check_upload(environ)
             if self._emulator.latency:
                 time.sleep(self._emulator.latency)
             bucket = self._emulator.buckets.get(action)

@@ -1,0 +1,18 @@
+"""Group `landbridge data`: datasets in the buckets of their data classes, and in folders of the site."""
+
+import typer
+
+from landbridge.cli.data import collect, cost, listing, put, stage, verify
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    data = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Move datasets between the site and AWS: versions that never change, verified, with their price.",
+    )
+    data.callback()(lambda: None)
+    for module in (put, stage, verify, listing, collect, cost):
+        module.register(data)
+    app.add_typer(data, name="data")
