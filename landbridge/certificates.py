@@ -1,14 +1,18 @@
-"""Certificates (X.509) for IAM Roles Anywhere: a new CA, a host's certificate from its request, and checks of both.
+"""Certificates (X.509) for IAM Roles Anywhere and for the site's servers: a new CA, a host's certificate from its request,
+and checks of both.
 
 Pure: the caller gives the time. Sources (2026-11-25): IAM Roles Anywhere User Guide, "The IAM Roles Anywhere trust
 model": X.509 v3, CA certificates with CA:TRUE, host certificates with CA:FALSE and key usage Digital Signature, signed
 with SHA-256 or stronger; "IAM Roles Anywhere authentication": keys are RSA or EC. A certificate has clientAuth as
-extended key usage too, which TLS requires for clients (RFC 5280, 4.2.1.12).
+extended key usage too, which TLS requires for clients (RFC 5280, 4.2.1.12). A server's has serverAuth, and the names and
+addresses of its clients' URLs (RFC 9525, 6.3 and 6.5).
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from ipaddress import ip_address
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -23,6 +27,8 @@ AUTHORITY_DAYS = 3650
 #: A certificate is valid from this time before it is issued, because the clocks of hosts differ.
 _BEFORE = timedelta(minutes=5)
 _LEAST_RSA_BITS = 2048
+_PEM_KEYS = re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----[^-]+-----END \1-----")
+_PEM_CERTIFICATES = re.compile(r"-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----")
 
 
 class CertificateError(Exception):
@@ -54,11 +60,21 @@ def new_authority(name: str, now: datetime) -> tuple[bytes, bytes]:
     return pem, certificate.public_bytes(serialization.Encoding.PEM)
 
 
-def sign(request: bytes, host: str, authority: bytes, key: bytes, now: datetime, days: int) -> bytes:
+def sign(
+    request: bytes,
+    host: str,
+    authority: bytes,
+    key: bytes,
+    now: datetime,
+    days: int,
+    server_names: Sequence[str] = (),
+) -> bytes:
     """Return a certificate for the request of a host, in PEM. Raises CertificateError.
 
-    It ends with the CA certificate at the latest. Its extensions are not those of the request.
+    It ends with the CA certificate at the latest. Its extensions are not those of the request. With `server_names`, names and
+    addresses, it is that of a server.
     """
+    purpose = ExtendedKeyUsageOID.SERVER_AUTH if server_names else ExtendedKeyUsageOID.CLIENT_AUTH
     wanted = read_request(request, host)
     ca, ca_key = read_authority(authority, now), check_pair(authority, key)
     certificate = (
@@ -71,13 +87,35 @@ def sign(request: bytes, host: str, authority: bytes, key: bytes, now: datetime,
         )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(digital_signature=True), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
+        .add_extension(_alternative_names(server_names or (host,)), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(wanted.public_key()), critical=False)
         .add_extension(_authority_key(ca), critical=False)
         .sign(ca_key, SHA256())
     )
     return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def certificates_in(text: str) -> list[str]:
+    """Return the certificates of a PEM text, which may also have a key, in their order."""
+    return _PEM_CERTIFICATES.findall(text)
+
+
+def keys_in(text: str) -> list[str]:
+    """Return the private keys of a PEM text, in their order."""
+    return [match.group() for match in _PEM_KEYS.finditer(text)]
+
+
+def valid_from(certificate: str) -> datetime:
+    """Return the time at which a certificate in PEM was issued."""
+    return _certificate(certificate.encode()).not_valid_before_utc + _BEFORE
+
+
+def chain_of(text: str) -> str:
+    """Return the certificates of intermediate CAs in a CA's PEM text, which a server sends after its own."""
+    certificates = [_certificate(certificate.encode()) for certificate in certificates_in(text)]
+    intermediate = [certificate for certificate in certificates if certificate.issuer != certificate.subject]
+    return "".join(certificate.public_bytes(serialization.Encoding.PEM).decode() for certificate in intermediate)
 
 
 def check_pair(authority: bytes, key: bytes) -> CertificateIssuerPrivateKeyTypes:
@@ -179,6 +217,16 @@ def common_name(name: x509.Name) -> str:
     """Return the common name of a subject; empty if it has none."""
     values = name.get_attributes_for_oid(NameOID.COMMON_NAME)
     return str(values[0].value) if values else ""
+
+
+def _alternative_names(names: Sequence[str]) -> x509.SubjectAlternativeName:
+    values: list[x509.GeneralName] = []
+    for name in names:
+        try:
+            values.append(x509.IPAddress(ip_address(name)))
+        except ValueError:
+            values.append(x509.DNSName(name))
+    return x509.SubjectAlternativeName(values)
 
 
 def _certificate(text: bytes) -> x509.Certificate:

@@ -18,10 +18,11 @@ _CHARACTERS = {
 
 
 class GeneratedSecret(Facts):
-    """Form of a generated secret, and the object that has a value of its own."""
+    """Form of a generated secret, and the object that has a value of its own: characters, or key and certificate of a CA."""
 
-    length: int
-    characters: Literal["mixed", "typed"]
+    form: Literal["characters", "authority"] = "characters"
+    length: int = 0
+    characters: Literal["mixed", "typed"] = "mixed"
     use: str
     per: Literal["site", "server", "user"] = "site"
 

@@ -64,6 +64,7 @@ def _check_credentials(environment: "Environment", path: "Path") -> None:
     from landbridge.ops.credentials.status import readiness
     from landbridge.ops.secrets.status import store_findings
     from landbridge.ops.secrets.store import open_store
+    from landbridge.ops.site_certificates.status import authority_findings
     from landbridge.paths import outputs_file, secrets_dir
     from landbridge.plan.outputs import StackOutputs
 
@@ -73,7 +74,9 @@ def _check_credentials(environment: "Environment", path: "Path") -> None:
     store = open_store(environment.secrets, environment.name, folder, path)
     findings = tuple(store_findings(environment, store))
     if not has_errors(findings):
-        findings += tuple(readiness(environment, folder, outputs, datetime.now(UTC), store.read()))
+        now, stored = datetime.now(UTC), store.read()
+        findings += tuple(readiness(environment, folder, outputs, now, stored))
+        findings += tuple(authority_findings(environment, stored, now))
     print_findings(findings)
     if has_errors(findings):
         raise typer.Exit(exit_code(findings))

@@ -53,6 +53,10 @@ class MLflow(Model):
     """MLflow tracking servers, one for each data class of an account; artifacts are where the class may be."""
 
     port: Port = Field(default=5000, description="port of the first server")
+    tls: bool = Field(
+        default=True,
+        description="whether clients use TLS with a certificate of the site's CA; without it passwords are in clear text",
+    )
     data_class: Word | None = Field(
         default=None,
         description="data class of the first server; none: the first class that is permitted on both sites",

@@ -101,7 +101,7 @@ class Researcher:
     def _query(self, endpoint: str, body: Mapping[str, Any]) -> dict[str, Any]:
         # Reads the user's ~/.mlflow/credentials on the login host: credentials never appear in a command line.
         program = f"""
-import base64, configparser, json, os, sys, urllib.request
+import base64, configparser, json, os, ssl, sys, urllib.request
 credentials = configparser.ConfigParser(); credentials.read(os.path.expanduser("~/.mlflow/credentials"))
 login = credentials["mlflow"]
 pair = login["mlflow_tracking_username"] + ":" + login["mlflow_tracking_password"]
@@ -109,7 +109,8 @@ body = base64.b64decode("{base64.b64encode(json.dumps(body).encode()).decode()}"
 request = urllib.request.Request(os.environ["MLFLOW_TRACKING_URI"] + "/api/2.0/mlflow/{endpoint}", body)
 request.add_header("Content-Type", "application/json")
 request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
-sys.stdout.write(urllib.request.urlopen(request, timeout=30).read().decode())
+context = ssl.create_default_context(cafile=os.environ["MLFLOW_TRACKING_SERVER_CERT_PATH"])
+sys.stdout.write(urllib.request.urlopen(request, timeout=30, context=context).read().decode())
 """
         return dict(json.loads(self.cluster.run(self.login, "python3", "-c", program, user=self.name)))
 

@@ -9,6 +9,7 @@ import secrets
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,7 @@ import yaml
 
 from landbridge import yaml_text
 from landbridge.catalog.site_secrets import GeneratedSecret, form_of, site_secrets
+from landbridge.certificates import new_authority
 from landbridge.environment.secrets import SecretsSettings
 from landbridge.ops.secrets.cipher import AnsibleVault, FileCipher, SecretsError, Sops
 
@@ -158,6 +160,10 @@ def describe_store(store: SecretStore) -> dict[str, str]:
 
 def new_value(form: GeneratedSecret) -> str:
     """Return a new random value."""
+    if form.form == "authority":
+        now = datetime.now(UTC)
+        key, certificate = new_authority(f"Landbridge site CA {now:%F} {secrets.token_hex(4)}", now)
+        return (key + certificate).decode().rstrip("\n")
     return "".join(secrets.choice(form.alphabet) for _ in range(form.length))
 
 

@@ -49,6 +49,7 @@ from landbridge.plan.site.mig import group_of, mig_variables
 from landbridge.plan.site.mlops import job_variables, mlflow_variables, tracking_variables
 from landbridge.plan.site.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.site.site_shares import image_variables, lustre_variables, site_nfs_mounts
+from landbridge.plan.site.site_tls import certificate_variables, site_tls_variables
 from landbridge.plan.site.ssh_access import ssh_target
 from landbridge.plan.site.user_accounts import home_server_account_variables, user_account_variables
 from landbridge.plan.slurm.accounts import accounts, capped, limited, qualities
@@ -144,6 +145,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
     if host.name == home_creator(environment):
         variables |= aws_home_variables(environment, outputs)
+    variables |= certificate_variables(environment, host.name)
     return variables | site_dns_host(environment, host) | existing_host_variables(environment, host)
 
 
@@ -171,6 +173,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         # The SDKs of users' jobs read the variable of FIPS endpoints.
         "base_environment": {**tracking_variables(environment), **fips_variables(environment, "cloud")},
         "slurm_job_environment_accounts": job_variables(environment),
+        **site_tls_variables(environment),
         "slurm_common_auth": environment.scheduler.auth,
         **slurm_packages(environment),
         "slurm_common_upgrades_from": list(slurm_releases()[environment.scheduler.slurm.version].upgrades_from),

@@ -93,7 +93,8 @@ def account_servers(environment: Environment) -> dict[str, MlflowServer | None]:
 def tracking_uri(environment: Environment, server: MlflowServer | None = None) -> str:
     """Return the tracking URI of a server, or of the first one."""
     port = environment.mlops.mlflow.port if server is None else server.port
-    return f"http://{service_hosts(environment).mlops}:{port}"
+    scheme = "https" if environment.mlops.mlflow.tls else "http"
+    return f"{scheme}://{service_hosts(environment).mlops}:{port}"
 
 
 def mlflow_port(environment: Environment, data_class: str) -> int:

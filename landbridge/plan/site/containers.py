@@ -6,6 +6,7 @@ from landbridge import hostlist
 from landbridge.catalog import instances, platforms
 from landbridge.environment import Environment
 from landbridge.environment.onprem.containers import PackageSource
+from landbridge.plan.site.site_tls import TRUST_FOLDER, has_site_tls
 
 #: Folder of unpacked images on a node without a local scratch disk.
 FOLDER = "/var/lib/landbridge/containers"
@@ -55,6 +56,9 @@ def container_variables(environment: Environment) -> dict[str, Any]:
         }
     if "enroot" in settings.engines:
         variables |= {"enroot_pyxis_link": PLUGIN_LINK, "enroot_pyxis_images": dict(settings.images)}
+    if has_site_tls(environment):
+        roles = {"podman": "podman", "apptainer": "apptainer", "enroot": "enroot_pyxis"}
+        variables |= {f"{roles[engine]}_read_only": [TRUST_FOLDER] for engine in settings.engines}
     for engine, role in (("apptainer", "apptainer"), ("enroot", "enroot_pyxis")):
         if engine in settings.engines and settings.packages is not None:
             variables |= {f"{role}_{key}": value for key, value in _repository(settings.packages).items()}

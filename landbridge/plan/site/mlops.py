@@ -13,8 +13,11 @@ from landbridge.plan.network.mlflow_servers import (
     tracking_uri,
 )
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, has_site_tls, mlflow_host_names
 
 _TRACKING_URI = "MLFLOW_TRACKING_URI"
+#: CA certificates of MLflow's client alone: other clients of the job keep the system's. Source: MLflow documentation, "Security".
+_CA_FILE = "MLFLOW_TRACKING_SERVER_CERT_PATH"
 
 
 def mlflow_variables(
@@ -24,15 +27,15 @@ def mlflow_variables(
 
     `credentials_files`: AWS credentials files that another role writes, by server.
     """
-    mlflow, served = environment.mlops.mlflow, service_hosts(environment)
-    host, address = served.mlops, served.addresses[served.mlops]
     variables: dict[str, Any] = {
-        "mlflow_find_links": served.packages.python_find_links or "",
-        "mlflow_host_names": [host, f"{host}.{served.domain}", str(address), "localhost", *mlflow.allowed_hosts],
+        "mlflow_find_links": service_hosts(environment).packages.python_find_links or "",
+        "mlflow_host_names": mlflow_host_names(environment),
         "mlflow_region": environment.region,
         "mlflow_s3_endpoint": endpoint,
         "mlflow_fips": fips_endpoints(environment, "onprem" if environment.onprem is not None else "cloud"),
     }
+    if environment.mlops.mlflow.tls:
+        variables |= {"mlflow_certificate": HOST_FILE, "mlflow_authority": AUTHORITY_FILE}
     servers = mlflow_servers(environment)
     if outputs is not None or not any(server.in_aws for server in servers):
         variables["mlflow_servers"] = [
@@ -44,7 +47,7 @@ def mlflow_variables(
 
 def tracking_variables(environment: Environment) -> dict[str, str]:
     """Return the variables of sessions; empty for a Slurm that runs already, which has no MLflow of Landbridge."""
-    return {} if environment.existing_slurm is not None else {_TRACKING_URI: tracking_uri(environment)}
+    return {} if environment.existing_slurm is not None else _client(environment, tracking_uri(environment))
 
 
 def job_variables(environment: Environment) -> dict[str, dict[str, str]]:
@@ -54,12 +57,19 @@ def job_variables(environment: Environment) -> dict[str, dict[str, str]]:
     if environment.existing_slurm is not None:
         return {}
     return {
-        "": {_TRACKING_URI: tracking_uri(environment)},
+        "": _client(environment, tracking_uri(environment)),
         **{
-            account: {_TRACKING_URI: tracking_uri(environment, server) if server is not None else ""}
+            account: _client(environment, tracking_uri(environment, server) if server is not None else "")
             for account, server in account_servers(environment).items()
         },
     }
+
+
+def _client(environment: Environment, uri: str) -> dict[str, str]:
+    """Return the variables of MLflow's client for a server; empty values for no server."""
+    if not has_site_tls(environment):
+        return {_TRACKING_URI: uri}
+    return {_TRACKING_URI: uri, _CA_FILE: AUTHORITY_FILE if uri else ""}
 
 
 def _server(environment: Environment, server: MlflowServer, outputs: StackOutputs | None) -> dict[str, Any]:

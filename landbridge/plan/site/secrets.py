@@ -3,6 +3,7 @@
 from landbridge.catalog.site_secrets import GeneratedSecret, site_secrets
 from landbridge.environment import Environment
 from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_servers
+from landbridge.plan.site.site_tls import has_site_tls
 
 
 def generated_secrets(environment: Environment) -> dict[str, GeneratedSecret]:
@@ -13,7 +14,7 @@ def generated_secrets(environment: Environment) -> dict[str, GeneratedSecret]:
             secrets |= {name + _suffix(server): form for server in mlflow_servers(environment)}
         elif form.per == "user":
             secrets |= {f"{name}-{user.name}": form for user in environment.users}
-        else:
+        elif form.form != "authority" or has_site_tls(environment):
             secrets[name] = form
     return secrets
 

@@ -7,9 +7,14 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from landbridge.catalog.site_secrets import site_secrets
+from landbridge.certificates import certificates_in
 from landbridge.environment import Environment, environment_from_config
+from landbridge.ops.secrets.store import LocalFolder, describe_store
+from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.mlops import mlflow_variables
+from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
@@ -36,9 +41,10 @@ with mlflow.start_run() as run:
 print(json.dumps({"run": run.info.run_id, "experiment": run.info.experiment_id, "uri": run.info.artifact_uri}))
 """
 #: Sends one request from an address, and prints the status and the response.
-REQUEST = """import base64, http.client, json, sys
+REQUEST = """import base64, http.client, json, ssl, sys
 r = json.loads(sys.argv[1])
-c = http.client.HTTPConnection(r["host"], r["port"], timeout=60, source_address=(r["source"], 0))
+context = ssl.create_default_context(cafile="/etc/landbridge/tls/ca.pem")
+c = http.client.HTTPSConnection(r["host"], r["port"], timeout=60, source_address=(r["source"], 0), context=context)
 c.putrequest(r["method"], r["path"])
 body = r["body"].encode()
 for user in r["users"]:
@@ -89,13 +95,25 @@ class Tracking:
     folder: Path
     cloud: EmulatorProcess
 
+    @property
+    def secrets(self) -> LocalFolder:
+        """Return the operator's store of secrets, with the site's CA."""
+        store = LocalFolder(self.folder / "secrets")
+        store.generate(AUTHORITY, site_secrets().generated[AUTHORITY])
+        return store
+
     def run(self, command: str) -> str:
         done = nodes.exec(self.lab, HOST, [command], timeout=300)
         assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 
-    def converge(self, environment: Environment | None = None, *words: str, rotated: str = "") -> Played:
-        """Run the role with the plan's variables. `rotated`: end of the servers' passwords, but not of the users'."""
+    def converge(
+        self,
+        environment: Environment | None = None,
+        *words: str,
+        rotated: str = "",
+    ) -> Played:
+        """Run the roles with the plan's variables. `rotated`: end of the servers' passwords, but not of the users'."""
         chosen = environment or site_environment()
         outputs = StackOutputs.model_validate(
             {
@@ -117,15 +135,19 @@ class Tracking:
                 for name in ("mlflow", "mlflow-restricted")
             },
             "mlflow_aws_credentials": self.cloud.operator_credentials.read_text(),
+            "site_tls_authority": "\n".join(certificates_in(self.secrets.read()[AUTHORITY])),
+            "site_tls_store": describe_store(self.secrets),
         }
+        variables |= certificate_variables(chosen, HOST)
         host = {"ansible_host": ADDRESS, **connection(self.lab), **variables}
-        book = [{"hosts": HOST, "gather_facts": False, "roles": ["mlflow"]}]
+        book = [{"hosts": HOST, "gather_facts": False, "roles": ["site_tls", "mlflow"]}]
         return play(self.lab, self.folder, book, {"all": {"hosts": {HOST: host}}}, *words, timeout=600)
 
     def log(self, user: str, port: int, experiment: str) -> Run:
         """Log a run with the client library."""
         variables = {
-            "MLFLOW_TRACKING_URI": f"http://{ADDRESS}:{port}",
+            "MLFLOW_TRACKING_URI": f"https://{ADDRESS}:{port}",
+            "MLFLOW_TRACKING_SERVER_CERT_PATH": AUTHORITY_FILE,
             "MLFLOW_TRACKING_USERNAME": user,
             "MLFLOW_TRACKING_PASSWORD": password(user),
             "MLFLOW_DISABLE_TELEMETRY": "true",

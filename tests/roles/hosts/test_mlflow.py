@@ -2,16 +2,24 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from shlex import quote
 from typing import Any
 
 import pytest
 
+from landbridge.catalog.site_secrets import site_secrets
+from landbridge.certificates import certificates_in, new_authority
+from landbridge.ops.secrets.store import new_value
+from landbridge.ops.site_certificates.issue import AUTHORITY
+from landbridge.ops.site_certificates.rotate import rotated
+from landbridge.plan.site.site_tls import AUTHORITY_FILE
 from sandbox.aws_emulator.process import running
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from tests.roles.hosts.mlflow_lab import (
+    ADDRESS,
     ARTIFACTS,
     BUCKET,
     CLOUD_NODE,
@@ -81,11 +89,38 @@ def test_a_second_run_of_the_role_changes_nothing(host: Tracking, internal_run: 
     assert host.run("systemctl show --property=MainPID --value mlflow mlflow-restricted") == before
 
 
+def test_servers_have_a_certificate_of_the_sites_ca_and_no_plain_http(host: Tracking) -> None:
+    verify = f"openssl s_client -verify_return_error -CAfile {AUTHORITY_FILE} -brief </dev/null 2>&1"
+    for port in (INTERNAL, RESTRICTED):
+        for name, option in (("mlops01", "hostname"), ("localhost", "hostname"), (ADDRESS, "ip")):
+            words = f"-connect {ADDRESS}:{port} -verify_{option} {name}"
+            assert "Verification: OK" in host.run(verify.replace("s_client", f"s_client {words}"))
+        words = f"s_client -connect {ADDRESS}:{port} -verify_hostname mlops02"
+        assert "hostname mismatch" in host.run(f"{verify.replace('s_client', words)} || true")
+        words = f"s_client -tls1_2 -cipher AES256-SHA,ECDHE-ECDSA-AES256-SHA -connect {ADDRESS}:{port}"
+        # uvicorn closes the connection without an alert.
+        refused = host.run(f"{verify.replace('s_client', words)} || true")
+        assert "unexpected eof" in refused or "handshake failure" in refused
+    # A client of another CA, and one without TLS.
+    _, other = new_authority("Other CA", datetime.now(UTC))
+    host.run(f"cat > /tmp/other.pem <<'END'\n{other.decode()}END")
+    wrong = verify.replace(AUTHORITY_FILE, "/tmp/other.pem").replace(
+        "s_client", f"s_client -connect {ADDRESS}:{INTERNAL}"
+    )
+    assert "Verification: OK" not in host.run(f"{wrong} || true")
+    plain = f"python3 -c \"import urllib.request as r; r.urlopen('http://{ADDRESS}:{INTERNAL}/health')\" 2>&1 || true"
+    assert "RemoteDisconnected" in host.run(plain) or "reset" in host.run(plain)
+    assert host.run("stat -c '%U:%G %a' /etc/mlflow/tls.pem /etc/landbridge/site-certificate/host.pem") == (
+        "root:mlflow 640\nroot:root 600"
+    )
+    host.run("! runuser -u mlflow-restricted -- cat /etc/mlflow/tls.pem 2>/dev/null")
+
+
 def test_a_user_of_another_class_is_refused_and_told_the_uri(host: Tracking, internal_run: Run) -> None:
     body = {"experiment_id": internal_run.experiment}
     status, text = host.send(INTERNAL, f"{API}/runs/create", "bob", body=body)
     assert status == 403 and "bob has no account with data of class internal" in text
-    assert "http://mlops01:5011 (restricted)" in text
+    assert "https://mlops01:5011 (restricted)" in text
     for path in (
         f"{PROXY}/{internal_run.experiment}/{internal_run.run}/artifacts/result.txt",
         f"{API}/experiments/search?max_results=1",
@@ -233,7 +268,7 @@ def test_databases_are_dumped_by_the_timer(host: Tracking, restricted_run: Run) 
     assert len(dumps) == 15 and dumps[0] == "mlflow_auth-d3e4-20180101T000000.dump", (
         "14, and the dump before an upgrade"
     )
-    newest = host.run(f"ls {folder}/mlflow_class_restricted-periodic-*")
+    newest = host.run(f"ls {folder}/mlflow_class_restricted-periodic-* | tail -n 1")
     assert "TABLE DATA public metrics" in host.run(f"pg_restore --list {newest}")
     assert host.run(f"stat -c '%U %a' {newest}") == "root 600"
     host.run(f"rm -r {folder}")
@@ -261,12 +296,15 @@ def test_databases_of_an_older_release_are_dumped_and_upgraded(host: Tracking) -
     assert host.converge().good().changed == {"mlops01": 0}
 
 
-def test_rotated_passwords_replace_the_present_ones_and_a_running_client_continues(host: Tracking) -> None:
+def test_rotated_passwords_and_a_rotated_ca_replace_the_present_ones_and_a_running_client_continues(
+    host: Tracking,
+) -> None:
     path = f"{API}/users/get?username=admin"
     environment = " ".join(
         f"MLFLOW_{name}"
         for name in (
-            f"TRACKING_URI=http://localhost:{INTERNAL}",
+            f"TRACKING_URI=https://localhost:{INTERNAL}",
+            f"TRACKING_SERVER_CERT_PATH={AUTHORITY_FILE}",
             "TRACKING_USERNAME=alice",
             "TRACKING_PASSWORD=lab-password-of-alice",
         )
@@ -274,7 +312,14 @@ def test_rotated_passwords_replace_the_present_ones_and_a_running_client_continu
     client = f"nohup env {environment} {PYTHON} -W ignore -c {quote(STEPS)} > /tmp/client.log 2>&1 & echo $!"
     process = host.run(f"cd /tmp; {client}")
     host.run("until test -s /tmp/step; do sleep 0.2; done")
-    assert host.converge(rotated="-2").good().changed["mlops01"] > 0
+    # The CA is rotated too: its first two steps, each before a run of the roles.
+    for step, end in (("add", ""), ("use", "-2")):
+        authority = rotated(host.secrets.read()[AUTHORITY], step, new_value(site_secrets().generated[AUTHORITY]))
+        host.secrets.write({AUTHORITY: authority})
+        assert host.converge(rotated=end).good().changed["mlops01"] > 0
+    issuer = certificates_in(authority)[0]
+    host.run(f"cat > /tmp/next.pem <<'END'\n{issuer}\nEND")
+    assert "/etc/mlflow/tls.pem: OK" in host.run("openssl verify -CAfile /tmp/next.pem /etc/mlflow/tls.pem")
     assert [host.send(port, path, "admin", rotated="-2")[0] for port in (INTERNAL, RESTRICTED)] == [200, 200]
     assert host.send(INTERNAL, path, "admin")[0] == 401
     old = "PGPASSWORD=lab-password-of-mlflow-database psql --host=localhost --username=mlflow mlflow -c 'select 1' 2>&1"

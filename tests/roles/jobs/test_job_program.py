@@ -37,6 +37,7 @@ def node(module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "SETTINGS", str(tmp_path / "job.json"))
     monkeypatch.setattr(module, "FAILED", str(tmp_path / "run/job.failed"))
     monkeypatch.setattr(module, "CLASSES", str(tmp_path / "slurm.conf"))
+    monkeypatch.setattr(module, "AUTHORITY", str(tmp_path / "tls/ca.pem"))
     monkeypatch.setattr(module, "SEARCHED", f"{tmp_path}/bin:/usr/bin:/bin")
     monkeypatch.setenv("PATH", "")
     return Node(module, tmp_path)
@@ -71,7 +72,8 @@ def test_a_job_gets_an_empty_folder_that_only_its_user_can_open(node: Node) -> N
     assert stat.S_IMODE(os.stat(node.root).st_mode) == 0o755
 
 
-URI, CLINIC_URI = "http://mlops01:5000", "http://mlops01:5011"
+URI, CLINIC_URI = "https://mlops01:5000", "https://mlops01:5011"
+CA_FILE = "/etc/landbridge/tls/ca.pem"
 ACCOUNT_ROWS = [
     # The account, the job's value, and the line that sets another one.
     ("vision", URI, ""),
@@ -85,6 +87,9 @@ ACCOUNT_ROWS = [
     ("unknown", CLINIC_URI, ""),
     # The user's own server.
     ("clinic", "https://mlflow.example.org", ""),
+    # A job that was submitted before the servers had TLS.
+    ("clinic", "http://mlops01:5000", f"export MLFLOW_TRACKING_URI={CLINIC_URI}"),
+    ("vision", "http://mlops01:5000", f"export MLFLOW_TRACKING_URI={URI}"),
 ]
 
 
@@ -96,6 +101,42 @@ def test_tasks_get_the_variables_of_their_account(
     node.settings["accounts"] = {name: {"MLFLOW_TRACKING_URI": uri} for name, uri in uris.items()}
     assert node.run("prolog_task", SLURM_JOB_ACCOUNT=account, MLFLOW_TRACKING_URI=value) == 0
     assert capsys.readouterr().out == (f"{line}\n" if line else "")
+
+
+@pytest.mark.parametrize(
+    ("uri", "ca_file", "lines"),
+    [
+        (None, None, [f"export MLFLOW_TRACKING_SERVER_CERT_PATH={CA_FILE}", f"export MLFLOW_TRACKING_URI={URI}"]),
+        (URI, CA_FILE, []),
+        (URI, "/home/alice/ca.pem", []),
+        ("https://mlflow.example.org", CA_FILE, ["unset MLFLOW_TRACKING_SERVER_CERT_PATH"]),
+        ("https://mlflow.example.org", None, []),
+        ("https://mlflow.example.org", "/home/alice/ca.pem", []),
+    ],
+)
+def test_the_sites_ca_is_for_the_sites_servers_only(
+    node: Node, capsys: pytest.CaptureFixture[str], uri: str | None, ca_file: str | None, lines: list[str]
+) -> None:
+    variables = {"MLFLOW_TRACKING_URI": URI, "MLFLOW_TRACKING_SERVER_CERT_PATH": CA_FILE}
+    node.settings["accounts"] = {"": variables, "vision": variables}
+    given = {"MLFLOW_TRACKING_URI": uri, "MLFLOW_TRACKING_SERVER_CERT_PATH": ca_file}
+    assert node.run("prolog_task", SLURM_JOB_ACCOUNT="vision", **given) == 0
+    assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_a_node_in_aws_gets_the_sites_ca_from_slurm_conf(node: Node, tmp_path: Path) -> None:
+    """At the next job after a change of the CA, and not at a job without one."""
+    node.settings["in_aws"] = True
+    classes, authority = tmp_path / "slurm.conf", tmp_path / "tls/ca.pem"
+    lines = "# landbridge-class web role/x\n# landbridge-account vision web\n"
+    for text in ("-----BEGIN CERTIFICATE-----\nYQ==\n-----END CERTIFICATE-----\n", "-----BEGIN X-----\n"):
+        classes.write_text(lines + "".join(f"# landbridge-ca {line}\n" for line in text.splitlines()))
+        assert node.run("prolog_slurmd", SLURM_JOB_GID="0", SLURM_JOB_ACCOUNT="vision") == 0
+        assert authority.read_text() == text and stat.S_IMODE(authority.stat().st_mode) == 0o644
+    assert [path.name for path in authority.parent.iterdir()] == ["ca.pem"]
+    classes.write_text(lines)
+    assert node.run("prolog_slurmd", SLURM_JOB_GID="0", SLURM_JOB_ACCOUNT="vision") == 0
+    assert authority.read_text() == text
 
 
 def test_tasks_get_the_folders_path_if_it_exists(node: Node, capsys: pytest.CaptureFixture[str]) -> None:

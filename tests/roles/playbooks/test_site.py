@@ -48,8 +48,8 @@ def test_a_limited_run_touches_no_other_host(deployment: BringUp) -> None:
 
 
 def test_mlflow_requires_a_password_and_its_own_host_name(cluster: LabCluster) -> None:
-    url = "http://mlops01:5000/api/2.0/mlflow/experiments/search?max_results=1"
-    script = """import sys, urllib.request, urllib.error, base64, configparser, pathlib
+    url = "https://mlops01:5000/api/2.0/mlflow/experiments/search?max_results=1"
+    script = """import os, ssl, sys, urllib.request, urllib.error, base64, configparser, pathlib
 url, login, host = sys.argv[1:]
 request = urllib.request.Request(url, headers={"Host": host})
 if login == "own":
@@ -58,7 +58,8 @@ if login == "own":
     pair = parser["mlflow"]["mlflow_tracking_username"] + ":" + parser["mlflow"]["mlflow_tracking_password"]
     request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
 try:
-    print(urllib.request.urlopen(request, timeout=20).status)
+    context = ssl.create_default_context(cafile=os.environ["MLFLOW_TRACKING_SERVER_CERT_PATH"])
+    print(urllib.request.urlopen(request, timeout=20, context=context).status)
 except urllib.error.HTTPError as error:
     print(error.code)"""
 

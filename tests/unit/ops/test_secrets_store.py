@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from landbridge.catalog.site_secrets import site_secrets
+from landbridge.certificates import certificates_in, keys_in
 from landbridge.cli.main import build
 from landbridge.ops.secrets.store import LocalFolder
 from landbridge.paths import secrets_dir
@@ -107,7 +108,9 @@ def test_a_vault_is_created_once_and_every_operator_gets_its_values(
     assert text.startswith("$ANSIBLE_VAULT;1.1;AES256\n") and stat.S_IMODE(store.stat().st_mode) == 0o600
     assert "complete" in run("secrets", "init", "-f", file) and store.read_text() == text
     first = values(file, tmp_path / "first")
-    assert all(len(first[name]) == form.length for name, form in site_secrets().generated.items() if name in first)
+    forms = {name: form for name, form in site_secrets().generated.items() if name in first}
+    assert all(len(first[name]) == form.length for name, form in forms.items() if form.form == "characters")
+    assert len(certificates_in(first["site-ca"])) == len(keys_in(first["site-ca"])) == 1
     listed = run("secrets", "list", "-f", file)
     assert "slurm-key                present" in listed and not any(value in listed for value in first.values())
     # Ansible's own program reads the same file.

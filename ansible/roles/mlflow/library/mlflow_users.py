@@ -8,6 +8,7 @@ description:
   - Creates missing accounts and resets passwords that do not log in. Never deletes an account.
 options:
   url: {type: str, required: true, description: The server.}
+  ca_path: {type: path, description: File of the certificates of the CAs; the system's without it.}
   admin_password: {type: str, required: true, description: Password of the account admin.}
   users: {type: list, elements: dict, required: true, description: Accounts with name and password.}
 author: [landbridge]
@@ -27,6 +28,7 @@ updated: {type: list, returned: always, description: Accounts whose password was
 
 import base64
 import json
+import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -34,14 +36,14 @@ import urllib.request
 from ansible.module_utils.basic import AnsibleModule
 
 
-def call(url, method, user, password, body=None):
+def call(url, method, user, password, body=None, context=None):
     """Return the status and body of a request, also for an HTTP error."""
     login = base64.b64encode((user + ":" + password).encode()).decode()
     headers = {"Authorization": "Basic " + login, "Content-Type": "application/json"}
     data = json.dumps(body).encode() if body is not None else None
     try:
         request = urllib.request.Request(url, data=data, method=method, headers=headers)
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=30, context=context) as response:
             return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -55,6 +57,7 @@ def main():
     module = AnsibleModule(
         argument_spec={
             "url": {"type": "str", "required": True},
+            "ca_path": {"type": "path"},
             "admin_password": {"type": "str", "required": True, "no_log": True},
             "users": {"type": "list", "elements": "dict", "required": True, "options": user_spec},
         },
@@ -62,20 +65,22 @@ def main():
     )
     base = module.params["url"].rstrip("/") + "/api/2.0/mlflow/users/"
     admin = ("admin", module.params["admin_password"])
+    ca_path = module.params["ca_path"]
+    context = ssl.create_default_context(cafile=ca_path) if ca_path else None
     created, updated = [], []
 
     def change(step, method, user):
         if module.check_mode:
             return
         body = {"username": user["name"], "password": user["password"]}
-        status, text = call(base + step, method, *admin, body=body)
+        status, text = call(base + step, method, *admin, body=body, context=context)
         if status != 200:
             module.fail_json(msg="%s %s: %s %s" % (step, user["name"], status, text[:300]))
 
     for user in module.params["users"]:
         account_url = base + "get?username=" + urllib.parse.quote(user["name"])
         try:
-            status, text = call(account_url, "GET", *admin)
+            status, text = call(account_url, "GET", *admin, context=context)
         except OSError as error:
             if not module.check_mode:
                 module.fail_json(msg="query of %s: %s" % (user["name"], error))
@@ -86,7 +91,7 @@ def main():
             created.append(user["name"])
         elif status != 200:
             module.fail_json(msg="query of %s: %s %s" % (user["name"], status, text[:300]))
-        elif call(account_url, "GET", user["name"], user["password"])[0] == 401:
+        elif call(account_url, "GET", user["name"], user["password"], context=context)[0] == 401:
             change("update-password", "PATCH", user)
             updated.append(user["name"])
     module.exit_json(changed=bool(created or updated), created=created, updated=updated)

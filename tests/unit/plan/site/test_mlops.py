@@ -9,6 +9,7 @@ from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.network.mlflow_servers import artifact_class, mlflow_servers, server_name
 from landbridge.plan.outputs import DataHubOutput
+from landbridge.plan.site.secrets import generated_secrets
 from tests.unit.core.samples import REMOVED, environment, shipped
 from tests.unit.plan.ansible.test_inventory import OUTPUTS
 from tests.unit.plan.site.test_firewall import CLOUD, DESK, NODE, STRANGER, open_at
@@ -105,8 +106,26 @@ def test_jobs_of_a_class_that_may_not_be_on_the_servers_host_have_no_server() ->
         ACCOUNTS: {**BOTH, "web": {"users": ["alice"], "data_class": "cloudy"}},
     }
     variables = inventory(environment(changes))["all"]["vars"]["slurm_job_environment_accounts"]
-    assert variables["web"] == {"MLFLOW_TRACKING_URI": ""}
-    assert variables["clinic"] == {"MLFLOW_TRACKING_URI": "http://mlops01:5011"}
+    ca = "MLFLOW_TRACKING_SERVER_CERT_PATH"
+    assert variables["web"] == {"MLFLOW_TRACKING_URI": "", ca: ""}
+    assert variables["clinic"] == {"MLFLOW_TRACKING_URI": "https://mlops01:5011", ca: "/etc/landbridge/tls/ca.pem"}
+
+
+def test_without_tls_nothing_of_the_ca_is_left() -> None:
+    chosen = environment({("mlops", "mlflow"): {"tls": False}})
+    data = inventory(chosen)
+    assert data["all"]["vars"]["base_environment"] == {"MLFLOW_TRACKING_URI": "http://mlops01:5000"}
+    assert "landbridge_site_tls" not in data["all"]["vars"] and "podman_read_only" not in data["all"]["vars"]
+    assert "site_tls_names" not in data["_meta"]["hostvars"]["mlops01"]
+    assert "mlflow_certificate" not in data["mlflow"]["vars"] and "site-ca" not in generated_secrets(chosen)
+
+
+def test_the_certificate_has_the_names_that_clients_may_use() -> None:
+    data = inventory(environment({("mlops", "mlflow"): {"allowed_hosts": ["mlflow.example.org:443"]}}))
+    names = ["mlops01", "mlops01.cluster.internal", "10.20.0.15", "localhost", "mlflow.example.org"]
+    assert data["_meta"]["hostvars"]["mlops01"]["site_tls_names"] == names
+    assert [host for host, values in data["_meta"]["hostvars"].items() if "site_tls_names" in values] == ["mlops01"]
+    assert data["all"]["vars"]["podman_read_only"] == ["/etc/landbridge/tls"]
 
 
 def test_an_on_prem_site_without_data_in_aws_has_one_server_without_bucket() -> None:

@@ -57,7 +57,7 @@ def test_nodes_in_aws_have_the_account_folders_and_names_of_the_site() -> None:
     common = inventory(site({"node_folders": ["/var/spool/slurm"]}))["all"]["vars"]
     assert (common["slurm_common_uid"], common["slurm_common_folders"]) == (202, ["/var/spool/slurm"])
     assert {host["name"] for host in common["base_hosts"]} == {*ADDRESSES, "cn01"}
-    assert "MLFLOW_TRACKING_URI" not in common["base_environment"]
+    assert "MLFLOW_TRACKING_URI" not in common["base_environment"] and "landbridge_site_tls" not in common
     assert "slurm_common_uid" not in inventory(environment())["all"]["vars"]
 
 

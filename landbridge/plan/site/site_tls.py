@@ -1,0 +1,48 @@
+"""TLS of the site's servers: hosts with a certificate of the site's CA, the names in it, and files of the role site_tls."""
+
+import re
+from typing import Any
+
+from landbridge.environment import Environment
+from landbridge.plan.network.hosts import service_hosts
+
+#: Folder with the CA's certificates, which containers of jobs get: no other file is in it.
+TRUST_FOLDER = "/etc/landbridge/tls"
+#: CA certificates for clients on every host. In AWS the jobs' prolog writes them from slurm.conf.
+AUTHORITY_FILE = f"{TRUST_FOLDER}/ca.pem"
+#: Key, certificate and chain of a host with servers.
+HOST_FILE = "/etc/landbridge/site-certificate/host.pem"
+
+
+def has_site_tls(environment: Environment) -> bool:
+    """Return whether a server of the site has a certificate of the site's CA."""
+    return bool(server_names(environment))
+
+
+def server_names(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return the names and addresses in the certificate of each host that has one: those of its clients' URLs."""
+    if environment.existing_slurm is not None or not environment.mlops.mlflow.tls:
+        return {}
+    return {service_hosts(environment).mlops: tuple(dict.fromkeys(map(_without_port, mlflow_host_names(environment))))}
+
+
+def mlflow_host_names(environment: Environment) -> list[str]:
+    """Return the values of the Host header that MLflow accepts, without the port of each server."""
+    served = service_hosts(environment)
+    host, address = served.mlops, served.addresses[served.mlops]
+    return [host, f"{host}.{served.domain}", str(address), "localhost", *environment.mlops.mlflow.allowed_hosts]
+
+
+def site_tls_variables(environment: Environment) -> dict[str, Any]:
+    """Return the variables of every host, in AWS too; empty without TLS."""
+    return {"landbridge_site_tls": True} if has_site_tls(environment) else {}
+
+
+def certificate_variables(environment: Environment, host: str) -> dict[str, Any]:
+    """Return the variables of a host with a certificate; empty for another."""
+    names = server_names(environment).get(host, ())
+    return {"site_tls_names": list(names)} if names else {}
+
+
+def _without_port(name: str) -> str:
+    return re.sub(r":[0-9]+$", "", name)
