@@ -18,7 +18,10 @@ def lustre(machine, expected, mode):
 def efs(machine, expected, mode):
     if expected.get("efs"):
         if not machine.has("mount.efs"):
-            yield "mount.efs is missing", "install the EFS mount helper (role efs_utils, or AWS's package amazon-efs-utils)"
+            yield (
+                "mount.efs is missing",
+                "install the EFS mount helper (role efs_utils, or AWS's package amazon-efs-utils)",
+            )
         elif not machine.has("efs-proxy") and not machine.has("stunnel"):
             yield "the EFS mount helper has neither efs-proxy nor stunnel", "install stunnel4"
 
