@@ -3,7 +3,7 @@
 One process per node uses all devices of the node: batches are sharded over every device of the run, parameters are
 replicated, and XLA inserts the all-reduce of the gradients. The same program runs on CPUs (gloo between processes) and
 on GPUs (NCCL). Exit codes: 0 done; 1 a process failed; 2 invalid environment or options; 143 SIGTERM, after a
-checkpoint; 4 training is done, but MLflow was unreachable.
+checkpoint; 4 training is done, but MLflow or the bucket was unreachable.
 """
 
 import argparse
@@ -46,9 +46,14 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--checkpoint-every", type=int, default=2, metavar="EPOCHS")
     parser.add_argument("--keep", type=int, default=3, help="checkpoints kept on disk")
     parser.add_argument("--seconds-per-epoch-floor", type=float, default=0.0, help="an epoch takes at least this long")
+    parser.add_argument(
+        "--checkpoint-url",
+        default=os.environ.get("LANDBRIDGE_CHECKPOINT_URL", ""),
+        help="s3://BUCKET/PREFIX of copies of the checkpoints (default: LANDBRIDGE_CHECKPOINT_URL; empty: none)",
+    )
     parser.add_argument("--run-name", help="identity of the run for resuming (default: cluster and job id)")
     parser.add_argument("--experiment", default="digits")
-    parser.add_argument("--no-resume", action="store_true")
+    parser.add_argument("--no-resume", action="store_true", help="begin anew; without copies in a bucket")
     return parser.parse_args(argv)
 
 
@@ -189,9 +194,16 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
         else:
             say("MLFLOW_TRACKING_URI is not set: this run is not tracked")
 
+    copies = None
+    if place.leads and options.checkpoint_url and not options.no_resume:
+        from bucket_copies import open_copies  # needs a further package
+
+        copies = open_copies(options.checkpoint_url, run_name, root, options.keep, say)
     state, done = init_state(options.hidden, options.seed), 0
     if place.leads and not options.no_resume:
         saved = checkpoints.newest(root, lambda reason: say(f"passed over: {reason}"))
+        if copies is not None:
+            saved = copies.newest_after(0 if saved is None else saved.epoch) or saved
         if saved is None and tracker is not None:
             saved = tracker.newest_checkpoint()
         if saved is not None:
@@ -250,6 +262,8 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
                 }
                 written = checkpoints.write(root, epoch, host, facts)
                 checkpoints.prune(root, options.keep)
+                if copies is not None:
+                    copies.send(written)
                 if tracker is not None:
                     tracker.checkpoint(written)
         if interrupted:
@@ -260,6 +274,8 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
         say("SIGTERM: checkpoint written, leaving" if interrupted else f"done after epoch {max(done, options.epochs)}")
         if tracker is not None:
             delivered = tracker.close("KILLED" if interrupted else "FINISHED", timeout=20.0 if interrupted else 300.0)
+        if copies is not None:
+            delivered &= copies.finish(20.0 if interrupted else 300.0)
     if place.size > 1:
         multihost_utils.sync_global_devices("end")
         jax.distributed.shutdown()

@@ -41,6 +41,7 @@ def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
         "cloud_storage",
         "dcgm",
         "efa",
+        "efs_utils",
         "gdrcopy",
         "nccl_tests",
         "nvidia_container_toolkit",

@@ -1,0 +1,152 @@
+"""Copies of a run's checkpoints in a bucket.
+
+    RUN/latest.json                    the writer and the newest checkpoint
+    RUN/manifests/NAME.json            written after the blocks: a checkpoint without it does not exist
+    RUN/blocks/NAME/FILE-BLOCK         blocks of the files by their numbers
+
+NAME contains the step, the generation and the writer, so that two processes never write the same key.
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from landbridge_checkpoints.bucket import BucketPrefix, Unreachable
+from landbridge_checkpoints.folders import CheckpointFolder, ReadBlock
+from landbridge_checkpoints.latest import LatestPointer
+from landbridge_checkpoints.manifest import Damaged, Manifest, is_checkpoint_name, order, read_manifest
+from landbridge_checkpoints.threads import run_all
+
+MIB = 1 << 20
+#: Blocks without a manifest are removed after this time: their writer has ended.
+ABANDONED = timedelta(days=1)
+_PROGRESS_SECONDS = 30.0
+
+
+class UploadedCheckpoints:
+    """Checkpoints of one run in a bucket, written by one process."""
+
+    def __init__(
+        self, bucket: BucketPrefix, run: str, latest: LatestPointer, workers: int, say: Callable[[str], None]
+    ) -> None:
+        self._bucket, self._run, self._workers, self._say = bucket, run, workers, say
+        self.latest = latest
+        self._sent: set[str] = set()
+        self._may_delete = True
+
+    def names(self) -> list[str]:
+        """Return the names of the complete checkpoints, newest first. Raises Unreachable."""
+        start, end = f"{self._run}/manifests/", ".json"
+        listed = (entry.key for entry in self._bucket.list(start))
+        names = (key.removeprefix(start).removesuffix(end) for key in listed if key.endswith(end))
+        return sorted((name for name in names if is_checkpoint_name(name)), key=order, reverse=True)
+
+    def manifest(self, name: str) -> Manifest:
+        """Return the manifest of a checkpoint. Raises Damaged, Unreachable."""
+        stored = self._bucket.get(self._manifest_key(name))
+        if stored is None:
+            raise Damaged(f"{name}: its manifest is not in {self._bucket.url}")
+        return read_manifest(stored[0], self._run, name)
+
+    def reader(self, manifest: Manifest) -> ReadBlock:
+        """Return a function that reads a block of a checkpoint. It raises Damaged, Unreachable."""
+
+        def read(index: int, block: int) -> bytes:
+            key = self._block_key(manifest.name, index, block)
+            stored = self._bucket.get(key)
+            if stored is None:
+                raise Damaged(f"{manifest.name}: {key} is not in {self._bucket.url}")
+            return stored[0]
+
+        return read
+
+    def send(self, folder: CheckpointFolder, name: str) -> None:
+        """Upload a checkpoint of a folder: blocks, then the manifest, then the pointer.
+
+        Raises Superseded, Damaged, Unreachable. A repetition sends only the blocks that are missing.
+        """
+        if self.latest.claimed is None:
+            self.latest.claim(starts=False)
+        self.latest.check()
+        manifest = folder.manifest(name)
+        body = manifest.to_bytes()
+        if self._bucket.get(self._manifest_key(name)) is None:
+            self._send_blocks(folder, manifest)
+            # Blocks of another process are not affected by this one, and its claim refuses the pointer.
+            self.latest.check()
+            # A refusal means that an earlier attempt has written it: another process has other names.
+            self._bucket.put(self._manifest_key(name), body, if_absent=True)
+            self._say(f"checkpoint {name} is in {self._bucket.url}/{self._run}")
+        if not self.latest.advance(name, hashlib.sha256(body).hexdigest()):
+            self._say(f"latest.json has a greater step than {name} and is not changed")
+
+    def _send_blocks(self, folder: CheckpointFolder, manifest: Manifest) -> None:
+        name, read, begin = manifest.name, folder.reader(manifest), time.monotonic()
+        reported, done, sent, lock = begin, 0, 0, threading.Lock()
+        self._sent = {key for key in self._sent if f"/{name}/" in key}
+
+        def send_block(index: int, block: int, size: int, digest: str) -> None:
+            nonlocal reported, done, sent
+            key = self._block_key(name, index, block)
+            if key not in self._sent:
+                body = read(index, block)
+                if hashlib.sha256(body).hexdigest() != digest:
+                    raise Damaged(f"{name}: {manifest.files[index].path} has changed since it was saved")
+                self._bucket.put(key, body)
+                self._sent.add(key)
+                with lock:
+                    sent += size
+            with lock:
+                done += size
+                if time.monotonic() - reported > _PROGRESS_SECONDS:
+                    reported = time.monotonic()
+                    self._say(f"checkpoint {name}: {done / MIB:,.0f} of {manifest.size / MIB:,.0f} MiB are sent")
+
+        run_all([partial(send_block, *block) for block in manifest.blocks()], self._workers)
+        seconds = max(time.monotonic() - begin, 0.001)
+        rate = f"{sent / MIB:,.1f} MiB in {seconds:.1f} s ({sent * 8 / seconds / 1e6:,.0f} Mbit/s)"
+        self._say(f"blocks of checkpoint {name} are sent: {rate}")
+
+    def prune(self, keep: int) -> None:
+        """Delete all but the newest `keep` checkpoints and that of the pointer, and abandoned blocks."""
+        if not self._may_delete:
+            return
+        try:
+            latest = self.latest.check()
+            names = self.names()
+            for name in names[keep:]:
+                if name != latest:
+                    # First the manifest: a checkpoint that is deleted in part must not be visible.
+                    self._bucket.delete([self._manifest_key(name)])
+                    self._bucket.delete([entry.key for entry in self._bucket.list(self._blocks(name))])
+            self._delete_abandoned({*names})
+        except Unreachable as failure:
+            # Without `jobs_may_delete` the role of jobs has no right to delete.
+            self._may_delete = "AccessDenied" not in str(failure)
+            self._say(f"old checkpoints in {self._bucket.url} are not deleted: {failure}")
+
+    def _delete_abandoned(self, complete: set[str]) -> None:
+        limit = datetime.now(UTC) - ABANDONED
+        start = f"{self._run}/blocks/"
+        blocks: dict[str, list[str]] = {}
+        young: set[str] = set()
+        for entry in self._bucket.list(start):
+            name = entry.key.removeprefix(start).partition("/")[0]
+            blocks.setdefault(name, []).append(entry.key)
+            if entry.modified > limit:
+                young.add(name)
+        for name, keys in blocks.items():
+            if name not in complete and name not in young:
+                self._bucket.delete(keys)
+
+    def _manifest_key(self, name: str) -> str:
+        return f"{self._run}/manifests/{name}.json"
+
+    def _blocks(self, name: str) -> str:
+        return f"{self._run}/blocks/{name}/"
+
+    def _block_key(self, name: str, index: int, block: int) -> str:
+        return f"{self._blocks(name)}{index:06d}-{block:06d}"
