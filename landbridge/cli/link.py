@@ -23,9 +23,9 @@ def register(app: typer.Typer) -> None:
 
 
 def renew_key(address: Address, stack: Stack = None, file: File = None) -> None:
-    """Set a new pre-shared key of one tunnel in AWS, in Pulumi's state, and on this machine.
+    """Set a new pre-shared key of one tunnel.
 
-    AWS changes the tunnel for some minutes, in which it is down; the site's gateway needs the new key afterwards. ansible/playbooks/rotate_tunnel_keys.yml runs this command for one tunnel after the other, while the others are up.
+    The key is set in AWS, in Pulumi's state and on this machine. AWS changes the tunnel for some minutes, in which it is down; the site's gateway needs the new key afterwards. ansible/playbooks/rotate_tunnel_keys.yml runs this command for one tunnel after the other, while the others are up.
 
     Example: landbridge link renew-key 198.51.100.10 -s acme
     """

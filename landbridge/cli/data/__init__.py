@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
     data = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Move datasets between the site and AWS: versions that never change, verified, with their price.",
+        help="Move datasets between the site and AWS. Versions never change and are verified; prices are shown before.",
     )
     data.callback()(lambda: None)
     for module in (put, stage, verify, listing, collect, cost):

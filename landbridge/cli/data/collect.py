@@ -30,9 +30,9 @@ def gc(
     credentials: Credentials = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """List or delete objects that no manifest names, such as those of uploads that were never finished.
+    """List or delete objects that no manifest names.
 
-    Nothing is deleted while an upload is running. The role `mover` may not delete: this command needs an operator's
+    Uploads that were never finished leave such objects. Nothing is deleted while an upload is running. The role `mover` may not delete: this command needs an operator's
     credentials (AWS_PROFILE). Deleted objects can be restored for storage.data_hub.noncurrent_days days.
     Exit status: 0 done, 1 findings, 2 AWS did not answer.
 

@@ -21,9 +21,9 @@ def show(
     credentials: Credentials = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """List the datasets of all data classes, or of one, with versions, files and bytes.
+    """List datasets with their versions.
 
-    Exit status: 0, or 2 if AWS did not answer. Example: landbridge data list -s example --class public
+    It shows those of all data classes or of one, with files and bytes. Exit status: 0, or 2 if AWS did not answer. Example: landbridge data list -s example --class public
     """
     from landbridge.live.datasets import size_of, versions
     from landbridge.plan.aws.dataset_place import hub_buckets

@@ -32,9 +32,9 @@ def verify(
     credentials: Credentials = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Check a dataset against its manifest: its objects by S3's checksums, or the files of a staged folder.
+    """Check a dataset against its manifest.
 
-    Exit status: 0 all is as in the manifest, 1 damaged or absent, 2 AWS did not answer.
+    Its objects are compared by S3's checksums, or the files of a staged folder. Exit status: 0 all is as in the manifest, 1 damaged or absent, 2 AWS did not answer.
 
     Example: landbridge data verify corpus:2026-11 -s example --folder /scratch/corpus
     """

@@ -16,9 +16,9 @@ def register(app: typer.Typer) -> None:
 
 
 def prove(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Prove that data of each class reaches no place where it may not be; else print each path, step by step.
+    """Prove the data residency of each class.
 
-    The graph has identities, buckets, keys, exports, ports, servers, copies and logs of the whole plan. Also a finding: a check
+    Data reaches no place where it may not be; else each path is printed, step by step. The graph has identities, buckets, keys, exports, ports, servers, copies and logs of the whole plan. Also a finding: a check
     that would let data pass, while another one still holds. Makes no network call. Exit status: 0 proven under the printed
     assumptions, 1 findings, 2 could not run.
     Example: landbridge residency prove -s hybrid

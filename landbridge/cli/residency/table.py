@@ -16,8 +16,9 @@ def register(app: typer.Typer) -> None:
 
 
 def table(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Print the compiled policy of each data class: partitions, launches, buckets, keys, roles, MLflow. Exit status 2: the
-    environment has errors. Example: landbridge residency table -s regulated
+    """Print the compiled policy of each data class.
+
+    Columns: partitions, launches, buckets, keys, roles, MLflow. Exit status 2: the environment has errors. Example: landbridge residency table -s regulated
     """
     from landbridge.ops.residency.compiled import compiled_forms
     from landbridge.ops.residency.table import policy_table

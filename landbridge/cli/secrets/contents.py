@@ -48,9 +48,9 @@ def init(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> No
 
 
 def show(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """List the names of the site's secrets, and whether the store has them. Exit status 1: a secret is missing.
+    """List the site's secrets by name.
 
-    Example: landbridge secrets list -s acme
+    It shows whether the store has each of them. Exit status 1: a secret is missing. Example: landbridge secrets list -s acme
     """
     from landbridge.ops.secrets.cipher import SecretsError
     from landbridge.ops.secrets.status import missing_secrets, secret_uses

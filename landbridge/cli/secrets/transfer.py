@@ -55,9 +55,9 @@ def take(stack: Stack = None, file: File = None, source: Source = None, replace:
 
 
 def export(folder: Target, stack: Stack = None, file: File = None) -> None:
-    """Write the secrets of the environment's store into a folder, one file each, readable by you only.
+    """Write the secrets of the store into a folder.
 
-    Example: landbridge secrets export ~/acme-secrets -s acme
+    Each secret has a file, which only you can read. Example: landbridge secrets export ~/acme-secrets -s acme
     """
     from landbridge.ops.secrets.cipher import SecretsError
     from landbridge.ops.secrets.store import LocalFolder

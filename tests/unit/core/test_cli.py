@@ -35,7 +35,21 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "group",
-    [[], ["burst"], ["catalog"], ["cost"], ["credentials"], ["image"], ["node"], ["packages"], ["prices"]],
+    [
+        [],
+        ["burst"],
+        ["catalog"],
+        ["cost"],
+        ["credentials"],
+        ["data"],
+        ["image"],
+        ["link"],
+        ["node"],
+        ["packages"],
+        ["prices"],
+        ["residency"],
+        ["secrets"],
+    ],
     ids=" ".join,
 )
 def test_the_list_of_commands_has_whole_sentences(group: list[str]) -> None:
