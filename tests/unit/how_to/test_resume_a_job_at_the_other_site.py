@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.checkpoints.conftest import Hub, cloud, emulator, hub  # noqa: F401
+from tests.unit.checkpoints_of_jobs.conftest import Hub, cloud, emulator, hub  # noqa: F401
 from tests.unit.how_to.pages import ROOT, steps, write
 
 PAGE = ROOT / "docs/how-to/resume-a-job-at-the-other-site.md"

@@ -80,7 +80,7 @@ class Hub:
         words = {"run": "run", "local": str(self.folder / site), "steps": 12, "every": 3, **words}
         log = self.folder / f"{site}-{job}-{restarts}-{len(self.trainings)}.log"
         path = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{ROOT / 'examples/checkpoints'}"}
-        command = [sys.executable, "-m", "tests.unit.checkpoints.trainer", json.dumps(words)]
+        command = [sys.executable, "-m", "tests.unit.checkpoints_of_jobs.trainer", json.dumps(words)]
         with log.open("wb") as stream:
             process = subprocess.Popen(
                 command, cwd=ROOT, env={**path, **self.environ(restarts, job)}, stdout=stream, stderr=subprocess.STDOUT

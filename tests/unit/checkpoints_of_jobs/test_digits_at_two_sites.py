@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from tests.unit.checkpoints.conftest import ROOT, Hub, Training
+from tests.unit.checkpoints_of_jobs.conftest import ROOT, Hub, Training
 from tests.unit.test_digits_training import losses
 
 DIGITS = ROOT / "examples/digits"

@@ -1,4 +1,4 @@
-"""Training loop of a job: `python -m tests.unit.checkpoints.trainer JSON`. It prints the loss of each step.
+"""Training loop of a job: `python -m tests.unit.checkpoints_of_jobs.trainer JSON`. It prints the loss of each step.
 
 Gradient descent on fixed points; the state is three numbers, written as two files in two folders. `pause_at`: after this
 step and the last upload it prints "paused" and waits for the end.

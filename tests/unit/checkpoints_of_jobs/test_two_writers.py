@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from landbridge_checkpoints import Superseded
 
-from tests.unit.checkpoints.conftest import BUCKET, Hub, save
+from tests.unit.checkpoints_of_jobs.conftest import BUCKET, Hub, save
 
 POINTER = "vision/run/latest.json"
 

@@ -7,7 +7,7 @@ import pytest
 from landbridge_checkpoints import uploads
 
 from sandbox.demo.cluster import wait_for
-from tests.unit.checkpoints.conftest import Hub, save
+from tests.unit.checkpoints_of_jobs.conftest import Hub, save
 
 #: PUT requests of a start with its first checkpoint: claim, two blocks, manifest, pointer.
 CLAIM, BLOCKS, MANIFEST, POINTER = 0, 1, 3, 4

@@ -9,7 +9,7 @@ import pytest
 from landbridge_checkpoints import Damaged
 from landbridge_checkpoints.manifest import Generation, Manifest, checkpoint_name, read_manifest
 
-from tests.unit.checkpoints.conftest import BUCKET, Hub, save
+from tests.unit.checkpoints_of_jobs.conftest import BUCKET, Hub, save
 
 PREFIX = "vision/run/"
 

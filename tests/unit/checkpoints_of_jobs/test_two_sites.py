@@ -2,7 +2,7 @@
 
 import signal
 
-from tests.unit.checkpoints.conftest import Hub
+from tests.unit.checkpoints_of_jobs.conftest import Hub
 
 EVERY, STEPS = 3, 12
 

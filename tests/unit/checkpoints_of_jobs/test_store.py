@@ -11,7 +11,7 @@ from landbridge_checkpoints.bucket import BucketPrefix, UploadRate
 from landbridge_checkpoints.threads import BackgroundSender, run_all
 
 from sandbox.demo.cluster import wait_for
-from tests.unit.checkpoints.conftest import BUCKET, URL, Hub, save
+from tests.unit.checkpoints_of_jobs.conftest import BUCKET, URL, Hub, save
 
 
 def local_steps(hub: Hub, site: str) -> list[int]:
