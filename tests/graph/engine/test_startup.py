@@ -33,7 +33,7 @@ def test_the_startup_environment_is_created_and_destroyed(
     (action,) = budget_actions(cloud)
     assert action["Status"] == "STANDBY" and action["ActionThreshold"]["ActionThresholdValue"] == 100
 
-    # The inventory agrees with AWS: hosts by their instance ids, homes by the DNS name of the file system.
+    # The inventory agrees with AWS: hosts by their instance ids, homes by the id of the file system for EFS's mount helper.
     groups = inventory(environment, built.outputs)
     assert all(variables["ansible_host"].startswith("i-") for variables in groups["_meta"]["hostvars"].values())
     served = built.outputs.services
@@ -42,7 +42,8 @@ def test_the_startup_environment_is_created_and_destroyed(
         host["name"]: host["address"] for host in groups["all"]["vars"]["base_hosts"]
     }
     (mount,) = groups["all"]["vars"]["nfs_client_mounts"]
-    assert mount["server"] == built.outputs.file_systems["home"].dns_name and mount["mount"] == "/home"
+    home = built.outputs.file_systems["home"]
+    assert (mount["type"], mount["server"], mount["mount"]) == ("efs", home.id, "/home")
 
     assert pulumi.up(environment, file).changed == 0
     assert pulumi.refresh(environment, file).changed == 0
