@@ -81,6 +81,7 @@ class Ec2World:
             for machine in machines:
                 if machine.offering.zone not in closed_zones:
                     self.end(machine, "controller")
+                machine.was_refused |= machine.protected and machine.alive
             if closed_zones:
                 raise AwsError("OperationNotPermitted", "an instance is protected")
 

@@ -40,6 +40,7 @@ class Machine:
     is_event_read: bool = False  # whether the controller has read it
     earlier: list[Announcement] = field(default_factory=list)  # events that it has read, and are not announced any more
     read: float = 0.0  # true time at which it last read the statuses
+    was_refused: bool = False  # EC2 has refused to terminate it
     freed: float | None = None  # time when the protection was removed
     ended: float | None = None
     why: str = ""

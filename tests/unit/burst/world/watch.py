@@ -284,11 +284,13 @@ class Watch:
         return machine.protected or since < TERMINATION_RETRY_SECONDS + PASS
 
     def _has_instance(self, name: str) -> bool:
-        """Return whether the node has an instance. One that EC2 does not terminate counts if the node is up with it, or if
-        it was launched for the node's present power-up."""
+        """Return whether the node has an instance. One that EC2 has refused to terminate counts if the node is up with it,
+        or if it was launched for the node's present power-up. One that boots for ever counts: only time shows that."""
         node = self.slurm.nodes[name]
         return any(
-            not self.shielded(machine) or machine.id == node.machine or machine.launched >= node.resumed_at
+            not (self.shielded(machine) and machine.was_refused)
+            or machine.id == node.machine
+            or machine.launched >= node.resumed_at
             for machine in self.ec2.alive(name)
         )
 
