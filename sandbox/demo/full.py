@@ -161,7 +161,9 @@ def record_realities(environment: Environment, report: DemoReport) -> None:
             "tunnel", "real", "IKEv2 and ESP in UDP by strongSwan, BGP by FRR", "AWS's end of it, the second tunnel"
         ),
         Reality("storage", "real", "NFS by Ganesha, the data hub in S3's API", "kernel NFS, FSx for Lustre"),
-        Reality("MLflow", "real", "PostgreSQL, artifacts through the server, logins", "TLS in front"),
+        Reality(
+            "MLflow", "real", "PostgreSQL, TLS of the site's CA, artifacts through the server, logins", "LDAP accounts"
+        ),
     )
     login = service_hosts(environment).logins[0]
     report.next_steps += [
