@@ -8,8 +8,8 @@ import pulumi_aws as aws
 from components.parts.account import Account
 from components.parts.component import Component
 from landbridge.plan.args import named
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.alarms import AlarmPlan, AlarmsArgs, heartbeat_policy, topic_key_policy, topic_policy
-from landbridge.plan.aws.iam_policies import ArnContext
 
 
 class Alarms(Component):

@@ -9,7 +9,7 @@ from components.parts.account import Account
 from components.parts.component import Component
 from components.parts.hub_bucket import HubBucket
 from landbridge.plan.args import named
-from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, replication_policy, replication_trust
+from landbridge.plan.aws.storage.data_hub import BucketPlan, DataHubArgs, replication_policy, replication_trust
 
 
 class DataHub(Component):

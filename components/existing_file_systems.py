@@ -7,8 +7,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components.parts.component import Component
-from landbridge.plan.aws.existing_file_systems import ExistingFileSystemsArgs
 from landbridge.plan.aws.node_security_group import SecurityGroupRule
+from landbridge.plan.aws.storage.existing_file_systems import ExistingFileSystemsArgs
 
 
 class ExistingFileSystems(Component):

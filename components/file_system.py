@@ -10,8 +10,13 @@ from components.parts.account import Account
 from components.parts.component import Component
 from components.parts.file_systems import FileSystemContext, FileSystemResource, efs, lustre, openzfs
 from landbridge.plan.args import named
-from landbridge.plan.aws.data_hub import key_policy
-from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, FileSystemSecurityGroupRule, LustreSettings
+from landbridge.plan.aws.storage.data_hub import key_policy
+from landbridge.plan.aws.storage.file_system import (
+    EfsSettings,
+    FileSystemArgs,
+    FileSystemSecurityGroupRule,
+    LustreSettings,
+)
 
 
 class FileSystem(Component):

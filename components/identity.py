@@ -9,11 +9,11 @@ import pulumi_aws as aws
 from components.parts.account import Account
 from components.parts.component import Component
 from landbridge.plan.args import named
-from landbridge.plan.aws import identity as plan
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
-from landbridge.plan.aws.job_roles import JobRolePlan
-from landbridge.plan.aws.job_roles import trust as job_trust
+from landbridge.plan.aws.access import identity as plan
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
+from landbridge.plan.aws.access.job_roles import JobRolePlan
+from landbridge.plan.aws.access.job_roles import trust as job_trust
 
 
 class Identity(Component):

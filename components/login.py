@@ -9,7 +9,7 @@ import pulumi_aws as aws
 from components.parts import machine
 from components.parts.account import Account
 from components.parts.component import Component
-from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.login import LoginArgs, login_documents
 
 

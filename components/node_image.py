@@ -11,7 +11,7 @@ from components.parts.image_archive import ImageArchive
 from components.parts.image_builder import ImageBuilder
 from landbridge.node_image import Bundle, ingredients, steps
 from landbridge.plan.args import named
-from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.images import SOURCE
 from landbridge.plan.node_image.iam_roles import prune_policy, prune_trust
 from landbridge.plan.node_image.node_image import NodeImageArgs

@@ -9,8 +9,8 @@ from components.parts.account import Account
 from components.parts.component import Component
 from landbridge.guard.package import HANDLER, files
 from landbridge.plan.args import named
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.guardrails import ReaperPlan, reaper_policy, reaper_trust
-from landbridge.plan.aws.iam_policies import ArnContext
 
 
 class Reaper(Component):

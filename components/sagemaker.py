@@ -10,7 +10,7 @@ from components.parts.account import Account
 from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws import sagemaker as plan
-from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs
 
 

@@ -11,9 +11,9 @@ from components.parts import machine
 from components.parts.account import Account
 from components.parts.component import Component
 from landbridge.plan.args import named
-from landbridge.plan.aws.data_hub import key_policy
-from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.slurm_controller import ControllerResources, SlurmControllerArgs, controller_documents
+from landbridge.plan.aws.storage.data_hub import key_policy
 
 
 class SlurmController(Component):

@@ -7,7 +7,7 @@ import pulumi
 from components import data_hub
 from components.multilang.inputs import OwnedInputs, environment_of
 from components.parts.adapter import Adapter
-from landbridge.plan.aws.data_hub import DataHubArgs, data_hub_args
+from landbridge.plan.aws.storage.data_hub import DataHubArgs, data_hub_args
 
 
 class DataHubInputs(OwnedInputs):

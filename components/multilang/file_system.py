@@ -7,7 +7,7 @@ import pulumi
 from components import file_system
 from components.multilang.inputs import OwnedInputs, environment_of, with_integers
 from components.parts.adapter import Adapter
-from landbridge.plan.aws.file_system import EfsSettings, FileSystemArgs, file_system_args
+from landbridge.plan.aws.storage.file_system import EfsSettings, FileSystemArgs, file_system_args
 
 
 class FileSystemInputs(OwnedInputs):

@@ -7,7 +7,7 @@ import pulumi
 from components import identity
 from components.multilang.inputs import OwnedInputs, environment_of, with_integers
 from components.parts.adapter import Adapter
-from landbridge.plan.aws.identity import IdentityArgs, identity_args
+from landbridge.plan.aws.access.identity import IdentityArgs, identity_args
 
 
 class IdentityInputs(OwnedInputs):

@@ -7,7 +7,7 @@ import pulumi
 from components import slurm_controller
 from components.multilang.inputs import OwnedInputs, environment_of, required_plan, with_integers
 from components.parts.adapter import Adapter
-from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
+from landbridge.plan.aws.access.launch_policy import LaunchTargets, launch_targets
 from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
 
 

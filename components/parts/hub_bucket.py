@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.parts.account import Account
 from landbridge.plan.args import named
-from landbridge.plan.aws.data_hub import BucketPlan, DataHubArgs, LockPlan, bucket_policy, key_policy
+from landbridge.plan.aws.storage.data_hub import BucketPlan, DataHubArgs, LockPlan, bucket_policy, key_policy
 
 
 class HubBucket:

@@ -7,7 +7,7 @@ from components.parts.account import Account
 from landbridge.node_image import Bundle
 from landbridge.paths import cache_dir
 from landbridge.plan.args import named
-from landbridge.plan.aws.data_hub import tls_only
+from landbridge.plan.aws.storage.data_hub import tls_only
 from landbridge.plan.node_image.node_image import NodeImageArgs
 
 

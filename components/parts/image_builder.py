@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.parts.account import Account
 from landbridge.plan.args import named
-from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.node_image.iam_roles import ImageBuildResources, builder_policy, builder_trust
 from landbridge.plan.node_image.node_image import NodeImageArgs
 

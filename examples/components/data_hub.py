@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components.data_hub import DataHub
 from components.parts.account import Account
-from landbridge.plan.aws.data_hub import data_hub_args
+from landbridge.plan.aws.storage.data_hub import data_hub_args
 from landbridge.plan.standalone import standalone_environment
 
 site = standalone_environment(

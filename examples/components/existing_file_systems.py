@@ -2,7 +2,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.existing_file_systems import ExistingFileSystems
-from landbridge.plan.aws.existing_file_systems import existing_file_systems_args
+from landbridge.plan.aws.storage.existing_file_systems import existing_file_systems_args
 from landbridge.plan.standalone import standalone_environment
 
 models = {"kind": "existing_efs", "id": "fs-0a1b2c3d4e5f60718", "data_class": "internal", "mount": "/models"}

@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components.file_system import FileSystem
 from components.parts.account import Account
-from landbridge.plan.aws.file_system import file_system_args
+from landbridge.plan.aws.storage.file_system import file_system_args
 from landbridge.plan.standalone import standalone_environment
 
 share = {"cloud_scratch": {"kind": "fsx_lustre", "capacity_gib": 4800, "zone": "use1-az4"}}

@@ -3,7 +3,7 @@ import pulumi_aws as aws
 
 from components.identity import Identity
 from components.parts.account import Account
-from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.aws.access.identity import identity_args
 from landbridge.plan.standalone import standalone_environment
 
 site = standalone_environment("lab", "us-east-1", owner="me@example.org", cost_center="1")

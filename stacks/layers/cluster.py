@@ -12,12 +12,12 @@ from components.guardrails import Guardrails
 from components.parts.in_region import in_region
 from components.pool import Pool
 from landbridge.environment import Environment
-from landbridge.plan.aws.existing_file_systems import ExistingFileSystemsArgs, existing_file_systems_args
-from landbridge.plan.aws.file_system import FileSystemArgs, file_system_args
 from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args
 from landbridge.plan.aws.login import LoginArgs, login_args
 from landbridge.plan.aws.pool import PoolArgs, pool_args, region_pool_args
 from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
+from landbridge.plan.aws.storage.existing_file_systems import ExistingFileSystemsArgs, existing_file_systems_args
+from landbridge.plan.aws.storage.file_system import FileSystemArgs, file_system_args
 from landbridge.plan.network.dns_records import DnsRecordsArgs, alias, dns_records_args
 from layers import services
 from layers.context import Context, Exports

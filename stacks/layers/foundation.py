@@ -13,9 +13,9 @@ from components.identity import Identity
 from components.link import Link
 from components.network import Network
 from landbridge.environment import Environment
+from landbridge.plan.aws.access.identity import IdentityArgs, identity_args
 from landbridge.plan.aws.alarms import monitored_ids
-from landbridge.plan.aws.data_hub import DataHubArgs, data_hub_args
-from landbridge.plan.aws.identity import IdentityArgs, identity_args
+from landbridge.plan.aws.storage.data_hub import DataHubArgs, data_hub_args
 from landbridge.plan.network.dns import DnsArgs, dns_args
 from landbridge.plan.network.flow_logs import FlowLogsArgs, flow_logs_args
 from landbridge.plan.network.link import LinkArgs, link_args

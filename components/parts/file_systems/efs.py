@@ -5,8 +5,8 @@ import pulumi_aws as aws
 
 from components.parts.file_systems.common import FileSystemContext, FileSystemResource
 from landbridge.plan.args import named
-from landbridge.plan.aws.efs_access import EfsAccess, file_system_policy, mount_options
-from landbridge.plan.aws.file_system import NFS_OPTIONS, EfsSettings, FileSystemArgs
+from landbridge.plan.aws.storage.efs_access import EfsAccess, file_system_policy, mount_options
+from landbridge.plan.aws.storage.file_system import NFS_OPTIONS, EfsSettings, FileSystemArgs
 
 
 def efs(name: str, args: FileSystemArgs, settings: EfsSettings, context: FileSystemContext) -> FileSystemResource:

@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from components.parts.file_systems.common import FileSystemContext, FileSystemResource
 from landbridge.plan.args import named
-from landbridge.plan.aws.file_system import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
+from landbridge.plan.aws.storage.file_system import LUSTRE_OPTIONS, FileSystemArgs, LustreSettings, RepositoryPlan
 
 #: Import and export new, changed and deleted files, so that folder and bucket have the same content.
 EVENTS = ["NEW", "CHANGED", "DELETED"]

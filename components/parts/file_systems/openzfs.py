@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.parts.file_systems.common import FileSystemContext, FileSystemResource
 from landbridge.plan.args import named
-from landbridge.plan.aws.file_system import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
+from landbridge.plan.aws.storage.file_system import NFS_OPTIONS, FileSystemArgs, OpenZfsSettings
 
 #: Export path of the root volume; clients mount it or any volume below it.
 ROOT = "/fsx"

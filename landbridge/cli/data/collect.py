@@ -42,7 +42,7 @@ def gc(
 
     from landbridge.findings import Finding, FindingsError
     from landbridge.live.datasets import collect, unreferenced
-    from landbridge.plan.aws.dataset_place import hub_buckets
+    from landbridge.plan.aws.storage.dataset_place import hub_buckets
 
     command = common.open_command(stack, file, outputs, profile, credentials)
     if data_class is not None:

@@ -68,7 +68,7 @@ class DataCommand:
         """Return the bucket of a data class. Prints the finding and exits if the class has none."""
         from landbridge.aws_api.objects import TransferRate
         from landbridge.findings import Finding
-        from landbridge.plan.aws.dataset_place import hub_buckets
+        from landbridge.plan.aws.storage.dataset_place import hub_buckets
 
         name = hub_buckets(self.environment, self.outputs).get(data_class)
         if name is None:
@@ -79,7 +79,7 @@ class DataCommand:
 
     def require_class(self, data_class: str, site: "Site" = "aws") -> None:
         """Print the finding and exit if data of a class may not be at a site."""
-        from landbridge.plan.aws.dataset_place import class_fault
+        from landbridge.plan.aws.storage.dataset_place import class_fault
 
         fault = class_fault(self.environment, data_class, site)
         if fault is not None:
@@ -87,7 +87,7 @@ class DataCommand:
 
     def require_mover(self) -> None:
         """Print the finding and exit if the credentials are not those of the role `mover`. Raises AwsRefusal."""
-        from landbridge.plan.aws.dataset_place import mover_fault
+        from landbridge.plan.aws.storage.dataset_place import mover_fault
 
         fault = mover_fault(self.outputs, self.access.caller())
         if fault is not None:

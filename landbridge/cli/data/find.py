@@ -29,7 +29,7 @@ def find(
     """
     from landbridge.datasets import parse_reference
     from landbridge.live.datasets import absent, find_manifest, versions
-    from landbridge.plan.aws.dataset_place import hub_buckets
+    from landbridge.plan.aws.storage.dataset_place import hub_buckets
 
     try:
         name, version = parse_reference(reference)

@@ -26,7 +26,7 @@ def show(
     It shows those of all data classes or of one, with files and bytes. Exit status: 0, or 2 if AWS did not answer. Example: landbridge data list -s example --class public
     """
     from landbridge.live.datasets import size_of, versions
-    from landbridge.plan.aws.dataset_place import hub_buckets
+    from landbridge.plan.aws.storage.dataset_place import hub_buckets
 
     command = common.open_command(stack, file, outputs, profile, credentials)
     if data_class is not None:

@@ -15,7 +15,7 @@ from landbridge.live.preflight.existing_storage import (
 )
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
-from landbridge.plan.aws.existing_file_systems import server_ports
+from landbridge.plan.aws.storage.existing_file_systems import server_ports
 
 _RULE = "live-existing-file-system-ports"
 

@@ -7,8 +7,8 @@ from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.findings import Finding
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
-from landbridge.plan.aws.data_hub import data_hub_args
-from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.aws.access.identity import identity_args
+from landbridge.plan.aws.storage.data_hub import data_hub_args
 
 _FREE = ("404", "NoSuchBucket", "NotFound")
 _FOREIGN = ("403", "Forbidden", "AccessDenied", "301", "PermanentRedirect")

@@ -8,10 +8,11 @@ from landbridge.catalog import regions
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.ops.iam import Document
-from landbridge.plan.aws import iam_policies, identity, job_roles, sagemaker
-from landbridge.plan.aws.data_hub import BucketPlan, bucket_policy, data_hub_args, key_policy
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.identity import IdentityArgs
+from landbridge.plan.aws import sagemaker
+from landbridge.plan.aws.access import iam_policies, identity, job_roles
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.identity import IdentityArgs
+from landbridge.plan.aws.storage.data_hub import BucketPlan, bucket_policy, data_hub_args, key_policy
 from landbridge.plan.network.endpoint_policy import endpoint_policy, endpoint_policy_args
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.other_regions import other_regions

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from landbridge.environment import Environment
-from landbridge.plan.slurm.job_submit import has_job_submit, job_submit_lua
+from landbridge.plan.slurm.jobs.job_submit import has_job_submit, job_submit_lua
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 
 _OPERATORS = re.compile(r'^local OPERATORS = "([^"]*)"$', re.MULTILINE)

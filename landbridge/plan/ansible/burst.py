@@ -20,8 +20,8 @@ from landbridge.plan.other_regions import other_regions
 from landbridge.plan.outputs import PoolOutput, StackOutputs
 from landbridge.plan.placement.residency import account_residencies
 from landbridge.plan.slurm.controller_pair import state_folder
+from landbridge.plan.slurm.jobs.promotions import promotions
 from landbridge.plan.slurm.partitions import OPERATORS
-from landbridge.plan.slurm.promotions import promotions
 
 
 def node_prefix(pool: str) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.aws.efs_access import mounts_efs_over_tls
+from landbridge.plan.aws.storage.efs_access import mounts_efs_over_tls
 
 
 def efs_variables(environment: Environment) -> dict[str, Any]:

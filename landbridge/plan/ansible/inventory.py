@@ -21,7 +21,7 @@ from landbridge.plan.ansible.node_verify import node_verify_variables
 from landbridge.plan.ansible.roles_anywhere import mlflow_files, roles_anywhere_variables
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, pcie_tuning, service_tuning
-from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.aws.access.identity import identity_args
 from landbridge.plan.fips import fips_endpoints, fips_variables
 from landbridge.plan.network.hosts import (
     GROUPS,
@@ -52,14 +52,14 @@ from landbridge.plan.site.site_shares import image_variables, lustre_variables, 
 from landbridge.plan.site.site_tls import certificate_variables, site_tls_variables
 from landbridge.plan.site.ssh_access import ssh_target
 from landbridge.plan.site.user_accounts import home_server_account_variables, user_account_variables
-from landbridge.plan.slurm.accounts import accounts, capped, limited, qualities
 from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
 from landbridge.plan.slurm.controller_pair import SHARED, shared_state, state_export, state_variables
 from landbridge.plan.slurm.files import slurm_files
+from landbridge.plan.slurm.jobs.accounts import accounts, capped, limited, qualities
+from landbridge.plan.slurm.jobs.prolog_epilog import PROGRAM as JOB_PROGRAM
+from landbridge.plan.slurm.jobs.prolog_epilog import prolog_epilog_variables
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.packages import node_packages, slurm_packages
-from landbridge.plan.slurm.prolog_epilog import PROGRAM as JOB_PROGRAM
-from landbridge.plan.slurm.prolog_epilog import prolog_epilog_variables
 from landbridge.plan.slurm.reservations import reservations
 from landbridge.plan.slurm.restarts import restart_settings
 from landbridge.plan.slurm.sackd import has_accounting_storage, needs_sackd

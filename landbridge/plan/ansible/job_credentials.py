@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.aws.job_roles import job_roles
+from landbridge.plan.aws.access.job_roles import job_roles
 
 #: Port of landbridge-job-credentials on the loopback address of each node.
 PORT = 8169

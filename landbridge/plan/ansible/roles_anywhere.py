@@ -8,7 +8,7 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.environment.aws.iam import Anywhere
-from landbridge.plan.aws.identity import ONPREM_ROLES, OnPremRole, identity_args
+from landbridge.plan.aws.access.identity import ONPREM_ROLES, OnPremRole, identity_args
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.outputs import IdentityOutput, StackOutputs

@@ -7,9 +7,9 @@ from landbridge.catalog.aws.alarms import alarm_facts
 from landbridge.environment import Environment
 from landbridge.environment.aws.guardrails import Email
 from landbridge.plan.args import Args
+from landbridge.plan.aws.access.iam_policies import ArnContext, allow
 from landbridge.plan.aws.accounting_database import database_name
-from landbridge.plan.aws.data_hub import key_policy
-from landbridge.plan.aws.iam_policies import ArnContext, allow
+from landbridge.plan.aws.storage.data_hub import key_policy
 from landbridge.plan.network.link import connections
 from landbridge.plan.network.subnets import subnets
 from landbridge.plan.policy_document import document, merged

@@ -7,9 +7,9 @@ from landbridge.catalog.aws.regions import regions
 from landbridge.environment import Environment
 from landbridge.environment.aws.guardrails import Email, is_email
 from landbridge.plan.args import Args, tags
+from landbridge.plan.aws.access.iam_policies import ArnContext, allow, service_trust, single_or_list
 from landbridge.plan.aws.alarms import AlarmsArgs, alarms_args
-from landbridge.plan.aws.data_hub import bucket_prefix, key_policy
-from landbridge.plan.aws.iam_policies import ArnContext, allow, service_trust, single_or_list
+from landbridge.plan.aws.storage.data_hub import bucket_prefix, key_policy
 from landbridge.plan.fips import fips_variables
 from landbridge.plan.policy_document import document, merged
 

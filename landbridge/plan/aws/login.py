@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import iam_policies
-from landbridge.plan.aws.efs_access import EfsClientRight, client_statements, existing_efs_rights
-from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.access import iam_policies
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.machine import (
     MachinePlan,
     internet_egress_rules,
@@ -15,6 +14,7 @@ from landbridge.plan.aws.machine import (
     security_group_rule,
 )
 from landbridge.plan.aws.pool import SecurityGroupRule
+from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statements, existing_efs_rights
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.policy_document import document

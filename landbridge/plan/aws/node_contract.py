@@ -9,8 +9,8 @@ from typing import Any
 from landbridge.catalog import InstanceType, gpus, instances
 from landbridge.catalog.aws.node_contract import node_contract
 from landbridge.environment import Environment, PoolSettings
-from landbridge.plan.aws.efs_access import mounts_efs_over_tls
 from landbridge.plan.aws.images import pool_root_device
+from landbridge.plan.aws.storage.efs_access import mounts_efs_over_tls
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 

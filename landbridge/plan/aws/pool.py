@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from landbridge.environment import Environment, PoolSettings
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.actions import ActionPlan, actions_data, pool_actions
+from landbridge.plan.aws.access.actions import ActionPlan, actions_data, pool_actions
 from landbridge.plan.aws.images import images_in_region, pool_image, pool_root_device
-from landbridge.plan.aws.lustre_efa import client_interfaces
 from landbridge.plan.aws.node_contract import pool_expectations
 from landbridge.plan.aws.node_health import pool_health
 from landbridge.plan.aws.node_security_group import (
@@ -16,6 +15,7 @@ from landbridge.plan.aws.node_security_group import (
     pool_security_group_rules,
     rule_description,
 )
+from landbridge.plan.aws.storage.lustre_efa import client_interfaces
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.instances.capacity import Market, Strategy, fallbacks, terms
 from landbridge.plan.instances.cpu_options import CpuOptions, cpu_options

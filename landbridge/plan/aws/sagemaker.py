@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import iam_policies
-from landbridge.plan.aws.data_hub import bucket_prefix
-from landbridge.plan.aws.iam_policies import READ, USE_KEY, WRITE, ArnContext, Statement, allow
+from landbridge.plan.aws.access import iam_policies
+from landbridge.plan.aws.access.iam_policies import READ, USE_KEY, WRITE, ArnContext, Statement, allow
+from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.policy_document import document
 
 SERVICE = "sagemaker.amazonaws.com"

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import iam_policies, launch_policy
+from landbridge.plan.aws.access import iam_policies, launch_policy
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.launch_policy import LaunchTargets, launch_targets
 from landbridge.plan.aws.accounting_database import AccountingDatabaseArgs, accounting_database_args
-from landbridge.plan.aws.data_hub import bucket_prefix
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
 from landbridge.plan.aws.machine import (
     MachinePlan,
     internet_egress_rules,
@@ -17,6 +16,7 @@ from landbridge.plan.aws.machine import (
     security_group_rule,
 )
 from landbridge.plan.aws.pool import SecurityGroupRule
+from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.policy_document import document

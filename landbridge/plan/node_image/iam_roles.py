@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from landbridge.plan.aws.iam_policies import ArnContext, allow, service_trust, session
+from landbridge.plan.aws.access.iam_policies import ArnContext, allow, service_trust, session
 from landbridge.plan.policy_document import document
 
 #: Actions by which the SSM Agent receives commands; IAM has no resource level for them.

@@ -10,9 +10,9 @@ from landbridge.plan.cost.owned_inputs import node_costs
 from landbridge.plan.instances.capacity import boot_seconds, fallbacks, kept_nodes
 from landbridge.plan.instances.rates import instance_rate
 from landbridge.plan.other_regions import other_regions
+from landbridge.plan.slurm.jobs.promotions import promotions
 from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import partition_members
-from landbridge.plan.slurm.promotions import promotions
 
 #: Purchase options that are paid whether they are used or not: a job there adds no cost of instances.
 #: Source: EC2 User Guide, "Capacity Blocks for ML" (paid upfront) and "On-Demand Capacity Reservation pricing".

@@ -11,8 +11,8 @@ from landbridge.plan.placement.job import PlacementJob
 from landbridge.plan.placement.refusal import DestinationRefusal
 from landbridge.plan.placement.residency import residency_refusals
 from landbridge.plan.placement.timing import Timing
+from landbridge.plan.slurm.jobs.workloads import workload_instruments, workload_of, workload_sites
 from landbridge.plan.slurm.partitions import OPERATORS, default_partition
-from landbridge.plan.slurm.workloads import workload_instruments, workload_of, workload_sites
 
 _SITES: dict[Site, str] = {"onprem": "on-prem", "aws": "in AWS"}
 

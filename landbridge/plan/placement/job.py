@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from landbridge.environment.base import Site
-from landbridge.plan.slurm.workloads import JobLabels
+from landbridge.plan.slurm.jobs.workloads import JobLabels
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from landbridge.environment.placement import Gigabytes, WorkloadName
 from landbridge.findings import DataPath, Finding, did_you_mean, has_errors, in_order, path_text
 from landbridge.plan.placement.destinations import destinations_of
 from landbridge.plan.placement.job import DataInput, PlacementJob
-from landbridge.plan.slurm.accounts import NORMAL
+from landbridge.plan.slurm.jobs.accounts import NORMAL
 from landbridge.plan.slurm.partitions import OPERATORS, partition_names
 
 _TYPES = {

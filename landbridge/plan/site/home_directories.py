@@ -69,7 +69,7 @@ def _mount(file_system: FileSystemOutput, mount: str) -> dict[str, Any]:
 
 def home_creator(environment: Environment) -> str | None:
     """Return the host that creates users' homes on a file system in AWS: the first login host, which mounts it. Root of all
-    other hosts and nodes is squashed (plan/aws/nfs_export.py, plan/aws/efs_access.py).
+    other hosts and nodes is squashed (plan/aws/storage/nfs_export.py, plan/aws/storage/efs_access.py).
     """
     return next(iter(service_hosts(environment).logins), None)
 

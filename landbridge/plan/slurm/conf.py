@@ -10,9 +10,9 @@ from landbridge.plan.instances.capacity import kept_nodes
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.site.health import health_settings
 from landbridge.plan.slurm.controller_pair import pair_settings, state_folder
-from landbridge.plan.slurm.job_submit import has_job_submit
+from landbridge.plan.slurm.jobs.job_submit import has_job_submit
+from landbridge.plan.slurm.jobs.prolog_epilog import prolog_epilog_settings
 from landbridge.plan.slurm.nodes import Nodes, pool_node_names
-from landbridge.plan.slurm.prolog_epilog import prolog_epilog_settings
 from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
 from landbridge.plan.slurm.slurmrestd import rest_settings
 from landbridge.plan.slurm.topology import topology_plugin

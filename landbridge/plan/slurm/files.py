@@ -9,8 +9,8 @@ from landbridge.environment.base import Scalar
 from landbridge.plan.site.containers import plugstack
 from landbridge.plan.site.mig import instance_files
 from landbridge.plan.slurm.conf import slurm_settings
-from landbridge.plan.slurm.job_classes import class_lines
-from landbridge.plan.slurm.job_submit import has_job_submit, job_submit_lua
+from landbridge.plan.slurm.jobs.job_classes import class_lines
+from landbridge.plan.slurm.jobs.job_submit import has_job_submit, job_submit_lua
 from landbridge.plan.slurm.nodes import Nodes, cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import partition_lines
 from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from landbridge import hostlist
 from landbridge.environment import Environment, Partition
 from landbridge.environment.base import SITES, Scalar, Site
-from landbridge.plan.slurm.gpu_minutes import partition_qos
+from landbridge.plan.slurm.jobs.gpu_minutes import partition_qos
 from landbridge.plan.slurm.nodes import Nodes
 from landbridge.plan.slurm.setting_overrides import setting_text, with_overrides
 from landbridge.plan.slurm.topology import AWS_TREE, queue_topology

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.aws.data_hub import data_hub_args, max_bucket_prefix_characters
+from landbridge.plan.aws.storage.data_hub import data_hub_args, max_bucket_prefix_characters
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
 

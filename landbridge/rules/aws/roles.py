@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.iam import iam, managed_policies
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.aws.data_hub import bucket_prefix
-from landbridge.plan.aws.iam_policies import ArnContext, deny_restricted_classes
-from landbridge.plan.aws.job_roles import job_roles, trust
-from landbridge.plan.aws.launch_policy import launch, launch_targets
+from landbridge.plan.aws.access.iam_policies import ArnContext, deny_restricted_classes
+from landbridge.plan.aws.access.job_roles import job_roles, trust
+from landbridge.plan.aws.access.launch_policy import launch, launch_targets
+from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.environment_paths import node_policies, pools
 from landbridge.rules.registry import rule

@@ -8,7 +8,7 @@ from landbridge.catalog.aws.iam import iam
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import ActionScript, Environment
 from landbridge.findings import DataPath, Finding, error, info, warning
-from landbridge.plan.aws.actions import (
+from landbridge.plan.aws.access.actions import (
     action_objects,
     action_seconds,
     actions_data,
@@ -16,8 +16,8 @@ from landbridge.plan.aws.actions import (
     pool_actions,
     script_statements,
 )
-from landbridge.plan.aws.data_hub import bucket_prefix
-from landbridge.plan.aws.iam_policies import ArnContext, deny_restricted_classes
+from landbridge.plan.aws.access.iam_policies import ArnContext, deny_restricted_classes
+from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
 from landbridge.rules.environment_paths import POOLS, REGION, PoolAt, pools, suggestion
 from landbridge.rules.registry import rule

@@ -7,9 +7,9 @@ from landbridge.environment import Environment, Partition
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
 from landbridge.plan.instances.capacity import boot_seconds, fallbacks
 from landbridge.plan.instances.rates import worst_rate
+from landbridge.plan.slurm.jobs.promotions import promotions
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.partitions import MAIN, default_partition, seconds
-from landbridge.plan.slurm.promotions import promotions
 from landbridge.rules.capacity.blocks import blocks, length
 from landbridge.rules.environment_cache import with_known_types
 from landbridge.rules.environment_paths import POOLS, CapacityAt, capacities, usd

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from landbridge.environment import Environment, Qos
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.slurm.accounts import NORMAL
+from landbridge.plan.slurm.jobs.accounts import NORMAL
 from landbridge.rules.registry import rule
 
 _QOS: DataPath = ("scheduler", "qos")

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from landbridge.environment import Environment, WorkloadClass
 from landbridge.environment.base import SITES, Site
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.slurm.accounts import NORMAL
-from landbridge.plan.slurm.job_submit import has_job_submit
+from landbridge.plan.slurm.jobs.accounts import NORMAL
+from landbridge.plan.slurm.jobs.job_submit import has_job_submit
+from landbridge.plan.slurm.jobs.workloads import OTHER, has_selectors, workload_instruments, workload_sites
 from landbridge.plan.slurm.partitions import MIG, ONPREM, partition_names
-from landbridge.plan.slurm.workloads import OTHER, has_selectors, workload_instruments, workload_sites
 from landbridge.rules.registry import rule
 
 _CLASSES: DataPath = ("placement", "classes")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Efs, Environment, ExistingEfs, ExistingShare
 from landbridge.findings import DataPath, Finding, error, info, warning
-from landbridge.plan.aws.existing_file_systems import server_ports
+from landbridge.plan.aws.storage.existing_file_systems import server_ports
 from landbridge.plan.storage import pools_apart
 from landbridge.rules.environment_paths import (
     POOLS,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Environment, FsxLustre
 from landbridge.findings import Finding, warning
-from landbridge.plan.aws.lustre_efa import client_interfaces
+from landbridge.plan.aws.storage.lustre_efa import client_interfaces
 from landbridge.rules.environment_paths import POOLS, cloud_file_systems
 from landbridge.rules.registry import rule
 

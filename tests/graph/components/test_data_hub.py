@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.aws.data_hub import replication_policy, replication_trust
+from landbridge.plan.aws.storage.data_hub import replication_policy, replication_trust
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.storage.s3 import (

@@ -13,7 +13,7 @@ import pytest
 
 from landbridge.certificates import sign
 from landbridge.ops.credentials.folder import AuthorityFolder
-from landbridge.plan.aws.iam_policies import roles_anywhere_trust
+from landbridge.plan.aws.access.iam_policies import roles_anywhere_trust
 from landbridge.plan.policy_document import document
 from landbridge.realise.signing_helper import build
 from sandbox.aws_emulator.process import EmulatorProcess, running

@@ -12,8 +12,8 @@ import boto3
 
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.job_roles import job_roles, node_statements, permissions, trust
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.job_roles import job_roles, node_statements, permissions, trust
 from landbridge.plan.policy_document import document
 from sandbox.aws_emulator.process import EmulatorProcess, start, wait_ready
 from sandbox.nspawn.layout import Layout

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import boto3
 
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.launch_policy import ExistingResource, LaunchTargets, launch, terminate
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.launch_policy import ExistingResource, LaunchTargets, launch, terminate
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import ONCE, Stack, client_of
 

@@ -9,8 +9,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.job_roles import JobRolePlan, node_statements, permissions, trust
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.job_roles import JobRolePlan, node_statements, permissions, trust
 from landbridge.plan.policy_document import document
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import ONCE, build, client_of

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
 
 from landbridge.certificates import new_authority, sign
-from landbridge.plan.aws.iam_policies import roles_anywhere_trust
+from landbridge.plan.aws.access.iam_policies import roles_anywhere_trust
 from landbridge.plan.policy_document import document
 from landbridge.realise.signing_helper import build
 from sandbox.aws_emulator.process import EmulatorProcess

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from landbridge_checkpoints import CheckpointStore
 
-from landbridge.plan.aws.data_hub import bucket_policy
-from landbridge.plan.aws.job_roles import JobRolePlan, permissions
+from landbridge.plan.aws.access.job_roles import JobRolePlan, permissions
+from landbridge.plan.aws.storage.data_hub import bucket_policy
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.demo.cluster import wait_for
 from tests.unit.aws_emulator.conftest import client_of

@@ -3,7 +3,7 @@
 import pytest
 
 from landbridge.ops.iam import Document, Policies, Request, evaluate
-from landbridge.plan.aws.iam_policies import ArnContext
+from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.node_image.iam_roles import ImageBuildResources, builder_policy, prune_policy
 
 ARNS = ArnContext("lab", "aws", "us-east-1", "123456789012")

@@ -12,8 +12,8 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.ansible.node_verify import node_verify_variables
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.identity import documents, identity_args
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.identity import documents, identity_args
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.policy_document import document
 from sandbox.aws_emulator.process import EmulatorProcess

@@ -17,8 +17,8 @@ from landbridge.aws_api.objects import DataAccess, ObjectBucket, TransferRate
 from landbridge.catalog.aws.datasets import DatasetFacts, datasets
 from landbridge.cli.main import main
 from landbridge.live.datasets import Uploaded, scan, upload
-from landbridge.plan.aws.data_hub import bucket_policy
-from landbridge.plan.aws.iam_policies import mover
+from landbridge.plan.aws.access.iam_policies import mover
+from landbridge.plan.aws.storage.data_hub import bucket_policy
 from landbridge.plan.outputs import (
     BucketOutput,
     DataHubOutput,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.plan.aws.actions import action_objects
+from landbridge.plan.aws.access.actions import action_objects
 from landbridge.plan.aws.node_contract import image_expectations, pool_expectations
 from landbridge.plan.aws.pool import pool_args, region_pool_args
 from landbridge.plan.network.endpoint_policy import endpoint_policy, endpoint_policy_args

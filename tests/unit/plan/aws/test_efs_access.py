@@ -7,14 +7,14 @@ import pytest
 
 from landbridge.ops.iam import Answer, Document, Policies, Request, evaluate
 from landbridge.plan.ansible.efs_utils import efs_variables
-from landbridge.plan.aws.efs_access import (
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.node_contract import image_expectations
+from landbridge.plan.aws.storage.efs_access import (
     client_statements,
     existing_efs_rights,
     file_system_policy,
     mounts_efs_over_tls,
 )
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.node_contract import image_expectations
 from tests.unit.core.samples import environment
 
 REGION = "arn:aws:elasticfilesystem:us-east-1:123456789012"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from landbridge.plan.aws.existing_file_systems import ExistingFileSystemsArgs, existing_file_systems_args
+from landbridge.plan.aws.storage.existing_file_systems import ExistingFileSystemsArgs, existing_file_systems_args
 from tests.unit.core.samples import environment
 
 ID = "fs-0123456789abcdef0"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from landbridge.environment import Environment
 from landbridge.findings import FindingsError
-from landbridge.plan.aws.file_system import FileSystemArgs, LustreSettings, file_system_args, imported_classes
+from landbridge.plan.aws.storage.file_system import FileSystemArgs, LustreSettings, file_system_args, imported_classes
 from tests.unit.core.samples import GOOD
 from tests.unit.plan.estates import bodies, built
 

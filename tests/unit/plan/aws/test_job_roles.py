@@ -3,9 +3,9 @@
 import json
 
 from landbridge.environment import Environment
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.identity import documents, identity_args
-from landbridge.plan.aws.job_roles import job_role_name, job_roles, trust
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.identity import documents, identity_args
+from landbridge.plan.aws.access.job_roles import job_role_name, job_roles, trust
 from sandbox.nspawn import from_environment
 
 PLACE = ArnContext("sandbox", "aws", "us-east-1", "123456789012")

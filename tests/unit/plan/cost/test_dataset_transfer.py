@@ -3,7 +3,7 @@
 import pytest
 
 from landbridge.catalog import Price, price_of
-from landbridge.plan.aws.dataset_place import class_fault, mover_fault
+from landbridge.plan.aws.storage.dataset_place import class_fault, mover_fault
 from landbridge.plan.cost.dataset_transfer import TransferAmounts, transfer_cost
 from landbridge.plan.outputs import DataHubOutput, IdentityOutput, NetworkOutput, SecretsOutput, StackOutputs
 from tests.unit.core.samples import environment, shipped

@@ -161,7 +161,7 @@ def test_names_of_servers_are_names_of_unix_accounts_and_differ() -> None:
 
 
 def test_the_role_of_mlflows_host_has_access_to_the_classes_that_mlflow_stores() -> None:
-    from landbridge.plan.aws.identity import hub_document, identity_args
+    from landbridge.plan.aws.access.identity import hub_document, identity_args
 
     chosen = shipped("regulated")
     args = identity_args(chosen)

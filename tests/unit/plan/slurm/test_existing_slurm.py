@@ -9,7 +9,7 @@ from landbridge import yaml_text
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.aws.identity import identity_args
+from landbridge.plan.aws.access.identity import identity_args
 from landbridge.plan.network.hosts import GROUPS
 from landbridge.plan.network.service_flows import service_flows
 from landbridge.plan.site.firewall import node_ranges

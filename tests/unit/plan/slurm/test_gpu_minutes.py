@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from landbridge.environment import Environment
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.rates import worst_rate
-from landbridge.plan.slurm.accounts import capped, limited, qualities
-from landbridge.plan.slurm.gpu_minutes import EVERYWHERE, gpu_minute_limits
+from landbridge.plan.slurm.jobs.accounts import capped, limited, qualities
+from landbridge.plan.slurm.jobs.gpu_minutes import EVERYWHERE, gpu_minute_limits
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import partition_lines
 from tests.unit.core.samples import environment

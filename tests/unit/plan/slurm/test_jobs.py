@@ -5,7 +5,7 @@ import pytest
 from landbridge.catalog import slurm_releases
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.slurm.files import slurm_files
-from landbridge.plan.slurm.prolog_epilog import PROGRAM
+from landbridge.plan.slurm.jobs.prolog_epilog import PROGRAM
 from tests.unit.core.samples import GOOD, ROOT, environment
 
 ROLES = ROOT / "ansible/roles"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from landbridge.plan.slurm.accounts import accounts, duration, qualities
+from landbridge.plan.slurm.jobs.accounts import accounts, duration, qualities
 from landbridge.plan.slurm.partitions import seconds
 from tests.unit.core.samples import environment
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from landbridge.plan.slurm.workloads import JobLabels, lua_pattern, workload_of, workload_sites
+from landbridge.plan.slurm.jobs.workloads import JobLabels, lua_pattern, workload_of, workload_sites
 from tests.unit.core.samples import environment
 from tests.unit.plan.placement.estate import CLASSES, estate
 from tests.unit.plan.slurm.test_job_submit import LUAS, run_script, script

@@ -10,8 +10,8 @@ from landbridge import hostlist
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.plan.args import Args
-from landbridge.plan.aws.iam_policies import READ, WRITE, ArnContext, Statement, allow, hub, single_or_list
-from landbridge.plan.aws.iam_policies import roles_anywhere_trust as anywhere_trust
+from landbridge.plan.aws.access.iam_policies import READ, WRITE, ArnContext, Statement, allow, hub, single_or_list
+from landbridge.plan.aws.access.iam_policies import roles_anywhere_trust as anywhere_trust
 from landbridge.plan.policy_document import document
 from landbridge.plan.resource_names import shortened
 

@@ -19,9 +19,9 @@ from landbridge.environment import (
     ExistingShare,
 )
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.efs_access import mount_options
-from landbridge.plan.aws.file_system import LUSTRE_OPTIONS, NFS_OPTIONS
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules, rule_description
+from landbridge.plan.aws.storage.efs_access import mount_options
+from landbridge.plan.aws.storage.file_system import LUSTRE_OPTIONS, NFS_OPTIONS
 from landbridge.plan.network.dns import endpoint_domain
 from landbridge.plan.storage import existing_zones
 

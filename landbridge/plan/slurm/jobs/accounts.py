@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from landbridge.environment import AccountSettings, Environment, Qos
-from landbridge.plan.slurm.gpu_minutes import gpu_minute_limits
+from landbridge.plan.slurm.jobs.gpu_minutes import gpu_minute_limits
 from landbridge.plan.slurm.partitions import seconds
 
 #: QOS that Slurm creates by default.

@@ -5,7 +5,7 @@ added gets credentials without a new image. landbridge-job-credentials (role job
 """
 
 from landbridge.environment import Environment
-from landbridge.plan.aws.job_roles import job_roles
+from landbridge.plan.aws.access.job_roles import job_roles
 
 #: Role of a class that must stay on-prem.
 NO_ROLE = "-"

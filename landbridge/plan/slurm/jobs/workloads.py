@@ -7,7 +7,7 @@ from functools import cache
 from landbridge.catalog.placement import workload_defaults
 from landbridge.environment import Environment, WorkloadClass
 from landbridge.environment.base import SITES, Site
-from landbridge.plan.slurm.accounts import NORMAL
+from landbridge.plan.slurm.jobs.accounts import NORMAL
 from landbridge.plan.slurm.partitions import default_partition
 
 #: Class of a job that fits no class of the environment.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from landbridge.catalog.aws.service_linked_roles import service_linked_roles
 from landbridge.environment import CapacityBlock, Environment, Reservation, ReservationGroup, Spot
 from landbridge.plan.args import Args
-from landbridge.plan.aws.iam_policies import ArnContext, Statement, allow, single_or_list
+from landbridge.plan.aws.access.iam_policies import ArnContext, Statement, allow, single_or_list
 from landbridge.plan.aws.images import pool_image
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.other_regions import other_regions

@@ -6,7 +6,7 @@ from landbridge.catalog import regions
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment, HubClass
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.file_system import imported_classes
+from landbridge.plan.aws.storage.file_system import imported_classes
 from landbridge.plan.policy_document import document
 from landbridge.plan.resource_names import ACCOUNT_DIGITS, shortened
 

@@ -10,8 +10,8 @@ from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, FindingsError
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws.efs_access import EfsAccess, efs_access
-from landbridge.plan.aws.nfs_export import root_clients
+from landbridge.plan.aws.storage.efs_access import EfsAccess, efs_access
+from landbridge.plan.aws.storage.nfs_export import root_clients
 from landbridge.plan.storage import Share, ports, resolve, zones, zones_needed
 
 #: Options of an NFS client that AWS recommends for EFS and OpenZFS alike.

@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 from landbridge.environment import Environment, Statement
 from landbridge.plan.args import Args, tags
-from landbridge.plan.aws import iam_policies, job_roles, launch_policy
-from landbridge.plan.aws.actions import ActionObject, action_objects, script_statements
-from landbridge.plan.aws.data_hub import bucket_prefix
-from landbridge.plan.aws.efs_access import EfsClientRight, client_statements, existing_efs_rights
-from landbridge.plan.aws.iam_policies import ArnContext
-from landbridge.plan.aws.job_roles import JobRolePlan
-from landbridge.plan.aws.launch_policy import LaunchTargets, launch_targets
-from landbridge.plan.aws.pool_roles import PoolRolePlan, pool_roles
+from landbridge.plan.aws.access import iam_policies, job_roles, launch_policy
+from landbridge.plan.aws.access.actions import ActionObject, action_objects, script_statements
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.job_roles import JobRolePlan
+from landbridge.plan.aws.access.launch_policy import LaunchTargets, launch_targets
+from landbridge.plan.aws.access.pool_roles import PoolRolePlan, pool_roles
+from landbridge.plan.aws.storage.data_hub import bucket_prefix
+from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statements, existing_efs_rights
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers

@@ -9,7 +9,7 @@ from typing import Any
 
 from landbridge.environment import Efs, EfsHome, Environment, ExistingEfs
 from landbridge.plan.args import Args
-from landbridge.plan.aws.iam_policies import ArnContext, Statement, allow, single_or_list
+from landbridge.plan.aws.access.iam_policies import ArnContext, Statement, allow, single_or_list
 from landbridge.plan.policy_document import document
 
 _MOUNT, _WRITE, _ROOT = (f"elasticfilesystem:Client{right}" for right in ("Mount", "Write", "RootAccess"))

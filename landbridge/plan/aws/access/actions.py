@@ -6,9 +6,9 @@ from typing import Any
 
 from landbridge.environment import ActionScript, Environment, PoolActions, PoolSettings
 from landbridge.plan.args import Args
-from landbridge.plan.aws.data_hub import bucket_prefix
-from landbridge.plan.aws.iam_policies import ArnContext, Statement, allow
-from landbridge.plan.aws.job_roles import from_instance
+from landbridge.plan.aws.access.iam_policies import ArnContext, Statement, allow
+from landbridge.plan.aws.access.job_roles import from_instance
+from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.resource_names import ACCOUNT_DIGITS
 
 

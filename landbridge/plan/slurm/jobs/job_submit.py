@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES, Site
-from landbridge.plan.slurm.lua_text import lua_set, lua_table, lua_text
+from landbridge.plan.slurm.jobs.lua_text import lua_set, lua_table, lua_text
+from landbridge.plan.slurm.jobs.workload_lua import workload_section
 from landbridge.plan.slurm.nodes import Nodes
 from landbridge.plan.slurm.partitions import OPERATORS, default_partition, partition_sites
-from landbridge.plan.slurm.workload_lua import workload_section
 
 #: Sites in messages to users.
 _WORDS: dict[Site, str] = {"onprem": "on-prem", "aws": "in AWS"}

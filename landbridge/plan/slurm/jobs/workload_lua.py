@@ -1,6 +1,6 @@
 """Section of job_submit.lua about workload classes: a job in a partition outside its class's sites is refused.
 
-It wraps the functions of landbridge/plan/slurm/job_submit.py, so that a job needs both its data class and its workload
+It wraps the functions of landbridge/plan/slurm/jobs/job_submit.py, so that a job needs both its data class and its workload
 class for a partition. Without classes in the environment, the section does not exist.
 """
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES, Site
-from landbridge.plan.slurm.lua_text import lua_set, lua_table, lua_text
-from landbridge.plan.slurm.workloads import (
+from landbridge.plan.slurm.jobs.lua_text import lua_set, lua_table, lua_text
+from landbridge.plan.slurm.jobs.workloads import (
     OTHER,
     default_qos,
     has_selectors,

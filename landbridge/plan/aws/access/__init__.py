@@ -1,0 +1,1 @@
+"""Plan of access in AWS: IAM roles, policies and identities."""

@@ -1,0 +1,1 @@
+"""Plan of jobs: accounts, classes of jobs and workloads, job_submit.lua, prolog and epilog."""
