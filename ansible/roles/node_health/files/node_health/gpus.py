@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ _ROWS = ("gpu_bus_id", "remapped_rows.pending", "remapped_rows.failure")
 _FABRIC = ("index", "fabric.state", "fabric.status")
 #: Exit code of nvidia-smi if a GPU has fallen off the bus. Source: nvidia-smi(1), RETURN VALUE.
 _LOST = 15
+#: Exit code of nvidia-smi if there is no GPU at all, with the text below (same section; seen with driver 580.159.04).
+_NOT_FOUND = 6
 _BUS = re.compile(r"GPU\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9])")
 _LINK = re.compile(r"Link \d+: *([0-9.]+) GB/s")
 # The driver uses the difference between nvidia-smi's memory size and the data sheet's.
@@ -58,7 +60,7 @@ def check(expected: Mapping[str, Any], memory: Path | None = None) -> tuple[list
     parts, partitioned = mig.check(expected["mig"]) if expected.get("mig") else ([], set())
     problems += parts
     if expected.get("links") and rows:
-        problems += _links(int(expected["links"]), partitioned)
+        problems += _links(int(expected["links"]), [row["index"] for row in rows], partitioned)
     if expected.get("fabric"):
         problems += _fabric(float(expected.get("fabric_seconds", 0)), memory, warnings)
     return problems, warnings
@@ -85,6 +87,8 @@ def _unreachable(output: Output, count: int) -> Problem | None:
         match = _BUS.search(output.text)
         where = f" at {_short(match.group(1))}" if match else ""
         return Problem("gpu", f"one of {count} is off the bus{where}", "reboot")
+    if output.code == _NOT_FOUND and "No devices were found" in output.text:
+        return Problem("gpu", f"0 of {count} are there", "reboot")
     if output.code == 127:
         return Problem("driver", "nvidia-smi is not there", "inspect")
     if output.code != 0:
@@ -152,20 +156,25 @@ def _memory_errors(expected: Mapping[str, Any], rows: list[Row], warnings: list[
             warnings.append(f"GPU at {where} has a row that its next reset remaps")
 
 
-def _links(expected: int, partitioned: set[str]) -> Iterator[Problem]:
-    """Yield GPUs with too few active NVLinks, among those that nvidia-smi lists and that are not partitioned.
+def _links(expected: int, indices: Sequence[str], partitioned: set[str]) -> Iterator[Problem]:
+    """Yield GPUs with too few active NVLinks, among those that are not partitioned.
 
+    nvidia-smi does not list a GPU that has no link at all: driver 580.159.04 on one H200 without NVLink prints nothing
+    and ends with 0 (recorded 2026-11-26).
     Source: MIG user guide, "Application Considerations": no peer-to-peer while a GPU is partitioned.
     """
     output = run(["nvidia-smi", "nvlink", "--status"])
     if output.code != 0:
         yield Problem("nvlink", output.first_line or "nvidia-smi nvlink does not answer", "reset")
         return
-    for part in re.split(r"^(?=GPU \d+:)", output.text, flags=re.MULTILINE):
-        if part.startswith("GPU "):
-            active, number = len(_LINK.findall(part)), part[4 : part.index(":")]
-            if active < expected and number not in partitioned:
-                yield Problem("nvlink", f"GPU {number} has {active} of {expected} links", "reset")
+    active = {
+        part[4 : part.index(":")]: len(_LINK.findall(part))
+        for part in re.split(r"^(?=GPU \d+:)", output.text, flags=re.MULTILINE)
+        if part.startswith("GPU ")
+    }
+    for index in indices:
+        if index not in partitioned and active.get(index, 0) < expected:
+            yield Problem("nvlink", f"GPU {index} has {active.get(index, 0)} of {expected} links", "reset")
 
 
 def _fabric(grace: float, memory: Path | None, warnings: list[str]) -> Iterator[Problem]:
