@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from landbridge.certificates import certificates_in
+from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.paths import secrets_dir
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, bgp_routes, wait_for
@@ -29,6 +31,7 @@ from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import capture
 from sandbox.nspawn.site import INTERNET
 from sandbox.session import ensure_cloud, running_cloud
+from tests.thorough import LONG
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.lab, pytest.mark.engine]
@@ -245,6 +248,40 @@ def rotate_tunnel_keys(deployment: BringUp) -> None:
     shown = deployment.cluster.run(gateway, "cat", "/etc/swanctl/conf.d/site-gateway.conf")
     assert new[0] in shown and old[0] not in shown
     assert deployment.linked()
+
+
+@pytest.mark.skipif(not LONG, reason="five playbooks over every host: make test-long runs them")
+def test_the_ca_and_the_passwords_of_mlflow_are_rotated_while_a_job_records(
+    deployment: BringUp, user: Researcher
+) -> None:
+    store = secrets_dir(deployment.name)
+    authority = (store / AUTHORITY).read_text()
+    number = user.train("rotated", ["--epochs", "150", "--seconds-per-epoch-floor", "4"], ["--partition", "onprem"])
+    wait_for("the job to train", lambda: (user.state(number), user.output(number)), lambda seen: "epoch" in seen[1])
+    for step in ("add", "use", "drop"):
+        output = playbook(deployment, "rotate_site_ca.yml", "-e", f"site_ca_step={step}")
+        assert "PRIVATE KEY" not in output
+        # A repeated step changes nothing.
+        repeated = playbook(deployment, "rotate_site_ca.yml", "-e", f"site_ca_step={step}")
+        assert set(re.findall(r"changed=(\d+)", repeated)) == {"0"}, repeated
+    later = (store / AUTHORITY).read_text()
+    assert later.count("BEGIN CERTIFICATE") == 1 and certificates_in(later) != certificates_in(authority)
+    for name in ("ctl01", "mlops01", "login01"):
+        assert (
+            deployment.cluster.run(name, "cat", "/etc/landbridge/tls/ca.pem").strip()
+            == certificates_in(later)[0].strip()
+        )
+    output = playbook(deployment, "rotate_mlflow_passwords.yml")
+    assert user.name in output
+    ended = user.finish(number)
+    assert ended.restarts == 0
+    assert user.run_of(number).status == "FINISHED"
+
+
+def playbook(deployment: BringUp, name: str, *words: str) -> str:
+    """Run a playbook on the deployment's environment file and return its output."""
+    words = (program("ansible-playbook"), "-i", str(deployment.path), f"ansible/playbooks/{name}", *words)
+    return command([*words], env=deployment.variables(), cwd=ROOT, timeout=900)
 
 
 @pytest.mark.skipif(

@@ -75,3 +75,15 @@ def account_without_mlflow(environment: Environment) -> Iterator[Finding]:
             yield warning(
                 path, message, fix="add the host's site to the class, or track its runs elsewhere", related=related
             )
+
+
+@rule
+def mlflow_in_clear_text(environment: Environment) -> Iterator[Finding]:
+    """Clients of MLflow use TLS: HTTP Basic authentication sends the password with every request.
+
+    Source: RFC 7617, section 4 (passwords in clear text without TLS).
+    """
+    if not environment.mlops.mlflow.tls:
+        path: DataPath = (*_MLFLOW, "tls")
+        message = "users' passwords for MLflow cross the network in clear text"
+        yield warning(path, message, fix="remove the line; the role site_tls issues the certificates of the servers")

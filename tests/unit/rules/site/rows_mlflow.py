@@ -12,4 +12,5 @@ ROWS = [
     Row("mlflow-ports", "the server of a class at the first server's port", {**CLINIC, MLFLOW: {"ports": {"restricted": 5000}}}, (*MLFLOW, "ports", "restricted"), "that for internal"),
     Row("mlflow-ports", "the server of a class at the registry's port", {**CLINIC, ("mlops",): {"registry": {"port": 5011}}}, (*MLFLOW, "port"), "the registry"),
     Row("account-without-mlflow", "runs of data that may be in AWS only", {("data_classes", "web"): {"sites": ["aws"]}, ("scheduler", "accounts", "web"): {"users": ["bob"], "data_class": "web"}}, ("scheduler", "accounts", "web", "data_class"), "MLFLOW_TRACKING_URI"),
+    Row("mlflow-in-clear-text", "MLflow without TLS", {MLFLOW: {"tls": False}}, (*MLFLOW, "tls"), "passwords"),
 ]  # fmt: skip
