@@ -46,7 +46,7 @@ class Slurmctld:
     allocating: Callable[[SimJob, SimNode], None] = lambda job, node: None
     promoted: Callable[[SimJob], None] = lambda job: None
     downed: Callable[[SimNode, str], None] = lambda node, reason: None
-    left_apart: Callable[[int], bool] = lambda job: False
+    left_apart: Callable[[SimJob], bool] = lambda job: False  # by a pass since PrologSlurmctld holds it
 
     def __post_init__(self) -> None:
         for pool in self.policy.pools.values():
@@ -123,10 +123,10 @@ class Slurmctld:
     def _prolog_holds(self, parts: Sequence[SimJob]) -> bool:
         """Return whether PrologSlurmctld waits for the controller to move or to report a job on nodes apart."""
         first = parts[0]
-        if not any(self.apart(part) for part in parts) or any(self.left_apart(part.id) for part in parts):
+        if not any(self.apart(part) for part in parts):
             return False
         first.held = self.clock.true if first.held is None else first.held
-        return self.clock.true - first.held < APART_SECONDS
+        return self.clock.true - first.held < APART_SECONDS and not any(self.left_apart(part) for part in parts)
 
     def _finish(self, job: SimJob, state: str) -> None:
         if job.state == "RUNNING":

@@ -301,7 +301,7 @@ class Watch:
         kept_nodes = [name for part in parts for name in part.nodes if name in self.slurm.excepted]
         places = {machine.place for machine in map(self._machine_of, kept_nodes)}
         is_fixed = len(places) > 1 or not all(part.batch for part in parts)
-        return is_fixed and any(self.slurm.left_apart(part.id) for part in parts)
+        return is_fixed and any(self.slurm.left_apart(part) for part in parts)
 
     def _machine_of(self, name: str) -> Machine:
         return self.ec2.machines[self.slurm.nodes[name].machine]

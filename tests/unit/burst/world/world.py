@@ -33,11 +33,12 @@ class World:
         self.watch = Watch(policy, self.slurm, self.ec2)
         self.journal = Journal(folder, self.faults, self.watch.on_save)
         self.slurm.shim = lambda kind, nodes, jobs: self.journal.append(kind, nodes, jobs, self.clock.now)
-        self.slurm.left_apart = lambda job: is_left_apart(self.journal.keeper.load(), job)
+        self.slurm.left_apart = self._is_left_apart
         self.faults.passing = self.advance
         self.numbers = 0
         self.passes = 0
         self.due: float | None = None  # time of the next pass that the controller requested
+        self.began = 0.0  # true time at which the last complete pass began
 
     def advance(self, seconds: float) -> None:
         """Advance the time by `seconds` without the controller."""
@@ -49,7 +50,7 @@ class World:
 
     def a_pass(self) -> bool:
         """Make one pass of the controller; return False if it crashed."""
-        met, before = self.faults.met, self.journal.keeper.load()
+        met, before, began = self.faults.met, self.journal.keeper.load(), self.clock.true
         self.passes += 1
         try:
             self.due = self.one_pass(self.journal, self.ec2, self.slurm, self.policy, self.clock.now)
@@ -58,6 +59,7 @@ class World:
             self.journal.restart()
             self.watch.after_pass(False)
             return False
+        self.began = began
         self.watch.after_pass(self.faults.met == met)
         if self.faults.met == met:
             self.watch.see_events(before)
@@ -74,6 +76,14 @@ class World:
             self.advance(min(wait, end - self.clock.true))
             self.a_pass()
             self.watch.check()
+
+    def _is_left_apart(self, job: SimJob) -> bool:
+        """Return whether a pass that began since PrologSlurmctld holds the job, or its het job, has left it apart.
+
+        A report on an earlier start of the job is no report on this one.
+        """
+        held = self.slurm.together(job)[0].held
+        return held is not None and self.began >= held and is_left_apart(self.journal.keeper.load(), job.id)
 
     def job_id(self) -> int:
         self.numbers += 1
