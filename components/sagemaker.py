@@ -1,4 +1,4 @@
-"""SageMaker without a domain: role of training jobs, policy of their users, model package groups."""
+"""SageMaker without a domain: roles of training jobs, policies of their users, model package groups."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,21 +11,21 @@ from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws import sagemaker as plan
 from landbridge.plan.aws.access.iam_policies import ArnContext
-from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs
+from landbridge.plan.aws.sagemaker import Inside, SageMakerArgs, SageMakerClass
 
 
 class SageMaker(Component):
-    """Role for training jobs inside the VPC, policy for users who start them, and model package groups.
+    """Role of each data class for training jobs inside the VPC, policies for users who start them, and model package groups.
 
     Costs nothing by itself; a job costs its instances by the second. Protects: jobs run in the private subnets only, with
-    encryption between containers and at rest with the data class's own key; they read the data hub and write below one prefix
-    of it, and cannot access classes that must stay on-prem. With `protect`, Pulumi refuses to delete model package groups.
-    Opens nothing: the security group allows traffic between its own members only.
+    encryption between containers and at rest with the data class's own key; they read the bucket of their class and write below one
+    prefix of it, and cannot access another class. With `protect`, Pulumi refuses to delete model package groups.
+    Opens nothing: the security group of a class allows traffic between its own members only.
     """
 
-    role: aws.iam.Role
-    policy: aws.iam.Policy
-    security_group: aws.ec2.SecurityGroup
+    roles: dict[str, aws.iam.Role]
+    policies: dict[str, aws.iam.Policy]
+    security_groups: dict[str, aws.ec2.SecurityGroup]
 
     def __init__(
         self,
@@ -43,55 +43,73 @@ class SageMaker(Component):
         super().__init__(name, {"cluster": args.cluster}, opts)
         self._name, self._args, self._subnet_ids = name, args, subnet_ids
         self._child_options = pulumi.ResourceOptions(parent=self)
-        self.security_group = self._group(vpc_id)
-        self.role = aws.iam.Role(
-            f"{name}-sagemaker",
-            name=args.role,
-            path=args.path,
-            permissions_boundary=args.permissions_boundary,
-            description=f"Landbridge {args.cluster}: training jobs of SageMaker",
-            assume_role_policy=account.id.apply(plan.job_trust),
-            tags=named(args.tags, args.role),
-            opts=self._child_options,
-        )
-        facts = pulumi.Output.all(
-            place=pulumi.Output.all(account.partition, account.id),
-            vpc=vpc_id,
-            subnets=[subnet_ids[zone] for zone in sorted(subnet_ids)],
-            group=self.security_group.id,
-            buckets=[bucket_arns[key] for key in args.data_classes],
-            keys=[key_arns[key] for key in args.data_classes],
-            role=self.role.arn,
-        )
-        aws.iam.RolePolicy(
-            f"{name}-sagemaker",
-            name="landbridge",
-            role=self.role.id,
-            policy=facts.apply(lambda f: plan.job_policy(args, *_facts(args, region, f))),
-            opts=self._child_options,
-        )
-        self.policy = aws.iam.Policy(
-            f"{name}-train",
-            name=args.policy,
-            path=args.path,
-            description=f"Landbridge {args.cluster}: start training jobs of SageMaker, and register models",
-            policy=facts.apply(lambda f: plan.starter_policy(args, *_facts(args, region, f), f["role"])),
-            tags=named(args.tags, args.policy),
-            opts=self._child_options,
-        )
+        self.roles, self.policies, self.security_groups = {}, {}, {}
+        for jobs in args.classes:
+            group = self.security_groups[jobs.data_class] = self._group(jobs, vpc_id)
+            role = self.roles[jobs.data_class] = self._role(jobs, account)
+            facts = pulumi.Output.all(
+                place=pulumi.Output.all(account.partition, account.id),
+                vpc=vpc_id,
+                subnets=[subnet_ids[zone] for zone in sorted(subnet_ids)],
+                group=group.id,
+                bucket=bucket_arns[jobs.data_class],
+                key=key_arns[jobs.data_class],
+                role=role.arn,
+            )
+            self.policies[jobs.data_class] = self._permissions(jobs, role, region, facts)
         self.groups = {group.key: self._models(group) for group in args.groups}
-        self.register_outputs({"roleArn": self.role.arn, "policyArn": self.policy.arn})
+        self.register_outputs({"roleArns": {name: role.arn for name, role in self.roles.items()}})
 
     def exports(self) -> dict[str, Any]:
         """Return the stack's `sagemaker` output: the inputs of a training job."""
         return {
-            "role_arn": self.role.arn,
-            "policy_arn": self.policy.arn,
-            "security_group_id": self.security_group.id,
+            "classes": {
+                data_class: {
+                    "role_arn": role.arn,
+                    "policy_arn": self.policies[data_class].arn,
+                    "security_group_id": self.security_groups[data_class].id,
+                }
+                for data_class, role in self.roles.items()
+            },
             "subnet_ids": [self._subnet_ids[zone] for zone in sorted(self._subnet_ids)],
             "prefix": plan.PREFIX,
             "model_groups": {key: group.model_package_group_name for key, group in self.groups.items()},
         }
+
+    def _role(self, jobs: SageMakerClass, account: Account) -> aws.iam.Role:
+        args = self._args
+        return aws.iam.Role(
+            f"{self._name}-sagemaker-{jobs.data_class}",
+            name=jobs.role,
+            path=args.path,
+            permissions_boundary=args.permissions_boundary,
+            description=f"Landbridge {args.cluster}: training jobs of SageMaker for {jobs.data_class}",
+            assume_role_policy=account.id.apply(plan.job_trust),
+            tags=named(args.tags, jobs.role),
+            opts=self._child_options,
+        )
+
+    def _permissions(
+        self, jobs: SageMakerClass, role: aws.iam.Role, region: str, facts: pulumi.Output[Mapping[str, Any]]
+    ) -> aws.iam.Policy:
+        """Create the policy of the role; return the policy to start its jobs."""
+        args = self._args
+        aws.iam.RolePolicy(
+            f"{self._name}-sagemaker-{jobs.data_class}",
+            name="landbridge",
+            role=role.id,
+            policy=facts.apply(lambda f: plan.job_policy(args, *_facts(args, region, f))),
+            opts=self._child_options,
+        )
+        return aws.iam.Policy(
+            f"{self._name}-train-{jobs.data_class}",
+            name=jobs.policy,
+            path=args.path,
+            description=f"Landbridge {args.cluster}: start training jobs of SageMaker for {jobs.data_class}, and register models",
+            policy=facts.apply(lambda f: plan.starter_policy(args, *_facts(args, region, f), f["role"])),
+            tags=named(args.tags, jobs.policy),
+            opts=self._child_options,
+        )
 
     def _models(self, group: plan.ModelGroup) -> aws.sagemaker.ModelPackageGroup:
         is_protected = self._args.protect
@@ -103,12 +121,12 @@ class SageMaker(Component):
             opts=pulumi.ResourceOptions(parent=self, protect=is_protected, retain_on_delete=is_protected),
         )
 
-    def _group(self, vpc_id: pulumi.Input[str]) -> aws.ec2.SecurityGroup:
-        label = f"{self._args.cluster}-sagemaker"
+    def _group(self, jobs: SageMakerClass, vpc_id: pulumi.Input[str]) -> aws.ec2.SecurityGroup:
+        label, resource = jobs.security_group, f"{self._name}-sagemaker-{jobs.data_class}"
         group = aws.ec2.SecurityGroup(
-            f"{self._name}-sagemaker",
+            resource,
             name=label,
-            description=f"Landbridge {self._args.cluster}: training jobs of SageMaker",
+            description=f"Landbridge {self._args.cluster}: training jobs of SageMaker for {jobs.data_class}",
             vpc_id=vpc_id,
             tags=named(self._args.tags, label),
             opts=self._child_options,
@@ -125,7 +143,7 @@ class SageMaker(Component):
             ),
         ):
             kind(
-                f"{self._name}-sagemaker-{key}",
+                f"{resource}-{key}",
                 security_group_id=group.id,
                 description=why,
                 tags=self._args.tags,
@@ -142,7 +160,7 @@ def _facts(args: SageMakerArgs, region: str, facts: Mapping[str, Any]) -> tuple[
         vpc=facts["vpc"],
         subnets=tuple(facts["subnets"]),
         security_group=facts["group"],
-        buckets=tuple(facts["buckets"]),
-        keys=tuple(facts["keys"]),
+        bucket=facts["bucket"],
+        key=facts["key"],
     )
     return place, inside

@@ -26,14 +26,14 @@ class SageMakerInputs(OwnedInputs):
 
 
 class SageMaker(Adapter):
-    """A role for training jobs inside the VPC, a policy for users who start them, and model package groups."""
+    """A role of each data class for training jobs inside the VPC, policies for users who start them, and model package groups."""
 
-    role_arn: pulumi.Output[str]
-    """The jobs' role."""
-    policy_arn: pulumi.Output[str]
-    """The policy for users who start jobs."""
-    security_group_id: pulumi.Output[str]
-    """The jobs' security group."""
+    role_arns: pulumi.Output[dict[str, str]]
+    """The jobs' roles by data class."""
+    policy_arns: pulumi.Output[dict[str, str]]
+    """The policies for users who start jobs, by data class."""
+    security_group_ids: pulumi.Output[dict[str, str]]
+    """The jobs' security groups by data class."""
 
     def __init__(self, name: str, args: SageMakerInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(
@@ -43,9 +43,9 @@ class SageMaker(Adapter):
             plan=_plan,
             component=sagemaker.SageMaker,
             outputs=lambda component: {
-                "role_arn": component.role.arn,
-                "policy_arn": component.policy.arn,
-                "security_group_id": component.security_group.id,
+                "role_arns": {name: role.arn for name, role in component.roles.items()},
+                "policy_arns": {name: policy.arn for name, policy in component.policies.items()},
+                "security_group_ids": {name: group.id for name, group in component.security_groups.items()},
             },
         )
 

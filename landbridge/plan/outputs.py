@@ -192,14 +192,20 @@ class ImageOutput(Args):
     source: str
 
 
-class SageMakerOutput(Args):
-    """Resources of a training job: its role, subnets and security group, the object prefix that it may write, and the
-    model package groups.
-    """
+class SageMakerClassOutput(Args):
+    """Role and security group of the training jobs of a data class, and the policy to start them."""
 
     role_arn: str
     policy_arn: str
     security_group_id: str
+
+
+class SageMakerOutput(Args):
+    """Resources of training jobs: those of each data class, subnets, the object prefix that they may write, and the
+    model package groups.
+    """
+
+    classes: Mapping[str, SageMakerClassOutput]
     subnet_ids: tuple[str, ...]
     prefix: str
     model_groups: Mapping[str, str] = {}

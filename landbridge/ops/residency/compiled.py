@@ -12,6 +12,7 @@ from landbridge.ops.residency.graph import ONPREM
 from landbridge.ops.residency.iam_forms import HubBucketForm, RoleForm, endpoint_policies, hub_buckets, roles
 from landbridge.ops.residency.submit_form import SubmitForm, submit_form
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules
+from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
 from landbridge.plan.other_regions import other_regions
@@ -193,4 +194,5 @@ def _logs(environment: Environment) -> tuple[LogSink, ...]:
     if environment.mlops.sagemaker is None:
         return ()
     path: DataPath = ("mlops", "sagemaker")
-    return (LogSink("/aws/sagemaker/TrainingJobs", environment.region, ("sagemaker",), path),)
+    sources = tuple(f"sagemaker-{name}" for name in job_classes(environment))
+    return (LogSink("/aws/sagemaker/TrainingJobs", environment.region, sources, path),)

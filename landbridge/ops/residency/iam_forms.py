@@ -70,7 +70,9 @@ def hub_buckets(environment: Environment) -> dict[str, HubBucketForm]:
 
 
 def roles(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> dict[str, RoleForm]:
-    """Return the roles by name: `job-CLASS`, `node`, the roles of on-prem hosts or of the controller, `sagemaker`."""
+    """Return the roles by name: `job-CLASS`, `node`, the roles of on-prem hosts or of the controller,
+    `sagemaker-CLASS`.
+    """
     place, args = arn_context(environment), identity.identity_args(environment)
     class_buckets = [form for form in buckets.values() if form.copy_of is None]
     arns, keys = (
@@ -149,16 +151,19 @@ def _sagemaker(
     args = sagemaker.sagemaker_args(environment)
     if args is None:
         return {}
-    inside = sagemaker.Inside(
-        vpc="vpc-0",
-        subnets=("subnet-0",),
-        security_group="sg-0",
-        buckets=tuple(arns[name] for name in args.data_classes),
-        keys=tuple(keys[name] for name in args.data_classes),
-    )
-    text = sagemaker.job_policy(args, place, inside)
-    arn = _role_arn(place, args.path, args.role)
-    return {"sagemaker": _role("sagemaker", arn, text, sagemaker.job_trust(ACCOUNT), _SAGEMAKER)}
+    forms = {}
+    for jobs in args.classes:
+        inside = sagemaker.Inside(
+            vpc="vpc-0",
+            subnets=("subnet-0",),
+            security_group="sg-0",
+            bucket=arns[jobs.data_class],
+            key=keys[jobs.data_class],
+        )
+        name, text = f"sagemaker-{jobs.data_class}", sagemaker.job_policy(args, place, inside)
+        arn = _role_arn(place, args.path, jobs.role)
+        forms[name] = _role(name, arn, text, sagemaker.job_trust(ACCOUNT), _SAGEMAKER)
+    return forms
 
 
 def _role(name: str, arn: str, permissions: str | Mapping[str, Any], trust: str | None, path: DataPath) -> RoleForm:

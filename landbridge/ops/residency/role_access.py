@@ -44,11 +44,14 @@ def add_roles(graph: DataGraph, forms: CompiledForms) -> None:
             _writes(graph, forms, forms.roles["node"], f"nodes:{region}")
     for region in forms.networks:
         _leaving(graph, forms, region)
-    if "sagemaker" in forms.roles:
-        where = forms.environment.region
-        place = graph.add(DataPlace("sagemaker", f"training jobs of SageMaker in {where}", where))
-        _reads(graph, forms, forms.roles["sagemaker"], place)
-        _writes(graph, forms, forms.roles["sagemaker"], place)
+    where = forms.environment.region
+    for role in forms.roles.values():
+        if role.name.startswith("sagemaker-"):
+            data_class = role.name.removeprefix("sagemaker-")
+            title = f"training jobs of SageMaker for {data_class} in {where}"
+            place = graph.add(DataPlace(role.name, title, where, data_class))
+            _reads(graph, forms, role, place)
+            _writes(graph, forms, role, place)
 
 
 def _session(graph: DataGraph, forms: CompiledForms, role: RoleForm) -> None:

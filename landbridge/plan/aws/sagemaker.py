@@ -35,13 +35,23 @@ class ModelGroup(Args):
     name: str
 
 
-class SageMakerArgs(Args):
-    """Plan of the role of jobs, the permissions to start them, and the model package groups."""
+class SageMakerClass(Args):
+    """Names of the jobs of one data class: their role, the policy to start them, and their security group.
 
-    cluster: str
+    One role of two classes could copy from the bucket of one to that of the other.
+    """
+
+    data_class: str
     role: str
     policy: str
-    data_classes: tuple[str, ...]
+    security_group: str
+
+
+class SageMakerArgs(Args):
+    """Plan of the roles of jobs, the permissions to start them, and the model package groups."""
+
+    cluster: str
+    classes: tuple[SageMakerClass, ...]
     groups: tuple[ModelGroup, ...]
     restricted: tuple[str, ...] = ()
     restricted_buckets: tuple[str, ...] = ()
@@ -52,15 +62,13 @@ class SageMakerArgs(Args):
 
 
 class Inside(Args):
-    """Ids and ARNs that AWS assigned: VPC, subnets and security group of jobs, and the buckets and keys
-    that they read.
-    """
+    """Ids and ARNs that AWS assigned: VPC, subnets and security group of a class's jobs, and its bucket and key."""
 
     vpc: str
     subnets: tuple[str, ...]
     security_group: str
-    buckets: tuple[str, ...]
-    keys: tuple[str, ...]
+    bucket: str
+    key: str
 
 
 def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
@@ -73,9 +81,15 @@ def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
     )
     return SageMakerArgs(
         cluster=environment.name,
-        role=f"{environment.name}-sagemaker",
-        policy=f"{environment.name}-train",
-        data_classes=job_classes(environment),
+        classes=tuple(
+            SageMakerClass(
+                data_class=name,
+                role=f"{environment.name}-sagemaker-{name}",
+                policy=f"{environment.name}-train-{name}",
+                security_group=f"{environment.name}-sagemaker-{name}",
+            )
+            for name in job_classes(environment)
+        ),
         groups=tuple(ModelGroup(key=key, name=group_name(environment, key)) for key in settings.model_groups),
         restricted=onprem_classes,
         restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
@@ -108,7 +122,7 @@ def job_trust(account: str) -> str:
 
 
 def job_policy(args: SageMakerArgs, place: ArnContext, inside: Inside) -> str:
-    """Return a training job's permissions: objects of its data classes, network interfaces in the VPC, a container
+    """Return a training job's permissions: objects of its data class, network interfaces in the VPC, a container
     image, logs and metrics. Deny statements come last.
     """
     return document([*_objects(inside), *_network(place, inside), *_service(place), *_denials(args, place)])
@@ -123,7 +137,7 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
     start_condition = {
         **tag_condition,
         "Bool": {"sagemaker:InterContainerTrafficEncryption": "true"},
-        "ArnEquals": {"sagemaker:OutputKmsKey": list(inside.keys)},
+        "ArnEquals": {"sagemaker:OutputKmsKey": inside.key},
         "ForAllValues:StringEquals": {
             "sagemaker:VpcSubnets": list(inside.subnets),
             "sagemaker:VpcSecurityGroupIds": [inside.security_group],
@@ -158,14 +172,12 @@ def _registry(groups: Sequence[str], versions: Sequence[str]) -> list[Statement]
 
 
 def _objects(inside: Inside) -> list[Statement]:
-    if not inside.buckets:
-        return []
     return [
-        allow("ListHubBuckets", iam_policies.LIST, inside.buckets),
-        allow("ReadHubObjects", READ, [f"{arn}/*" for arn in inside.buckets]),
-        allow("WriteHubObjects", WRITE, [f"{arn}/{PREFIX}/*" for arn in inside.buckets]),
+        allow("ListHubBucket", iam_policies.LIST, inside.bucket),
+        allow("ReadHubObjects", READ, f"{inside.bucket}/*"),
+        allow("WriteHubObjects", WRITE, f"{inside.bucket}/{PREFIX}/*"),
         # Source: SageMaker API Reference, OutputDataConfig: the role encrypts with the key of the request.
-        allow("UseHubKeys", [*USE_KEY, "kms:Encrypt"], inside.keys),
+        allow("UseHubKey", [*USE_KEY, "kms:Encrypt"], inside.key),
     ]
 
 

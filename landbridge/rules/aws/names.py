@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
+from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.aws.storage.data_hub import data_hub_args, max_bucket_prefix_characters
 from landbridge.rules.environment_paths import pools
 from landbridge.rules.registry import rule
@@ -69,8 +70,8 @@ def _groups(environment: Environment) -> Iterator[tuple[str, str]]:
         yield "controller", "the controller"
         yield "login", "the login hosts"
         yield "accounting", "the accounting database"
-    if environment.mlops.sagemaker is not None:
-        yield "sagemaker", "SageMaker's jobs"
+    for data_class in job_classes(environment) if environment.mlops.sagemaker is not None else ():
+        yield f"sagemaker-{data_class}", "SageMaker's jobs"
     yield "endpoints", "the endpoints of AWS's services"
     for direction in ("inbound", "outbound") if environment.dns is not None else ():
         yield f"dns-{direction}", "the resolver's endpoints"

@@ -42,18 +42,35 @@ def test_there_is_no_domain_and_no_ingress(tmp_path: Path) -> None:
     outputs = graph.outputs["sagemaker"]
     assert outputs["model_groups"] == {"vision": "variant-vision", "language": "variant-language"}
     assert outputs["prefix"] == "sagemaker" and len(outputs["subnet_ids"]) == 2
+    assert set(outputs["classes"]) == {"internal"}
+
+
+def test_each_data_class_has_a_role_a_policy_and_a_security_group_of_its_own(tmp_path: Path) -> None:
+    classes = "      internal: {sites: [onprem, aws]}\n"
+    graph = graph_of(tmp_path, with_sagemaker(), (classes, f"{classes}      partner: {{sites: [onprem, aws]}}\n"))
+    policies = {
+        node.name: {entry["Sid"]: entry for entry in json.loads(node.inputs["policy"])["Statement"]}
+        for kind in ("aws:iam/rolePolicy:RolePolicy", "aws:iam/policy:Policy")
+        for node in graph.of_type(kind)
+    }
+    outputs = graph.outputs["sagemaker"]["classes"]
+    assert set(outputs) == {"internal", "partner"}
+    for name, other in (("internal", "partner"), ("partner", "internal")):
+        assert other not in json.dumps(policies[f"variant-sagemaker-{name}"]["ReadHubObjects"])
+        assert policies[f"variant-train-{name}"]["PassTrainingRole"]["Resource"] == outputs[name]["role_arn"]
+    assert outputs["internal"]["security_group_id"] != outputs["partner"]["security_group_id"]
 
 
 def test_a_job_reads_only_classes_that_may_be_in_aws(tmp_path: Path) -> None:
     graph = graph_of(tmp_path, with_sagemaker())
-    (policy,) = (node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == "variant-sagemaker")
+    (policy,) = (
+        node for node in graph.of_type("aws:iam/rolePolicy:RolePolicy") if node.name == "variant-sagemaker-internal"
+    )
     statements = {statement["Sid"]: statement for statement in json.loads(policy.inputs["policy"])["Statement"]}
     buckets = {node.name: node for node in graph.of_type("aws:s3/bucket:Bucket")}
     assert set(buckets) == {"variant-internal"}
-    assert len(statements["ReadHubObjects"]["Resource"]) == 1
-    assert statements["WriteHubObjects"]["Resource"][0] == statements["ReadHubObjects"]["Resource"][0].replace(
-        "/*", "/sagemaker/*"
-    )
+    readable = statements["ReadHubObjects"]["Resource"]
+    assert statements["WriteHubObjects"]["Resource"] == readable.replace("/*", "/sagemaker/*")
     assert statements["DenyRestrictedBuckets"]["Effect"] == "Deny"
 
 

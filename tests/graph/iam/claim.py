@@ -35,7 +35,10 @@ NEW_NODE = {
 LOGS = arn("logs", f"log-group:/aws/lambda/{CLUSTER}-reaper:log-stream:x")
 DENIAL = f"arn:aws:iam::{ACCOUNT}:policy/{CLUSTER}-no-launches"
 NODE, LAUNCH = f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-node", f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-launch"
-JOBS, TO_JOBS = f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-sagemaker", {"iam:PassedToService": "sagemaker.amazonaws.com"}
+JOBS, TO_JOBS = (
+    f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-sagemaker-internal",
+    {"iam:PassedToService": "sagemaker.amazonaws.com"},
+)
 JOB_ROLE, PARTNER_ROLE = (f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-job-{name}" for name in ("internal", "partner"))
 #: Context of the credentials that EC2 delivers to an instance.
 ON_INSTANCE = {"ec2:SourceInstanceARN": INSTANCE}

@@ -55,9 +55,9 @@ ROLE_ASSUMPTIONS = (
     RoleAssumption("reaper", "ec2.amazonaws.com", False),
     RoleAssumption("budget", "budgets.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
     RoleAssumption("budget", "budgets.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
-    RoleAssumption("sagemaker", "sagemaker.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
-    RoleAssumption("sagemaker", "sagemaker.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
-    RoleAssumption("sagemaker", "ec2.amazonaws.com", False),
+    RoleAssumption("sagemaker-internal", "sagemaker.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
+    RoleAssumption("sagemaker-internal", "sagemaker.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
+    RoleAssumption("sagemaker-internal", "ec2.amazonaws.com", False),
     RoleAssumption("managed", "ssm.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),
     RoleAssumption("managed", "ssm.amazonaws.com", False, {"aws:SourceAccount": "210987654321"}),
 )

@@ -13,6 +13,8 @@ from tests.graph.iam.claim import (
     NODE,
     OTHER_KEY,
     OWN_CLUSTER,
+    PARTNER,
+    PARTNER_KEY,
     RESTRICTED,
     SECRET,
     SECURE,
@@ -26,7 +28,7 @@ from tests.graph.iam.claim import (
 from tests.graph.support.policy_documents import arn
 
 #: The role of SageMaker's jobs, and the policy of users who start them.
-TRAINING = ("sagemaker", "train")
+TRAINING = ("sagemaker-internal", "train-internal")
 JOB, GROUP = arn("sagemaker", f"training-job/{CLUSTER}-x"), arn("sagemaker", f"model-package-group/{CLUSTER}-models")
 VERSION, INTERFACE = arn("sagemaker", f"model-package/{CLUSTER}-models/1"), arn("ec2", "network-interface/eni-1")
 INSIDE = {
@@ -34,7 +36,7 @@ INSIDE = {
     "sagemaker:InterContainerTrafficEncryption": "true",
     "sagemaker:OutputKmsKey": KEY,
     "sagemaker:VpcSubnets": [f"{CLUSTER}-private-use1-az4-id"],
-    "sagemaker:VpcSecurityGroupIds": [f"{CLUSTER}-sagemaker-id"],
+    "sagemaker:VpcSecurityGroupIds": [f"{CLUSTER}-sagemaker-internal-id"],
 }
 
 
@@ -44,8 +46,8 @@ def without(key: str) -> Context:
 
 SAGEMAKER = (
     Claim(
-        ("sagemaker",),
-        "reads the hub, writes below `sagemaker/` alone, and deletes nothing",
+        ("sagemaker-internal",),
+        "reads the bucket of its class, writes below `sagemaker/` alone, and deletes nothing",
         (
             allowed("s3:GetObject", f"{BUCKET}/x", SECURE),
             allowed("s3:PutObject", f"{BUCKET}/sagemaker/x", SECURE),
@@ -54,17 +56,20 @@ SAGEMAKER = (
             denied("s3:DeleteObject", f"{BUCKET}/sagemaker/x", SECURE),
             allowed("kms:Encrypt", KEY),
             denied("kms:Encrypt", OTHER_KEY),
+            denied("s3:GetObject", f"{PARTNER}/x", SECURE),
+            denied("s3:PutObject", f"{PARTNER}/sagemaker/x", SECURE),
+            denied("kms:Decrypt", PARTNER_KEY),
             denied("s3:GetObject", f"{BUCKET}/x", {"aws:SecureTransport": "false"}),
             denied("kms:Decrypt", OTHER_KEY),
         ),
     ),
     Claim(
-        ("sagemaker",),
+        ("sagemaker-internal",),
         "has interfaces in the VPC's private subnets and its own group, for SageMaker alone",
         (
             allowed("ec2:CreateNetworkInterface", arn("ec2", f"subnet/{CLUSTER}-private-use1-az4-id")),
             denied("ec2:CreateNetworkInterface", arn("ec2", "subnet/subnet-other")),
-            allowed("ec2:CreateNetworkInterface", arn("ec2", f"security-group/{CLUSTER}-sagemaker-id")),
+            allowed("ec2:CreateNetworkInterface", arn("ec2", f"security-group/{CLUSTER}-sagemaker-internal-id")),
             denied("ec2:CreateNetworkInterface", arn("ec2", "security-group/sg-other")),
             allowed(
                 "ec2:CreateNetworkInterfacePermission",
@@ -92,14 +97,15 @@ SAGEMAKER = (
         ),
     ),
     Claim(
-        ("train",),
-        "starts jobs inside the VPC, encrypted between containers and under a key of the hub, and no others",
+        ("train-internal",),
+        "starts jobs inside the VPC, encrypted between containers and under the key of the class, and no others",
         (
             ClaimRequest("sagemaker:CreateTrainingJob", JOB, True, INSIDE),
             *(ClaimRequest("sagemaker:CreateTrainingJob", JOB, False, without(key)) for key in INSIDE),
             denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:VpcSubnets": ["subnet-other"]}),
             denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:VpcSecurityGroupIds": ["sg-other"]}),
             denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:OutputKmsKey": OTHER_KEY}),
+            denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:OutputKmsKey": PARTNER_KEY}),
             denied("sagemaker:CreateTrainingJob", arn("sagemaker", "training-job/other-x"), INSIDE),
             allowed("sagemaker:StopTrainingJob", JOB),
             denied("sagemaker:StopTrainingJob", arn("sagemaker", "training-job/other-x")),
@@ -107,17 +113,18 @@ SAGEMAKER = (
         ),
     ),
     Claim(
-        ("train",),
-        "gives jobs their role, only that one, and only to SageMaker",
+        ("train-internal",),
+        "gives jobs the role of the class, only that one, and only to SageMaker",
         (
             allowed("iam:PassRole", JOBS, TO_JOBS),
             denied("iam:PassRole", JOBS, TO_EC2),
+            denied("iam:PassRole", JOBS.replace("internal", "partner"), TO_JOBS),
             denied("iam:PassRole", NODE, TO_JOBS),
             denied("iam:PassRole", LAUNCH, TO_JOBS),
         ),
     ),
     Claim(
-        ("train",),
+        ("train-internal",),
         "registers versions of models in this cluster's groups, and approves and removes none",
         (
             allowed("sagemaker:CreateModelPackage", VERSION),

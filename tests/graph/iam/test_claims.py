@@ -34,7 +34,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 def policies(graph: Graph, role: str, request_row: ClaimRequest) -> Policies:
     """Return the policies that IAM evaluates for a request: the role's, and the bucket's or key's of the hub."""
     # The permissions to start training jobs are a managed policy; the operator attaches it to a role.
-    token = "aws:iam/policy:Policy" if role == "train" else "aws:iam/rolePolicy:RolePolicy"
+    token = "aws:iam/policy:Policy" if role.startswith("train-") else "aws:iam/rolePolicy:RolePolicy"
     identity_policy = Document.of(role, text_of(graph, token, role))
     resource = None
     for data_class, (bucket, key) in {"internal": (BUCKET, KEY), "partner": (PARTNER, PARTNER_KEY)}.items():

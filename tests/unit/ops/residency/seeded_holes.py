@@ -103,6 +103,14 @@ def one_mlflow_server(forms: CompiledForms) -> CompiledForms:
     return replace(forms, servers=(first,), tracking=tracking)
 
 
+def one_sagemaker_role(forms: CompiledForms) -> CompiledForms:
+    """Restore the former role of all classes: the jobs of each class have the permissions of all."""
+    names = [name for name in forms.roles if name.startswith("sagemaker-")]
+    permissions = tuple(document for name in names for document in forms.roles[name].permissions)
+    altered = {name: replace(forms.roles[name], permissions=permissions) for name in names}
+    return replace(forms, roles={**forms.roles, **altered})
+
+
 def mlflow_open_to_aws(forms: CompiledForms) -> CompiledForms:
     servers = tuple(replace(server, sources=()) for server in forms.servers)
     return replace(forms, servers=servers)
@@ -271,6 +279,7 @@ HOLES = {
         ("mlops", "sagemaker"),
         "training jobs of SageMaker",
         {("mlops", "sagemaker"): {}},
+        alter=one_sagemaker_role,
     ),
     "MLflow's fault before decision 44": Hole(
         "restricted",
