@@ -1,6 +1,7 @@
 """Source of Slurm's packages: only they come from the chosen release, which the hosts' own sources do not have."""
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -23,6 +24,23 @@ SITE = plan(IPv4Network("10.41.0.0/16"), IPv4Network("10.81.0.0/16"), None, (Mac
 #: Every package of Slurm that a role installs, and two that once upgraded the C library too.
 EVERY = ["slurmctld", "slurmdbd", "slurmd", "slurm-client", "slurm-wlm-mysql-plugin", "slurm-wlm-jwt-plugin"]
 EVERY += ["slurmrestd", "sackd", "libpam-slurm-adopt"]
+#: Keeps dpkg's lock, as unattended upgrades do, until an apt-mark has failed at it.
+LOCKED = """
+import fcntl, pathlib, time
+lock = open("/var/lib/dpkg/lock-frontend", "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+def marks():
+    return {path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if b"apt-mark\\0hold" in read(path)}
+def read(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+while not (seen := marks()):
+    time.sleep(0.02)
+while marks() & seen:
+    time.sleep(0.02)
+"""
 PLAYBOOK = f"""- hosts: all
   gather_facts: false
   tasks:
@@ -103,3 +121,9 @@ def test_all_packages_of_slurm_install_and_no_other_is_replaced(lab: Layout, tmp
     assert "Candidate: 26.05" in run(lab, "apt-cache policy slurmd")
     installed, candidate = run(lab, "apt-cache policy libc6 | sed -n 's/^ *\\(Installed\\|Candidate\\): //p'").split()
     assert installed == candidate and "deb13" in installed
+    # A host whose lock is held is configured when the lock is free.
+    run(lab, "apt-mark unhold slurmd")
+    run(lab, f"nohup python3 -c {shlex.quote(LOCKED)} >/tmp/locked.log 2>&1 &")
+    image_builder.run_playbook(lab, playbook, {"all01": "10.41.0.11"}, variables, lines.append)
+    assert "changed=1 " in lines[-1] and "slurmd" in run(lab, "apt-mark showhold").split()
+    assert run(lab, "cat /tmp/locked.log") == ""
