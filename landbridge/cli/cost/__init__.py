@@ -4,10 +4,10 @@ from types import ModuleType
 
 import typer
 
-from landbridge.cli.cost import breakeven, compare, diff, estimate, mix, reproduce, tco
+from landbridge.cli.cost import breakeven, compare, diff, estimate, jobs, mix, reconcile, reproduce, tag, tco
 
 #: Modules with commands below `landbridge cost`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = (diff, tco, breakeven, compare, mix, reproduce)
+MODULES: tuple[ModuleType, ...] = (diff, tco, breakeven, compare, mix, reproduce, jobs, reconcile, tag)
 
 
 def register(app: typer.Typer) -> None:

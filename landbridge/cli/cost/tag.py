@@ -1,0 +1,67 @@
+"""Command `landbridge cost tag`: tags with the cost of their jobs on runs in MLflow."""
+
+import os
+import time
+from typing import Annotated
+
+import typer
+
+from landbridge.cli.common import File, Stack, exit_code, print_findings, require
+from landbridge.cli.cost.job_records import Events, Grid, Journal, Ledger, Sacct, Statistics, read_records
+
+Server = Annotated[
+    str, typer.Option("--tracking-uri", metavar="URI", envvar="MLFLOW_TRACKING_URI", help="MLflow server.")
+]
+Days = Annotated[int, typer.Option("--days", min=1, max=400, help="Runs that ended in these last days.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(tag)
+
+
+def tag(
+    tracking_uri: Server,
+    stack: Stack = None,
+    file: File = None,
+    days: Days = 35,
+    sacct: Sacct = None,
+    events: Events = None,
+    journal: Journal = None,
+    statistics: Statistics = None,
+    ledger: Ledger = None,
+    grid: Grid = None,
+) -> None:
+    """Set the tags cost.usd, cost.kwh and cost.co2e on the runs of ended jobs in MLflow.
+
+    A run is that of a job by its tags landbridge.cluster and landbridge.job_id. A second run of the command changes
+    nothing. The account is in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, the CA in
+    MLFLOW_TRACKING_SERVER_CERT_PATH. Example: landbridge cost tag -s hybrid --tracking-uri https://mlops01:5000
+    """
+    from landbridge.economics.job_costs.run_tags import changed_tags, job_tags
+    from landbridge.economics.job_costs.statement import months_of, statement
+    from landbridge.live.tracked_runs import RunServer, TrackingError
+
+    environment = require(stack, file)
+    records = read_records(environment, sacct, events, journal, statistics, ledger, grid)
+    now = time.time()
+    secret = os.environ.get("MLFLOW_TRACKING_PASSWORD")
+    authority = os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
+    server = RunServer(tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority)
+    try:
+        runs = list(server.ended_runs(environment.name, now - days * 86_400))
+        jobs = {run.job for run in runs}
+        statements = [statement(environment, records, month, now) for month in months_of(records, jobs, now)]
+        tags, changed = job_tags(statements, jobs), 0
+        for run in runs:
+            new = changed_tags(tags.get(run.job, {}), run.tags)
+            if new:
+                server.set_tags(run.id, new)
+                changed += 1
+    except TrackingError as error:
+        typer.echo(f"landbridge: {error}", err=True)
+        raise typer.Exit(2) from None
+    findings = tuple(dict.fromkeys(finding for each in statements for finding in each.findings))
+    print_findings(findings)
+    typer.echo(f"{len(runs)} runs of {len(jobs)} jobs: {changed} changed, {len(jobs - set(tags))} jobs without a cost")
+    raise typer.Exit(exit_code(findings))
