@@ -114,7 +114,7 @@ def validate(
         domains=site.domains,
         run=_runner(site, settings, folder, (wait, reservation), save, earlier),
         settings=settings,
-        thresholds=_site_thresholds(thresholds),
+        thresholds=site_thresholds(thresholds),
         on_outcome=_line if form is Format.TEXT else lambda outcome: None,
         rungs=rungs,
     )
@@ -149,7 +149,7 @@ def _rungs(names: list[str] | None) -> "tuple[Rung, ...]":
     return tuple(rung for rung in RUNGS if not names or rung.name in names)
 
 
-def _site_thresholds(path: Path | None) -> dict[str, float]:
+def site_thresholds(path: Path | None) -> dict[str, float]:
     """Return the thresholds of the site. Raises a usage error for an invalid file."""
     if path is None:
         return {}

@@ -11,6 +11,7 @@ from typing import Any
 
 from landbridge.catalog.hardware.health_checks import health_checks
 from landbridge.catalog.hardware.xids import xids
+from landbridge.ops.gpu_health.values import PREFIX
 
 #: Start of the reasons with which `landbridge configure` and reboot_nodes.yml drain a node; they resume it too.
 _RESTARTS = {"landbridge: configure: ": "landbridge configure", "landbridge: restart: ": "reboot_nodes.yml"}
@@ -65,6 +66,9 @@ def why(node: ScontrolNode) -> Why:
     if node.check is not None and node.drained:
         return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
     command = next((command for start, command in _RESTARTS.items() if node.reason.startswith(start)), None)
+    if node.drained and node.reason.startswith(PREFIX):
+        meaning = f"landbridge health repairs it: {node.reason.removeprefix(PREFIX)}"
+        return Why(node, meaning, f"see its state: landbridge health why {node.name}")
     if node.drained and command is not None:
         meaning = f"{command} drained it for a restart: {node.reason.split(': ', 2)[2]}"
         return Why(node, meaning, f"it returns to service by itself; if {command} no longer runs, run it again")

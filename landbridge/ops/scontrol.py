@@ -26,15 +26,15 @@ def local(words: Sequence[str]) -> str:
     return _run(["scontrol", *words])
 
 
-def over_ssh(environment: Environment) -> Scontrol:
-    """Return a function that runs scontrol on the first controller that answers, over ssh by the environment's
-    `access`; with sudo for a user other than root.
+def over_ssh(environment: Environment, program: str = "scontrol") -> Scontrol:
+    """Return a function that runs scontrol, or another program of Slurm, on the first controller that answers, over ssh
+    by the environment's `access`; with sudo for a user other than root.
     """
     prefixes = [ssh(environment, name) for name in service_hosts(environment).controllers]
     privileged = [] if service_hosts(environment).access.user == "root" else ["sudo", "--non-interactive"]
 
     def run(words: Sequence[str]) -> str:
-        command = shlex.join([*privileged, "scontrol", *words])
+        command = shlex.join([*privileged, program, *words])
         for prefix in prefixes[:-1]:
             try:
                 return _run([*prefix, command])

@@ -21,7 +21,9 @@ def inject(lab: Layout, node: str, **faults: Any) -> None:
 def log(lab: Layout, node: str, text: str) -> None:
     """Add a line to the node's kernel log, as a record of /dev/kmsg."""
     sequence = f"$(wc -l < {LOG})"
-    _run(lab, node, f'printf "4,%d,%d,-;%s\\n" {sequence} $(date +%s)000000 {shlex.quote(text)} >> {LOG}')
+    _run(
+        lab, node, f'printf "4,%d,%d,-;%s\\n" {sequence} $(cut -d. -f1 /proc/uptime)000000 {shlex.quote(text)} >> {LOG}'
+    )
 
 
 def xid(lab: Layout, node: str, number: int, gpu: int = 0, text: str = "pid='<unknown>', name=<unknown>") -> None:

@@ -28,6 +28,7 @@ def _gpu(name: str, platform: Platform, index: int) -> dict[str, Any]:
     parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32])
     return {
         "uuid": f"GPU-{'-'.join(parts)}",
+        "serial": f"165{int(digits[:8], 16):010d}",
         "bus": f"00000000:{0x1B + 0x0C * index:02X}:00.0",
         "name": gpu.name,
         "memory_mib": gpu.memory_mib,

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import HostRange, Model, Port, SlurmParameters, Text, Url, UserName, Word
+from landbridge.environment.slurm.idle_gpus import IdleGpus
 from landbridge.environment.slurm.qos import Qos, TimeLimit
 
 SlurmVersion = Literal["23.11", "24.05", "24.11", "25.05", "25.11", "26.05"]
@@ -100,4 +101,5 @@ class Scheduler(Model):
     )
     qos: Mapping[UserName, Qos] = Field(default={}, description="QOS, besides Slurm's default QOS normal")
     rest: Rest | None = Field(default=None, description="slurmrestd; none: no REST API")
+    idle_gpus: IdleGpus = IdleGpus()
     overrides: Overrides = Overrides()

@@ -25,6 +25,8 @@ KNOWN = {
     "ports": list,  # adapters without a link
     "slow": dict,  # adapter: Gb/s
     "driver": str,  # driver version, other than the machine's
+    "use": dict,  # GPU: utilisation in percent, memory in MiB and power in watts; [0, 0, 70] by default
+    "processes": int,  # number of processes with a CUDA context
     "unloaded": bool,  # the driver's module is not loaded
 }
 

@@ -1,6 +1,8 @@
 """Lab for the fault drills of node health: a controller and two GPU nodes."""
 
 import json
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any
 
 from landbridge.catalog import platforms
 from landbridge.environment import Environment
+from landbridge.ops.scontrol import ScontrolError
 from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import wait_for
 from sandbox.nspawn.layout import Layout
@@ -16,6 +19,7 @@ from sandbox.nspawn.site import Machine, plan
 from tests.roles.ansible_run import Played, connection, play
 from tests.unit.core.samples import REMOVED, environment
 
+REPAIR = Path(__file__).parents[3] / "ansible/playbooks/repair_node.yml"
 PLATFORM = "dgx-h100"
 ONPREM = IPv4Network("10.37.0.0/16")
 CONTROLLER, NODES = ("ctl01", "10.37.0.11"), {"dgx01": "10.37.1.11", "dgx02": "10.37.1.12"}
@@ -114,6 +118,18 @@ class Drill:
     def converge(self) -> Played:
         """Run the roles."""
         return play(self.lab, self.folder, PLAYBOOK, self._inventory()).good()
+
+    def repair(self, node: str, *variables: str) -> Played:
+        """Run the playbook that resets the GPUs of a node or restarts it."""
+        words = [word for variable in variables for word in ("-e", variable)]
+        return play(self.lab, self.folder, REPAIR, self._inventory(), "--limit", node, *words)
+
+    def scontrol(self, words: Sequence[str]) -> str:
+        """Run scontrol on the controller. Raises ScontrolError if it fails."""
+        completed = nodes.exec(self.lab, "ctl01", [shlex.join(["scontrol", *words])])
+        if completed.returncode != 0:
+            raise ScontrolError(f"{completed.stderr}{completed.stdout}")
+        return str(completed.stdout)
 
     def _inventory(self) -> dict[str, Any]:
         data = inventory(site_environment(self.version, self.auth))

@@ -1,11 +1,18 @@
 """Fault drills: a fault drains exactly its node, with the reason, and the repaired node resumes."""
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from landbridge.catalog.hardware.gpu_health import gpu_health
+from landbridge.ops.gpu_health.act import Repairs, carry_out
+from landbridge.ops.gpu_health.machine import advance
+from landbridge.ops.gpu_health.observe import observe
+from landbridge.ops.gpu_health.values import HealthAction, HealthJournal, HealthStep, RepairResult
+from landbridge.ops.idle_gpus.samples import read_samples
 from sandbox.demo.cluster import wait_for
 from sandbox.hardware import faults
 from sandbox.nspawn import cleanup
@@ -156,6 +163,45 @@ def test_a_node_that_starts_unhealthy_is_drained(drill: Drill) -> None:
     drill.wait({"dgx02": "landbridge:driver:version 575.57.08 is not of branch 580"})
     faults.inject(drill.lab, "dgx02")
     drill.run("dgx02", "systemctl start landbridge-node-health.timer")
+
+
+def test_a_repair_resets_the_gpu_and_keeps_the_node_in_a_reservation_until_its_return(drill: Drill) -> None:
+    facts = json.loads(drill.run("dgx01", "/opt/landbridge/bin/landbridge-node-health facts"))
+    gpu = facts["gpus"][1]
+    assert facts["processes"] == 0 and facts["result"]["problems"] == []
+    assert len(read_samples(drill.run("dgx01", "/opt/landbridge/bin/landbridge-node-health samples"))) >= 8
+    faults.xid(drill.lab, "dgx01", 95, gpu=1)
+    drill.wait({"dgx01": "landbridge:xid:95"})
+    retested: list[tuple[set[str], str]] = []
+
+    def retest(action: HealthAction, reservation: str) -> tuple[bool, str]:
+        retested.append((drill.node("dgx01")[0], drill.scontrol(["show", "reservation", reservation])))
+        return True, ""
+
+    def play(action: HealthAction) -> tuple[bool, str]:
+        return drill.repair("dgx01", f"step={action.step}", f"gpus={','.join(action.gpus)}").code == 0, ""
+
+    journal, steps = HealthJournal(), []
+    results: tuple[RepairResult, ...] = ()
+    for _ in range(5):
+        answer = json.loads(drill.scontrol(["show", "nodes", "--json"]))
+        seen = observe(answer, ["dgx01", "dgx02"], lambda node, words: drill.run(node, " ".join(words)))
+        journal, actions = advance(journal, seen.views, seen.observations, results, gpu_health(), 1, time.time())
+        steps += [(action.step, action.node) for action in actions]
+        results = carry_out(actions, drill.scontrol, Repairs(play, retest))
+    names = [HealthStep.DRAIN, HealthStep.RESET, HealthStep.RETEST, HealthStep.RETURN]
+    assert steps == [(name, "dgx01") for name in names]
+    ((state, reservation),) = retested
+    assert "DRAIN" not in state and "Users=root" in reservation
+    assert "landbridge-health-dgx01" not in drill.scontrol(["show", "reservation"])
+    assert journal.repairs.keys() == {gpu["uuid"]}
+    assert nothing_happens(drill)
+
+
+def test_a_repair_leaves_the_node_of_an_operator_alone(drill: Drill) -> None:
+    drill.run("ctl01", "scontrol update nodename=dgx01 state=drain reason='new memory, ask Kim'")
+    assert "is not drained by landbridge health" in drill.repair("dgx01", "step=reboot").one_line
+    drill.run("ctl01", "scontrol update nodename=dgx01 state=undrain")
 
 
 def nothing_happens(drill: Drill, expected: dict[str, str] | None = None) -> bool:

@@ -42,6 +42,8 @@ def project(tmp_path: Path) -> Path:
         ["cost"],
         ["credentials"],
         ["data"],
+        ["health"],
+        ["idle"],
         ["image"],
         ["link"],
         ["node"],

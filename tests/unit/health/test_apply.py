@@ -161,6 +161,16 @@ def test_drained_cloud_nodes_do_not_use_the_failure_budget(machine: Standins) ->
     assert apply(machine, GPU, budget=1) == (True, WORDS)
 
 
+def test_repairs_use_the_failure_budget_and_no_check_ends_their_drain(machine: Standins) -> None:
+    repair = "landbridge: health: resetting; xid 48 at 0000:1b:00; do: reset"
+    machine.slurm(others=[drained("dgx01", 5, repair)])
+    assert apply(machine, GPU, budget=1) == (False, "")
+    machine.slurm(others=[])
+    assert apply(machine, GPU, budget=1) == (True, WORDS)
+    machine.slurm(state=["IDLE", "DRAIN"], reason=repair)
+    assert apply(machine, budget=1) == (True, repair)
+
+
 def test_drains_by_operators_and_by_slurm_do_not_use_the_failure_budget(machine: Standins) -> None:
     machine.slurm(
         others=[drained("dgx01", 5, "new fans"), drained("dgx02", 6, "Kill task failed"), drained("dgx03", 7, "")]

@@ -68,6 +68,14 @@ def test_why_explains_the_reason_and_the_next_action(slurm: Path) -> None:
     assert json.loads(landbridge("why", "dgx[01,03]", "--format", "json")[1])[1]["node"]["by"] == "kim"
 
 
+def test_why_refers_to_the_repair_of_a_node() -> None:
+    reason = "landbridge: health: resetting; xid 48 at 0000:1b:00; do: reset"
+    (node,) = node_rows({"nodes": [{"name": "dgx05", "state": ["IDLE", "DRAIN"], "reason": reason}]})
+    explanation = why(node)
+    assert explanation.meaning == "landbridge health repairs it: resetting; xid 48 at 0000:1b:00; do: reset"
+    assert explanation.step == "see its state: landbridge health why dgx05"
+
+
 @pytest.mark.parametrize(
     ("start", "command"),
     [("landbridge: configure: ", "landbridge configure"), ("landbridge: restart: ", "reboot_nodes.yml")],

@@ -12,12 +12,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from node_health import checks, cloud, kernel, run, slurm
+from node_health import checks, cloud, facts, kernel, run, samples, slurm
 from node_health.problem import Result, is_ours, load, read, reason, write
 
 CONFIG = Path("/etc/landbridge/node-health.json")
 # Under /run: removed by a reboot, as intended.
 STATE = Path("/run/landbridge-node-health")
+# Samples of the GPUs' use, in STATE.
+SAMPLES = "samples.jsonl"
 # Survives a reboot, because the drain does.
 MARK = Path("/var/lib/landbridge-node-health/drained.json")
 # Seconds. An older result is not used: the timer that should have renewed it does not run.
@@ -105,11 +107,17 @@ def settings() -> dict[str, Any]:
 def main(words: list[str] | None = None) -> int:
     """Return 0, with or without problems, and 1 if Slurm could not be updated."""
     parser = argparse.ArgumentParser(prog="landbridge-node-health", description=__doc__)
-    parser.add_argument("do", nargs="?", default="apply", choices=["apply", "check", "show"])
+    parser.add_argument("do", nargs="?", default="apply", choices=["apply", "check", "show", "facts", "samples"])
     action = parser.parse_args(words).do
     last = load(STATE / "result.json")
     if action == "show":
         print(json.dumps(_shown(last), indent=1))
+        return 0
+    if action == "facts":
+        print(json.dumps({"result": _shown(last), **facts.facts()}, indent=1))
+        return 0
+    if action == "samples":
+        sys.stdout.write(samples.text(STATE / SAMPLES))
         return 0
     try:
         return _check_and_apply(action, last)
@@ -123,7 +131,9 @@ def _check_and_apply(action: str, last: Result | None) -> int:
         result = latest(last, time.time())
     else:
         run.limit(CHECK_SECONDS)
-        result = checks.check(settings(), STATE)
+        config = settings()
+        result = checks.check(config, STATE)
+        _sample(config, result)
         if last is not None and last.problems == result.problems:
             # No change: Slurm's next health check applies the result again.
             return 0
@@ -137,6 +147,18 @@ def _check_and_apply(action: str, last: Result | None) -> int:
         # During the first converge of a node, Slurm does not run yet.
         return 1 if action == "apply" else 0
     return 0
+
+
+def _sample(config: dict[str, Any], result: Result) -> None:
+    """Add a sample of the GPUs' use, unless nvidia-smi did not answer the checks."""
+    if not config["expected"].get("gpus") or any(
+        problem.check in ("gpu", "driver", "stale") for problem in result.problems
+    ):
+        return
+    try:
+        samples.append(STATE / SAMPLES, samples.sample(result.at))
+    except (OSError, run.OutOfTimeError) as error:
+        print(f"landbridge-node-health: no sample of the GPUs: {error}", file=sys.stderr)
 
 
 def _shown(last: Result | None) -> dict[str, Any] | None:

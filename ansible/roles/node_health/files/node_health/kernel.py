@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from node_health import recovery
+from node_health import facts, recovery
 from node_health.problem import Problem, read, write
 
 LOG = Path("/dev/kmsg")
 # A record of /dev/kmsg: "priority,sequence,microseconds,flags;text" (Documentation/ABI/testing/dev-kmsg).
-_RECORD = re.compile(r"^\d+,(\d+),\d+,[^;]*;(.*)$")
+_RECORD = re.compile(r"^\d+,(\d+),(\d+),[^;]*;(.*)$")
 _XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)\): (\d+)(?:, *(.*))?$")
 # Fatal error of an NVSwitch; others need no action (Fabric Manager user guide, appendix on SXid errors).
 _SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)\): (\d+), Fatal")
@@ -28,23 +28,26 @@ def check(actions: Mapping[str, str], memory: Path, log: Path = LOG) -> list[Pro
     saved = read(memory) or {}
     events: dict[str, list[object]] = dict(saved.get("events", {}))
     acknowledged, last = int(saved.get("acknowledged", -1)), int(saved.get("last", -1))
-    for sequence, text in records(log):
+    boot = facts.booted_at() or 0.0
+    for sequence, seconds, text in records(log):
         last = max(last, sequence)
         error = event(text, actions)
         if error is not None and sequence > acknowledged:
             check_name, number, address, action = error
             name = f"{check_name} {number} {address}"
             if action:
-                events[name] = [sequence, action]
+                events[name] = [sequence, action, boot + seconds]
             else:
                 # The driver has withdrawn the action.
                 events.pop(name, None)
     events = {name: entry for name, entry in events.items() if int(str(entry[0])) > acknowledged}
     write(memory, {"events": events, "acknowledged": acknowledged, "last": last})
     problems = []
-    for name, (_, action) in sorted(events.items()):
+    for name, (_, action, *times) in sorted(events.items()):
         check_name, number, address = name.split(" ")
-        problems.append(Problem(check_name, f"{number} at {address}", str(action), event=True))
+        # A file of an earlier release has no times.
+        at = float(str(times[0])) if times else None
+        problems.append(Problem(check_name, f"{number} at {address}", str(action), event=True, at=at))
     return problems
 
 
@@ -71,8 +74,8 @@ def event(text: str, actions: Mapping[str, str]) -> tuple[str, str, str, str] | 
     return ("sxid", match.group(2), match.group(1).lower(), "reset") if match is not None else None
 
 
-def records(log: Path) -> Iterator[tuple[int, str]]:
-    """Yield the sequence number and text of every line in the log; none if it cannot be read."""
+def records(log: Path) -> Iterator[tuple[int, float, str]]:
+    """Yield the sequence number, seconds since boot and text of every line in the log; none if it cannot be read."""
     try:
         handle = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:
@@ -97,4 +100,4 @@ def records(log: Path) -> Iterator[tuple[int, str]]:
     for line in b"".join(parts).decode(errors="replace").splitlines():
         record = _RECORD.match(line)
         if record is not None:
-            yield int(record.group(1)), record.group(2)
+            yield int(record.group(1)), int(record.group(2)) / 1e6, record.group(3)

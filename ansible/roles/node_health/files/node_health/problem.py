@@ -6,13 +6,15 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 #: Actions for the operator, the most serious first. `inspect`: a defect is possible but not certain.
 ACTIONS = ("repair", "reboot", "reset", "inspect")
 PREFIX = "landbridge"
+#: Start of the drains of `landbridge health`, which repairs nodes; they count in the failure budget.
+REPAIR = f"{PREFIX}: health: "
 _OURS = re.compile(rf"^{PREFIX}:[a-z_]+:")
 # Characters. Slurm stores longer reasons, but sinfo and mails do not show them.
 _MAX_LENGTH = 200
@@ -20,12 +22,13 @@ _MAX_LENGTH = 200
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding. `event` is True for a past event that only a log shows."""
+    """One finding. `event` is True for a past event that only a log shows, `at` its time in seconds since 1970."""
 
     check: str
     detail: str
     action: str
     event: bool = False
+    at: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ def reason(problems: Iterable[Problem]) -> str:
 def is_ours(text: str) -> bool:
     """Return whether this program wrote the reason of a drain, and may therefore remove the drain."""
     return _OURS.match(text) is not None
+
+
+def counts(text: str) -> bool:
+    """Return whether a drain with this reason counts in the failure budget: of a health check, or of a repair."""
+    return is_ours(text) or text.startswith(REPAIR)
 
 
 def write(path: Path, data: Any) -> None:

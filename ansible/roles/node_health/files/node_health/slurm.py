@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from node_health.problem import is_ours
+from node_health.problem import counts
 from node_health.run import OutOfTimeError, run
 
 # slurmctld may be busy; all calls together end before HealthCheckTimeout (__main__.py).
@@ -47,7 +47,7 @@ def permits(budget: int, node: str) -> bool:
     drained = sorted(
         (_changed_at(entry), str(entry["name"]))
         for entry in _show()
-        if "DRAIN" in _flags(entry) and "CLOUD" not in _flags(entry) and is_ours(str(entry.get("reason") or ""))
+        if "DRAIN" in _flags(entry) and "CLOUD" not in _flags(entry) and counts(str(entry.get("reason") or ""))
     )
     names = [name for _, name in drained]
     return (names.index(node) if node in names else len(names)) < budget

@@ -1,0 +1,69 @@
+"""Samples of the GPUs' use: one line for each round of checks, in a file that keeps the last hours."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from node_health import facts
+from node_health.run import run
+
+_FIELDS = ("index", "pci.bus_id", "uuid", "utilization.gpu", "memory.used", "power.draw")
+#: Lines that are kept; at twice as many the file is shortened, so that it is rarely rewritten.
+KEPT = 500
+
+
+def sample(now: float) -> dict[str, Any] | None:
+    """Return one sample of all GPUs; None if nvidia-smi does not answer. An unknown value is None."""
+    output = run(["nvidia-smi", f"--query-gpu={','.join(_FIELDS)}", "--format=csv,noheader,nounits"])
+    if output.code != 0:
+        return None
+    numbers, gpus = facts.minors(), []
+    for line in output.text.splitlines():
+        values = [value.strip() for value in line.split(", ")]
+        if len(values) == len(_FIELDS):
+            address = values[1].lower()[-12:]
+            gpus.append(
+                {
+                    "gpu": numbers.get(address, int(values[0])),
+                    "uuid": values[2],
+                    "utilisation": _number(values[3]),
+                    "memory_mib": _number(values[4]),
+                    "watts": _number(values[5]),
+                }
+            )
+    return {"at": round(now, 3), "gpus": gpus}
+
+
+def append(path: Path, latest: Mapping[str, Any] | None) -> None:
+    """Add a sample to the file."""
+    if latest is None:
+        return
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    with path.open("a") as handle:
+        handle.write(json.dumps(latest, separators=(",", ":")) + "\n")
+        size = handle.tell()
+    # A line has 60 bytes and 120 for each GPU at most.
+    if size > 2 * KEPT * (60 + 120 * max(1, len(latest["gpus"]))):
+        lines = path.read_text().splitlines(keepends=True)[-KEPT:]
+        temporary = path.with_name(f"{path.name}.{os.getpid()}")
+        temporary.write_text("".join(lines))
+        temporary.replace(path)
+
+
+def text(path: Path) -> str:
+    """Return the file's text; empty without a sample."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _number(value: str) -> float | None:
+    try:
+        return float(value)
+    except ValueError:
+        return None

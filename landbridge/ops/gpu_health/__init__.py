@@ -1,0 +1,1 @@
+"""GPU health: observations, a pure state machine, its journal, and the programs that carry out its actions."""
