@@ -21,6 +21,7 @@ class IdleGpuFacts(Facts):
     source: str
     as_of: date = Field(alias="date")
     used_percent: IdleValue
+    work_watts: IdleValue
     idle_share: IdleValue
     held_mib: IdleValue
     covered_share: IdleValue

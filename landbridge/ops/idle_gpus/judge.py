@@ -103,9 +103,15 @@ def _use(
     covered = {min(periods - 1, int((at - since) // _PERIOD_SECONDS)) for at, _ in rates}
     if len(covered) < facts.covered_share.value * periods:
         return None
-    idle_samples = sum(rate < facts.used_percent.value for _, rate in rates)
     memory = max((sample.memory_mib or 0.0 for sample in window), default=0.0)
     watts = [sample.watts for sample in window if sample.watts is not None]
+    # Utilisation alone is 0 between short kernels.
+    most_watts = min(watts, default=0.0) + facts.work_watts.value
+    idle_samples = sum(
+        sample.utilisation < facts.used_percent.value and (sample.watts is None or sample.watts < most_watts)
+        for sample in window
+        if sample.utilisation is not None
+    )
     return GpuUse(
         node=gpu[0],
         gpu=gpu[1],

@@ -27,6 +27,7 @@ RECORDED = [
     json.loads(line) for line in (Path(__file__).with_name("data") / "h200-580-use.jsonl").read_text().splitlines()
 ]
 IDLE, HELD, WORK, COPIES = "idle", "memory held without work", "matrix products", "memory copies"
+SHORT, WAITING = "short work of 0.2 s every 2 s", "busy waiting of one thread block"
 WINDOW = 60
 NOW = 1_795_673_000.0
 JOB = GpuJob(
@@ -67,6 +68,12 @@ def kind(**use: Sequence[GpuSample]) -> str | None:
         ({"n1_0": samples(HELD)}, "memory-held"),
         ({"n1_0": samples(WORK)}, None),
         ({"n1_0": samples(COPIES)}, None),
+        # Short kernels: a utilisation of 0 in every sample, with power.
+        ({"n1_0": samples(SHORT)}, None),
+        ({"n1_0": samples(WAITING)}, None),
+        # Memory that is allocated in the window takes 41 W more than no process, and is no work.
+        ({"n1_0": samples(IDLE, HELD)}, "memory-held"),
+        ({"n1_0": [replace(entry, watts=None) for entry in samples(HELD)]}, "memory-held"),
         # A job that worked for a tenth of the window is not idle, wherever the work was.
         ({"n1_0": samples(WORK, *[HELD] * 9)}, None),
         ({"n1_0": samples(*[HELD] * 9, WORK)}, None),
@@ -96,14 +103,14 @@ def test_the_text_has_gpus_nodes_power_and_memory() -> None:
     assert verdict.text == "1 of 2 GPUs were idle (n1; 117 W, 21 GiB of their memory are held)"
 
 
-PHASES = st.lists(st.sampled_from([IDLE, HELD, WORK, COPIES]), min_size=1, max_size=8)
+PHASES = st.lists(st.sampled_from([IDLE, HELD, WORK, COPIES, SHORT]), min_size=1, max_size=8)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(PHASES, min_size=1, max_size=3))
 def test_no_job_that_works_for_a_tenth_of_the_window_may_be_ended(gpus: list[list[str]]) -> None:
     verdict = judged(**{f"n{number}_0": samples(*phases) for number, phases in enumerate(gpus)})
-    works = any(phase in (WORK, COPIES) for phases in gpus for phase in phases)
+    works = any(phase in (WORK, COPIES, SHORT) for phases in gpus for phase in phases)
     assert works == (verdict is None or not verdict.kind.is_whole)
 
 
