@@ -1,6 +1,7 @@
 """Link between the sites: transit gateway and Site-to-Site VPN or Direct Connect."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import pulumi
@@ -11,7 +12,7 @@ from components.parts.component import Component
 from components.parts.home_transit_gateway import HomeTransitGateway
 from components.parts.site_vpn import tunnels_of, vpn_connection
 from landbridge.plan.args import named
-from landbridge.plan.network.link import LINE, OWN, LinkArgs
+from landbridge.plan.network.link import LINE, OWN, OWN_KEYS, SECOND_OWN, LinkArgs
 
 
 class Link(Component):
@@ -82,11 +83,14 @@ class Link(Component):
                     # AWS refuses a route to a transit gateway that the VPC is not attached to yet.
                     opts=pulumi.ResourceOptions(parent=self, depends_on=[attachment]),
                 )
-        own_connections = [key for key in (LINE, OWN) if key in self._vpns]
+        own_connections, second_connections = ([key for key in keys if key in self._vpns] for keys in OWN_KEYS)
         self.tunnels = pulumi.Output.all(*(tunnel for key in own_connections for tunnel in self._tunnels(key)))
         self.pre_shared_keys = self._keys(*own_connections)
-        self._sites = [key for key in self._vpns if key not in (LINE, OWN)]
-        self.site_keys = pulumi.Output.secret(pulumi.Output.all(**{key: self._keys(key) for key in self._sites}))
+        # The second gateway of our own site has its outputs beside those of other sites.
+        self._sites = {SECOND_OWN: second_connections} if second_connections else {}
+        self._sites |= {key: [key] for key in self._vpns if key not in chain(*OWN_KEYS)}
+        site_keys = {site: self._keys(*connections) for site, connections in self._sites.items()}
+        self.site_keys = pulumi.Output.secret(pulumi.Output.all(**site_keys))
         self.register_outputs({"tunnels": self.tunnels})
 
     def exports(self) -> dict[str, Any]:
@@ -99,11 +103,11 @@ class Link(Component):
             exports["line"] = self.line.exports()
         if self._sites:
             exports["sites"] = {
-                key: {
-                    "customer_gateway_address": self._args.vpns[key].gateway_address,
-                    "tunnels": pulumi.Output.all(*self._tunnels(key)),
+                site: {
+                    "customer_gateway_address": self._args.vpns[connections[-1]].gateway_address,
+                    "tunnels": pulumi.Output.all(*(tunnel for key in connections for tunnel in self._tunnels(key))),
                 }
-                for key in self._sites
+                for site, connections in self._sites.items()
             }
         return exports
 

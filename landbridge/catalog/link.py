@@ -17,6 +17,15 @@ class LinkCause(Facts):
     fix: str
 
 
+class ThroughputSample(Facts):
+    """Bounds of a throughput sample, and the rate below which it is a fault."""
+
+    mbps: float
+    connections: int
+    bytes: int
+    seconds: int
+
+
 class LinkFacts(Facts):
     """Facts of link.yaml."""
 
@@ -25,6 +34,7 @@ class LinkFacts(Facts):
     clock_error_seconds: float
     clock_warning_seconds: float
     latency_ms: float
+    throughput: ThroughputSample
     causes: Mapping[str, LinkCause]
 
 

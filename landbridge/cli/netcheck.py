@@ -30,6 +30,13 @@ Save = Annotated[Path | None, typer.Option("--save", help="Save the facts of the
 Facts = Annotated[
     Path | None, typer.Option("--facts", help="Judge the facts that --save wrote to this file; connect to no host.")
 ]
+Throughput = Annotated[
+    bool,
+    typer.Option(
+        "--throughput",
+        help="Measure the throughput with the node in AWS that --from names, in both directions, for 10 s each.",
+    ),
+]
 Every = Annotated[bool, typer.Option("--all", help="Show checks that passed too.")]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
@@ -47,6 +54,7 @@ def netcheck(
     metrics: Metrics = None,
     save: Save = None,
     facts: Facts = None,
+    throughput: Throughput = False,
     form: Form = Format.TEXT,
 ) -> None:
     """Compare the link between sites with the plan.
@@ -68,7 +76,7 @@ def netcheck(
     if environment.link is None:
         raise typer.BadParameter(f"{environment.name} has no link between sites", param_hint="-s")
     expected = link_expectations(environment, stack_outputs(environment))
-    collected = _facts(environment, expected, also or [], facts)
+    collected = _facts(environment, expected, also or [], facts, throughput)
     report = diagnose(expected, collected)
     if save is not None:
         write_facts(save, expected, collected)
@@ -79,11 +87,12 @@ def netcheck(
 
 
 def _facts(
-    environment: "Environment", expected: "LinkExpectations", also: list[str], recorded: Path | None
+    environment: "Environment", expected: "LinkExpectations", also: list[str], recorded: Path | None, throughput: bool
 ) -> "tuple[HostFacts, ...]":
     """Return the facts of the hosts, or of a file. Raises a usage error for an unknown host or a bad file."""
     from landbridge.ops.netcheck.collect import collect, link_hosts
     from landbridge.ops.netcheck.record import RecordError, read_facts
+    from landbridge.ops.netcheck.throughput import sample, throughput_ends
 
     if recorded is not None:
         try:
@@ -92,9 +101,13 @@ def _facts(
             raise typer.BadParameter(str(error), param_hint="--facts") from None
     try:
         chosen = link_hosts(environment, expected, also)
+        ends = throughput_ends(chosen) if throughput else None
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--from") from None
-    return collect(expected, chosen)
+    collected = collect(expected, chosen)
+    if ends is None:
+        return collected
+    return tuple(sample(expected, ends, collected))
 
 
 def _print(report: "LinkReport", form: Format, every: bool) -> None:

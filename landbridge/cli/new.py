@@ -128,11 +128,10 @@ def _answers(origin: "Environment", options: dict[str, str | None], ask: bool) -
         current["onprem_cidr"] = (str(origin.onprem.cidr), IPv4Network, "your site's range")
     current["aws_cidr"] = (str(origin.aws.cidr), IPv4Network, "the VPC's range")
     if origin.link is not None:
-        current["gateway_address"] = (
-            str(origin.link.gateway_address),
-            IPv4Address,
-            "your gateway's address towards AWS",
-        )
+        # Addresses of two gateways are edited in the file.
+        if not isinstance(origin.link.gateway_address, tuple):
+            address = str(origin.link.gateway_address)
+            current["gateway_address"] = (address, IPv4Address, "your gateway's address towards AWS")
         current["onprem_asn"] = (str(origin.link.onprem_asn), int, "your site's BGP number")
     inapplicable = [key for key, answer in options.items() if answer is not None and key not in current]
     if inapplicable:

@@ -98,7 +98,7 @@ def show(
     if link is not None:
         typer.echo(f"link         {link.kind}, AS {link.onprem_asn} to AS {link.aws_asn}")
         for name, site in link.sites.items():
-            typer.echo(f"  {name:<14} {site.cidr} through {site.gateway} ({site.gateway_address}), AS {site.asn}")
+            typer.echo(f"  {name:<14} {site.cidr} through {site.gateway} ({site.gateway_addresses[0]}), AS {site.asn}")
     typer.echo(f"queues       {', '.join(partition_names(environment))}")
     accounts = [f"{name} ({account.data_class})" for name, account in environment.scheduler.accounts.items()]
     typer.echo(f"accounts     {', '.join(accounts) or 'none'}")

@@ -8,13 +8,15 @@ from pydantic import Field, StringConstraints
 
 from landbridge.environment.base import Asn, HostName, Model, Word
 
-Pair = tuple[IPv4Network, IPv4Network]
+TunnelRanges = Annotated[tuple[IPv4Network, ...], Field(min_length=2, max_length=4)]
 
 
 class Tunnels(Model):
-    """The organisation's end of one Site-to-Site VPN connection: two tunnels to one gateway, BGP in both."""
+    """The organisation's end of a Site-to-Site VPN connection to each gateway: two tunnels, BGP in both."""
 
-    gateway_address: IPv4Address = Field(description="address of your VPN gateway, as AWS sees it")
+    gateway_address: IPv4Address | tuple[IPv4Address, IPv4Address] = Field(
+        description="address of your VPN gateway, as AWS sees it; for two gateways, a list of their two addresses"
+    )
     datapath: Literal["kernel", "userspace"] = Field(
         default="kernel",
         description="userspace needs no ESP in the kernel, and is limited to one tunnel with about 300 Mbit/s",
@@ -22,9 +24,10 @@ class Tunnels(Model):
     bandwidth: Literal["standard", "large"] = Field(
         default="standard", description="standard: 1.25 Gbit/s per tunnel; large: 5 Gbit/s"
     )
-    inside_cidrs: Pair | None = Field(
+    inside_cidrs: TunnelRanges | None = Field(
         default=None,
-        description="ranges inside the tunnels; AWS uses the first address of each; none: AWS chooses the ranges",
+        description="ranges inside the tunnels; AWS uses the first address of each; none: AWS chooses the ranges; two "
+        "gateways: two ranges for each in their order, or AWS chooses those of the second",
     )
     mtu: int = Field(
         default=1400,
@@ -32,6 +35,11 @@ class Tunnels(Model):
         le=1446,
         description="MTU of the tunnels; the default fits every cipher, also behind NAT; MSS is clamped to it",
     )
+
+    @property
+    def gateway_addresses(self) -> tuple[IPv4Address, ...]:
+        """The addresses of all gateways."""
+        return self.gateway_address if isinstance(self.gateway_address, tuple) else (self.gateway_address,)
 
 
 class LinkedSite(Tunnels):
@@ -58,15 +66,37 @@ class _Link(Model):
         default={}, description="more sites that are connected to the VPC; aws.ingress specifies what they may reach"
     )
     sites_meet: bool = Field(default=False, description="sites reach one another through AWS")
+    second_gateway: Literal["standby", "active"] = Field(
+        default="standby",
+        description="with two gateways. standby: the second carries traffic while the first has no tunnel; active: AWS "
+        "divides connections over both (ECMP)",
+    )
+    shared_address: IPv4Address | None = Field(
+        default=None,
+        description="address in the site that two gateways share (VRRP): the next hop of the site's hosts to AWS",
+    )
+    router: IPv4Address | None = Field(
+        default=None,
+        description="your router's address in the site; the gateways announce the tunnels' routes to it by BGP, those of "
+        "a backup or of a standby gateway with a lower preference",
+    )
+    bgp_hold_seconds: int = Field(
+        default=30,
+        ge=3,
+        le=180,
+        description="time without a BGP message after which a tunnel's routes are withdrawn; both ends use the smaller "
+        "of their values, and AWS's is 30",
+    )
 
 
 class VpnSettings(Tunnels, _Link):
     """Site-to-Site VPN on a transit gateway: two tunnels, BGP."""
 
     kind: Literal["vpn"]
-    inside_cidrs: Pair = Field(
+    inside_cidrs: TunnelRanges = Field(
         default=(IPv4Network("169.254.10.0/30"), IPv4Network("169.254.11.0/30")),
-        description="ranges inside the tunnels; AWS uses the first address of each",
+        description="ranges inside the tunnels; AWS uses the first address of each; two gateways: two ranges for each in "
+        "their order, or AWS chooses those of the second",
     )
 
 
@@ -102,11 +132,6 @@ class DirectConnectSettings(_Link):
     line_vpn: LineVpn | None = Field(default=None, description="with encryption: vpn, the site's end of those tunnels")
     backup: Tunnels | None = Field(
         default=None, description="VPN over the internet, used while Direct Connect is down; none: no backup"
-    )
-    router: IPv4Address | None = Field(
-        default=None,
-        description="your router's address in the site; the VPN gateway announces the tunnels' routes to it by BGP, "
-        "with a lower preference",
     )
     mtu: Literal[1500, 8500] = Field(
         default=8500, description="8500: jumbo frames, which a transit virtual interface supports"

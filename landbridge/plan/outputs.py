@@ -48,14 +48,16 @@ class LineOutput(Args):
 
 
 class SiteLinkOutput(Args):
-    """Tunnels of another site; their pre-shared keys are in `link_site_keys` under its name, in the same order."""
+    """Tunnels of another site, or of our own second gateway (`onprem-2`); their pre-shared keys are in `link_site_keys` under
+    its name, in the same order.
+    """
 
     customer_gateway_address: str
     tunnels: tuple[TunnelOutput, ...]
 
 
 class LinkOutput(Args):
-    """Tunnels of our own site, those inside Direct Connect first; their keys are in `link_pre_shared_keys`, in the same
+    """Tunnels of our own site's first gateway, those inside Direct Connect first; their keys are in `link_pre_shared_keys`, in the same
     order.
     """
 

@@ -87,6 +87,9 @@ def data_path(data: Data, location: Sequence[str | int]) -> tuple[DataPath, Data
         if entered and isinstance(data, Mapping) and data.get("kind") == part:
             entered = False
             continue
+        # A list has no names: this is the name of a variant.
+        if isinstance(data, list) and isinstance(part, str):
+            continue
         if not _has(data, part):
             return tuple(path), tuple(location[index:])
         data = data[part]

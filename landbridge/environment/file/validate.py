@@ -147,10 +147,13 @@ def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[E
         here = (*path, *unresolved[:1]) if error["type"] == "missing" else path
         places.setdefault(here, []).append((error, unresolved))
     above = {path[:length] for path in places for length in range(len(path))}
+    places = {path: place for path, errors in places.items() if (place := _of_its_form(errors, path in above))}
     for path, place in places.items():
         # A list is not "too short" if only its invalid items are missing.
+        kind = place[0][0]["type"]
         spoilt = path in above or outcome.original(path) in outcome._dropped
-        if not (spoilt and place[0][0]["type"] == "too_short"):
+        is_dropped = kind == "missing" and outcome.original(path[:-1]) in outcome._dropped
+        if not (spoilt and kind == "too_short") and not is_dropped:
             outcome.findings.append(shape_finding(work, path, outcome.original(path), [error for error, _ in place]))
     # From the end, so that removing an item of a list does not move those still to be repaired.
     repaired_paths: set[DataPath] = set()
@@ -162,6 +165,17 @@ def _repair_all(outcome: ValidationOutcome, work: dict[str, Any], errors: list[E
             return False
         repaired_paths.add(repaired)
     return True
+
+
+def _of_its_form(place: list[tuple[ErrorDetails, DataPath]], has_items: bool) -> list[tuple[ErrorDetails, DataPath]]:
+    """Return the errors of a value without those of a form that was not written, for a key with one value or a list."""
+    kinds = {error["type"] for error, _ in place}
+    absent = {"tuple_type": str, "string_type": list}
+    return [
+        (error, unresolved)
+        for error, unresolved in place
+        if not (isinstance(error["input"], absent.get(error["type"], ())) and (has_items or kinds - set(absent)))
+    ]
 
 
 def _sort_key(path: DataPath) -> tuple[tuple[bool, int, str], ...]:

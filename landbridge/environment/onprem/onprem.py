@@ -93,13 +93,20 @@ class SiteServices(Model):
         default=("login01",), description="hosts where users log in"
     )
     storage: HostName = Field(default="nfs01", description="NFS server of the home directories")
-    gateway: HostName = Field(default="gw01", description="this site's end of the link to AWS")
+    gateway: HostName | tuple[HostName, HostName] = Field(
+        default="gw01", description="this site's end of the link to AWS; a list of two hosts: two gateways"
+    )
     mlops: HostName = Field(default="mlops01", description="MLflow and its database")
 
     def hosts(self) -> tuple[str, ...]:
         """Return the service hosts without duplicates, in the order of the fields."""
-        named = [*self.controller, self.database, *self.login, self.storage, self.gateway, self.mlops]
+        named = [*self.controller, self.database, *self.login, self.storage, *self.gateways, self.mlops]
         return tuple(dict.fromkeys(named))
+
+    @property
+    def gateways(self) -> tuple[str, ...]:
+        """The hosts of the gateways."""
+        return self.gateway if isinstance(self.gateway, tuple) else (self.gateway,)
 
 
 class ControllerState(Model):

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from landbridge.ops.netcheck.collect import HostFacts
 from landbridge.ops.netcheck.gateway import gateway_results
+from landbridge.ops.netcheck.gateway_pair import shared_address_results
 from landbridge.ops.netcheck.paths import path_results
 from landbridge.ops.netcheck.result import LinkReport, LinkResult, Subject
+from landbridge.ops.netcheck.throughput import throughput_results
 from landbridge.ops.netcheck.traffic import clock_results, flow_results, name_results
 from landbridge.plan.site.link_expectations import LinkExpectations
 
@@ -21,9 +23,11 @@ def _results(expected: LinkExpectations, every: Sequence[HostFacts]) -> Iterator
             yield Subject("host", facts.host.name, "").unjudged(f"no facts: {facts.error}")
         elif facts.host.gateway is not None:
             yield from gateway_results(facts.host.gateway, facts.data)
+    yield from shared_address_results(every)
     for facts in every:
         if not facts.error and facts.host.gateway is None:
             yield from flow_results(expected, facts)
+            yield from throughput_results(expected, facts)
             for path in facts.data.get("paths", ()):
                 subject = Subject("mtu", facts.host.name, f"to {path['address']}")
                 yield from path_results(subject, path["address"], facts.data)

@@ -97,6 +97,17 @@ def _bgp(gateway: GatewayExpectation, facts: GatewayFacts) -> Iterator[LinkResul
         yield result
         if result.status == "passed":
             yield from _prefixes(gateway, tunnel, facts)
+    for address in gateway.inside_neighbors:
+        yield _judge(Subject("bgp", gateway.host, f"inside {address}"), _inside_session, address, facts)
+
+
+def _inside_session(subject: Subject, address: str, facts: GatewayFacts) -> LinkResult:
+    neighbor = facts.neighbors.get(address)
+    if neighbor is None:
+        return subject.fault("inside-bgp-down", "FRR has no such neighbour")
+    if not neighbor.established:
+        return subject.fault("inside-bgp-down", f"the session is in state {neighbor.state}")
+    return subject.passed(f"AS {neighbor.remote_asn}")
 
 
 def _session(

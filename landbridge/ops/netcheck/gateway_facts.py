@@ -57,6 +57,11 @@ class GatewayFacts:
         return self.parsed("neighbors", routing.bgp_neighbors)
 
     @cached_property
+    def addresses(self) -> frozenset[str]:
+        """Addresses of all interfaces."""
+        return self.parsed("links", routing.interface_addresses)
+
+    @cached_property
     def routes(self) -> tuple[routing.KernelRoute, ...]:
         """Routes of the kernel's main table."""
         return self.parsed("routes", routing.kernel_routes)

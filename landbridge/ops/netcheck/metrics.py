@@ -18,6 +18,7 @@ _HELP = {
     "not_judged": "Checks without the facts that they need.",
     "round_trip_seconds": "Average time of a packet to the other end and back.",
     "path_mtu_bytes": "Largest packet that crosses the path without fragmentation.",
+    "throughput_bytes_per_second": "Rate that a host received in the sample of --throughput.",
     "checked_timestamp_seconds": "Time of this check.",
 }
 Sample = tuple[Mapping[str, str], float]
@@ -37,6 +38,7 @@ def metrics_text(report: LinkReport, every: Sequence[HostFacts], now: float) -> 
         "path_mtu_bytes": [
             (labels, float(path["largest"])) for labels, path in _paths(every) if path["largest"] is not None
         ],
+        "throughput_bytes_per_second": list(_rates(every)),
         "checked_timestamp_seconds": [({}, now)],
     }
     lines = []
@@ -56,6 +58,14 @@ def write_metrics(path: Path, text: str) -> None:
         file.write(text)
     Path(temporary).chmod(0o644)
     Path(temporary).replace(path)
+
+
+def _rates(every: Sequence[HostFacts]) -> Iterator[Sample]:
+    for facts in every:
+        for received in facts.data.get("throughput", ()):
+            if received.get("bytes") and received.get("seconds"):
+                labels = {"host": facts.host.name, "sender": received["sender"]}
+                yield labels, received["bytes"] / received["seconds"]
 
 
 def _checks(report: LinkReport) -> Iterator[Sample]:

@@ -84,6 +84,13 @@ def interface_mtus(text: str) -> dict[str, int]:
     return {link["ifname"]: int(link["mtu"]) for link in _list(text)}
 
 
+def interface_addresses(text: str) -> frozenset[str]:
+    """Return the IPv4 addresses of all interfaces of `ip -j address`."""
+    return frozenset(
+        entry["local"] for link in _list(text) for entry in link.get("addr_info", ()) if entry.get("family") == "inet"
+    )
+
+
 def clamped(text: str) -> frozenset[tuple[str, str, int]]:
     """Return the rules of `nft -j list ruleset` that set the MSS: direction (iifname, oifname), interface, and size."""
     rules = set()

@@ -34,7 +34,7 @@ from landbridge.plan.network.hosts import (
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
 from landbridge.plan.site.firewall import firewall_variables, node_updates
-from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways
+from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
 from landbridge.plan.site.health import expected_of, health_variables
 from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
@@ -113,6 +113,8 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         members = [host.name for host in inventory_hosts if group in host.groups]
         data[group] = {"hosts": members, "vars": variables.get(group, {})}
     data["_meta"] = {"hostvars": {host.name: _host(environment, host, outputs) for host in inventory_hosts}}
+    for number, name in list(enumerate(own_gateways(environment)))[1:]:
+        data["_meta"]["hostvars"][name] |= gateway_variables(environment, outputs, number)
     for name, (site, linked) in linked_gateways(environment).items():
         data[top]["hosts"].append(name)
         data["site_gateway"]["hosts"].append(name)

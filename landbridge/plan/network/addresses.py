@@ -17,7 +17,7 @@ from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.dns import resolver_addresses
 from landbridge.plan.network.endpoints import endpoint_services
-from landbridge.plan.network.link import connections
+from landbridge.plan.network.link import TUNNELS_OF_A_CONNECTION, connections
 from landbridge.plan.network.subnets import PlannedSubnet, Tier, subnets
 from landbridge.plan.storage import addresses as storage_addresses
 from landbridge.plan.zones import services_zones
@@ -105,9 +105,10 @@ def link_ranges(environment: Environment) -> Iterator[Range]:
     for name, site in environment.link.sites.items() if environment.link is not None else ():
         yield Range(f"the range of site {name}", "site", site.cidr, ("link", "sites", name, "cidr"))
     for connection in connections(environment):
-        if isinstance(connection.tunnels, LineVpn):
+        if isinstance(connection.tunnels, LineVpn) and connection.gateway == 0:
             yield Range("AWS's range in the line", "line", connection.tunnels.cidr, (*connection.path, "cidr"))
-        for index, cidr in enumerate(connection.tunnels.inside_cidrs or ()):
+        first = connection.gateway * TUNNELS_OF_A_CONNECTION
+        for index, cidr in enumerate(connection.inside_cidrs or (), start=first):
             suffix = "" if connection.path == ("link",) else f" ({connection.key})"
             yield Range(
                 f"tunnel {index + 1}'s inside range{suffix}", "tunnel", cidr, (*connection.path, "inside_cidrs", index)

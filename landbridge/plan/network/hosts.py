@@ -38,8 +38,8 @@ GROUPS = (
 class ServiceHosts:
     """Hosts of each service. `cidr` is the services' network: the site's, or the range reserved for them in AWS.
 
-    `database` is slurmdbd's host; its database may be elsewhere. `storage` (the NFS server of home directories) and
-    `gateway` are None if there is none. `addresses` lacks hosts without a configured address; `path` is the services'
+    `database` is slurmdbd's host; its database may be elsewhere. `storage` (the NFS server of home directories) is None
+    if there is none. `addresses` lacks hosts without a configured address; `path` is the services'
     path in the file.
     """
 
@@ -52,11 +52,16 @@ class ServiceHosts:
     logins: tuple[str, ...]
     mlops: str
     storage: str | None
-    gateway: str | None
+    gateways: tuple[str, ...]
     addresses: Mapping[str, IPv4Address]
     access: Access
     packages: PackageSources
     names: tuple[str, ...] = field(default=())
+
+    @property
+    def gateway_pair(self) -> tuple[str, ...]:
+        """The hosts of two gateways; empty for one gateway or none."""
+        return self.gateways if len(self.gateways) > 1 else ()
 
     def where(self, host: str) -> str:
         """Return a host as slurm.conf names it: with its address, because nodes in AWS have no DNS when they boot."""
@@ -131,7 +136,7 @@ def _on_site(site: OnPrem) -> ServiceHosts:
         logins=services.login,
         mlops=services.mlops,
         storage=services.storage,
-        gateway=services.gateway,
+        gateways=services.gateways,
         addresses=site.addresses,
         access=site.access,
         packages=site.packages,
@@ -157,7 +162,7 @@ def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
         logins=planned.logins or (planned.controller,),
         mlops=planned.controller,
         storage=None,
-        gateway=None,
+        gateways=(),
         addresses=planned.addresses,
         access=services.access,
         packages=services.packages,
@@ -179,7 +184,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "lustre_client": (is_node or name in served.logins)
         and any(isinstance(share, SiteLustre) for share in environment.storage.site_shares.values()),
         # Direct Connect ends at a router that Landbridge does not manage.
-        "site_gateway": name == served.gateway and ends_tunnels(environment),
+        "site_gateway": name in served.gateways and ends_tunnels(environment),
         "site_dns": name in name_server_hosts(environment),
         "mlflow": name == served.mlops,
         # A standby controller runs the burst controller too; a lease decides which of the two is active.

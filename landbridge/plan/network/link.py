@@ -1,6 +1,7 @@
 """Link between the sites: a transit gateway with VPN connections (two tunnels with BGP each), and Direct Connect."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Network
 from typing import Literal
 
 from landbridge.environment import DirectConnectSettings, Environment, VpnSettings
@@ -11,6 +12,11 @@ from landbridge.plan.network.direct_connect import DirectConnectArgs, direct_con
 
 #: Keys of the connections of our own site: VPN over the internet, and Direct Connect. Other keys are names of sites.
 OWN, LINE = "onprem", "line"
+#: The same connections of the second gateway.
+SECOND_OWN, SECOND_LINE = "onprem-2", "line-2"
+#: Keys of the connections of each of our own gateways.
+OWN_KEYS = ((LINE, OWN), (SECOND_LINE, SECOND_OWN))
+TUNNELS_OF_A_CONNECTION = 2
 _STRONGSWAN = {
     "AES256-GCM-16": "aes256gcm16",
     "AES256": "aes256",
@@ -76,7 +82,8 @@ class LogArgs(Args):
 class LinkArgs(Args):
     """Transit gateway and its connections. `networks` has the range of each site, our own under `onprem`.
 
-    `vpns` by connection: `onprem` over the internet, `line` inside Direct Connect, and each further site by its name.
+    `vpns` by connection: `onprem` over the internet, `line` inside Direct Connect, both with `-2` for a second gateway, and
+    each further site by its name.
     """
 
     cluster: str
@@ -94,18 +101,37 @@ class LinkArgs(Args):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """VPN connection of the environment, with its path in the file."""
+    """VPN connection of the environment, with its path in the file. `gateway`: position of its gateway in the site."""
 
     key: str
     path: DataPath
     tunnels: Tunnels
     asn: int
     over: Literal["internet", "line"] = "internet"
+    gateway: int = 0
+
+    @property
+    def gateway_address(self) -> IPv4Address:
+        """The address of its gateway, as AWS sees it."""
+        return self.tunnels.gateway_addresses[self.gateway]
+
+    @property
+    def address_path(self) -> DataPath:
+        """The path of this address in the file."""
+        is_list = isinstance(self.tunnels.gateway_address, tuple)
+        return (*self.path, "gateway_address", *((self.gateway,) if is_list else ()))
+
+    @property
+    def inside_cidrs(self) -> tuple[IPv4Network, IPv4Network] | None:
+        """The ranges inside its tunnels; None if AWS chooses them."""
+        first = self.gateway * TUNNELS_OF_A_CONNECTION
+        ranges = (self.tunnels.inside_cidrs or ())[first : first + TUNNELS_OF_A_CONNECTION]
+        return (ranges[0], ranges[1]) if len(ranges) == TUNNELS_OF_A_CONNECTION else None
 
 
 def connections(environment: Environment) -> tuple[Connection, ...]:
-    """Return the VPN connections: of our own site (inside Direct Connect, then over the internet), then of the other
-    sites.
+    """Return the VPN connections: of our own site (inside Direct Connect, then over the internet), then those of its
+    second gateway, then of the other sites.
     """
     link, all_connections = environment.link, list[Connection]()
     if link is None:
@@ -117,9 +143,20 @@ def connections(environment: Environment) -> tuple[Connection, ...]:
             all_connections.append(Connection(LINE, ("link", "line_vpn"), link.line_vpn, link.onprem_asn, "line"))
         if link.backup is not None:
             all_connections.append(Connection(OWN, ("link", "backup"), link.backup, link.onprem_asn))
+    second_keys = dict(zip(*OWN_KEYS, strict=True))
+    all_connections += [
+        replace(connection, key=second_keys[connection.key], gateway=1)
+        for connection in all_connections
+        if len(connection.tunnels.gateway_addresses) > 1
+    ]
     for name, site in link.sites.items():
         all_connections.append(Connection(name, ("link", "sites", name), site, site.asn))
     return tuple(all_connections)
+
+
+def first_connections(environment: Environment) -> tuple[Connection, ...]:
+    """Return the VPN connections without those of a second gateway, which have the same settings in the file."""
+    return tuple(connection for connection in connections(environment) if connection.gateway == 0)
 
 
 def ends_tunnels(environment: Environment) -> bool:
@@ -159,9 +196,9 @@ def link_args(environment: Environment) -> LinkArgs:
 
 
 def _vpn(connection: Connection) -> VpnArgs:
-    cidrs = connection.tunnels.inside_cidrs
+    cidrs = connection.inside_cidrs
     return VpnArgs(
-        gateway_address=str(connection.tunnels.gateway_address),
+        gateway_address=str(connection.gateway_address),
         asn=connection.asn,
         inside_cidrs=None if cidrs is None else (str(cidrs[0]), str(cidrs[1])),
         bandwidth=connection.tunnels.bandwidth,

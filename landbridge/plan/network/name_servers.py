@@ -11,5 +11,5 @@ def name_server_hosts(environment: Environment) -> tuple[str, ...]:
         return ()
     services = onprem.services
     # A gateway without tunnels is a router that Landbridge does not manage.
-    primary = services.gateway if ends_tunnels(environment) else services.database
+    primary = services.gateways[0] if ends_tunnels(environment) else services.database
     return dns.servers or tuple(dict.fromkeys((primary, services.controller[0])))

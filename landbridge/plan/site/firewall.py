@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, collapse_addresses
 from typing import Any
 
 from landbridge import hostlist
-from landbridge.environment import DirectConnectSettings, Environment, NfsHome
+from landbridge.environment import Environment, NfsHome
 from landbridge.plan.network.hosts import GROUPS, ServiceHosts, service_hosts, top_group
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.mlflow_servers import mlflow_servers
@@ -248,10 +248,16 @@ def _link(environment: Environment) -> Iterator[tuple[str, FirewallRule]]:
     # Both ends may initiate. AWS's addresses are known only once the stack is built; IKE authenticates every peer.
     yield "site_gateway", FirewallRule((), "udp", tuple(map(str, IKE_PORTS)), "IKE, and ESP behind NAT")
     yield "site_gateway", FirewallRule((), "esp", (), "ESP without NAT")
-    bgp_sources = [str(_INSIDE_TUNNELS)]
-    if isinstance(environment.link, DirectConnectSettings) and environment.link.router is not None:
-        bgp_sources.append(f"{environment.link.router}/32")
-    yield "site_gateway", _tcp(tuple(bgp_sources), BGP_PORT, "BGP inside the tunnels, and with the site's router")
+    served, link = service_hosts(environment), environment.link
+    pair = _hosts(served, served.gateway_pair)
+    router = [f"{link.router}/32"] if link is not None and link.router is not None else []
+    yield (
+        "site_gateway",
+        _tcp((str(_INSIDE_TUNNELS), *router, *pair), BGP_PORT, "BGP inside the tunnels, and with the site's router"),
+    )
+    if pair:
+        # nft knows the protocol's name only with /etc/protocols. Source: RFC 9568, section 5.1.1.4.
+        yield "site_gateway", FirewallRule(pair, "112", (), "VRRP between the two gateways")
 
 
 def _tcp(sources: Iterable[str], ports: int | str, why: str) -> FirewallRule:

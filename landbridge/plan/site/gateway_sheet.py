@@ -4,10 +4,11 @@ It names the standards' own values (IANA's names of algorithms), and has no secr
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from landbridge.environment import DirectConnectSettings, Environment
-from landbridge.plan.network.link import Cipher, Connection, VpnArgs, connections, link_args
+from landbridge.plan.network.link import OWN_KEYS, SECOND_OWN, Cipher, Connection, VpnArgs, connections, link_args
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs, TunnelOutput
 from landbridge.plan.site.gateway import keys_file
@@ -16,9 +17,8 @@ from landbridge.plan.site.link_expectations import MSS_HEADERS
 _UNKNOWN = "known after `landbridge up`"
 #: Bits of the Diffie-Hellman groups. Source: IANA, IKEv2 Parameters, Transform Type 4.
 _GROUPS = {14: "14 (2048-bit MODP)", 20: "20 (384-bit random ECP)"}
-#: Seconds between BGP keepalives, and without a message, that AWS proposes. Source: Site-to-Site VPN User Guide, "Your
-#: customer gateway device" (BGP timers).
-_BGP_TIMERS = (10, 30)
+#: Number of BGP keepalives in a hold time. Source: RFC 4271, section 4.4.
+_KEEPALIVES = 3
 _NOTES = (
     "Each tunnel has its own tunnel interface (route-based): traffic selectors are 0.0.0.0/0 on both ends, and BGP decides on the routes.",
     "Rekey before the lifetimes end, and make the new association before the old one is deleted.",
@@ -73,8 +73,8 @@ def _connection(
     onprem, link = environment.onprem, environment.link
     assert onprem is not None
     assert link is not None
-    is_own = connection.key in ("onprem", "line")
-    site = "onprem" if is_own else connection.key
+    site = "onprem" if connection.key in chain(*OWN_KEYS) else connection.key
+    keys = keys_file(site if connection.gateway == 0 else SECOND_OWN)
     others = [str(cidr) for name, cidr in _sites(environment).items() if name != site] if link.sites_meet else []
     tunnels = _tunnels(connection, outputs)
     return {
@@ -88,13 +88,13 @@ def _connection(
         "esp_lifetime_seconds": vpn.phase2_seconds,
         "perfect_forward_secrecy": f"group {_GROUPS[vpn.cipher.dh_group]}",
         "dead_peer_detection_seconds": vpn.dpd_seconds,
-        "authentication": f"pre-shared key for each tunnel, in the file {keys_file(site)} of the operator's secrets",
+        "authentication": f"pre-shared key for each tunnel, in the file {keys} of the operator's secrets",
         "mtu": connection.tunnels.mtu,
         "mss": connection.tunnels.mtu - MSS_HEADERS,
         "as_number_of_the_site": connection.asn,
         "as_number_of_aws": link.aws_asn,
-        "bgp_keepalive_seconds": _BGP_TIMERS[0],
-        "bgp_hold_seconds": _BGP_TIMERS[1],
+        "bgp_keepalive_seconds": link.bgp_hold_seconds // _KEEPALIVES,
+        "bgp_hold_seconds": link.bgp_hold_seconds,
         "announce_to_aws": [str(_sites(environment)[site])],
         "accept_from_aws": [*map(str, vpc_ranges(environment)), *others],
         "tunnels": [_tunnel(number, tunnel) for number, tunnel in enumerate(tunnels, start=1)]
@@ -113,10 +113,11 @@ def _tunnels(connection: Connection, outputs: StackOutputs | None) -> tuple[Tunn
     """Return the tunnels of a connection in the stack's outputs."""
     if outputs is None or outputs.link is None:
         return ()
-    if connection.key not in ("onprem", "line"):
-        site = outputs.link.sites.get(connection.key)
-        return site.tunnels if site is not None else ()
-    return tuple(tunnel for tunnel in outputs.link.tunnels if tunnel.over == connection.over)
+    tunnels = outputs.link.tunnels
+    if connection.key not in OWN_KEYS[0]:
+        site = outputs.link.sites.get(SECOND_OWN if connection.gateway else connection.key)
+        tunnels = site.tunnels if site is not None else ()
+    return tuple(tunnel for tunnel in tunnels if tunnel.over == connection.over)
 
 
 def _tunnel(number: int, tunnel: TunnelOutput) -> dict[str, Any]:

@@ -3,15 +3,18 @@ DNS names. Pure; `landbridge netcheck` compares them with the state of the hosts
 """
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 from landbridge.catalog.link import LinkFacts, link_facts
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.link import VpnArgs, link_args
+from landbridge.plan.network.link import OWN_KEYS, VpnArgs, link_args
+from landbridge.plan.network.service_flows import port_range
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways
+from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
 from landbridge.plan.site.link_flows import FlowExpectation, NameExpectation, flow_expectations, name_expectations
+from landbridge.plan.slurm_ports import slurm_ports
 
 #: Interface of every tunnel in user space.
 USERSPACE_INTERFACE = "ipsec0"
@@ -64,23 +67,27 @@ class GatewayExpectation:
     accepts: tuple[str, ...]
     tunnels: tuple[TunnelExpectation, ...]
     offered: int
+    #: Address that two gateways share; empty for one gateway, or for a site with a router of its own.
+    shared_address: str = ""
+    #: BGP neighbours in the site: its router, and the other gateway.
+    inside_neighbors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LinkExpectations:
-    """Expectations of an environment's link. `aws_cidrs`: all ranges behind AWS's end."""
+    """Expectations of an environment's link. `throughput_port`: TCP port that both directions permit, for a sample."""
 
     environment: str
     gateways: tuple[GatewayExpectation, ...]
     flows: tuple[FlowExpectation, ...]
     names: tuple[NameExpectation, ...]
     limits: LinkFacts
+    throughput_port: int
 
 
 def gateway_hosts(environment: Environment) -> tuple[tuple[str, str], ...]:
     """Return the gateways that Landbridge configures, with their sites: those of our own site first."""
-    variables, served = gateway_variables(environment, None), service_hosts(environment)
-    ours = ((served.gateway, "onprem"),) if variables and served.gateway is not None else ()
+    ours = ((host, "onprem") for host in own_gateways(environment))
     return (*ours, *((host, name) for host, (name, _) in linked_gateways(environment).items()))
 
 
@@ -92,12 +99,14 @@ def link_expectations(environment: Environment, outputs: StackOutputs | None) ->
         flows=flow_expectations(environment),
         names=name_expectations(environment, outputs),
         limits=link_facts(),
+        # The last of srun's ports: srun begins with the first.
+        throughput_port=port_range(slurm_ports(environment)[2])[1],
     )
 
 
 def _gateway(environment: Environment, outputs: StackOutputs | None, host: str, site: str) -> GatewayExpectation:
     if site == "onprem":
-        variables = gateway_variables(environment, outputs)
+        variables = gateway_variables(environment, outputs, service_hosts(environment).gateways.index(host))
     else:
         variables = linked_gateway_variables(environment, site, outputs)
     tunnels = variables.get("site_gateway_tunnels", [])
@@ -117,6 +126,8 @@ def _gateway(environment: Environment, outputs: StackOutputs | None, host: str, 
             for number, tunnel in enumerate(active, start=1)
         ),
         offered=len(tunnels),
+        inside_neighbors=tuple(variables.get("site_gateway_inside_neighbors", ())),
+        shared_address=variables.get("site_gateway_shared_address", "").partition("/")[0],
     )
 
 
@@ -125,7 +136,7 @@ def _vpn_of(
 ) -> VpnArgs:
     """Return AWS's settings of the connection of a tunnel, which its local address identifies."""
     local = tunnel.get("local_address", variables["site_gateway_local_address"])
-    keys = (site,) if site != "onprem" else tuple(key for key in vpns if key in ("line", "onprem"))
+    keys = (site,) if site != "onprem" else tuple(key for key in chain(*OWN_KEYS) if key in vpns)
     return next(vpns[key] for key in keys if vpns[key].gateway_address == local)
 
 

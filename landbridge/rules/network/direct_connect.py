@@ -6,6 +6,7 @@ from landbridge.catalog.aws.limits import limits
 from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.direct_connect import direct_connect_args, network_of, other_host
+from landbridge.plan.network.link import connections
 from landbridge.rules.registry import rule
 
 _KIND: DataPath = ("link", "kind")
@@ -58,11 +59,12 @@ def direct_connect_vpn_address(environment: Environment) -> Iterator[Finding]:
     link = environment.link
     if not isinstance(link, DirectConnectSettings) or link.line_vpn is None:
         return
-    address, cidr, max_prefix = link.line_vpn.gateway_address, link.line_vpn.cidr, limits().direct_connect.private_range
-    if not address.is_private or address.is_link_local:
-        message = f"{address} is not a private address: others are not routed inside Direct Connect"
-        at: DataPath = ("link", "line_vpn", "gateway_address")
-        yield error(at, message, fix="write the gateway's address in the site")
+    cidr, max_prefix = link.line_vpn.cidr, limits().direct_connect.private_range
+    for connection in connections(environment):
+        address = connection.gateway_address
+        if connection.over == "line" and (not address.is_private or address.is_link_local):
+            message = f"{address} is not a private address: others are not routed inside Direct Connect"
+            yield error(connection.address_path, message, fix="write the gateway's address in the site")
     if cidr.prefixlen > max_prefix or cidr.overlaps(limits().vpn.inside_range):
         message = f"{cidr} is not allowed for a transit gateway: it needs a /{max_prefix} or larger, not link-local"
         yield error(("link", "line_vpn", "cidr"), message, fix="write a range such as 100.127.254.0/24")

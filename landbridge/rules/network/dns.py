@@ -120,7 +120,7 @@ def dns_servers(environment: Environment) -> Iterator[Finding]:
             yield error(path, f"the name server {host} has no address", fix=fix)
         elif host not in _configured(environment):
             message = f"the name server {host} is not a host that Landbridge configures"
-            yield error(path, message, fix=f"write a service host, such as {environment.onprem.services.gateway}")
+            yield error(path, message, fix=f"write a service host, such as {environment.onprem.services.gateways[0]}")
         elif host in dns.servers[:index]:
             yield error(path, f"the name server {host} is repeated", fix="remove it")
 

@@ -6,7 +6,7 @@ from landbridge.catalog.aws.limits import limits
 from landbridge.catalog.network import network
 from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.network.link import connections
+from landbridge.plan.network.link import connections, first_connections
 from landbridge.rules.registry import rule
 
 _KIND: DataPath = ("link", "kind")
@@ -83,10 +83,10 @@ def gateway_example_address(environment: Environment) -> Iterator[Finding]:
     Source: RFC 5737.
     """
     for connection in connections(environment):
-        address = connection.tunnels.gateway_address
+        address = connection.gateway_address
         if connection.over != "line" and any(address in documented for documented in network().documentation):
             message = f"the gateway address {address} is in a documentation range"
-            yield warning((*connection.path, "gateway_address"), message, fix="write your gateway's public address")
+            yield warning(connection.address_path, message, fix="write your gateway's public address")
 
 
 @rule
@@ -97,7 +97,7 @@ def gateway_address(environment: Environment) -> Iterator[Finding]:
     """
     site = environment.onprem
     for connection in connections(environment):
-        address, path = connection.tunnels.gateway_address, (*connection.path, "gateway_address")
+        address, path = connection.gateway_address, connection.address_path
         if connection.over == "line":
             continue
         if any(address in documented for documented in network().documentation):
@@ -120,7 +120,7 @@ def inside_cidr(environment: Environment) -> Iterator[Finding]:
     Source: Site-to-Site VPN User Guide, "Tunnel options".
     """
     vpn = limits().vpn
-    for connection in connections(environment):
+    for connection in first_connections(environment):
         for index, inside in enumerate(connection.tunnels.inside_cidrs or ()):
             path: DataPath = (*connection.path, "inside_cidrs", index)
             if inside.prefixlen != vpn.inside_prefix or not inside.subnet_of(vpn.inside_range):
@@ -138,7 +138,7 @@ def one_tunnel(environment: Environment) -> Iterator[Finding]:
 
     Source: Site-to-Site VPN User Guide, "Tunnel endpoint replacements".
     """
-    for connection in connections(environment):
+    for connection in first_connections(environment):
         if connection.tunnels.datapath == "userspace":
             message = "the userspace datapath carries one of the two tunnels"
             fix = "use datapath: kernel on a gateway with ESP in its kernel"
@@ -151,7 +151,7 @@ def userspace_bandwidth(environment: Environment) -> Iterator[Finding]:
 
     Source: Site-to-Site VPN pricing, large bandwidth tunnels; about 300 Mbit/s measured with kernel-libipsec.
     """
-    for connection in connections(environment):
+    for connection in first_connections(environment):
         if connection.tunnels.datapath == "userspace" and connection.tunnels.bandwidth == "large":
             message = f"{limits().vpn.large_tunnel_gbps:g} Gbit/s are billed; the userspace datapath carries about 0.3"
             path, related = (*connection.path, "bandwidth"), ((*connection.path, "datapath"),)
@@ -165,7 +165,7 @@ def tunnel_mtu(environment: Environment) -> Iterator[Finding]:
     The largest MTU is 1446 for AES-GCM without NAT, and 1438 behind NAT or with the userspace datapath (CBC).
     Source: Site-to-Site VPN User Guide, "Best practices for your customer gateway device": MTU.
     """
-    for connection in connections(environment):
+    for connection in first_connections(environment):
         path, max_mtu, mtu = (*connection.path, "mtu"), network().vpn_mtu_with_nat, connection.tunnels.mtu
         if mtu > max_mtu and connection.tunnels.datapath == "userspace":
             message = f"an MTU of {mtu} bytes is too large for the userspace datapath"

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address
+from itertools import chain
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.network.link import LINE, OWN, connections
+from landbridge.plan.network.link import OWN_KEYS, connections
 from landbridge.rules.registry import rule
 from landbridge.rules.site.hosts import hosts
 
@@ -20,7 +21,7 @@ def site_name(environment: Environment) -> Iterator[Finding]:
     Source: components/link.py, where two resources would have one name.
     """
     for name in environment.link.sites if environment.link is not None else ():
-        if name in (OWN, LINE, "vpc"):
+        if name in (*chain(*OWN_KEYS), "vpc"):
             yield error((*_SITES, name), f"the site name {name} is reserved", fix="write another name")
 
 
@@ -51,10 +52,10 @@ def shared_gateway(environment: Environment) -> Iterator[Finding]:
     """
     paths_by_address: dict[IPv4Address, DataPath] = {}
     for connection in connections(environment):
-        path: DataPath = (*connection.path, "gateway_address")
-        first = paths_by_address.setdefault(connection.tunnels.gateway_address, path)
+        path = connection.address_path
+        first = paths_by_address.setdefault(connection.gateway_address, path)
         if first != path:
-            message = f"{connection.tunnels.gateway_address} is the gateway address of another VPN connection"
+            message = f"{connection.gateway_address} is the gateway address of another VPN connection"
             yield error(path, message, related=(first,))
 
 

@@ -205,3 +205,36 @@ def test_both_ends_prefer_the_line_to_its_backup(tmp_path: Path) -> None:
 def test_with_a_line_alone_no_host_has_the_gateway_role() -> None:
     groups = inventory(environment_of(line()))
     assert groups["site_gateway"] == {"hosts": [], "vars": {}}
+
+
+#: Changes of the sandbox's file: a second gateway.
+PAIR = (
+    ("gateway: gw01", "gateway: [gw01, gw02]"),
+    ("      addresses:\n", "      addresses:\n        gw02: 10.20.0.2\n"),
+    (
+        "gateway_address: 198.51.100.10\n",
+        "gateway_address: [198.51.100.10, 198.51.100.11]\n      shared_address: 10.20.0.9\n",
+    ),
+)
+
+
+def test_a_second_gateway_has_its_own_connection_keys_and_outputs(tmp_path: Path) -> None:
+    first, second_graph = graph_of(tmp_path), graph_of(tmp_path, *PAIR)
+    before, after = (
+        {key: node.inputs for key, node in graph.nodes.items() if node.custom} for graph in (first, second_graph)
+    )
+    assert {key: after[key] for key in before} == before
+    assert {key.rpartition("::")[2] for key in set(after) - set(before)} == {
+        "variant-onprem-2",
+        "variant-sites-onprem-2",
+        "variant-vpc-onprem-2",
+    }
+    second = "VpnConnection-variant-onprem-2"
+    assert reached(second_graph) == {OURS: {VPC}, second: {VPC}, VPC: {OURS, second}}
+    addresses = [node.inputs["ipAddress"] for node in second_graph.of_type(GATEWAY)]
+    assert sorted(addresses) == ["198.51.100.10", "198.51.100.11"]
+    assert second_graph.of_type(HUB)[0].inputs["vpnEcmpSupport"] == "enable"
+    outputs = StackOutputs.model_validate(second_graph.outputs)
+    assert outputs.link is not None and outputs.link_site_keys is not None and outputs.link_pre_shared_keys is not None
+    assert len(outputs.link.tunnels) == len(outputs.link_pre_shared_keys) == 2
+    assert len(outputs.link.sites["onprem-2"].tunnels) == len(outputs.link_site_keys["onprem-2"]) == 2

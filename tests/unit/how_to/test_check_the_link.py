@@ -41,6 +41,9 @@ def test_the_page_has_every_cause_and_every_metric() -> None:
     text = PAGE.read_text()
     table = text.partition("| cause |")[2].partition("\n\n")[0]
     assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == set(link_facts().causes)
-    every = tuple(records.broken(EXPECTED, "bgp-down").values())
+    by_host = records.broken(EXPECTED, "bgp-down")
+    received = {"sender": records.NODE, "bytes": 10**8, "seconds": 1.0, "connections": 8}
+    by_host[records.SERVICE] = records.changed(by_host[records.SERVICE], {"throughput": [received]})
+    every = tuple(by_host.values())
     written = metrics_text(records.report(EXPECTED, {facts.host.name: facts for facts in every}), every, 0)
     assert set(re.findall(rf"^({PREFIX}\w+)\{{", written, re.MULTILINE)) == set(re.findall(rf"{PREFIX}\w+", text))

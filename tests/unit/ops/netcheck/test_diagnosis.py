@@ -1,5 +1,6 @@
 """Diagnosis of the link on recorded facts: each fault has its cause, and a missing fact never passes."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -93,6 +94,27 @@ def skewed(every: dict[str, HostFacts]) -> dict[str, HostFacts]:
     return {**every, SERVICE: replace(every[SERVICE], clock=-500.0)}
 
 
+def slow(every: dict[str, HostFacts]) -> dict[str, HostFacts]:
+    received = {"sender": NODE, "bytes": 10**8, "seconds": 10.0, "connections": 8}
+    return {**every, SERVICE: records.changed(every[SERVICE], {"throughput": [received]})}
+
+
+def unshared(every: dict[str, HostFacts]) -> dict[str, HostFacts]:
+    host = every[GATEWAY].host
+    assert host.gateway is not None
+    host = replace(host, gateway=replace(host.gateway, shared_address="10.20.0.9"))
+    return {**every, GATEWAY: replace(every[GATEWAY], host=host)}
+
+
+def alone(every: dict[str, HostFacts]) -> dict[str, HostFacts]:
+    host = every[GATEWAY].host
+    assert host.gateway is not None
+    host = replace(host, gateway=replace(host.gateway, inside_neighbors=("10.20.0.2",)))
+    neighbors = json.loads(records.text(every[GATEWAY], "neighbors"))
+    neighbors["10.20.0.2"] = {"remoteAs": 65010, "bgpState": "Active"}
+    return {**every, GATEWAY: records.output(replace(every[GATEWAY], host=host), neighbors=json.dumps(neighbors))}
+
+
 OTHER_FAULTS = {
     "nat-between": (nat, {"nat-between"}),
     "one-tunnel": (one_tunnel, {"one-tunnel", "ike-no-answer"}),
@@ -100,6 +122,9 @@ OTHER_FAULTS = {
     "mtu-smaller": (lambda every: path(every, largest=1300, reported=1300), {"mtu-smaller"}),
     "mtu-of-interface": (interface, {"mtu-of-interface"}),
     "slow-link": (lambda every: path(every, milliseconds=[230.0, 250.0]), {"slow-link"}),
+    "inside-bgp-down": (alone, {"inside-bgp-down"}),
+    "shared-address": (unshared, {"shared-address"}),
+    "low-throughput": (slow, {"low-throughput"}),
     "port-unreachable": (unreachable, {"port-unreachable"}),
     "dns-no-answer": (lambda every: dns(every, code=None, answers=0, error="timed out"), {"dns-no-answer"}),
     "dns-wrong-answer": (lambda every: dns(every, code=3, answers=0), {"dns-wrong-answer"}),

@@ -127,3 +127,54 @@ def test_two_peers_are_hosts_of_one_network(ours: IPv4Address) -> None:
     assert theirs != ours and theirs in network_of(ours, length)
     assert length == 31 or other_host(theirs) == ours
     assert length in (30, 31) and (length == 31 or ours in list(network_of(ours, 30).hosts()))
+
+
+SHARED = {
+    "site_gateway_source_address": "10.20.0.1",
+    "site_gateway_inside_interface": "eth0",
+    "site_gateway_shared_address": "10.20.0.9/16",
+    "site_gateway_shared_priority": 150,
+    "site_gateway_shared_peer": "10.20.0.2",
+}
+
+
+def test_two_gateways_speak_vrrp_to_each_other_only() -> None:
+    lines = rendered("keepalived.conf.j2", [FIRST], **SHARED)
+    assert {"interface eth0", "priority 150", "unicast_src_ip 10.20.0.1", "10.20.0.2", "10.20.0.9/16"} <= set(lines)
+    # Both would have the address if a missing route took more than the difference of the priorities.
+    assert "weight -100" in lines and 150 - 100 < 100
+    assert rendered("redirects.conf.j2", [FIRST], **SHARED)[-1] == "net.ipv4.conf.eth0.send_redirects = 0"
+
+
+def test_a_gateway_has_routes_while_bgp_has_one(tmp_path: Path) -> None:
+    script = "\n".join(rendered("has-routes.sh.j2", [FIRST]))
+    program = tmp_path / "ip"
+    for networks, code in (("10.60.0.0/16", 0), ("10.30.0.0/16", 0), ("10.99.0.0/16", 1)):
+        program.write_text(f'#!/bin/sh\ncase "$*" in *{networks}*) echo "{networks} via 169.254.10.1";; esac\n')
+        program.chmod(0o755)
+        search = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        done = subprocess.run(["sh", "-c", script], env=search, timeout=60, check=False)
+        assert done.returncode == code, networks
+
+
+def test_routes_of_a_lost_neighbour_do_not_stay() -> None:
+    """A neighbour's routes would stay for two minutes after the hold time."""
+    lines = rendered("frr.conf.j2", [FIRST], site_gateway_inside_neighbors=["10.20.0.2"])
+    assert "no bgp graceful-restart notification" in lines
+    assert "neighbor 10.20.0.2 graceful-restart-disable" in lines
+    assert not [line for line in lines if line.startswith("neighbor 169.254") and "graceful" in line]
+
+
+def test_the_kernel_carries_every_tunnel_and_user_space_the_first_interface() -> None:
+    second = {**FIRST, "name": "aws2", "inside_local": "169.254.11.2"}
+    kernel = rendered("interfaces.sh.j2", [FIRST, second], site_gateway_datapath="kernel")
+    assert [line for line in kernel if "type xfrm" in line] == [
+        "ip link add aws1 type xfrm  if_id 1",
+        "ip link add aws2 type xfrm  if_id 2",
+    ]
+    assert "load = no" in rendered("charon.conf.j2", [FIRST], site_gateway_datapath="kernel")
+    assert {"if_id_in = 1", "if_id_out = 2"} <= set(rendered("connections.conf.j2", [FIRST, second]))
+    user = rendered("interfaces.sh.j2", [FIRST], site_gateway_datapath="userspace")
+    assert not [line for line in user if "xfrm" in line]
+    assert "ip address replace 169.254.10.2/30 dev ipsec0" in user
+    assert "load = yes" in rendered("charon.conf.j2", [FIRST], site_gateway_datapath="userspace")

@@ -31,6 +31,22 @@ def site(**more: Any) -> dict[DataPath, Any]:
     return {(*LINK, "sites"): {"basel": {**SECOND, **more}}}
 
 
+def pair(**more: Any) -> dict[DataPath, Any]:
+    """Return the changes for two gateways."""
+    link = {
+        "kind": "vpn",
+        "gateway_address": ["3.3.3.3", "3.3.3.4"],
+        "onprem_asn": 65010,
+        "shared_address": "10.20.0.9",
+        **more,
+    }
+    return {
+        LINK: link,
+        ("onprem", "services"): {"gateway": ["gw01", "gw02"]},
+        ("onprem", "addresses", "gw02"): "10.20.0.2",
+    }
+
+
 ROWS = [
     Row("same-asn", "one AS number at both ends", {(*LINK, "onprem_asn"): 64512}, (*LINK, "onprem_asn"), "64512"),
     Row("reserved-asn", "a reserved AS number", {(*LINK, "onprem_asn"): 23456}, (*LINK, "onprem_asn"), "23456"),
@@ -63,6 +79,23 @@ ROWS = [
     Row("shared-gateway", "two sites behind one address", site(gateway_address="3.3.3.3"), (*SITE, "gateway_address"), "3.3.3.3 is the gateway address of another"),
     Row("sites-meet", "sites_meet with one AS number for two sites", {**site(asn=65010), (*LINK, "sites_meet"): True}, (*SITE, "asn"), "number the"),
     Row("sites-meet", "sites_meet with one site", {(*LINK, "sites_meet"): True}, (*LINK, "sites_meet"), "sites_meet has no effect: there are no"),
+    Row("gateway-addresses", "two gateways with one address towards AWS", pair(gateway_address="3.3.3.3"), (*LINK, "gateway_address"), "2 gateways, and 1 gateway address"),
+    Row("gateway-addresses", "two addresses of a linked site's gateway", site(gateway_address=["4.4.4.4", "4.4.4.5"]), (*SITE, "gateway_address"), "the site basel has 1 gateway"),
+    Row("gateway-addresses", "inside ranges for a second gateway that does not exist", {(*LINK, "inside_cidrs"): [f"169.254.{number}.0/30" for number in (10, 11, 12, 13)]}, (*LINK, "inside_cidrs"), "4 inside ranges for 2 tunnels"),
+    Row("wrong-format", "a second gateway's address with an octet above 255", pair(gateway_address=["3.3.3.3", "999.1.1.1"]), (*LINK, "gateway_address", 1), "999.1.1.1"),
+    Row("wrong-format", "a second gateway's host name with a capital letter", {**pair(), ("onprem", "services"): {"gateway": ["gw01", "GW02"]}}, ("onprem", "services", "gateway", 1), "GW02"),
+    Row("gateway-addresses", "three inside ranges for four tunnels", pair(inside_cidrs=["169.254.10.0/30", "169.254.11.0/30", "169.254.12.0/30"]), (*LINK, "inside_cidrs"), "3 inside ranges for 4 tunnels"),
+    Row("shared-gateway", "two gateways behind one address", pair(gateway_address=["3.3.3.3", "3.3.3.3"]), (*LINK, "gateway_address", 1), "3.3.3.3 is the gateway address of another"),
+    Row("gateway-address", "a second gateway behind carrier-grade NAT", pair(gateway_address=["3.3.3.3", "100.64.0.1"]), (*LINK, "gateway_address", 1), "not public"),
+    Row("inside-cidr", "a second gateway's tunnel in a range that AWS reserves", pair(inside_cidrs=["169.254.10.0/30", "169.254.11.0/30", "169.254.12.0/30", "169.254.5.0/30"]), (*LINK, "inside_cidrs", 3), "by AWS"),
+    Row("overlapping-cidrs", "one inside range for tunnels of two gateways", pair(inside_cidrs=["169.254.10.0/30", "169.254.11.0/30", "169.254.12.0/30", "169.254.10.0/30"]), (*LINK, "inside_cidrs", 3), "tunnel"),
+    Row("two-gateway-hosts", "one host as both gateways", {**pair(), ("onprem", "services"): {"gateway": ["gw01", "gw01"]}}, ("onprem", "services", "gateway", 1), "the gateway gw01 is repeated"),
+    Row("gateway-next-hop", "two gateways without a next hop for the hosts", pair(shared_address=None), LINK, "two gateways"),
+    Row("gateway-next-hop", "a shared address of one gateway", {(*LINK, "shared_address"): "10.20.0.9"}, (*LINK, "shared_address"), "no effect"),
+    Row("shared-gateway-address", "a shared address outside the site", pair(shared_address="10.21.0.9"), (*LINK, "shared_address"), "no host's address in 10.20.0.0/16"),
+    Row("shared-gateway-address", "a host's address as the shared address", pair(shared_address="10.20.0.11"), (*LINK, "shared_address"), "ctl01's"),
+    Row("shared-gateway-address", "the router's address as the shared address", pair(router="10.20.0.9"), (*LINK, "shared_address"), "the router's"),
+    Row("site-name", "a site with the name of the second gateway's connection", {(*LINK, "sites"): {"onprem-2": SECOND}}, (*LINK, "sites", "onprem-2"), "the site name onprem-2 is reserved"),
     Row("direct-connect-asn", "one AS number for both gateways of Direct Connect", direct_connect(line_asn=64512), (*LINK, "line_asn"), "aws_asn"),
     Row("direct-connect-vpn", "VPN over Direct Connect without its addresses", direct_connect(encryption="vpn"), (*LINK, "encryption"), "line_vpn"),
     Row("direct-connect-vpn", "VPN addresses beside MACsec", direct_connect(line_vpn={"gateway_address": "10.20.0.1"}), (*LINK, "line_vpn"), "macsec"),
