@@ -1,6 +1,7 @@
 """Bucket of S3 for large transfers: parallel, paced, with a checksum on each upload, and AwsRefusal for failures."""
 
 import base64
+import contextlib
 import io
 import threading
 import time
@@ -160,6 +161,29 @@ class ObjectBucket:
             self._progress(len(piece))
             pieces.append(piece)
         return b"".join(pieces)
+
+    def copy(self, key: str, sources: Sequence[str], metadata: Mapping[str, str]) -> None:
+        """Write an object from the bytes of other objects, inside S3. Raises AwsRefusal.
+
+        Of several sources, each but the last has at least 5 MiB. The object appears when it is complete.
+        """
+        origins = [{"Bucket": self.name, "Key": source} for source in sources]
+        if len(origins) == 1:
+            words = {"CopySource": origins[0], "Metadata": dict(metadata), "MetadataDirective": "REPLACE"}
+            self._call("copy_object", Key=key, **words)
+            return
+        upload = self._call("create_multipart_upload", Key=key, Metadata=dict(metadata))["UploadId"]
+        try:
+            parts = []
+            for number, origin in enumerate(origins, 1):
+                answer = self._call("upload_part_copy", Key=key, UploadId=upload, PartNumber=number, CopySource=origin)
+                parts.append({"PartNumber": number, "ETag": answer["CopyPartResult"]["ETag"]})
+            self._call("complete_multipart_upload", Key=key, UploadId=upload, MultipartUpload={"Parts": parts})
+        except AwsRefusal:
+            # The bucket's lifecycle removes the rest of an upload that a killed process has left.
+            with contextlib.suppress(AwsRefusal):
+                self._call("abort_multipart_upload", Key=key, UploadId=upload)
+            raise
 
     def list(self, prefix: str) -> Iterator[ObjectFacts]:
         """Yield the objects below a prefix. Raises AwsRefusal."""

@@ -1,6 +1,16 @@
 """Dataset: an immutable, content-addressed set of files with a name and a version. Pure: no files and no network."""
 
-from landbridge.datasets.keys import GC_MARKER, MANIFESTS, OBJECTS, PUTS, manifest_key, object_key, version_of_key
+from landbridge.datasets.keys import (
+    FILES,
+    GC_MARKER,
+    MANIFESTS,
+    OBJECTS,
+    PUTS,
+    files_prefix,
+    manifest_key,
+    object_key,
+    version_of_key,
+)
 from landbridge.datasets.layout import FilePiece, PlannedBlock, plan_blocks
 from landbridge.datasets.manifest import (
     BlockSlice,
@@ -14,6 +24,7 @@ from landbridge.datasets.names import DATASET_FILE, case_collisions, name_fault,
 
 __all__ = [
     "DATASET_FILE",
+    "FILES",
     "GC_MARKER",
     "MANIFESTS",
     "OBJECTS",
@@ -27,6 +38,7 @@ __all__ = [
     "ManifestError",
     "PlannedBlock",
     "case_collisions",
+    "files_prefix",
     "manifest_key",
     "name_fault",
     "object_key",

@@ -7,6 +7,9 @@ MANIFESTS = "datasets/manifests/"
 #: Markers of uploads that are running, and of a deletion of objects.
 PUTS = "datasets/puts/"
 GC_MARKER = "datasets/gc.json"
+#: Files of staged versions under their own names, for jobs in AWS. A version is staged if and only if its description
+#: is there.
+FILES = "datasets/files/"
 
 
 def object_key(sha256: str) -> str:
@@ -25,3 +28,8 @@ def version_of_key(key: str) -> tuple[str, str] | None:
     if not key.startswith(MANIFESTS) or not slash or "/" in file or not file.endswith(".json"):
         return None
     return name, file.removesuffix(".json")
+
+
+def files_prefix(name: str, version: str) -> str:
+    """Return the beginning of the keys of a version's files."""
+    return f"{FILES}{name}/{version}/"

@@ -61,7 +61,16 @@ from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, Site
 from landbridge.environment.placement import DataSet, PlacementPolicy, WorkloadClass, WorkloadClasses
 from landbridge.environment.slurm.qos import Qos
 from landbridge.environment.slurm.scheduler import AccountSettings, Partition, Scheduler, SlurmSettings
-from landbridge.environment.storage import EfsHome, ExternalNfsHome, NfsHome, OpenZfsHome, SiteLustre, SiteNfs, Storage
+from landbridge.environment.storage import (
+    DataStaging,
+    EfsHome,
+    ExternalNfsHome,
+    NfsHome,
+    OpenZfsHome,
+    SiteLustre,
+    SiteNfs,
+    Storage,
+)
 
 __all__ = [
     "Access",
@@ -80,6 +89,7 @@ __all__ = [
     "DataClass",
     "DataRepository",
     "DataSet",
+    "DataStaging",
     "DirectConnectSettings",
     "DnsSettings",
     "Efs",

@@ -102,6 +102,24 @@ class LustreClient(Model):
         return self.mirror is not None or bool(self.packages)
 
 
+class DataStaging(Model):
+    """Staging of the data that jobs state: the storage host copies them to where a job runs, and the job is held
+    meanwhile.
+    """
+
+    folder: AbsolutePath = Field(
+        description="folder on the storage host, exported to nodes: a version is FOLDER/CLASS/NAME/VERSION"
+    )
+    mount: AbsolutePath = Field(description="the same folder on nodes")
+    groups: Mapping[Word, Word] = Field(
+        default={},
+        description="group of the storage host and nodes that reads a data class's folder; none: only root reads it",
+    )
+    limit_mbps: float | None = Field(
+        default=None, gt=0, description="bandwidth limit of the transfers in Mbit/s; none: the line is the limit"
+    )
+
+
 class Storage(Model):
     """Storage of both sites. On-prem file systems are the source of truth, and the data hub is the exchange. If the
     services are in AWS, so are home directories.
@@ -120,6 +138,10 @@ class Storage(Model):
         default={}, description="on-prem file systems, by name, that the site's nodes and login hosts mount"
     )
     lustre_client: LustreClient = LustreClient()
+    staging: DataStaging | None = Field(
+        default=None,
+        description="data that jobs state with --comment=data=NAME:VERSION; none: such a comment has no effect",
+    )
 
     def in_aws(self) -> dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs]:
         """Return the file systems in AWS that Landbridge creates, by path inside `storage`."""

@@ -72,6 +72,7 @@ class Commands:
             "ping": self._ping,
             "show": self._show,
             "update": self._update,
+            "release": self._release,
         }
         if verb not in verbs:
             raise CommandError(f"the simulated Slurm has no '{verb}'")
@@ -184,6 +185,14 @@ class Commands:
                 job.eligible = 0.0 if start == "now" else time.mktime(time.strptime(start, "%Y-%m-%dT%H:%M:%S"))
         if errors:
             raise CommandError("\n".join(errors))
+        return ""
+
+    def _release(self, words: list[str], _: list[str]) -> str:
+        for word in words:
+            job = self._slurm.jobs.get(int(word)) if word.isdigit() else None
+            if job is None:
+                raise CommandError(f"Invalid job id specified for job {word}")
+            job.held = False
         return ""
 
     def _node(self, name: str) -> Any:

@@ -94,6 +94,7 @@ class EmbeddedJob:
     eligible: float = 0.0
     comment: str = ""  # the user's
     admin_comment: str = ""
+    held: bool = False  # until `scontrol release`
     history: list[tuple[float, str, str]] = field(default_factory=list)
 
     def become(self, state: str, reason: str = "") -> None:
@@ -151,6 +152,10 @@ class EmbeddedJob:
             "submittime": str(int(self.submitted)),
             "batchflag": "1",  # each job has a script,
             "requeue": "1",  # and is requeued
+            "prioritylong": "0" if self.held else "1",
+            "deadline": "N/A",
+            "comment": self.comment or "(null)",
+            "admin_comment": self.admin_comment or "(null)",
         }
 
 

@@ -11,7 +11,7 @@ def allocate(jobs: Iterable[EmbeddedJob], nodes: Mapping[str, EmbeddedNode]) -> 
     """Give free nodes to waiting jobs in the order of submission; return the jobs that have nodes now."""
     allocated = []
     for job in jobs:
-        if job.state != "PENDING" or time.time() < job.eligible:
+        if job.state != "PENDING" or job.held or time.time() < job.eligible:
             continue
         for group in groups(nodes.values(), job.partition):
             free = sorted((node for node in group if node.free), key=lambda node: "POWERED_DOWN" in node.flags)

@@ -126,8 +126,10 @@ class SimulatedSlurm:
         minutes: int = 60,
         workdir: Path | None = None,
         environment: Mapping[str, str] | None = None,
+        comment: str = "",
+        held: str = "",
     ) -> EmbeddedJob:
-        """Queue a job and return at once. Raise ValueError if no group has enough nodes."""
+        """Queue a job and return at once. `held`: AdminComment of a held job. Raise ValueError if no group has enough nodes."""
         with self.lock:
             number = len(self.jobs) + 1
             directory = self.directory / f"job-{number}"
@@ -147,6 +149,9 @@ class SimulatedSlurm:
                 workdir=(workdir or directory).absolute(),
                 environment=dict(environment or {}),
                 directory=directory,
+                comment=comment,
+                admin_comment=held,
+                held=bool(held),
             )
             if not any(len(group) >= nodes for group in groups(self.nodes.values(), partition)):
                 raise ValueError(f"partition {partition} has no site with {nodes} nodes")

@@ -22,7 +22,15 @@ from landbridge.burst.journal.paths import (
     STATE_DIR,
     prolog_socket,
 )
-from landbridge.burst.model import AccountPolicy, BurstPolicy, LaunchInterface, Offering, PoolPolicy, PromotionPolicy
+from landbridge.burst.model import (
+    AccountPolicy,
+    BurstPolicy,
+    LaunchInterface,
+    Offering,
+    PoolPolicy,
+    PromotionPolicy,
+    StagingPolicy,
+)
 
 MARKETS = ("on-demand", "spot", "capacity-block")
 KINDS = ("capacity_block", "reservation", "reservation_group", "on_demand", "spot")
@@ -143,11 +151,20 @@ def _policy(reader: ConfigReader, top: Mapping[str, Any]) -> BurstPolicy:
             )
             for at, table in reader.list(top, "promotions", _names(PromotionPolicy))
         ),
+        staging=_staging(reader, top) if top.get("staging") is not None else None,
         **optional_values,
     )
     for name in policy.pool_monthly_usd.keys() - policy.pools.keys():
         reader.faults.append(f"pool_monthly_usd.{name}: no pool has this name")
     return policy
+
+
+def _staging(reader: ConfigReader, top: Mapping[str, Any]) -> StagingPolicy:
+    table = reader.table(top["staging"], "staging", _names(StagingPolicy))
+    raw = table.get("partitions")
+    names = reader.table(raw, "staging.partitions", tuple(raw) if isinstance(raw, dict) else ())
+    partitions = {name: reader.words(names, name, "staging.partitions.") for name in names}
+    return StagingPolicy(reader.text(table, "exchange", "staging."), partitions)
 
 
 def _pool(reader: ConfigReader, name: str, raw: Mapping[str, Any]) -> PoolPolicy:

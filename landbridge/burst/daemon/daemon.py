@@ -39,6 +39,7 @@ from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2Vie
 from landbridge.burst.model.errors import AwsError
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.burst.staging.staging_pass import staging_pass
 from landbridge.hostlist import compress
 
 PASS_INTERVAL_SECONDS = 15.0
@@ -131,7 +132,9 @@ class Daemon:
         try:
             if self._may_act():
                 policy = self.config.policy
-                due = one_pass(self._store, self._ec2, slurm, policy, time.time(), observer=self, clock=time.time)
+                data = staging_pass(policy, self._record, self.failed)
+                now, ports = time.time(), (self._store, self._ec2, slurm)
+                due = one_pass(*ports, policy, now, observer=self, clock=time.time, seconds_to_aws=data)
                 if self._collector.due(time.time()) and self.may_continue():
                     self._delete_unattached()
                 self._send_heartbeat()
@@ -160,8 +163,11 @@ class Daemon:
         for error in failures:
             self.failed("ec2", error.code)
         if records:
-            self._store.record(records)
-            self.recorded(tuple(records))
+            self._record(tuple(records))
+
+    def _record(self, records: tuple[DecisionRecord, ...]) -> None:
+        self._store.record(records)
+        self.recorded(records)
 
     # PassObserver.
 

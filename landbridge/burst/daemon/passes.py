@@ -5,9 +5,10 @@ next pass observes in EC2 and Slurm everything that is not in the journal.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Protocol
 
 from landbridge.burst.daemon.execute import MAX_PARALLEL_CALLS, SLURM_FAILED, perform
@@ -31,6 +32,8 @@ from landbridge.burst.slurm.slurm import SlurmError
 
 #: Offerings that one pass may try one after the other.
 MAX_ROUNDS = 16
+#: No job states data.
+NO_DATA: Mapping[int, float | None] = MappingProxyType({})
 
 
 class PassObserver(Protocol):
@@ -81,14 +84,17 @@ def one_pass(
     observer: PassObserver | None = None,
     workers: int = MAX_PARALLEL_CALLS,
     clock: Callable[[], float] | None = None,
+    seconds_to_aws: Mapping[int, float | None] | None = NO_DATA,
 ) -> float | None:
     """Reconcile EC2 with Slurm; return the time of the next pass if it is before the usual one.
 
     A launch with insufficient capacity is tried at the next offering at once, after another observation. `workers=1`
     makes all calls in the order of the actions. `clock`: the current time later in the pass, which may take minutes if
-    AWS does not answer; without it the time stays `now`.
+    AWS does not answer; without it the time stays `now`. `seconds_to_aws`: that of SlurmView.
     """
-    reconcile_round = _Round(store, ec2, slurm, policy, clock or (lambda: now), observer or NullObserver(), workers)
+    reconcile_round = _Round(
+        store, ec2, slurm, policy, clock or (lambda: now), observer or NullObserver(), workers, seconds_to_aws
+    )
     for _ in range(MAX_ROUNDS):
         due, needs_round = reconcile_round.run()
         if not needs_round:
@@ -105,6 +111,7 @@ class _Round:
     clock: Callable[[], float]
     observer: PassObserver
     workers: int
+    seconds_to_aws: Mapping[int, float | None] | None
 
     def run(self) -> tuple[float | None, bool]:
         """Observe, decide and act once; return when the next pass is due, and whether another round has to follow at
@@ -148,7 +155,8 @@ class _Round:
         # A promotion may concern any pending job; else only jobs with a back-off are needed.
         pending, all_pending = frozenset(state.backoffs), bool(self.policy.promotions)
         need_address = sorted(with_duplicates | with_failing)
-        return self.slurm.view(self.policy, pending, need_address, all_pending=all_pending)
+        view = self.slurm.view(self.policy, pending, need_address, all_pending=all_pending)
+        return replace(view, seconds_to_aws=self.seconds_to_aws)
 
     def _act(self, actions: Iterable[Action], state: State) -> bool:
         """Carry out the actions; return whether another round may launch nodes that this one could not."""

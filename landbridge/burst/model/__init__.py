@@ -35,6 +35,7 @@ from landbridge.burst.model.policy import (
     Offering,
     PoolPolicy,
     PromotionPolicy,
+    StagingPolicy,
 )
 from landbridge.burst.model.slurm_view import SlurmJob, SlurmNode, SlurmView
 from landbridge.burst.model.state import (
@@ -98,6 +99,7 @@ __all__ = [
     "SlurmNode",
     "SlurmOrder",
     "SlurmView",
+    "StagingPolicy",
     "State",
     "StatusRead",
     "Terminate",

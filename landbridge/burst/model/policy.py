@@ -87,6 +87,15 @@ class PromotionPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class StagingPolicy:
+    """Staging of the data that jobs state: the folder of the exchange with the mover, and the sites (onprem, aws) at which
+    each partition starts jobs."""
+
+    exchange: str
+    partitions: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class BurstPolicy:
     """Policy: pools, accounts, budgets and times. A job whose account is not in `accounts` is refused (default deny)."""
 
@@ -114,6 +123,7 @@ class BurstPolicy:
     )  # instances at once, by region
     launch_per_second: float = field(default_factory=lambda: float(facts()["launches"]["per_second"]))  # its refill
     promotions: tuple[PromotionPolicy, ...] = ()
+    staging: StagingPolicy | None = None  # None: what jobs state about data has no effect
 
     @property
     def regions(self) -> tuple[str, ...]:

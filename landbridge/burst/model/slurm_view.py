@@ -1,7 +1,7 @@
 """Observed Slurm: jobs and nodes at one time."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,13 @@ class SlurmNode:
 @dataclass(frozen=True, slots=True)
 class SlurmView:
     """View of Slurm at one time: the jobs on or for cloud nodes, and all cloud nodes. It is read after the Ec2View of
-    the same pass."""
+    the same pass.
+
+    `seconds_to_aws`: time until the data that a job states are in AWS, 0 for a job that is not in it. None for a job: the
+    time is not known; None for all: it is not known which jobs state data.
+    """
 
     at: float
     jobs: Mapping[int, SlurmJob]
     nodes: Mapping[str, SlurmNode]
+    seconds_to_aws: Mapping[int, float | None] | None = field(default_factory=dict)

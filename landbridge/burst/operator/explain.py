@@ -66,13 +66,20 @@ class JobExplanation:
 
 
 def explain_job(
-    number: int, job: SlurmJob | None, state: State, policy: BurstPolicy, records: Sequence[DecisionRecord], now: float
+    number: int,
+    job: SlurmJob | None,
+    state: State,
+    policy: BurstPolicy,
+    records: Sequence[DecisionRecord],
+    now: float,
+    data: Sequence[str] = (),
 ) -> JobExplanation:
-    """Return the explanation of a job. `job` is None if Slurm does not have it (any more)."""
+    """Return the explanation of a job. `job` is None if Slurm does not have it (any more). `data`: the state of its data."""
     end = _end(job, records)
     if end is not None:
         state = replace(state, backoffs={})  # it is not tried again
     present = [*_slurm(job, policy, now), *_journal(number, state, now), *_apart(job, state, policy)]
+    present += [ExplanationPoint("data", text) for text in data]
     past = [point for record in records for point in _points(record)]
     codes = _codes(number, job, state, policy, records) if end is None else [*_CODES_TO_CORRECT & {end.code}]
     advice = [ADVICE[code] for code in codes if code in ADVICE] + [ENDED_ADVICE] * (end is not None)

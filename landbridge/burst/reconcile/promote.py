@@ -19,6 +19,9 @@ def promote(observed: Observed, changes: Changes) -> None:
         promotion = next((rule for rule in observed.policy.promotions if rule.partition == job.partition), None)
         if promotion is None or residency.reject_job_if_restricted(observed.policy, job) is not None:
             continue
+        # Data are copied before a node is launched; the copy is requested beside the pass (landbridge/burst/staging).
+        if observed.slurm.seconds_to_aws is None or observed.slurm.seconds_to_aws.get(job.id, 0.0) != 0.0:
+            continue
         backoff = changes.backoffs.get(job.id)
         if backoff is not None and observed.now < backoff.until:
             continue

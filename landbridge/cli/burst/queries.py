@@ -11,7 +11,7 @@ from landbridge.cli.burst.common import ConfigFile, Form, controller
 from landbridge.cli.common import Format, print_json
 
 if TYPE_CHECKING:
-    from landbridge.burst.model import DecisionRecord, Ec2View, SlurmJob
+    from landbridge.burst.model import BurstPolicy, DecisionRecord, Ec2View, SlurmJob
     from landbridge.burst.operator.explain import JobExplanation
     from landbridge.burst.operator.explain_node import NodeExplanation
     from landbridge.burst.operator.status import NodeStatus, PoolStatus
@@ -103,7 +103,8 @@ def why(name: JobOrNode, config: ConfigFile = None, form: Form = Format.TEXT) ->
         explanation: JobExplanation | NodeExplanation
         if name.isdigit():
             job = int(name)
-            explanation = explain_job(job, _job(job), state, policy, store.records(job, 200), now)
+            records, data = store.records(job, 200), _data(job, policy, now)
+            explanation = explain_job(job, _job(job), state, policy, records, now, data)
         else:
             view = slurm.view(policy, pending=())
             explanation = explain_node(name, view, state, policy, store.records(limit=RECORDS))
@@ -119,6 +120,21 @@ def why(name: JobOrNode, config: ConfigFile = None, form: Form = Format.TEXT) ->
         for action in explanation.do:
             typer.echo(f"to do: {action}" if explanation.known else action)
     raise typer.Exit(0 if explanation.known else 1)
+
+
+def _data(job: int, policy: "BurstPolicy", now: float) -> "tuple[str, ...]":
+    """Return the state of the data that a pending job states."""
+    from pathlib import Path
+
+    from landbridge.burst.staging.decide import explain_data
+    from landbridge.burst.staging.queue import data_jobs
+    from landbridge.staging.exchange import read_reports
+
+    if policy.staging is None:
+        return ()
+    stated = next((each for each in data_jobs() if each.id == job), None)
+    reports = read_reports(Path(policy.staging.exchange))
+    return () if stated is None else explain_data(stated, reports, policy, policy.staging, now)
 
 
 def history(

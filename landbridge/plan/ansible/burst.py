@@ -19,9 +19,11 @@ from landbridge.plan.instances.rates import worst_rate
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.outputs import PoolOutput, StackOutputs
 from landbridge.plan.placement.residency import account_residencies
+from landbridge.plan.site.data_exchange import data_staging, exchange_folder
 from landbridge.plan.slurm.controller_pair import state_folder
 from landbridge.plan.slurm.jobs.promotions import promotions
-from landbridge.plan.slurm.partitions import OPERATORS
+from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
+from landbridge.plan.slurm.partitions import OPERATORS, partition_sites
 
 
 def node_prefix(pool: str) -> str:
@@ -76,6 +78,7 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
             {"partition": partition, "partitions": list(others), "wait_seconds": seconds}
             for partition, others, seconds in promotions(environment)
         ],
+        **_staging(environment),
         "pools": {
             name: _pool(environment, pools[name], outputs)
             for name, pool_outputs in sorted(outputs.pools.items())
@@ -83,6 +86,15 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
             if name in pools and pool_outputs.subnets
         },
     }
+
+
+def _staging(environment: Environment) -> dict[str, Any]:
+    """Return the settings of data staging: the folder of the exchange, and the sites of each partition."""
+    if data_staging(environment) is None:
+        return {}
+    sites = partition_sites(environment, (*onprem_nodes(environment), *cloud_nodes(environment)))
+    partitions = {name: sorted(places, reverse=True) for name, places in sorted(sites.items())}
+    return {"staging": {"exchange": exchange_folder(environment), "partitions": partitions}}
 
 
 def _credentials_file(environment: Environment) -> str | None:

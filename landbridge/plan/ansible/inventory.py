@@ -9,6 +9,7 @@ from typing import Any
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment, NfsHome
 from landbridge.plan.ansible.burst import aws_endpoint, burst_config
+from landbridge.plan.ansible.data_mover import data_mover_variables
 from landbridge.plan.ansible.efs_utils import efs_variables
 from landbridge.plan.ansible.existing_slurm import cloud_node_variables as existing_node_variables
 from landbridge.plan.ansible.existing_slurm import existing_host_variables
@@ -33,6 +34,7 @@ from landbridge.plan.network.hosts import (
 )
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.containers import container_folder, container_variables
+from landbridge.plan.site.data_exchange import data_staging, exchange_export, exchange_folder, exchange_mounts
 from landbridge.plan.site.firewall import firewall_variables, node_updates
 from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
 from landbridge.plan.site.health import expected_of, health_variables
@@ -53,7 +55,7 @@ from landbridge.plan.site.site_tls import certificate_variables, site_tls_variab
 from landbridge.plan.site.ssh_access import ssh_target
 from landbridge.plan.site.user_accounts import home_server_account_variables, user_account_variables
 from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
-from landbridge.plan.slurm.controller_pair import SHARED, shared_state, state_export, state_variables
+from landbridge.plan.slurm.controller_pair import SHARED, SLURM_UID, shared_state, state_export, state_variables
 from landbridge.plan.slurm.files import slurm_files
 from landbridge.plan.slurm.jobs.accounts import accounts, capped, limited, qualities
 from landbridge.plan.slurm.jobs.prolog_epilog import PROGRAM as JOB_PROGRAM
@@ -147,6 +149,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
     if host.name == home_creator(environment):
         variables |= aws_home_variables(environment, outputs)
+    variables |= data_mover_variables(environment, host.name, outputs)
     variables |= certificate_variables(environment, host.name)
     return variables | site_dns_host(environment, host) | existing_host_variables(environment, host)
 
@@ -211,12 +214,16 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
 
 
 def _controller(environment: Environment) -> Variables:
+    state = state_variables(environment)
+    # A controller pair has a mount for its state already.
+    mounts = [*state.pop("landbridge_controller_mounts", []), *exchange_mounts(environment)]
     return {
         "slurm_controller_files": slurm_files(environment),
         "slurm_controller_scripts": [JOB_PROGRAM],
         "slurm_controller_start_settings": restart_settings(environment, "slurmctld"),
         "slurm_controller_cluster": environment.name,
-        **state_variables(environment),
+        **state,
+        **({"landbridge_controller_mounts": mounts} if mounts else {}),
         "slurm_controller_database_host": service_hosts(environment).database
         if has_accounting_storage(environment)
         else "",
@@ -254,11 +261,12 @@ def _nfs_server(environment: Environment) -> Variables:
     if not isinstance(home, NfsHome):
         return {}
     state_exports, folders = state_export(environment)
+    exchange_exports, exchange_folders = exchange_export(environment, SLURM_UID)
     homes = [{"path": f"{home.export}/{user.name}", "owner": user.uid} for user in environment.users]
     return {
         "nfs_server_implementation": home.server,
-        "nfs_server_exports": [*home_exports(environment), *state_exports],
-        "nfs_server_homes": [*homes, *folders],
+        "nfs_server_exports": [*home_exports(environment), *state_exports, *exchange_exports],
+        "nfs_server_homes": [*homes, *folders, *exchange_folders],
         "mlflow_clients_home_root": home.export,
         **home_server_account_variables(environment),
     }
@@ -273,6 +281,8 @@ def _burst(environment: Environment, outputs: StackOutputs | None) -> Variables:
         variables["burst_metadata"] = True
     if shared_state(environment) is not None:
         variables["burst_snapshot_mount"] = SHARED
+    if data_staging(environment) is not None:
+        variables["burst_exchange_mount"] = exchange_folder(environment).rpartition("/")[0]
     if outputs is not None:
         variables["burst_config"] = burst_config(environment, outputs)
         variables["burst_key_secret"] = outputs.secrets.slurm_key

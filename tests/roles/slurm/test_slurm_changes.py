@@ -1,6 +1,7 @@
 """A real slurmctld with the planned files: the jobs and the changes of jobs that it refuses."""
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from landbridge.burst.staging.queue import data_format, jobs_of
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.staging.statement import HELD_PREFIX
 from sandbox.demo.cluster import wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -76,6 +79,7 @@ def chosen(release: str, changes: Mapping[DataPath, Any]) -> Environment:
         ("placement", "classes"): {
             "baseline": {"accounts": ["vision"], "names": ["train-*"], "comments": ["*steady*"]}
         },
+        ("storage", "staging"): {"folder": "/export/home/datasets", "mount": "/home/datasets"},
         CONF: {**dict.fromkeys(ABSENT), "SlurmdParameters": "config_overrides"},
     }
     return environment({**site_changes, **changes})
@@ -161,6 +165,29 @@ def test_the_labels_of_a_job_select_its_workload_class(site: Site) -> None:
     code, output = update_job(site, f"jobid={others[0]} partition=p5,gpu comment=steady", "root")
     assert code != 0 and "class 'baseline'" in output, output
     site.run(f"scancel {at_home} {' '.join(others)}")
+
+
+def test_a_job_that_states_data_is_held_until_the_controller_releases_it(site: Site) -> None:
+    words = "--parsable --mem=100 -A vision -p onprem --comment=data=corpus:1 --deadline=now+2hours -t 5"
+    code, answer = site.ask(f"sbatch {words} --wrap true", "alice")
+    assert code == 0 and "landbridge: the job is held until its data are where it runs: corpus:1" in answer
+    (job,) = [line for line in answer.splitlines() if line.isdigit()]
+    form = shlex.quote(f"--Format={data_format('|x|')}")
+    queue = site.run(f"env SLURM_TIME_FORMAT=%s squeue --noheader --all --states=PENDING {form}")
+    (stated,) = [each for each in jobs_of(queue, "|x|") if each.id == int(job)]
+    assert (stated.data, stated.is_held, stated.partition, stated.account) == (("corpus:1",), True, "onprem", "vision")
+    assert stated.deadline is not None and stated.minutes == 5 and stated.note.startswith(HELD_PREFIX)
+    for command in (f"release {job}", f"update jobid={job} comment=data=other:1", f"update jobid={job} partition=p5"):
+        code, answer = site.ask(f"scontrol {command}", "alice")
+        assert code != 0 and "landbridge: " in answer, f"{command}: {answer}"
+    # As the burst controller: by the account of slurmctld.
+    site.run(f"scontrol update jobid={job} admincomment='{HELD_PREFIX}text'", "slurm")
+    site.run(f"scontrol release {job}", "slurm")
+    wait_for(
+        "the end of the job", lambda: site.run(f"scontrol show job {job}"), lambda shown: "JobState=COMPLETED" in shown
+    )
+    code, answer = site.ask("sbatch -A vision -p onprem --comment=data=corpus --wrap true", "alice")
+    assert code != 0 and "'corpus' is not NAME:VERSION" in answer
 
 
 def update_job(site: Site, change: str, user: str) -> tuple[int, str]:

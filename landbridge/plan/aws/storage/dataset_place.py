@@ -32,6 +32,11 @@ def mover_fault(outputs: StackOutputs, caller: str) -> Finding | None:
     if role is None:
         message = "the environment has no role for moving data: its services are in AWS, or its Slurm was adopted"
         return Finding("dataset-role", message)
+    return session_fault(role, caller)
+
+
+def session_fault(role: str, caller: str) -> Finding | None:
+    """Return the finding if credentials (an ARN) are not a session of a role."""
     # An ARN of a session has the role's name without its path.
     session = f"{role.replace(':iam:', ':sts:').partition(':role/')[0]}:assumed-role/{role.rpartition('/')[2]}/"
     if caller.startswith(session):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from landbridge.environment import Environment
 from landbridge.environment.base import SITES, Site
+from landbridge.plan.slurm.jobs.data_lua import data_section
 from landbridge.plan.slurm.jobs.lua_text import lua_set, lua_table, lua_text
 from landbridge.plan.slurm.jobs.workload_lua import workload_section
 from landbridge.plan.slurm.nodes import Nodes
@@ -127,4 +128,4 @@ def job_submit_lua(environment: Environment, nodes: Sequence[Nodes]) -> str:
         }
         lines.append(f"  [{lua_text(name.lower())}] = {lua_table(fields.items())},")
     workloads = workload_section(environment, _WORDS)
-    return "\n".join([*lines, "}", _LOGIC.strip("\n")]) + "\n" + workloads + _END
+    return "\n".join([*lines, "}", _LOGIC.strip("\n")]) + "\n" + workloads + data_section(environment) + _END

@@ -1,0 +1,48 @@
+"""Pass about data: read Slurm's queue and the mover's reports, decide, write the requests, release jobs.
+
+It may be interrupted at any point: jobs are held in Slurm itself, and the next pass decides again from the same facts.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from landbridge.burst.model import BurstPolicy, DecisionRecord
+from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.burst.staging import queue
+from landbridge.burst.staging.decide import decide_staging
+from landbridge.staging.exchange import read_reports, write_requests
+
+Record = Callable[[tuple[DecisionRecord, ...]], None]
+
+
+def staging_pass(
+    policy: BurstPolicy, record: Record, failed: Callable[[str, str], None]
+) -> Mapping[int, float | None] | None:
+    """Carry out one pass; return the seconds until the data of jobs are in AWS. None: Slurm does not tell which jobs state data."""
+    staging = policy.staging
+    if staging is None:
+        return {}
+    folder = Path(staging.exchange)
+    try:
+        jobs = queue.data_jobs()
+    except SlurmError as error:
+        failed("slurm", str(error))
+        return None
+    now = time.time()
+    decision = decide_staging(jobs, read_reports(folder), policy, staging, now)
+    try:
+        write_requests(folder, decision.requests)
+    except OSError as error:
+        failed("staging", f"{folder}: {error.strerror or error}")
+    errors = queue.release(decision.releases) | queue.write_notes(decision.notes)
+    for text in dict.fromkeys(errors.values()):
+        failed("slurm", text)
+    records = tuple(
+        DecisionRecord(now, "data", (change.job,), text=change.text)
+        for change in (*decision.releases, *decision.notes)
+        if change.job not in errors
+    )
+    if records:
+        record(records)
+    return decision.seconds_to_aws

@@ -1,0 +1,222 @@
+"""Mover: it reads the requests of the burst controller, copies data, and reports. It may be killed at any point.
+
+Nothing but the bucket, the folder and the requests decides what is copied: a repeated run continues from them.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from landbridge.aws_api.objects import DataAccess, ObjectBucket, TransferRate
+from landbridge.aws_api.refusal import AwsRefusal
+from landbridge.datasets import DATASET_FILE, DatasetManifest, files_prefix, parse_reference
+from landbridge.findings import FindingsError
+from landbridge.live.datasets import ContentStore, TransferLedger, bytes_to_read, find_manifest, stage
+from landbridge.live.staging.cloud_files import absent_files, has_cloud_files, write_cloud_files
+from landbridge.live.staging.config import MoverClass, MoverConfig
+from landbridge.live.staging.rate import measured_rate
+from landbridge.plan.aws.storage.dataset_place import session_fault
+from landbridge.staging.exchange import read_requests, write_reports
+from landbridge.staging.places import DataReport, DatasetPlace
+
+#: Commands in the ledger.
+TO_AWS, TO_SITE = "place", "stage"
+#: Seconds between two reports of a transfer that runs.
+REPORT_SECONDS = 5.0
+#: Seconds until a place is tried again that could not be copied because of its content.
+RETRY_SECONDS = 600.0
+_GB = 2**30
+
+
+class Mover:
+    """Mover of one site."""
+
+    def __init__(self, config: MoverConfig, log: Callable[[str], None]) -> None:
+        self._config, self._log = config, log
+        self._ledger = TransferLedger(config.ledger)
+        self._access = DataAccess(config.region, config.endpoint, config.profile, config.credentials, config.fips)
+        self._manifests: dict[tuple[str, str], DatasetManifest] = {}
+        self._failed: dict[DatasetPlace, tuple[float, str]] = {}
+        self._reports: dict[DatasetPlace, DataReport] = {}
+        self._reported_at = 0.0
+
+    def cycle(self) -> bool:
+        """Report every requested place, and copy the first one that is absent; return true if one was copied."""
+        requests = read_requests(self._config.exchange) or {}
+        self._reports = {place: self._inspect(place) for place in requests}
+        self._write()
+        for place, copy in requests.items():
+            if copy and self._reports[place].state == "absent" and not self._reports[place].text:
+                return self._move(place)
+        return False
+
+    def _move(self, place: DatasetPlace) -> bool:
+        self._log(f"{place.dataset}: copy to {place.site}")
+        before = self._reports[place]
+        left = before.left
+
+        def advance(count: int) -> None:
+            nonlocal left
+            left = max(0, left - count)
+            if time.monotonic() - self._reported_at >= REPORT_SECONDS:
+                seconds = before.seconds * left / before.left if before.seconds is not None and before.left else None
+                self._reports[place] = replace(before, state="moving", left=left, seconds=seconds)
+                self._write()
+
+        self._reports[place] = replace(before, state="moving")
+        self._write()
+        try:
+            self._copy(place, advance)
+        except FindingsError as error:
+            self._failed[place] = (time.monotonic() + RETRY_SECONDS, "; ".join(f.message for f in error.findings))
+        except (AwsRefusal, OSError) as error:
+            self._log(f"{place.dataset}: {error}")
+            self._reports[place] = replace(before, text=str(error))
+            self._write()
+            return False
+        self._reports[place] = self._inspect(place)
+        self._write()
+        self._log(f"{place.dataset} at {place.site}: {self._reports[place].state} {self._reports[place].text}".rstrip())
+        return True
+
+    def _copy(self, place: DatasetPlace, advance: Callable[[int], None]) -> None:
+        role = self._config.role
+        fault = None if role is None else session_fault(role, self._access.caller())
+        if fault is not None:
+            raise FindingsError([fault])
+        rate = None if self._config.limit_mbps is None else self._config.limit_mbps * 1e6 / 8
+        to_aws = place.site == "aws"
+        bucket = self._bucket(place.data_class, TransferRate(rate), None if to_aws else advance)
+        manifest = self._manifest(place, bucket)
+        if manifest is None:
+            return
+        command = TO_AWS if to_aws else TO_SITE
+        facts = {"command": command, "dataset": place.dataset, "data_class": place.data_class, "user": "mover"}
+        transfer = self._ledger.begin({**facts, "usd": self._reports[place].usd})
+        began = time.monotonic()
+        if to_aws:
+            files = write_cloud_files(bucket, manifest, advance)
+            moved = {"bytes": files.size, "read_bytes": files.read_bytes(manifest), "files": files.files}
+        else:
+            staged = stage(bucket, manifest, self._folder(place), self._store(place))
+            moved = {"bytes": manifest.content.size, "read_bytes": staged.read_bytes, "links": staged.links}
+        self._ledger.end(
+            transfer, {**moved, "seconds": round(time.monotonic() - began, 3), "calls": dict(bucket.calls)}
+        )
+
+    def _inspect(self, place: DatasetPlace) -> DataReport:
+        """Return the report of a place by the bucket and the folder."""
+        known = self._config.classes.get(place.data_class)
+        if known is None:
+            return DataReport("refused", text=f"no data class {place.data_class or '(none)'} is known to the mover")
+        if place.site not in known.sites:
+            words = "in AWS" if place.site == "aws" else "at the site"
+            return DataReport("refused", text=f"data of class {place.data_class} may not be {words}")
+        failed = self._failed.get(place)
+        if failed is not None and time.monotonic() < failed[0]:
+            return DataReport("refused", text=failed[1])
+        try:
+            return self._at_site(place, known) if place.site == "onprem" else self._in_aws(place, known)
+        except FindingsError as error:
+            return DataReport("refused", text="; ".join(finding.message for finding in error.findings))
+        except ValueError as error:
+            return DataReport("refused", text=str(error))  # no name of a dataset
+        except (AwsRefusal, OSError) as error:
+            return DataReport("absent", text=str(error))
+
+    def _at_site(self, place: DatasetPlace, known: MoverClass) -> DataReport:
+        name, version = parse_reference(place.dataset)
+        folder, path = self._folder(place), f"{self._config.mount}/{place.data_class}/{name}/{version}"
+        if known.bucket is None:
+            # Data that may not be in AWS have no manifest: the site's own programs put the folder there.
+            return (
+                DataReport("present", path=path)
+                if folder.is_dir()
+                else DataReport("refused", text=f"{folder} does not exist, and its class has no bucket")
+            )
+        if _is_described(folder, name, version or ""):
+            return DataReport("present", path=path)
+        bucket = self._bucket(place.data_class)
+        manifest = self._manifest(place, bucket)
+        if manifest is None:
+            return self._unknown(place)
+        objects, size = bytes_to_read(manifest, self._store(place))
+        usd = self._usd(reads=objects + 1, writes=0, bytes_out=size)
+        return DataReport("absent", manifest.content.size, size, self._seconds(TO_SITE, size), usd, path)
+
+    def _in_aws(self, place: DatasetPlace, known: MoverClass) -> DataReport:
+        if known.bucket is None:
+            return DataReport("refused", text=f"the stack has no bucket of class {place.data_class}")
+        bucket = self._bucket(place.data_class)
+        manifest = self._manifest(place, bucket)
+        if manifest is None:
+            return self._unknown(place)
+        prefix = files_prefix(manifest.content.name, manifest.version).rstrip("/")
+        path = f"s3://{known.bucket}/{prefix}" if known.mount is None else f"{known.mount.rstrip('/')}/{prefix}"
+        size = manifest.content.size
+        if has_cloud_files(bucket, manifest):
+            return DataReport("present", size, 0, 0.0, 0.0, path)
+        absent = absent_files(bucket, manifest)
+        blocks = len(manifest.content.unique_blocks)
+        usd = self._usd(reads=2 * blocks, writes=absent.files + 2 * blocks, bytes_out=absent.read_bytes(manifest))
+        return DataReport("absent", size, absent.size, self._seconds(TO_AWS, absent.size), usd, path)
+
+    def _unknown(self, place: DatasetPlace) -> DataReport:
+        return DataReport("refused", text=f"no dataset {place.dataset} is in the bucket of class {place.data_class}")
+
+    def _manifest(self, place: DatasetPlace, bucket: ObjectBucket) -> DatasetManifest | None:
+        """Return a version's manifest; it never changes, so it is read once. Raises AwsRefusal and FindingsError."""
+        key = (place.data_class, place.dataset)
+        if key not in self._manifests:
+            name, version = parse_reference(place.dataset)
+            manifest = find_manifest(bucket, name, version)
+            if manifest is None:
+                return None
+            self._manifests[key] = manifest
+        return self._manifests[key]
+
+    def _bucket(
+        self, data_class: str, rate: TransferRate | None = None, progress: Callable[[int], None] | None = None
+    ) -> ObjectBucket:
+        name = self._config.classes[data_class].bucket or ""
+        return self._access.bucket(name, self._config.workers, rate or TransferRate(None), progress)
+
+    def _folder(self, place: DatasetPlace) -> Path:
+        name, version = parse_reference(place.dataset)
+        return self._config.folder / place.data_class / name / (version or "")
+
+    def _store(self, place: DatasetPlace) -> ContentStore:
+        return ContentStore(self._config.folder / place.data_class / ".store")
+
+    def _seconds(self, command: str, size: int) -> float | None:
+        limit = None if self._config.limit_mbps is None else self._config.limit_mbps * 1e6 / 8
+        rate = measured_rate(self._ledger, command, limit)
+        return 0.0 if size == 0 else None if rate is None else size / rate
+
+    def _usd(self, *, reads: int, writes: int, bytes_out: int) -> float | None:
+        prices = self._config.usd_1000_reads, self._config.usd_1000_writes, self._config.usd_gb_out
+        amounts = reads / 1000, writes / 1000, bytes_out / _GB
+        products = [
+            0.0 if not amount else None if price is None else price * amount
+            for price, amount in zip(prices, amounts, strict=True)
+        ]
+        return None if None in products else sum(product or 0.0 for product in products)
+
+    def _write(self) -> None:
+        """Write the reports; a folder that does not answer is tried again with the next report."""
+        self._reported_at = time.monotonic()
+        try:
+            write_reports(self._config.exchange, self._reports)
+        except OSError as error:
+            self._log(f"{self._config.exchange}: {error.strerror or error}")
+
+
+def _is_described(folder: Path, name: str, version: str) -> bool:
+    """Return true if a folder is this version. It appears complete, by rename."""
+    try:
+        described: Mapping[str, object] = json.loads((folder / DATASET_FILE).read_text())
+        return (described["name"], described["version"]) == (name, version)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,142 @@
+"""Mover with the emulated AWS: copies to both sites, refusals, and processes that are killed at a number of requests."""
+
+import dataclasses
+import json
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from landbridge.datasets import DATASET_FILE, object_key
+from landbridge.live.datasets import find_manifest
+from landbridge.staging.places import DatasetPlace
+from sandbox.demo.cluster import wait_for
+from tests.thorough import LONG
+from tests.unit.live.datasets.conftest import ROOT, SMALL, contents
+from tests.unit.live.staging.conftest import MoverHost
+
+IN_AWS, AT_SITE = DatasetPlace("corpus:v1", "internal", "aws"), DatasetPlace("corpus:v1", "internal", "onprem")
+PREFIX = "datasets/files/corpus/v1/"
+
+
+def files_in_aws(mover: MoverHost) -> dict[str, bytes]:
+    bucket = mover.host.operator
+    keys = mover.host.keys(PREFIX)
+    return {key.removeprefix(PREFIX): bucket.get(key) or b"" for key in keys if not key.endswith(DATASET_FILE)}
+
+
+def test_data_are_copied_to_both_sites_once(mover: MoverHost, source: Path) -> None:
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS, AT_SITE)
+    mover.run()
+    expected = contents(source)
+    assert files_in_aws(mover) == {path: body for path, (body, _) in expected.items()}
+    assert contents(mover.config.folder / "internal/corpus/v1") == expected
+    assert mover.report(IN_AWS).path == "/fsx/internal/datasets/files/corpus/v1"
+    assert mover.report(AT_SITE).path == "/home/datasets/internal/corpus/v1"
+    bucket = mover.host.operator
+    described = json.loads(bucket.get(PREFIX + DATASET_FILE) or b"")
+    assert (described["name"], described["version"]) == ("corpus", "v1")
+    executable = bucket.head(PREFIX + "run.sh")
+    assert executable is not None and executable.metadata["file-permissions"] == "0100555"
+    lines = [json.loads(line) for line in mover.config.ledger.read_text().splitlines()]
+    assert [(line["event"], line.get("command")) for line in lines] == [
+        *[("begin", "place"), ("end", None), ("begin", "stage"), ("end", None)]
+    ]
+    mover.run()
+    assert len(mover.config.ledger.read_text().splitlines()) == len(lines)
+
+
+def test_s3_copies_large_files_itself(mover: MoverHost, tmp_path: Path) -> None:
+    folder = tmp_path / "large"
+    folder.mkdir()
+    body = b"".join(bytes([number]) * 2**20 for number in range(11))
+    (folder / "shard").write_bytes(body)
+    (folder / "small").write_bytes(b"small")
+    (folder / "tiny").write_bytes(b"t")
+    facts = SMALL.model_copy(update={"block_mib": SMALL.block_mib.model_copy(update={"value": 5})})
+    mover.host.put(folder, version="v1", facts=facts)
+    mover.request(IN_AWS)
+    mover.run()
+    assert files_in_aws(mover) == {"shard": body, "small": b"small", "tiny": b"t"}
+    (end,) = [line for line in map(json.loads, mover.config.ledger.read_text().splitlines()) if line["event"] == "end"]
+    assert end["read_bytes"] == 6 and end["bytes"] == len(body) + 6
+    assert end["calls"]["upload_part_copy"] == 3
+
+
+def test_an_estimate_copies_nothing(mover: MoverHost, source: Path) -> None:
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS, AT_SITE, copy=False)
+    mover.run(limit_mbps=8.0)
+    size = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
+    report = mover.report(AT_SITE)
+    assert (report.state, report.size, report.left) == ("absent", size, size)
+    assert report.seconds == size / 1e6
+    assert report.usd == pytest.approx(0.09 * size / 2**30 + 0.0004 * 8 / 1000)
+    assert mover.host.keys(PREFIX) == []
+
+
+REFUSALS = {
+    DatasetPlace("absent:v1", "internal", "aws"): "no dataset absent:v1 is in the bucket",
+    DatasetPlace("corpus:v2", "internal", "onprem"): "no dataset corpus:v2",
+    DatasetPlace("corpus:v1", "restricted", "aws"): "data of class restricted may not be in AWS",
+    DatasetPlace("corpus:v1", "restricted", "onprem"): "does not exist, and its class has no bucket",
+    DatasetPlace("../x:v1", "internal", "onprem"): "is not a name of a dataset",
+    DatasetPlace("corpus:v1", "", "aws"): "no data class (none)",
+}
+
+
+def test_a_refusal_has_its_reason(mover: MoverHost) -> None:
+    # The site's own programs put the folders of a class without a bucket.
+    (mover.config.folder / "restricted/scans/1").mkdir(parents=True)
+    scans = DatasetPlace("scans:1", "restricted", "onprem")
+    mover.request(*REFUSALS, scans)
+    mover.run()
+    for place, text in REFUSALS.items():
+        report = mover.report(place)
+        assert report.state == "refused" and text in report.text
+    assert mover.report(scans).state == "present"
+
+
+def test_a_damaged_object_is_refused_and_nothing_is_visible(mover: MoverHost, source: Path) -> None:
+    mover.host.put(source, version="v1")
+    manifest = find_manifest(mover.host.operator, "corpus", "v1")
+    assert manifest is not None
+    key = object_key(manifest.content.blocks[-1].sha256)
+    mover.host.operator.put(key, b"other", "d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa")
+    # Other credentials cannot read it: the place is absent, and is tried again.
+    mover.request(IN_AWS)
+    mover.run(profile="default", credentials=str(mover.host.folder / "absent"))
+    assert mover.report(IN_AWS).state == "absent" and mover.report(IN_AWS).text
+    mover.run()
+    assert mover.report(IN_AWS).state == "refused" and "damaged" in mover.report(IN_AWS).text
+    assert PREFIX + DATASET_FILE not in mover.host.keys(PREFIX)
+
+
+KILLS = random.Random(20).sample(range(1, 40), 6 if LONG else 1)
+
+
+@pytest.mark.parametrize("calls", KILLS)
+def test_a_killed_mover_continues(mover: MoverHost, source: Path, calls: int) -> None:
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS)
+    cloud = mover.host.cloud
+    cloud.control(reset=True, faults={"s3:PUT": [{"times": calls}, {"hold": 3600, "cut": True}]})
+    command = [sys.executable, "-m", "landbridge.live.staging.service", "--config", str(mover.config_file), "--once"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    wait_for("the held call", lambda: cloud.control()["held"], {"s3:PUT": 1}.__eq__)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    cloud.control(reset=True)
+    present = mover.host.keys(PREFIX)
+    assert PREFIX + DATASET_FILE not in present and len(present) >= calls
+    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
+    assert mover.report(IN_AWS).state == "present"
+    assert files_in_aws(mover) == {path: body for path, (body, _) in contents(source).items()}
+    # A file that was complete is not written again.
+    written = int(cloud.control()["calls"]["s3:PUT"])
+    assert written <= len(contents(source)) + 1 - len(present)
+    assert dataclasses.asdict(mover.report(IN_AWS))["left"] == 0
