@@ -24,7 +24,7 @@ class GeneratedSecret(Facts):
     length: int = 0
     characters: Literal["mixed", "typed"] = "mixed"
     use: str
-    per: Literal["site", "server", "user"] = "site"
+    per: Literal["site", "server", "user", "class", "store"] = "site"
 
     @property
     def alphabet(self) -> str:
@@ -56,6 +56,7 @@ def site_secrets() -> SiteSecrets:
 def form_of(name: str) -> GeneratedSecret | None:
     """Return the form of a generated secret by its name, mlflow-user-bob for the user bob; None for another name."""
     for known, form in site_secrets().generated.items():
-        if (name == known and form.per != "user") or (form.per != "site" and name.startswith(f"{known}-")):
+        is_alone = form.per not in ("user", "class")
+        if (name == known and is_alone) or (form.per not in ("site", "store") and name.startswith(f"{known}-")):
             return form
     return None

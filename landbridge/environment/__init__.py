@@ -57,6 +57,7 @@ from landbridge.environment.model import (
 from landbridge.environment.onprem.costs import Costs, Financing, Goodput, OwnedNode, Power, Staff
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
+from landbridge.environment.onprem.object_store import ObjectStore
 from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, SiteServices
 from landbridge.environment.placement import DataSet, PlacementPolicy, WorkloadClass, WorkloadClasses
 from landbridge.environment.slurm.qos import Qos
@@ -130,6 +131,7 @@ __all__ = [
     "NicPolicy",
     "NodeGroup",
     "ObjectLock",
+    "ObjectStore",
     "OnDemand",
     "OnPrem",
     "OpenZfsHome",

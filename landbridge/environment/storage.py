@@ -9,6 +9,7 @@ from landbridge.environment.aws.data_hub import S3DataHub
 from landbridge.environment.aws.existing_file_systems import ExistingLustre, ExistingShare
 from landbridge.environment.aws.file_systems import CloudShare, Efs, FsxLustre, FsxOpenZfs
 from landbridge.environment.base import AbsolutePath, Model, Text, Url, Word
+from landbridge.environment.onprem.object_store import ObjectStore
 
 
 class NfsHome(Model):
@@ -141,6 +142,9 @@ class Storage(Model):
     staging: DataStaging | None = Field(
         default=None,
         description="data that jobs state with --comment=data=NAME:VERSION; none: such a comment has no effect",
+    )
+    object_store: ObjectStore | None = Field(
+        default=None, description="object store of the site; none: no data class has a bucket on-prem"
     )
 
     def in_aws(self) -> dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs]:

@@ -51,7 +51,7 @@ def signing_helper() -> Ability:
 
     try:
         helper.build()
-    except helper.HelperError as error:
+    except helper.BuildError as error:
         return Ability("signing helper", False, str(error))
     return Ability("signing helper", True, "")
 

@@ -97,11 +97,14 @@ class SiteServices(Model):
         default="gw01", description="this site's end of the link to AWS; a list of two hosts: two gateways"
     )
     mlops: HostName = Field(default="mlops01", description="MLflow and its database")
+    object_store: HostName | None = Field(
+        default=None, description="S3 object store, if storage.object_store is set; none: the storage host"
+    )
 
     def hosts(self) -> tuple[str, ...]:
         """Return the service hosts without duplicates, in the order of the fields."""
         named = [*self.controller, self.database, *self.login, self.storage, *self.gateways, self.mlops]
-        return tuple(dict.fromkeys(named))
+        return tuple(dict.fromkeys([*named, *([self.object_store] if self.object_store is not None else [])]))
 
     @property
     def gateways(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ class Assumption:
 
 
 _ALWAYS = (
-    "AWS, Slurm, NFS, nftables and MLflow do what their configuration says; IAM decides as its documentation describes",
+    "AWS, Slurm, NFS, nftables, MLflow and the object store do what their configuration says; IAM decides as its documentation describes",
     "root of each host, and the AWS account's administrators, are trusted",
     "people and programs store data of a class only with that class's account, and in its places",
     "names, comments and paths of jobs, names of accounts, tags and metric labels contain no data",

@@ -15,6 +15,7 @@ from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_secu
 from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
+from landbridge.plan.network.object_store import replicated_classes, store_buckets
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.placement.residency import AccountResidency, account_residencies
 from landbridge.plan.site.firewall import FirewallRule, firewall_rules
@@ -55,6 +56,15 @@ class MlflowForm:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreForm:
+    """Bucket of the site's object store, and the classes whose accounts its policy names."""
+
+    name: str
+    data_class: str
+    admits: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class DataCopy:
     """Copy that a service of AWS makes by itself: a replica or a backup. `source` and `key` are keys of places."""
 
@@ -79,7 +89,7 @@ class LogSink:
 @dataclass(frozen=True, slots=True)
 class CompiledForms:
     """Compiled forms that the proof reads. `tracking`: MLflow's URI by account. `moved`: the classes that the data mover
-    copies. `networks`: CIDR blocks of nodes in AWS by region. `exports`: networks to which homes are exported; None: the
+    copies; `replicated`: those that the object store copies. `networks`: CIDR blocks of nodes in AWS by region. `exports`: networks to which homes are exported; None: the
     NFS server is not configured by Landbridge, or there is none. `submit`: None if there is no job_submit.lua.
     """
 
@@ -100,6 +110,8 @@ class CompiledForms:
     egress: Mapping[str, tuple[SecurityGroupRule, ...]]
     copies: tuple[DataCopy, ...]
     logs: tuple[LogSink, ...]
+    stores: tuple[StoreForm, ...]
+    replicated: frozenset[str]
 
     @property
     def services_location(self) -> str:
@@ -139,6 +151,8 @@ def compiled_forms(environment: Environment) -> CompiledForms:
         {region: pool_security_group_rules(settings) for region, settings in regions.items()},
         _copies(environment, buckets),
         _logs(environment),
+        _stores(environment),
+        frozenset(replicated_classes(environment)),
     )
 
 
@@ -196,3 +210,21 @@ def _logs(environment: Environment) -> tuple[LogSink, ...]:
     path: DataPath = ("mlops", "sagemaker")
     sources = tuple(f"sagemaker-{name}" for name in job_classes(environment))
     return (LogSink("/aws/sagemaker/TrainingJobs", environment.region, sources, path),)
+
+
+def _stores(environment: Environment) -> tuple[StoreForm, ...]:
+    buckets = store_buckets(environment)
+    classes = {account.access_key: account.data_class for bucket in buckets for account in bucket.accounts}
+    return tuple(
+        StoreForm(
+            bucket.name,
+            bucket.data_class,
+            frozenset(
+                classes.get(key, key)
+                for statement in bucket.policy["Statement"]
+                if statement["Effect"] == "Allow"
+                for key in statement["Principal"]["AWS"]
+            ),
+        )
+        for bucket in buckets
+    )

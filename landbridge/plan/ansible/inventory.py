@@ -49,6 +49,7 @@ from landbridge.plan.site.home_directories import (
 )
 from landbridge.plan.site.mig import group_of, mig_variables
 from landbridge.plan.site.mlops import job_variables, mlflow_variables, tracking_variables
+from landbridge.plan.site.object_store import object_store_variables
 from landbridge.plan.site.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.site.site_shares import image_variables, lustre_variables, site_nfs_mounts
 from landbridge.plan.site.site_tls import certificate_variables, site_tls_variables
@@ -58,6 +59,7 @@ from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
 from landbridge.plan.slurm.controller_pair import SHARED, SLURM_UID, shared_state, state_export, state_variables
 from landbridge.plan.slurm.files import slurm_files
 from landbridge.plan.slurm.jobs.accounts import accounts, capped, limited, qualities
+from landbridge.plan.slurm.jobs.data_lines import data_lines
 from landbridge.plan.slurm.jobs.prolog_epilog import PROGRAM as JOB_PROGRAM
 from landbridge.plan.slurm.jobs.prolog_epilog import prolog_epilog_variables
 from landbridge.plan.slurm.nodes import pool_node_names
@@ -90,6 +92,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
     variables = {
         "slurm_controller": {
             **_controller(environment),
+            "slurm_controller_data_lines": data_lines(environment, outputs),
             # Debian's Slurm waits ten seconds for DNS on an unknown name, and slurmctld holds its locks in that time.
             "base_hosts_absent": [name for pool in environment.aws.pools for name in pool_node_names(pool)],
             **token_variables(environment),
@@ -109,6 +112,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "site_gateway": gateway_variables(environment, outputs),
         "site_dns": site_dns_variables(environment, outputs),
         "mlflow": mlflow_variables(environment, outputs, aws_endpoint(environment) or "", mlflow_files(environment)),
+        "object_store": object_store_variables(environment, outputs, aws_endpoint(environment) or ""),
         "burst": _burst(environment, outputs),
     }
     for group in GROUPS[1:]:

@@ -30,6 +30,7 @@ GROUPS = (
     "site_gateway",
     "site_dns",
     "mlflow",
+    "object_store",
     "burst",
 )
 
@@ -38,8 +39,8 @@ GROUPS = (
 class ServiceHosts:
     """Hosts of each service. `cidr` is the services' network: the site's, or the range reserved for them in AWS.
 
-    `database` is slurmdbd's host; its database may be elsewhere. `storage` (the NFS server of home directories) is None
-    if there is none. `addresses` lacks hosts without a configured address; `path` is the services'
+    `database` is slurmdbd's host; its database may be elsewhere. `storage` (the NFS server of home directories) and
+    `object_store` are None if there is none. `addresses` lacks hosts without a configured address; `path` is the services'
     path in the file.
     """
 
@@ -53,6 +54,7 @@ class ServiceHosts:
     mlops: str
     storage: str | None
     gateways: tuple[str, ...]
+    object_store: str | None
     addresses: Mapping[str, IPv4Address]
     access: Access
     packages: PackageSources
@@ -85,7 +87,7 @@ def service_hosts(environment: Environment) -> ServiceHosts:
     reports it.
     """
     if environment.onprem is not None:
-        return _on_site(environment.onprem)
+        return _on_site(environment, environment.onprem)
     services = environment.aws.services
     if services is None:
         services = CloudServices(zone=next(iter(catalog.zones(environment.region)), "use1-az1"))
@@ -124,8 +126,9 @@ def configured_hosts(environment: Environment) -> tuple[InventoryHost, ...]:
     return every if environment.existing_slurm is None else tuple(host for host in every if host.groups[1:])
 
 
-def _on_site(site: OnPrem) -> ServiceHosts:
+def _on_site(environment: Environment, site: OnPrem) -> ServiceHosts:
     services = site.services
+    has_store = environment.storage.object_store is not None and site.existing_slurm is None
     return ServiceHosts(
         site="onprem",
         path=("onprem",),
@@ -137,6 +140,7 @@ def _on_site(site: OnPrem) -> ServiceHosts:
         mlops=services.mlops,
         storage=services.storage,
         gateways=services.gateways,
+        object_store=(services.object_store or services.storage) if has_store else None,
         addresses=site.addresses,
         access=site.access,
         packages=site.packages,
@@ -163,6 +167,7 @@ def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
         mlops=planned.controller,
         storage=None,
         gateways=(),
+        object_store=None,
         addresses=planned.addresses,
         access=services.access,
         packages=services.packages,
@@ -187,6 +192,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "site_gateway": name in served.gateways and ends_tunnels(environment),
         "site_dns": name in name_server_hosts(environment),
         "mlflow": name == served.mlops,
+        "object_store": name == served.object_store,
         # A standby controller runs the burst controller too; a lease decides which of the two is active.
         "burst": name in served.controllers and bool(environment.aws.pools),
     }

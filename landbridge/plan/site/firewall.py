@@ -16,6 +16,7 @@ from landbridge.plan.network.hosts import GROUPS, ServiceHosts, service_hosts, t
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.network.object_store import store_port
 from landbridge.plan.network.service_flows import NFS_PORT, service_flows
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
 from landbridge.plan.site.gateway import linked_gateways
@@ -197,6 +198,8 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
                 FirewallRule((str(served.cidr),), "tcp", nfs3_ports, "NFS 3 clients, which ganesha also serves"),
             )
     yield from _mlflow(environment, served)
+    if served.object_store is not None:
+        yield "object_store", _tcp((str(served.cidr),), store_port(environment), "jobs reach the object store")
     yield from _lustre(environment, served)
     yield from _names(environment, served)
     yield from _link(environment)

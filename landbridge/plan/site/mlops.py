@@ -13,7 +13,7 @@ from landbridge.plan.network.mlflow_servers import (
     tracking_uri,
 )
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, has_site_tls, mlflow_host_names
+from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, mlflow_host_names
 
 _TRACKING_URI = "MLFLOW_TRACKING_URI"
 #: CA certificates of MLflow's client alone: other clients of the job keep the system's. Source: MLflow documentation, "Security".
@@ -67,7 +67,7 @@ def job_variables(environment: Environment) -> dict[str, dict[str, str]]:
 
 def _client(environment: Environment, uri: str) -> dict[str, str]:
     """Return the variables of MLflow's client for a server; empty values for no server."""
-    if not has_site_tls(environment):
+    if not environment.mlops.mlflow.tls:
         return {_TRACKING_URI: uri}
     return {_TRACKING_URI: uri, _CA_FILE: AUTHORITY_FILE if uri else ""}
 

@@ -3,6 +3,7 @@
 from landbridge.catalog.site_secrets import GeneratedSecret, site_secrets
 from landbridge.environment import Environment
 from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_servers
+from landbridge.plan.network.object_store import store_buckets
 from landbridge.plan.site.site_tls import has_site_tls
 
 
@@ -14,6 +15,13 @@ def generated_secrets(environment: Environment) -> dict[str, GeneratedSecret]:
             secrets |= {name + _suffix(server): form for server in mlflow_servers(environment)}
         elif form.per == "user":
             secrets |= {f"{name}-{user.name}": form for user in environment.users}
+        elif form.per == "class":
+            accounts = (account for bucket in store_buckets(environment) for account in bucket.accounts)
+            secrets |= {
+                account.secret: form for account in accounts if account.secret == f"{name}-{account.data_class}"
+            }
+        elif form.per == "store":
+            secrets |= {name: form} if store_buckets(environment) else {}
         elif form.form != "authority" or has_site_tls(environment):
             secrets[name] = form
     return secrets

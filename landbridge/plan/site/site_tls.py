@@ -21,16 +21,30 @@ def has_site_tls(environment: Environment) -> bool:
 
 def server_names(environment: Environment) -> dict[str, tuple[str, ...]]:
     """Return the names and addresses in the certificate of each host that has one: those of its clients' URLs."""
-    if environment.existing_slurm is not None or not environment.mlops.mlflow.tls:
+    if environment.existing_slurm is not None:
         return {}
-    return {service_hosts(environment).mlops: tuple(dict.fromkeys(map(_without_port, mlflow_host_names(environment))))}
+    served = service_hosts(environment)
+    names: dict[str, list[str]] = {}
+    if environment.mlops.mlflow.tls:
+        names[served.mlops] = [_without_port(name) for name in mlflow_host_names(environment)]
+    if served.object_store is not None:
+        names[served.object_store] = [
+            *names.get(served.object_store, []),
+            *host_names(environment, served.object_store),
+        ]
+    return {host: tuple(dict.fromkeys(of_host)) for host, of_host in names.items()}
 
 
 def mlflow_host_names(environment: Environment) -> list[str]:
     """Return the values of the Host header that MLflow accepts, without the port of each server."""
+    return [*host_names(environment, service_hosts(environment).mlops), *environment.mlops.mlflow.allowed_hosts]
+
+
+def host_names(environment: Environment, host: str) -> list[str]:
+    """Return the names and the address of a host in the URLs of its clients."""
     served = service_hosts(environment)
-    host, address = served.mlops, served.addresses[served.mlops]
-    return [host, f"{host}.{served.domain}", str(address), "localhost", *environment.mlops.mlflow.allowed_hosts]
+    address = served.addresses.get(host) or environment.host_addresses()[host]
+    return [host, f"{host}.{served.domain}", str(address), "localhost"]
 
 
 def site_tls_variables(environment: Environment) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def service_without_address(environment: Environment) -> Iterator[Finding]:
     nodes: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"),)
     for field in type(services).model_fields:
         value = getattr(services, field)
-        names = value if isinstance(value, tuple) else (value,)
+        names = value if isinstance(value, tuple) else () if value is None else (value,)
         for index, name in enumerate(names):
             if name not in host_names:
                 path: DataPath = ("onprem", "services", field, *((index,) if isinstance(value, tuple) else ()))

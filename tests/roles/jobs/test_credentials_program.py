@@ -37,6 +37,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = loaded(ROLES / "job_credentials/files/landbridge-job-credentials", "landbridge_job_credentials")
     monkeypatch.setattr(module, "RECORDS", str(tmp_path / "records"))
     monkeypatch.setattr(module, "CLASSES", str(tmp_path / "slurm.conf"))
+    monkeypatch.setattr(module, "STORE", str(tmp_path / "object-store-keys.json"))
     (tmp_path / "slurm.conf").write_text(CONF)
     (tmp_path / "records").mkdir()
     return module
@@ -280,3 +281,17 @@ def test_a_profile_gives_the_credentials_of_its_process(program: ModuleType, tmp
     assert (given["AccessKeyId"], given["Token"]) == ("ASIA9", "t")
     with pytest.raises(program.Refused, match="no AWS profile for data class 'partner'"):
         source.credentials({}, "partner", "")
+
+
+def test_a_job_gets_the_object_stores_keys_of_its_class_only(ask: Asks, program: ModuleType, source: Source) -> None:
+    assert "this node has no keys of an object store for data class 'internal'" in ask("7/store", "t7")
+    keys = {"internal": "jobs-internal", "restricted": "jobs-restricted"}
+    stored = {name: {"access_key": key, "secret_key": "s"} for name, key in keys.items()}
+    Path(program.STORE).write_text(json.dumps(stored))
+    assert ask("7/store", "t7") == "jobs-internal\n"
+    register(program, "7", account="Secret")
+    assert ask("7/store", "t7") == "jobs-restricted\n", "a class that may not be in AWS"
+    assert "may not be in AWS" in ask("7", "t7") and source.sessions == []
+    assert "is not that of job 7" in ask("7/store", "t8") and "not that job's" in ask("8/store", "t7")
+    register(program, "7", account="lost")
+    assert "no keys of an object store for data class 'nowhere'" in ask("7/store", "t7")

@@ -17,6 +17,7 @@ from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statem
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.object_store import replicated_classes
 from landbridge.plan.policy_document import document
 
 OnPremRole = Literal["launch", "terminate", "read", "hub", "mover"]
@@ -111,7 +112,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
             "terminate": controllers,
             "read": tuple(dict.fromkeys((*controllers, served.mlops))),
             "hub": (served.mlops,),
-            "mover": (served.storage or served.mlops,),
+            "mover": _movers(environment),
         },
         mlflow_classes=mlflow_classes(environment),
         onprem_too=tuple(
@@ -141,6 +142,14 @@ def identity_args(environment: Environment) -> IdentityArgs:
         protect=environment.aws.protect,
         tags=tags(environment),
     )
+
+
+def _movers(environment: Environment) -> tuple[str, ...]:
+    """Return the hosts with the role `mover`: that of datasets, and that of the object store if it copies objects to AWS."""
+    served = service_hosts(environment)
+    copies_objects = served.object_store is not None and bool(replicated_classes(environment))
+    hosts = (served.storage or served.mlops, *((served.object_store,) if copies_objects else ()))
+    return tuple(dict.fromkeys(host for host in hosts if host is not None))
 
 
 def documents(

@@ -132,6 +132,11 @@ def egress_to_nfs(forms: CompiledForms) -> CompiledForms:
     return replace(forms, egress={"us-east-1": (*forms.egress["us-east-1"], rule)})
 
 
+def store_admits_internal(forms: CompiledForms) -> CompiledForms:
+    stores = tuple(replace(form, admits=form.admits | {"internal"}) for form in forms.stores)
+    return replace(forms, stores=stores)
+
+
 def copied(copy: DataCopy) -> Alter:
     return lambda forms: replace(forms, copies=(*forms.copies, copy))
 
@@ -318,5 +323,34 @@ HOLES = {
                 "repositories": [{"folder": "/out", "bucket": "s3://elsewhere/x", "export": True}],
             }
         },
+    ),
+    "a policy of the object store that names another class": Hole(
+        "restricted",
+        "bucket test-internal-111122223333 in us-east-1",
+        ("aws", "iam"),
+        "bucket test-restricted of the object store",
+        {("storage", "object_store"): {}},
+        store_admits_internal,
+    ),
+    "a firewall rule for the object store": Hole(
+        "restricted",
+        "nodes in us-east-1",
+        ("hosts", "firewall", "rules", 0),
+        "firewall of nfs01",
+        {
+            ("storage", "object_store"): {},
+            ("hosts", "firewall", "rules"): [
+                {"at": "object_store", "source": "10.60.0.0/16", "ports": "7070", "why": "seeded hole"}
+            ],
+        },
+        rule="residency-barrier",
+    ),
+    "copies of restricted objects to AWS": Hole(
+        "restricted",
+        "bucket test-",
+        ("aws", "iam"),
+        "copies of restricted from the object store",
+        {("storage", "object_store"): {}},
+        lambda forms: replace(forms, replicated=forms.replicated | {"restricted"}),
     ),
 }

@@ -43,6 +43,12 @@ def test_the_environment_before_the_holes_is_proven() -> None:
     assert proof.findings() == ()
 
 
+def test_an_object_store_is_proven() -> None:
+    _, proof = proof_of(SOUND)
+    _, with_store = proof_of({**SOUND, ("storage", "object_store"): {}})
+    assert with_store.findings() == () and with_store.places == proof.places + 3
+
+
 def test_a_statement_that_reads_a_bucket_elsewhere_opens_nothing() -> None:
     statement = {"actions": ["s3:GetObject"], "resources": ["arn:aws:s3:::public-data/*"], "why": "public data sets"}
     _, proof = proof_of({**SOUND, ("aws", "iam", "node_statements"): [statement]})

@@ -1,0 +1,1 @@
+../../roles/object_store/library/object_store_buckets.py

@@ -1,0 +1,38 @@
+"""Buckets of checkpoints by data class, and the site's object store, as comments in slurm.conf.
+
+Configless Slurm distributes slurm.conf to every node of both sites. The names of buckets in AWS are known from the stack's
+outputs; landbridge-job sets the variables of jobs from these lines.
+"""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.object_store import object_store_facts
+from landbridge.environment import Environment
+from landbridge.plan.network.object_store import store_buckets, store_url
+from landbridge.plan.outputs import StackOutputs
+
+
+def data_lines(environment: Environment, outputs: StackOutputs | None) -> list[str]:
+    """Return the line of each class with a bucket for checkpoints, and that of the object store; none without accounts."""
+    if not environment.scheduler.accounts:
+        return []
+    prefix = object_store_facts().checkpoints
+    lines = [
+        f"# landbridge-checkpoints {name} s3://{bucket}/{prefix}" for name, bucket in _buckets(environment, outputs)
+    ]
+    if url := store_url(environment):
+        lines.append(f"# landbridge-store {url} {object_store_facts().region}")
+    return lines
+
+
+def _buckets(environment: Environment, outputs: StackOutputs | None) -> Iterator[tuple[str, str]]:
+    """Yield the bucket of each class. A class that may be in AWS has one place for both sites, so that one pointer decides which
+    checkpoint is the newest.
+    """
+    in_store = {bucket.data_class: bucket.name for bucket in store_buckets(environment)}
+    for name, data_class in environment.data_classes.items():
+        if "aws" in data_class.sites:
+            if outputs is not None and name in outputs.data_hub.buckets:
+                yield name, outputs.data_hub.buckets[name].name
+        elif name in in_store:
+            yield name, in_store[name]

@@ -1,0 +1,133 @@
+"""Programs of Go modules, built once on the operator's machine for all hosts.
+
+A module's hash is that of the catalogue, and its own go.sum has the hashes of its dependencies.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from landbridge.paths import cache_dir
+
+_GO_FOLDERS = "/usr/local/go/bin:/usr/lib/go/bin:/usr/local/bin:/usr/bin"
+_OPTIONS = ("-mod=readonly", "-trimpath")
+
+
+class BuildError(Exception):
+    """Error: a program cannot be built on this machine; the message has the reason and the fix."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoProgram:
+    """Program of a Go module. `sum` is the module's hash as go.sum writes it, `go` the oldest release of Go that it accepts,
+    `package` the folder of the program inside the module, `key` the one in the environment file that replaces the build.
+    """
+
+    name: str
+    module: str
+    version: str
+    sum: str
+    go: str
+    key: str
+    cache: str
+    package: str = "."
+    options: tuple[str, ...] = ()
+    link_flags: str = "-s -w"
+    # Set by the linker, and not a reason for another build.
+    version_flags: str = ""
+    needs_c: bool = False
+    seconds: int = 1200
+
+    @property
+    def path(self) -> Path:
+        """Return its path for this machine's type in the cache; it may not exist."""
+        content = hashlib.sha256(" ".join((self.sum, *_OPTIONS, *self.options, self.link_flags)).encode())
+        folder = f"{self.version}-{content.hexdigest()[:12]}-{platform.machine()}"
+        return cache_dir(self.cache) / folder / self.name
+
+
+def find_go() -> Path | None:
+    """Return the Go command of this machine, or None."""
+    command = shutil.which("go") or shutil.which("go", path=_GO_FOLDERS)
+    return Path(command) if command else None
+
+
+def build(program: GoProgram) -> Path:
+    """Build the program unless it is in the cache, and return its path. Raises BuildError."""
+    path = program.path
+    if path.is_file():
+        return path
+    go = find_go()
+    if go is None or (program.needs_c and shutil.which("gcc") is None):
+        missing = "Go" if go is None else "gcc"
+        compilers = f"Go {program.go} or newer{' and gcc' if program.needs_c else ''}"
+        raise BuildError(
+            f"{missing} is not installed, and {program.module} {program.version} is not built yet: install {compilers}, "
+            f"or give {program.key} (url, sha256) in the environment file"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Several hosts may request it at the same time.
+    with _locked(path.parent / "lock"):
+        if not path.is_file():
+            _build(go, program, path)
+    return path
+
+
+def _build(go: Path, program: GoProgram, path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix="build.") as scratch:
+        source = Path(scratch) / "source"
+        shutil.copytree(_download(go, program, Path(scratch)), source)
+        source.chmod(0o755)
+        target = Path(scratch) / program.name
+        flags = f"{program.link_flags} {program.version_flags}".strip()
+        command = [str(go), "build", *_OPTIONS, *program.options, "-ldflags", flags, "-o", str(target)]
+        variables = {"CGO_ENABLED": "1" if program.needs_c else "0", "GOFLAGS": "-buildvcs=false"}
+        _run([*command, program.package], source, variables, program.seconds)
+        target.chmod(0o755)
+        target.replace(path)
+
+
+def _download(go: Path, program: GoProgram, folder: Path) -> Path:
+    """Return the folder of the module in Go's cache. Raises BuildError if its hash is not that of the catalogue."""
+    command = [str(go), "mod", "download", "-json", f"{program.module}@{program.version}"]
+    answer = json.loads(_run(command, folder, {"GOFLAGS": "-mod=mod"}, program.seconds))
+    if answer.get("Sum") != program.sum:
+        raise BuildError(
+            f"{program.module} {program.version} has the hash {answer.get('Sum')} instead of {program.sum}"
+        )
+    return Path(answer["Dir"])
+
+
+def _run(command: list[str], folder: Path, variables: Mapping[str, str], seconds: int) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BuildError(f"{' '.join(command[:3])}: {error}") from error
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines()[-5:]
+        raise BuildError(f"{' '.join(command[:3])} failed: {' | '.join(lines)}")
+    return done.stdout
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
