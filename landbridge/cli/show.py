@@ -21,6 +21,10 @@ GatewaySheet = Annotated[
     bool,
     typer.Option("--gateway-sheet", help="Settings of the site's end of the link, for your own firewall or router."),
 ]
+DashboardName = Annotated[
+    str | None,
+    typer.Option("--dashboard", metavar="NAME", help="Dashboard for Grafana's import, as JSON: burst or link."),
+]
 Form = Annotated[Format, typer.Option("--format", help="Output format of --gateway-sheet: text, or json.")]
 Ports = Annotated[bool, typer.Option("--ports", help="Open ports between hosts, from the firewall rules.")]
 
@@ -38,12 +42,16 @@ def show(
     slurm: SlurmFiles = False,
     scp: ServiceControlPolicy = False,
     gateway_sheet: GatewaySheet = False,
+    dashboard: DashboardName = None,
     form: Form = Format.TEXT,
 ) -> None:
     """Show an environment. Prints a summary, the full file with every default, the ports between its hosts, the files
-    of a Slurm that runs already, a service control policy, or the settings of the link's end at the site.
+    of a Slurm that runs already, a service control policy, the settings of the link's end at the site, or a dashboard.
     Example: landbridge show -s hybrid --scp
     """
+    if dashboard is not None:
+        _dashboard(dashboard)
+        return
     environment = require(stack, file)
     if gateway_sheet:
         _gateway_sheet(environment, form)
@@ -104,6 +112,17 @@ def show(
     typer.echo(f"accounts     {', '.join(accounts) or 'none'}")
     for name, data_class in environment.data_classes.items():
         typer.echo(f"data         {name}: {', '.join(data_class.sites)}")
+
+
+def _dashboard(name: str) -> None:
+    """Print a dashboard, which is the same for every environment. Raises a usage error for an unknown name."""
+    from landbridge.cli.common import print_json
+    from landbridge.report.dashboards.dashboards import DASHBOARDS
+    from landbridge.report.dashboards.grafana import grafana_json
+
+    if name not in DASHBOARDS:
+        raise typer.BadParameter(f"{name} is none of {', '.join(DASHBOARDS)}", param_hint="--dashboard")
+    print_json(grafana_json(DASHBOARDS[name]))
 
 
 def _gateway_sheet(environment: "Environment", form: Format) -> None:

@@ -111,7 +111,30 @@ def collect(expected: LinkExpectations, chosen: Sequence[LinkHost]) -> tuple[Hos
     """Return the facts of all hosts, read at the same time."""
     nodes = [host.address for host in chosen if host.side == "aws"]
     with ThreadPoolExecutor(max(1, len(chosen))) as pool:
-        return tuple(pool.map(lambda host: _read(host, request_of(host, expected, nodes)), chosen))
+        return tuple(pool.map(lambda host: read_host(host, request_of(host, expected, nodes)), chosen))
+
+
+def read_host(host: LinkHost, request: Mapping[str, Any], seconds: float = _TIMEOUT_SECONDS) -> HostFacts:
+    """Return the facts that a request names, or the reason why the host gave none within `seconds`."""
+    encoded = base64.b64encode(json.dumps(request).encode()).decode()
+    script = f'if [ "$(id -u)" = 0 ]; then root=; else root="sudo --non-interactive"; fi; $root python3 -B - {encoded}'
+    command = [*host.words, script] if host.words else ["sh", "-c", script]
+    started = time.time()
+    try:
+        done = subprocess.run(command, input=PROBE.read_bytes(), capture_output=True, timeout=seconds, check=False)
+    except FileNotFoundError as error:
+        return HostFacts(host, {}, f"{shlex.join(command[:1])}: {error}"[:300])
+    except subprocess.TimeoutExpired:
+        return HostFacts(host, {}, f"no answer within {seconds:g} s")
+    ended = time.time()
+    try:
+        data = dict(json.loads(done.stdout))
+    except ValueError:
+        text = (done.stderr or done.stdout).decode(errors="replace").strip()
+        return HostFacts(host, {}, text[-300:] or f"exit status {done.returncode}")
+    # The host read its clock between start and end of this command.
+    clock = min(max(data["time"], started), ended)
+    return HostFacts(host, data, "", round(data["time"] - clock, 3), round(ended - started, 3))
 
 
 def _gateway_programs(gateway: GatewayExpectation) -> dict[str, list[str]]:
@@ -128,25 +151,3 @@ def _gateway_programs(gateway: GatewayExpectation) -> dict[str, list[str]]:
             words = f"show bgp ipv4 unicast neighbors {tunnel.inside_remote} {part} json"
             programs[f"{part} {tunnel.inside_remote}"] = ["vtysh", "-c", words]
     return programs
-
-
-def _read(host: LinkHost, request: Mapping[str, Any]) -> HostFacts:
-    encoded = base64.b64encode(json.dumps(request).encode()).decode()
-    script = f'if [ "$(id -u)" = 0 ]; then root=; else root="sudo --non-interactive"; fi; $root python3 -B - {encoded}'
-    command = [*host.words, script] if host.words else ["sh", "-c", script]
-    started = time.time()
-    try:
-        done = subprocess.run(
-            command, input=PROBE.read_bytes(), capture_output=True, timeout=_TIMEOUT_SECONDS, check=False
-        )
-    except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        return HostFacts(host, {}, f"{shlex.join(command[:1])}: {error}"[:300])
-    ended = time.time()
-    try:
-        data = dict(json.loads(done.stdout))
-    except ValueError:
-        text = (done.stderr or done.stdout).decode(errors="replace").strip()
-        return HostFacts(host, {}, text[-300:] or f"exit status {done.returncode}")
-    # The host read its clock between start and end of this command.
-    clock = min(max(data["time"], started), ended)
-    return HostFacts(host, data, "", round(data["time"] - clock, 3), round(ended - started, 3))

@@ -25,7 +25,7 @@ _SMALLEST_MTU = 576
 _STEP = 8
 
 
-def program(words: list[str]) -> dict[str, Any]:
+def program(words: list[str], timeout: float = 20) -> dict[str, Any]:
     """Return exit status, output and errors of a program; the status is None if it could not be run."""
     search = os.environ.get("PATH", "") + ":/usr/sbin:/sbin:/usr/local/sbin"
     try:
@@ -33,10 +33,12 @@ def program(words: list[str]) -> dict[str, Any]:
             words,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=20,
+            timeout=timeout,
             env={**os.environ, "PATH": search, "LC_ALL": "C"},
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        return {"code": None, "out": "", "err": f"did not end within {timeout:g} s"}
+    except OSError as error:
         return {"code": None, "out": "", "err": str(error)}
     texts = [text.decode(errors="replace") for text in (done.stdout, done.stderr)]
     return {"code": done.returncode, "out": texts[0], "err": texts[1]}
@@ -154,7 +156,10 @@ def facts(request: dict[str, Any]) -> dict[str, Any]:
             "dns": [item.result() for item in queries],
         }
     counters.append(read("/proc/net/netstat"))
-    programs = {name: program(words) for name, words in request["programs"].items()}
+    with ThreadPoolExecutor(16) as pool:
+        limit = request.get("program_timeout", 20)
+        started = {name: pool.submit(program, words, limit) for name, words in request["programs"].items()}
+        programs = {name: item.result() for name, item in started.items()}
     files = {name: read(name) for name in request["files"]}
     return {**result, "programs": programs, "files": files, "netstat": counters, "time": time.time()}
 

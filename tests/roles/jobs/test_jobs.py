@@ -5,6 +5,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from landbridge.ops.logs.query import LogQuery, entries_of, journal_program, slurm_program
+from landbridge.ops.logs.window import LogWindow
+from landbridge.ops.status.cluster import node_judged
+from landbridge.ops.status.facts import failed_units, queue_facts
+from landbridge.ops.status.report import StatusLine
+from landbridge.ops.status.sources import status_sources
 from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -23,6 +29,7 @@ from tests.roles.jobs.jobs_lab import (
     state,
     submit,
 )
+from tests.unit.core.samples import environment as sample_environment
 
 pytestmark = [pytest.mark.lab]
 
@@ -248,3 +255,34 @@ def test_keepers_log_in_without_a_job_even_without_the_pam_module(cluster: LabCl
         assert cluster.run("dgx01", "hostname").strip() == "dgx01", "root, over a new connection"
     finally:
         cluster.run("dgx01", "sh", "-c", "mv /root/pam_slurm_adopt.so $(dirname /usr/lib/*/security/pam_unix.so)/")
+
+
+def test_status_and_logs_read_the_queue_the_nodes_and_the_log_files_of_this_slurm(cluster: LabCluster) -> None:
+    programs = {
+        name: words
+        for source in status_sources(sample_environment(), None)
+        if source.host.name == "ctl01"
+        for name, words in source.programs.items()
+    }
+    number = running(cluster, submit(cluster, "sleep 4070"))
+    held = submit(cluster, "true", "--hold")
+    began = int(cluster.run("ctl01", "date", "+%s"))
+    try:
+        queue = queue_facts(cluster.run("ctl01", *programs["queue"]))
+        assert queue.states == {"RUNNING": 1, "PENDING": 1} and queue.reasons == {"JobHeldUser": 1}
+        every = queue_facts(cluster.run("ctl01", *programs["queue"]).replace("JobHeldUser", "Resources"))
+        assert every.waits_since is not None and 0 <= began - every.waits_since < 3600
+        (line,) = node_judged("test", cluster.json("ctl01", *programs["nodes"]))
+        assert line == StatusLine("nodes", "ok", "1 of 1 in service")
+        assert "slurmctld.service" not in failed_units(cluster.run("ctl01", *programs["failed units"]))
+        query = LogQuery(LogWindow(1, "h"), number)
+        entries = [
+            entry for host in ("ctl01", "dgx01") for entry in entries_of(host, cluster.run(host, *slurm_program(query)))
+        ]
+        assert {entry.unit for entry in entries} == {"slurmctld", "slurmd"}
+        assert all(abs(began - entry.at) < 3600 for entry in entries)
+        assert not any(f"JobId={held}" in entry.message for entry in entries)
+        started = LogQuery(LogWindow(1, "d"), unit="slurmctld.service")
+        assert {entry.unit for entry in entries_of("ctl01", cluster.run("ctl01", *journal_program(started)))}
+    finally:
+        cancel(cluster, number, held)

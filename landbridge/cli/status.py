@@ -1,0 +1,111 @@
+"""Command `landbridge status`: the state of a running environment in one page, and what an operator has to do."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from landbridge.cli.common import (
+    File,
+    Format,
+    Stack,
+    exit_code,
+    load,
+    print_findings,
+    print_json,
+    stack_outputs,
+)
+
+if TYPE_CHECKING:
+    from landbridge.environment import Environment
+    from landbridge.ops.netcheck.collect import HostFacts
+    from landbridge.ops.status.report import StatusReport
+
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
+Limit = Annotated[
+    float | None,
+    typer.Option("--limit", min=0.1, help="Seconds to wait for each host; default: 1.4.", metavar="SECONDS"),
+]
+Save = Annotated[Path | None, typer.Option("--save", help="Save the facts of the hosts to this file.")]
+Facts = Annotated[
+    Path | None, typer.Option("--facts", help="Judge the facts that --save wrote to this file; connect to no host.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(status)
+
+
+def status(
+    stack: Stack = None,
+    file: File = None,
+    limit: Limit = None,
+    save: Save = None,
+    facts: Facts = None,
+    form: Form = Format.TEXT,
+) -> None:
+    """Show the state of a running environment, and what an operator has to do now.
+
+    Hosts, link, queue, bursting with its budget, nodes out of service, dumps and certificates are shown. All service hosts and
+    gateways are read at the same time, over ssh or, on the host itself, without it; nothing is changed. A fact that a host does
+    not give in time is `not read`. Exit status: 0 nothing to do, 1 something to do or a fact not read, 2 no host could be read.
+
+    Example: landbridge status -s acme
+    """
+    loaded = load(stack, file)
+    environment = loaded.environment
+    if environment is None:
+        print_findings(loaded.findings)
+        raise typer.Exit(exit_code(loaded.findings))
+    from landbridge.ops.status.judge import judge
+
+    started = time.time()
+    collected, at = _collected(environment, limit, save, facts)
+    report = judge(environment, collected, at)
+    if form is Format.JSON:
+        print_json(report.to_dict())
+    else:
+        _print(report, len(collected), time.time() - started)
+    raise typer.Exit(report.exit_status)
+
+
+def _collected(
+    environment: "Environment", limit: float | None, save: Path | None, recorded: Path | None
+) -> "tuple[tuple[HostFacts, ...], float]":
+    """Return the facts of the hosts, or of a file, and their time. Raises a usage error for a bad file."""
+    from landbridge.ops.netcheck.record import RecordError, read_facts, write_facts
+    from landbridge.ops.status.collect import SECONDS, collect_status
+    from landbridge.ops.status.sources import status_sources
+    from landbridge.plan.site.link_expectations import link_expectations
+
+    outputs = stack_outputs(environment)
+    if recorded is not None:
+        try:
+            every = read_facts(recorded, link_expectations(environment, outputs))
+        except RecordError as error:
+            raise typer.BadParameter(str(error), param_hint="--facts") from None
+        return every, max((facts.data["time"] for facts in every if not facts.error), default=time.time())
+    every = collect_status(status_sources(environment, outputs), limit if limit is not None else SECONDS)
+    if save is not None:
+        write_facts(save, link_expectations(environment, outputs), every)
+    return every, time.time()
+
+
+def _print(report: "StatusReport", hosts: int, seconds: float) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    styles = {"ok": "green", "attention": "bold yellow", "not read": "bold red"}
+    console.print(f"{report.environment} at {report.at}: {report.read} of {hosts} hosts read in {seconds:.1f} s")
+    area = ""
+    for line in report.lines:
+        name = line.area if line.area != area else ""
+        console.print(Text(f"{name:<13}").append(f"{line.level:<10} ", style=styles[line.level]).append(line.text))
+        area = line.area
+    console.print("nothing needs an operator" if not report.tasks else "to do, in this order:")
+    for number, task in enumerate(report.tasks, start=1):
+        console.print(Text(f"{number:>3}. {task.message}"))
+        console.print(Text(f"     {task.command}", style="green"))

@@ -1,0 +1,75 @@
+"""Dashboards as Grafana's JSON. Pure; the data source is an input of the import."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from landbridge.report.dashboards.model import Dashboard, DashboardPanel
+
+#: Source: Grafana, "Dashboard JSON model" (schemaVersion of Grafana 11, 2026-11-26); older dashboards are migrated on import.
+SCHEMA_VERSION = 39
+_SOURCE = {"type": "prometheus", "uid": "${DS_PROMETHEUS}"}
+_HEIGHTS = {"stat": 4, "timeseries": 8}
+
+
+def grafana_json(dashboard: Dashboard) -> dict[str, Any]:
+    """Return the document that Grafana imports."""
+    return {
+        "__inputs": [
+            {
+                "name": "DS_PROMETHEUS",
+                "label": "Prometheus",
+                "type": "datasource",
+                "pluginId": "prometheus",
+                "pluginName": "Prometheus",
+            }
+        ],
+        "uid": dashboard.uid,
+        "title": dashboard.title,
+        "tags": ["landbridge"],
+        "schemaVersion": SCHEMA_VERSION,
+        "editable": False,
+        "refresh": "1m",
+        "time": {"from": "now-24h", "to": "now"},
+        "timezone": "utc",
+        "templating": {"list": []},
+        "panels": list(_panels(dashboard)),
+    }
+
+
+def _panels(dashboard: Dashboard) -> Iterator[dict[str, Any]]:
+    """Yield the panels: each row begins below the tallest panel of the one before."""
+    number, top = 1, 0
+    for row in dashboard.rows:
+        left = 0
+        for panel in row:
+            place = {"x": left, "y": top, "w": panel.width, "h": _HEIGHTS[panel.kind]}
+            yield _panel(panel, number, place)
+            number, left = number + 1, left + panel.width
+        top += max(_HEIGHTS[panel.kind] for panel in row)
+
+
+def _panel(panel: DashboardPanel, number: int, place: dict[str, int]) -> dict[str, Any]:
+    steps: list[dict[str, Any]] = [{"color": "green", "value": None}]
+    if panel.bad is not None:
+        steps.append({"color": "red", "value": panel.bad})
+    return {
+        "id": number,
+        "type": panel.kind,
+        "title": panel.title,
+        "description": panel.about,
+        "datasource": _SOURCE,
+        "gridPos": place,
+        "fieldConfig": {
+            "defaults": {"unit": panel.unit, "thresholds": {"mode": "absolute", "steps": steps}},
+            "overrides": [],
+        },
+        "targets": [
+            {
+                "refId": chr(ord("A") + at),
+                "expr": query.expression,
+                "legendFormat": query.legend or "__auto",
+                "datasource": _SOURCE,
+            }
+            for at, query in enumerate(panel.queries)
+        ],
+    }
