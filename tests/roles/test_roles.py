@@ -87,6 +87,14 @@ def test_tasks_use_only_built_in_modules_and_never_restart(path: Path) -> None:
             ]
 
 
+@pytest.mark.parametrize("path", sorted(ROLES.glob("*/tasks/*.yml")), ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_installations_wait_for_dpkgs_lock(path: Path) -> None:
+    # Unattended upgrades of Ubuntu hold it for minutes after a boot; Ansible's default is one minute.
+    for task in tasks(path):
+        if "ansible.builtin.apt" in task:
+            assert task["ansible.builtin.apt"]["lock_timeout"] >= 900, task["name"]
+
+
 def test_locks_pin_every_package_by_hash_and_name_no_index() -> None:
     locks = sorted(ROLES.glob("*/files/requirements.lock"))
     assert {lock.parts[-3] for lock in locks} == {"burst", "mlflow", "python_runtime"}
