@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Lab on this machine with on-prem hosts and an emulated AWS.", no_args_is_help=True)
+app = typer.Typer(help="Lab: on-prem hosts and an emulated AWS on this machine.", no_args_is_help=True)
 
 Stack = Annotated[str, typer.Option("-s", "--stack", help="The environment to build, by name.")]
 

@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(form: Form = Format.TEXT) -> None:
-    """List the programs that this machine lacks for each command. Exit status: always 0."""
+    """List the programs that this machine lacks. Exit status: always 0."""
 
     from landbridge.ops.doctor import diagnose
 

@@ -99,7 +99,7 @@ def _show_impact(stack: str | None, file: Any, yes: bool, lose: list[str], layer
 
 
 def preview(stack: Stack = None, file: File = None, layer: Layer = None, form: Form = Format.TEXT) -> None:
-    """Show the changes that `up` would make, without making them."""
+    """Show the changes that `up` would make."""
     _report(_operate("preview", stack, file, form, layer=layer), form)
 
 

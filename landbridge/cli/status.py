@@ -46,7 +46,7 @@ def status(
     facts: Facts = None,
     form: Form = Format.TEXT,
 ) -> None:
-    """Show the state of a running environment, and what an operator has to do now.
+    """Show the state of an environment and an operator's tasks.
 
     Hosts, link, queue, bursting with its budget, nodes out of service, dumps and certificates are shown. All service hosts and
     gateways are read at the same time, over ssh or, on the host itself, without it; nothing is changed. A fact that a host does

@@ -113,7 +113,9 @@ def account(
     grid: Grid = None,
     form: Form = StatementFormat.TEXT,
 ) -> None:
-    """Show what an account has cost in a month: its jobs, and the boot and idle time in AWS that it pays.
+    """Show what an account has cost in a month.
+
+    Its jobs, and the boot and idle time in AWS that it pays.
 
     Example: landbridge cost account vision -s hybrid --month 2026-11
     """
@@ -138,7 +140,7 @@ def month(
     form: Form = StatementFormat.TEXT,
     page: Page = None,
 ) -> None:
-    """Show the bill of a month as jobs, idle time and lost time, which add up to it.
+    """Show the bill of a month by jobs, idle and lost time.
 
     The bill is all hours of the owned nodes, and the spending of the burst journal. Example: landbridge cost month
     2026-11 -s hybrid --format focus

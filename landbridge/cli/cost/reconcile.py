@@ -43,7 +43,9 @@ def reconcile(
     share: Share = 0.02,
     form: Form = Format.TEXT,
 ) -> None:
-    """Compare AWS's cost report with the burst controller's records, by instance and day. Differences are findings.
+    """Compare AWS's cost report with the burst controller.
+
+    It compares instances by day; differences are findings.
 
     Exit status: 0 no differences of instances, 1 differences, 2 a file cannot be read. Example: landbridge cost
     reconcile --cur cur.csv.gz --journal landbridge-burst

@@ -32,7 +32,9 @@ def tag(
     ledger: Ledger = None,
     grid: Grid = None,
 ) -> None:
-    """Set the tags cost.usd, cost.kwh and cost.co2e on the runs of ended jobs in MLflow.
+    """Set the costs of ended jobs as tags of MLflow's runs.
+
+    The tags are cost.usd, cost.kwh and cost.co2e.
 
     A run is that of a job by its tags landbridge.cluster and landbridge.job_id. A second run of the command changes
     nothing. The account is in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, the CA in
