@@ -205,6 +205,13 @@ def architecture_page() -> str:
     return layers.page()
 
 
+def residency_page() -> str:
+    """Return residency.md with the table of attempts."""
+    import attempts
+
+    return attempts.page()
+
+
 def complaints_page() -> str:
     """Return the page of complaints about similar projects, and of Landbridge's tests for them."""
     import complaint_pages
@@ -229,6 +236,7 @@ PAGES = {
     REFERENCE / "aws-resources.md": resources_page,
     REFERENCE / "mistakes.md": mistakes_page,
     ROOT / "docs" / "explanation" / "architecture.md": architecture_page,
+    ROOT / "docs" / "explanation" / "residency.md": residency_page,
     ROOT / "landbridge" / "rules" / "examples.json": examples_file,
 }
 

@@ -4,6 +4,8 @@ import hashlib
 
 #: Digits of an AWS account id. Source: AWS Account Management Reference Guide, "AWS account identifiers".
 ACCOUNT_DIGITS = 12
+#: Prefix of copies of databases in a class's bucket.
+BACKUPS_PREFIX = "landbridge-backups"
 
 
 def shortened(name: str, limit: int) -> str:

@@ -38,7 +38,7 @@ INTERFACES = ("interface", "efa", "efa-only")
 _PROGRAM_KEYS = (
     *("endpoint", "credentials_file", "certificate_validity", "slurm_key_secret"),
     *("state_dir", "socket", "metrics", "snapshot_dir"),
-    *("heartbeat_namespace", "heartbeat_seconds", "fips_endpoints"),
+    *("heartbeat_namespace", "heartbeat_seconds", "fips_endpoints", "records_key"),
 )
 
 
@@ -62,6 +62,7 @@ class BurstConfig:
     heartbeat_namespace: str | None = None  # of the CloudWatch metric; None: no heartbeat
     heartbeat_seconds: float = 240.0
     fips_endpoints: bool = False  # of EC2, CloudWatch and Secrets Manager
+    records_key: Path | None = None  # file with the secret that signs residency records; None: there are none
 
     @property
     def database(self) -> Path:
@@ -109,6 +110,7 @@ def parse(raw: Any) -> BurstConfig:
         socket=Path(reader.optional(top, "socket") or SOCKET),
         metrics=reader.address(top, "metrics") if "metrics" in top else METRICS,
         snapshot_dir=Path(text) if (text := reader.optional(top, "snapshot_dir")) else None,
+        records_key=Path(text) if (text := reader.optional(top, "records_key")) else None,
         heartbeat_namespace=settings["heartbeat_namespace"],
         **reader.optional_values(top, above=("heartbeat_seconds",), switches=("fips_endpoints",)),
     )

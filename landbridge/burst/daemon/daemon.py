@@ -30,6 +30,7 @@ from landbridge.burst.daemon.job_starts import JobStarts
 from landbridge.burst.daemon.log import log
 from landbridge.burst.daemon.metrics import Metrics, serve_if_set
 from landbridge.burst.daemon.passes import one_pass
+from landbridge.burst.daemon.residency_records import open_records
 from landbridge.burst.daemon.systemd import notify
 from landbridge.burst.daemon.wakeups import Wakeups
 from landbridge.burst.journal.decisions import DecisionLog
@@ -179,12 +180,14 @@ class Daemon:
         self._observed = ec2 is not None
         self._job_starts.seen(state, ec2, self._began)
         self.metrics.seen(slurm, ec2, state)
+        self._residency.seen(slurm)
 
     def saved(self, state: State) -> None:
         self._job_starts.saved(state, self._began)
 
     def recorded(self, records: tuple[DecisionRecord, ...]) -> None:
         self._log.write(records)
+        self._residency.recorded(records)
 
     def performed(self, action: Action, outcome: ActionOutcome, now: float) -> None:
         self.metrics.performed(action, outcome, now)
@@ -254,6 +257,7 @@ class Daemon:
         self._store = Store(config.database)
         self._copied = (-1, 0.0)
         self._log = DecisionLog(config.decisions)
+        self._residency = open_records(config, self.failed)
         self._job_starts.use(config.policy)
         self.config = config
 

@@ -9,6 +9,7 @@ METRICS = "127.0.0.1:9810"
 DATABASE = "burst.db"
 DECISIONS = "decisions.jsonl"
 LOCK = "burst.lock"
+RECORDS = "residency-records"
 # In the snapshot folder.
 SNAPSHOT = "burst-journal.json"
 CHARGES = "burst-charges"

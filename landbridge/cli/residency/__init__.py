@@ -2,7 +2,7 @@
 
 import typer
 
-from landbridge.cli.residency import prove, table
+from landbridge.cli.residency import attempts, prove, records, table
 
 
 def register(app: typer.Typer) -> None:
@@ -11,6 +11,6 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True, rich_markup_mode=None, help="Data residency: its proof, and the compiled policy."
     )
     residency.callback()(lambda: None)
-    for module in (prove, table):
+    for module in (prove, table, attempts, records):
         module.register(residency)
     app.add_typer(residency, name="residency")

@@ -25,6 +25,9 @@ from landbridge.plan.slurm.jobs.promotions import promotions
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 from landbridge.plan.slurm.partitions import OPERATORS, partition_sites
 
+#: File of the secret that signs residency records; the role burst writes it.
+RECORDS_KEY = "/etc/landbridge/records-key"
+
 
 def node_prefix(pool: str) -> str:
     """Return the name prefix of a pool's Slurm nodes; a number from 1 follows."""
@@ -51,6 +54,7 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
         "slurm_key_secret": outputs.secrets.slurm_key,
         "metrics": None if settings.metrics_port is None else f"127.0.0.1:{settings.metrics_port}",
         "snapshot_dir": _snapshots(environment),
+        "records_key": RECORDS_KEY,
         "fips_endpoints": fips_endpoints(environment, "onprem" if environment.onprem is not None else "cloud"),
         "heartbeat_namespace": heartbeat(environment),
         "heartbeat_seconds": alarm_facts().heartbeat_seconds,

@@ -178,6 +178,7 @@ def _objects(inside: Inside) -> list[Statement]:
         allow("WriteHubObjects", WRITE, f"{inside.bucket}/{PREFIX}/*"),
         # Source: SageMaker API Reference, OutputDataConfig: the role encrypts with the key of the request.
         allow("UseHubKey", [*USE_KEY, "kms:Encrypt"], inside.key),
+        iam_policies.deny_backups((inside.bucket,)),
     ]
 
 

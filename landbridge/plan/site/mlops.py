@@ -13,6 +13,7 @@ from landbridge.plan.network.mlflow_servers import (
     tracking_uri,
 )
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.resource_names import BACKUPS_PREFIX
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, mlflow_host_names
 
 _TRACKING_URI = "MLFLOW_TRACKING_URI"
@@ -74,9 +75,10 @@ def _client(environment: Environment, uri: str) -> dict[str, str]:
 
 def _server(environment: Environment, server: MlflowServer, outputs: StackOutputs | None) -> dict[str, Any]:
     # Outputs are present if the server is in AWS.
-    root = f"/var/lib/{server.name}/artifacts"
+    root, backups = f"/var/lib/{server.name}/artifacts", ""
     if server.in_aws and outputs is not None:
-        root = f"s3://{outputs.data_hub.buckets[server.data_class].name}/mlflow"
+        bucket = f"s3://{outputs.data_hub.buckets[server.data_class].name}"
+        root, backups = f"{bucket}/mlflow", f"{bucket}/{BACKUPS_PREFIX}/mlflow"
     return {
         "name": server.name,
         "database": server.database,
@@ -85,6 +87,7 @@ def _server(environment: Environment, server: MlflowServer, outputs: StackOutput
         "port": server.port,
         "uri": tracking_uri(environment, server),
         "artifacts_destination": root,
+        "backups": backups,
         "users": list(server.users),
         "sources": [str(network) for network in server.sources],
     }

@@ -124,6 +124,14 @@ CLAIMS = (
         ),
     ),
     Claim(
+        ("job-internal",),
+        "reads and changes no copy of MLflow's databases in its class's bucket",
+        (
+            denied("s3:GetObject", f"{BUCKET}/landbridge-backups/mlflow/x", SECURE),
+            denied("s3:PutObject", f"{BUCKET}/landbridge-backups/mlflow/x", SECURE),
+        ),
+    ),
+    Claim(
         JOB_ROLES,
         "has no secret, no other role, no instance, and no access to a class that must stay on-prem",
         (

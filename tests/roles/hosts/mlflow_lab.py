@@ -19,7 +19,8 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.nspawn.layout import Layout
 from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import Machine, operator_address, plan
-from tests.roles.ansible_run import Played, connection, play
+from tests.roles.ansible_run import ROOT, Played, connection, play
+from tests.unit.aws_emulator.conftest import client_of
 
 ONPREM, CLOUD = IPv4Network("10.57.0.0/16"), IPv4Network("10.97.0.0/16")
 HOST, ADDRESS = "mlops01", "10.57.0.15"
@@ -114,7 +115,22 @@ class Tracking:
         rotated: str = "",
     ) -> Played:
         """Run the roles with the plan's variables. `rotated`: end of the servers' passwords, but not of the users'."""
-        chosen = environment or site_environment()
+        book = [{"hosts": HOST, "gather_facts": False, "roles": ["site_tls", "mlflow"]}]
+        hosts = {HOST: self._variables(environment or site_environment(), rotated)}
+        return play(self.lab, self.folder, book, {"all": {"hosts": hosts}}, *words, timeout=600)
+
+    def restore(self, dumps: Path) -> None:
+        """Restore the databases of which a folder has dumps, by the playbook."""
+        described = {"all": {"children": {"mlflow": {"hosts": {HOST: self._variables(site_environment())}}}}}
+        book = ROOT / "ansible/playbooks/restore_databases.yml"
+        play(self.lab, self.folder, book, described, "-e", f"mlflow_dumps={dumps}").good()
+
+    def objects(self) -> list[str]:
+        """Return the keys of the objects in the bucket of the class that may be in AWS."""
+        listed = client_of(self.cloud, "s3").list_objects_v2(Bucket=BUCKET)
+        return [entry["Key"] for entry in listed.get("Contents", [])]
+
+    def _variables(self, chosen: Environment, rotated: str = "") -> dict[str, Any]:
         outputs = StackOutputs.model_validate(
             {
                 "cluster": "test",
@@ -139,9 +155,7 @@ class Tracking:
             "site_tls_store": describe_store(self.secrets),
         }
         variables |= certificate_variables(chosen, HOST)
-        host = {"ansible_host": ADDRESS, **connection(self.lab), **variables}
-        book = [{"hosts": HOST, "gather_facts": False, "roles": ["site_tls", "mlflow"]}]
-        return play(self.lab, self.folder, book, {"all": {"hosts": {HOST: host}}}, *words, timeout=600)
+        return {"ansible_host": ADDRESS, **connection(self.lab), **variables}
 
     def log(self, user: str, port: int, experiment: str) -> Run:
         """Log a run with the client library."""

@@ -1,8 +1,10 @@
 """MLflow's servers of two data classes on a host: where runs are stored, and requests that a server refuses."""
 
+import base64
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -271,7 +273,30 @@ def test_databases_are_dumped_by_the_timer(host: Tracking, restricted_run: Run) 
     newest = host.run(f"ls {folder}/mlflow_class_restricted-periodic-* | tail -n 1")
     assert "TABLE DATA public metrics" in host.run(f"pg_restore --list {newest}")
     assert host.run(f"stat -c '%U %a' {newest}") == "root 600"
+    # The class that may be in AWS has a copy in its bucket; the other class has none anywhere.
+    copies = [key for key in host.objects() if key.startswith("landbridge-backups/")]
+    assert {key.partition("-periodic-")[0] for key in copies} == {
+        "landbridge-backups/mlflow/mlflow",
+        "landbridge-backups/mlflow/mlflow_auth",
+    }
+    _restored(host, restricted_run, newest)
     host.run(f"rm -r {folder}")
+
+
+def _restored(host: Tracking, run: Run, dump: str) -> None:
+    """Lose the databases of the restricted server, and restore them by the playbook: the run has its metrics again."""
+    path = f"/api/2.0/mlflow/runs/get?run_id={run.run}"
+    code, before = host.send(RESTRICTED, path, "bob")
+    assert code == 200 and '"loss"' in before
+    host.run("systemctl stop mlflow-restricted")
+    psql = "cd /; runuser -u postgres -- psql --quiet"
+    host.run(f"{psql} -c 'drop database mlflow_class_restricted'")
+    host.run(f"""{psql} -c 'create database mlflow_class_restricted owner "mlflow-restricted"'""")
+    dumps = host.folder / "dumps"
+    dumps.mkdir()
+    (dumps / Path(dump).name).write_bytes(base64.b64decode(host.run(f"base64 --wrap=0 {dump}")))
+    host.restore(dumps)
+    assert host.send(RESTRICTED, path, "bob") == (200, before)
 
 
 def test_databases_of_an_older_release_are_dumped_and_upgraded(host: Tracking) -> None:

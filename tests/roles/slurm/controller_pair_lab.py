@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
@@ -146,6 +147,32 @@ def rotate(lab: Layout, chosen: Environment, folder: Path, name: str) -> Played:
     return play(
         lab, folder, ROOT / f"ansible/playbooks/{name}.yml", {"all": {"vars": variables, "children": groups}}
     ).good()
+
+
+def restore(lab: Layout, chosen: Environment, folder: Path, host: str) -> float:
+    """Fetch the newest dump of the accounting database as an operator does, and restore it on another host; return the seconds
+    from the start of the role to a slurmdbd with the restored database.
+    """
+    variables = {**_variables(inventory(chosen)), **_secrets(folder), **connection(lab), "slurm_database_host": host}
+
+    def described(name: str) -> dict[str, Any]:
+        return {
+            "all": {
+                "vars": variables,
+                "children": {"slurm_database": {"hosts": {name: {"ansible_host": ADDRESSES[name]}}}},
+            }
+        }
+
+    dumps = folder / "dumps"
+    books = ROOT / "ansible/playbooks"
+    play(lab, folder, books / "fetch_dumps.yml", described("dgx01"), "-e", f"dumps_folder={dumps}").good()
+    (dump,) = (dumps / "slurm").iterdir()
+    began = time.monotonic()
+    roles = [{"hosts": host, "gather_facts": False, "roles": ["slurm_database"]}]
+    play(lab, folder, roles, described(host)).good()
+    played = play(lab, folder, books / "restore_databases.yml", described(host), "-e", f"slurm_dump={dump}").good()
+    assert variables["slurm_database_password"] not in played.text
+    return time.monotonic() - began
 
 
 def _variables(planned: Mapping[str, Any]) -> dict[str, Any]:

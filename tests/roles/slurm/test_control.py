@@ -269,6 +269,37 @@ def test_the_database_password_and_the_jwt_key_are_rotated_while_a_job_runs(
     assert changed == {"ctl01": 0, "ctl02": 0, "dgx01": 0}
 
 
+HISTORY = "sacct -nXPa -S 2020-01-01 -o jobid,user,account,state,start,end,alloctres"
+USERS = "sacctmgr -nP show associations format=account,user,qos; sacctmgr -nP show users format=user,defaultaccount,adminlevel"
+
+
+def test_after_the_loss_of_the_databases_host_another_one_has_accounts_and_history(
+    two: Jobs, site_environment: Describe, folder: Path
+) -> None:
+    number = two.submit(0)
+    two.completed(number)
+    accounted(two, number)
+    before = two.run("dgx01", "sh", "-c", HISTORY), two.run("dgx01", "sh", "-c", USERS)
+    two.run("dgx01", "systemctl", "start", "landbridge-slurm-dump.service")
+    assert two.run("dgx01", "systemctl", "is-active", "landbridge-slurm-dump.timer").strip() == "active"
+    folder_mode = two.run(
+        "dgx01", "sh", "-c", "stat -c '%U %a' /var/backups/landbridge-slurm /var/backups/landbridge-slurm/*"
+    )
+    assert folder_mode.split("\n")[:2] == ["root 700", "root 600"]
+    # The host is lost: its slurmdbd and its database answer no longer.
+    seconds = pair.restore(two.lab, site_environment("ctl01", "ctl02"), folder, "ctl02")
+    print(f"restored in {seconds:.1f} s")
+    two.run("dgx01", "systemctl", "stop", "slurmdbd", "mariadb")
+    try:
+        moved = "sed s/^AccountingStorageHost=.*/AccountingStorageHost=ctl02/ /etc/slurm/slurm.conf > /tmp/moved.conf; export SLURM_CONF=/tmp/moved.conf"
+        after = two.run("ctl02", "sh", "-c", f"{moved}; {HISTORY}"), two.run("ctl02", "sh", "-c", f"{moved}; {USERS}")
+    finally:
+        two.run("dgx01", "systemctl", "start", "mariadb", "slurmdbd")
+        two.run("ctl02", "systemctl", "disable", "--now", "slurmdbd", "mariadb", "landbridge-slurm-dump.timer")
+    assert f"{number}|alice|vision|COMPLETED" in before[0]
+    assert after == before
+
+
 def answers(jobs: Jobs) -> bool:
     """Return whether a controller is active: a standby rejects this query."""
     return nodes.exec(jobs.lab, "dgx01", ["timeout 30 squeue -h"], timeout=120).returncode == 0

@@ -20,7 +20,7 @@ from landbridge.ops.secrets.store import LocalFolder
 from landbridge.paths import secrets_dir
 from tests.unit.core.samples import ROOT
 
-GENERATED = {"slurm-key", "slurm-jwt", "owner-key", "slurm-database", "mlflow-admin", "mlflow-database"}
+GENERATED = {"slurm-key", "slurm-jwt", "records-key", "owner-key", "slurm-database", "mlflow-admin", "mlflow-database"}
 #: Strict stand-in of the program sops with the two calls of its documentation; its cipher is base64 with a mark.
 SOPS = """#!{python}
 import base64, os, sys

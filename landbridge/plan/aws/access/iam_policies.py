@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.plan.resource_names import ACCOUNT_DIGITS
+from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX
 
 Statement = dict[str, Any]
 
@@ -148,6 +148,14 @@ def hub(bucket_arns: Sequence[str], key_arns: Sequence[str], objects: Sequence[s
         allow("ReadWriteHubObjects", objects, [f"{arn}/*" for arn in bucket_arns]),
         allow("UseHubKeys", USE_KEY, key_arns),
     ]
+
+
+def deny_backups(bucket_arns: Sequence[str]) -> Statement:
+    """Return the statement that keeps jobs out of the copies of databases, which have the runs and password hashes of every
+    user of the class.
+    """
+    copies = single_or_list([f"{arn}/{BACKUPS_PREFIX}/*" for arn in bucket_arns])
+    return {"Sid": "DenyBackups", "Effect": "Deny", "Action": "s3:*", "Resource": copies}
 
 
 def mover(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:

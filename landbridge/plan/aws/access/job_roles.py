@@ -10,7 +10,16 @@ from landbridge import hostlist
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.plan.args import Args
-from landbridge.plan.aws.access.iam_policies import READ, WRITE, ArnContext, Statement, allow, hub, single_or_list
+from landbridge.plan.aws.access.iam_policies import (
+    READ,
+    WRITE,
+    ArnContext,
+    Statement,
+    allow,
+    deny_backups,
+    hub,
+    single_or_list,
+)
 from landbridge.plan.aws.access.iam_policies import roles_anywhere_trust as anywhere_trust
 from landbridge.plan.policy_document import document
 from landbridge.plan.resource_names import shortened
@@ -62,7 +71,8 @@ def permissions(plan: JobRolePlan, bucket_arn: str, key_arn: str) -> list[Statem
     AbortMultipartUpload removes unfinished uploads only. S3 keeps the earlier versions of an object that is written
     again: the hub's buckets have versioning.
     """
-    return hub([bucket_arn], [key_arn], [*READ, *WRITE, *(["s3:DeleteObject"] if plan.may_delete else [])])
+    objects = [*READ, *WRITE, *(["s3:DeleteObject"] if plan.may_delete else [])]
+    return [*hub([bucket_arn], [key_arn], objects), deny_backups([bucket_arn])]
 
 
 def trust(plan: JobRolePlan, place: ArnContext, node_role_arns: Sequence[str], anchor: str | None) -> str:

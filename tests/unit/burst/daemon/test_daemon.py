@@ -1,12 +1,16 @@
 """Jobs from submission to end, with the real programs and daemon, the emulated AWS and a simulated Slurm."""
 # ruff: noqa: F811 - fixtures are imported
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from landbridge.burst.journal.signed_records import files, public_text, signing_key
 from landbridge.burst.journal.store import Store
+from landbridge.burst.journal.verify_records import verify
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.embedded.slurm import SimulatedSlurm
 from tests.unit.aws_emulator.conftest import client_of
@@ -22,9 +26,11 @@ from tests.unit.burst.service import (  # noqa: F401
 
 
 def test_a_second_job_bursts_while_the_first_uses_the_on_prem_nodes(
-    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm]
+    cloud: EmulatorProcess, start: Callable[..., SimulatedSlurm], tmp_path: Path
 ) -> None:
-    slurm = start(suspend_time=1)
+    key_file = tmp_path / "records-key"
+    key_file.write_text("k" * 43)
+    slurm = start({"records_key": str(key_file)}, suspend_time=1)
     first = submit(slurm, 2, "sleep 4; echo $SLURMD_NODENAME", partition="gpu")
     second = submit(slurm, 2, "echo $SLURM_PROCID $SLURM_NTASKS $SLURMD_NODENAME", partition="gpu")
     slurm.wait(second)
@@ -43,6 +49,13 @@ def test_a_second_job_bursts_while_the_first_uses_the_on_prem_nodes(
     calls = cloud.control()["calls"]
     assert calls["RunInstances"] == 1 and "CreateFleet" not in calls
     assert [record.jobs for record in records(slurm, "launched", second)] == [(second.id,)]
+    # The signed records of residency have the place that Slurm chose, the launch before its call, and its outcome.
+    folder = slurm.directory / "residency-records"
+    assert verify(folder, [public_text(signing_key("k" * 43))]).faults == ()
+    bodies = [json.loads(line)["body"] for file in files(folder) for line in file.read_text().splitlines()]
+    of_second = [body for body in bodies if body["jobs"][0]["job"] == second.id]
+    assert [body["event"] for body in of_second][:3] == ["placed", "launch", "launched"]
+    assert {body["jobs"][0]["class"] for body in of_second} == {"internal"}
 
 
 def test_an_order_written_without_a_daemon_is_done_by_the_next_daemon(
