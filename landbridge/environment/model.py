@@ -12,6 +12,7 @@ from landbridge.environment.aws.sagemaker import SageMakerSettings
 from landbridge.environment.base import SITES, HostName, Model, Port, Region, Site, Text, UserName, Word
 from landbridge.environment.dns import DnsSettings
 from landbridge.environment.link import Link
+from landbridge.environment.observability import Observability
 from landbridge.environment.onprem.containers import Containers
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
@@ -150,6 +151,9 @@ class Environment(Model):
     containers: Containers = Field(default=Containers(), description="how jobs run in containers")
     budget: Budget = Budget()
     mlops: MLOps = MLOps()
+    observability: Observability = Field(
+        default=Observability(), description="metrics and alerts of the site; used with onprem.services.monitoring"
+    )
     maintenance: tuple[Window, ...] = Field(
         default=(), description="planned outages; none may overlap a Capacity Block"
     )

@@ -19,6 +19,7 @@ class SlurmRelease(Facts):
     requeue_on_resume_failure: bool
     expedited_requeue: bool
     metrics: bool
+    metrics_with_private_data: bool
     node_suspend_time: bool
     needs_first_save: bool
     health_check_timeout: bool

@@ -81,6 +81,10 @@ FORMS: dict[str, str] = {
     r"^\d{3}\.\d+(\.\d+)?$": 'a release of NVIDIA\'s driver, in quotes: "580.95.05"',
     r"^\d{3}$": 'a branch of NVIDIA\'s driver, in quotes: "580"',
     r"^L-[0-9A-F]{8}$": "a quota's code, such as L-417A185B",
+    r"^[^@\s]+@[a-z0-9.-]+$": "an e-mail address, such as oncall@example.org",
+    r"^[a-z0-9.-]+:[0-9]{1,5}$": "a host name and a port, such as mail.example.org:25",
+    r"^[A-Z][A-Za-z0-9]{2,60}$": "a name of letters and digits that begins with a capital, such as ScratchFilling",
+    r"^https?://\S+$": "a URL, such as https://wiki.example.org/scratch",
 }
 
 

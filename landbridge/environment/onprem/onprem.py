@@ -100,11 +100,15 @@ class SiteServices(Model):
     object_store: HostName | None = Field(
         default=None, description="S3 object store, if storage.object_store is set; none: the storage host"
     )
+    monitoring: HostName | None = Field(
+        default=None, description="Prometheus and Alertmanager; none: no metrics are collected"
+    )
 
     def hosts(self) -> tuple[str, ...]:
         """Return the service hosts without duplicates, in the order of the fields."""
         named = [*self.controller, self.database, *self.login, self.storage, *self.gateways, self.mlops]
-        return tuple(dict.fromkeys([*named, *([self.object_store] if self.object_store is not None else [])]))
+        optional = [host for host in (self.object_store, self.monitoring) if host is not None]
+        return tuple(dict.fromkeys([*named, *optional]))
 
     @property
     def gateways(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from landbridge.plan.ansible.existing_slurm import existing_host_variables
 from landbridge.plan.ansible.gpu_stack import driver_variables
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.job_credentials import cloud_node_variables, onprem_node_variables
+from landbridge.plan.ansible.monitoring import exporter_variables, gpu_exporter_variables, monitoring_variables
 from landbridge.plan.ansible.node_logins import node_login_variables
 from landbridge.plan.ansible.node_restarts import node_restart_variables
 from landbridge.plan.ansible.node_verify import node_verify_variables
@@ -106,6 +107,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
             **node_updates(environment),
             **node_tuning(environment),
             **onprem_node_variables(environment),
+            **gpu_exporter_variables(environment),
         },
         "nfs_server": _nfs_server(environment),
         "lustre_client": lustre_variables(environment),
@@ -114,6 +116,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "mlflow": mlflow_variables(environment, outputs, aws_endpoint(environment) or "", mlflow_files(environment)),
         "object_store": object_store_variables(environment, outputs, aws_endpoint(environment) or ""),
         "burst": _burst(environment, outputs),
+        "monitoring": monitoring_variables(environment),
     }
     for group in GROUPS[1:]:
         members = [host.name for host in inventory_hosts if group in host.groups]
@@ -154,7 +157,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
     if host.name == home_creator(environment):
         variables |= aws_home_variables(environment, outputs)
     variables |= data_mover_variables(environment, host.name, outputs)
-    variables |= certificate_variables(environment, host.name)
+    variables |= certificate_variables(environment, host.name) | exporter_variables(environment, host)
     return variables | site_dns_host(environment, host) | existing_host_variables(environment, host)
 
 

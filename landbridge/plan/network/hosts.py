@@ -14,6 +14,7 @@ from landbridge.environment.onprem.onprem import PackageSources
 from landbridge.findings import DataPath
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
+from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.name_servers import name_server_hosts
 
 # Inventory groups. The first contains every host (see `top_group`).
@@ -31,6 +32,7 @@ GROUPS = (
     "site_dns",
     "mlflow",
     "object_store",
+    "monitoring",
     "burst",
 )
 
@@ -193,6 +195,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "site_dns": name in name_server_hosts(environment),
         "mlflow": name == served.mlops,
         "object_store": name == served.object_store,
+        "monitoring": name == monitoring_host(environment),
         # A standby controller runs the burst controller too; a lease decides which of the two is active.
         "burst": name in served.controllers and bool(environment.aws.pools),
     }

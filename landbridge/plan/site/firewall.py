@@ -20,6 +20,7 @@ from landbridge.plan.network.object_store import store_port
 from landbridge.plan.network.service_flows import NFS_PORT, service_flows
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
 from landbridge.plan.site.gateway import linked_gateways
+from landbridge.plan.site.monitoring_flows import monitoring_flows
 from landbridge.plan.site.site_shares import site_lustre
 from landbridge.plan.slurm_ports import SLURMDBD_PORT, slurm_ports
 
@@ -202,6 +203,8 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
         yield "object_store", _tcp((str(served.cidr),), store_port(environment), "jobs reach the object store")
     yield from _lustre(environment, served)
     yield from _names(environment, served)
+    for group, sources, port, why in monitoring_flows(environment):
+        yield group, _tcp(sources, port, why)
     yield from _link(environment)
 
 

@@ -4,7 +4,8 @@ import re
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.hosts import hosts, service_hosts
+from landbridge.plan.network.monitoring import monitoring_host
 
 #: Folder with the CA's certificates, which containers of jobs get: no other file is in it.
 TRUST_FOLDER = "/etc/landbridge/tls"
@@ -32,6 +33,8 @@ def server_names(environment: Environment) -> dict[str, tuple[str, ...]]:
             *names.get(served.object_store, []),
             *host_names(environment, served.object_store),
         ]
+    for host, exporters in _exporter_names(environment).items():
+        names.setdefault(host, []).extend(exporters)
     return {host: tuple(dict.fromkeys(of_host)) for host, of_host in names.items()}
 
 
@@ -56,6 +59,18 @@ def certificate_variables(environment: Environment, host: str) -> dict[str, Any]
     """Return the variables of a host with a certificate; empty for another."""
     names = server_names(environment).get(host, ())
     return {"site_tls_names": list(names)} if names else {}
+
+
+def _exporter_names(environment: Environment) -> dict[str, list[str]]:
+    """Return the names of each host's exporters; on the monitoring host also the loopback, where Alertmanager listens."""
+    monitoring = monitoring_host(environment)
+    if monitoring is None:
+        return {}
+    domain = service_hosts(environment).domain
+    names = {host.name: [host.name, f"{host.name}.{domain}", host.address] for host in hosts(environment)}
+    if monitoring in names:
+        names[monitoring] += ["localhost", "127.0.0.1"]
+    return names
 
 
 def _without_port(name: str) -> str:

@@ -8,6 +8,7 @@ from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 from landbridge.plan.instances.capacity import kept_nodes
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.monitoring import has_slurm_metrics
 from landbridge.plan.site.health import health_settings
 from landbridge.plan.slurm.controller_pair import pair_settings, state_folder
 from landbridge.plan.slurm.jobs.job_submit import has_job_submit
@@ -39,6 +40,7 @@ def slurm_settings(environment: Environment, nodes: Sequence[Nodes]) -> dict[str
         **prolog_epilog_settings(),
         **health_settings(environment),
         **_power_saving(environment, nodes),
+        **_metrics(environment),
     }
     controllers = tuple(map(served.where, served.controllers))
     merged = with_overrides(settings, environment.scheduler.overrides.slurm_conf)
@@ -177,6 +179,14 @@ def _power_saving(environment: Environment, nodes: Sequence[Nodes]) -> dict[str,
         # Show powered-down nodes: users see the capacity that can be launched.
         "PrivateData": "cloud",
     }
+
+
+def _metrics(environment: Environment) -> dict[str, Scalar]:
+    """Return the settings of slurmctld's metrics. PrivateData hides no user's jobs here, so metrics need no account."""
+    if not has_slurm_metrics(environment):
+        return {}
+    private = {"MetricsParameters": "ignore_private_data"} if environment.aws.pools else {}
+    return {"MetricsType": "metrics/openmetrics", **private}
 
 
 def _never_suspended(environment: Environment, onprem: Sequence[str]) -> dict[str, Scalar]:

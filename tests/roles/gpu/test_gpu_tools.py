@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from landbridge.plan.ansible.monitoring import counters
 from sandbox.demo.cluster import wait_for
 from sandbox.hardware.packages.repository import publish
 from sandbox.nspawn import cleanup
@@ -168,6 +169,23 @@ def test_there_is_one_dcgm_of_the_pinned_version_and_one_host_engine(converged: 
     assert "l=NVIDIA CUDA" in converged.run("cat /etc/apt/preferences.d/nvidia-dcgm"), (
         "the driver's packages are refused"
     )
+
+
+def test_gpu_metrics_are_those_of_the_contract_from_the_series_before_the_new_names(converged: Bench) -> None:
+    settings = {"dcgm_exporter_listen": "127.0.0.1:9400", "dcgm_exporter_counters": counters()}
+    role = {"role": "dcgm_exporter", "vars": settings}
+    playbook = json.dumps([{"hosts": "dgx01", "gather_facts": False, "roles": [role]}])
+    converged.converge(playbook, "--check").good()
+    assert converged.code("dpkg-query -W datacenter-gpu-manager-exporter")[0] != 0, "a check changes nothing"
+    converged.converge(playbook).good()
+    assert converged.run("dpkg-query -W -f '${Version}' datacenter-gpu-manager-exporter") == "4.8.3-1"
+    process = converged.run("systemctl show --property ExecStart nvidia-dcgm-exporter")
+    assert "landbridge.csv" in process and "--remote-hostengine-info localhost:5555" in process
+    assert converged.run("systemctl is-active nvidia-dcgm-exporter") == "active"
+    rows = [line.split(", ") for line in converged.run("grep -v '^#' /etc/dcgm-exporter/landbridge.csv").splitlines()]
+    assert [row[0] for row in rows] == [row["field"] for row in counters()] and {len(row) for row in rows} == {3}
+    assert converged.run("pgrep -c -x nv-hostengine") == "1"
+    assert converged.converge(playbook).good().changed == {"dgx01": 0}
 
 
 def test_containers_can_request_gpus_and_get_none_by_default(converged: Bench) -> None:

@@ -45,7 +45,14 @@ def test_a_controller_of_others_keeps_its_system_and_account() -> None:
 
 def test_the_plays_for_all_hosts_respect_it() -> None:
     """Every role of a play for all hosts depends on a group, or on a variable that is false for such a host."""
-    guards = {"landbridge_base", "landbridge_tuning", "landbridge_hardening", "group_names", "roles_anywhere_files"}
+    guards = {
+        "landbridge_base",
+        "landbridge_tuning",
+        "landbridge_hardening",
+        "landbridge_monitoring",
+        "group_names",
+        "roles_anywhere_files",
+    }
     plays = yaml_text.load((ROOT / "ansible/site.yml").read_text())
     tasks = [task for play in plays if play.get("hosts") == "all" for task in play["tasks"]]
     assert len(tasks) > 15
@@ -57,6 +64,7 @@ def test_nodes_in_aws_have_the_account_folders_and_names_of_the_site() -> None:
     common = inventory(site({"node_folders": ["/var/spool/slurm"]}))["all"]["vars"]
     assert (common["slurm_common_uid"], common["slurm_common_folders"]) == (202, ["/var/spool/slurm"])
     assert {host["name"] for host in common["base_hosts"]} == {*ADDRESSES, "cn01"}
+    assert "landbridge_monitoring" not in str(inventory(site({})))
     assert "MLFLOW_TRACKING_URI" not in common["base_environment"] and "landbridge_site_tls" not in common
     assert "slurm_common_uid" not in inventory(environment())["all"]["vars"]
 

@@ -1,0 +1,1 @@
+"""Readers of observability facts: metrics of exporters, and alerts."""

@@ -1,0 +1,48 @@
+"""Environment key `observability`: how long metrics are kept, and receivers of alerts. `onprem.services.monitoring` has the host."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from landbridge.environment.base import Model, Port, Text, Word
+
+Address = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[a-z0-9.-]+$")]
+
+
+class AlertMail(Model):
+    """E-mails of alerts, sent through a mail server of the site."""
+
+    server: Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]+:[0-9]{1,5}$")] = Field(
+        description="mail server and port, which accepts mail of the monitoring host without a password"
+    )
+    sender: Address
+    to: Annotated[tuple[Address, ...], Field(min_length=1)]
+    tls: bool = Field(default=True, description="whether the server must offer TLS (STARTTLS)")
+
+
+class CustomAlert(Model):
+    """Alert of the site itself. Its expression may use the metrics of the catalogue only."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{2,60}$")]
+    expression: Text = Field(description="PromQL expression; each series of its result is an alert")
+    minutes: int = Field(default=5, ge=0, le=10080, description="time for which the expression must hold")
+    severity: Literal["page", "ticket", "info"] = "ticket"
+    owner: Word = Field(default="operators", description="team that acts")
+    summary: Text
+    runbook: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] = Field(
+        description="page that says what to do"
+    )
+
+
+class Observability(Model):
+    """Metrics and alerts of the site, if `onprem.services.monitoring` names a host."""
+
+    retention_days: int = Field(default=30, ge=1, le=3650, description="time for which metrics are kept")
+    retention_gib: int = Field(default=50, ge=1, le=100_000, description="most disk space that metrics use")
+    scrape_seconds: int = Field(default=30, ge=5, le=300, description="interval of the scrapes")
+    port: Port = Field(default=9090, description="port of Prometheus")
+    alertmanager_port: Port = Field(default=9093, description="port of Alertmanager, on the monitoring host's loopback")
+    mail: AlertMail | None = Field(
+        default=None, description="e-mails of alerts; none: alerts are on Alertmanager's page only"
+    )
+    alerts: tuple[CustomAlert, ...] = Field(default=(), description="alerts of the site, besides those of Landbridge")

@@ -1,0 +1,111 @@
+"""Variables of the roles prometheus, node_exporter and dcgm_exporter."""
+
+from typing import Any
+
+from landbridge.catalog.observability.metrics import metrics_contract
+from landbridge.environment import Environment
+from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
+from landbridge.plan.ansible.roles_anywhere import credential_hosts
+from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
+from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.monitoring import exporter_port, monitoring_host
+from landbridge.plan.observability.alerts import alert_groups
+from landbridge.plan.observability.scrapes import (
+    OPERATOR_ACCOUNT,
+    SCRAPE_ACCOUNT,
+    alertmanager_settings,
+    prometheus_settings,
+    target_files,
+)
+from landbridge.plan.observability.targets import LOOPBACK, MetricsTarget, burst_source, metrics_targets
+from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
+
+Variables = dict[str, Any]
+#: Folder of the role mlflow's dumps, and the folder of the role roles_anywhere's certificate.
+_MLFLOW_DUMPS, _ANYWHERE = "/var/backups/landbridge-mlflow", "/etc/landbridge/anywhere"
+
+
+def gpu_metrics_hosts(environment: Environment) -> frozenset[str]:
+    """Return the on-prem nodes whose DCGM Landbridge installs, and which get an exporter for it."""
+    return frozenset(
+        host.name for host in hosts(environment) if gpu_tools_variables(environment, host.name).get("landbridge_dcgm")
+    )
+
+
+def planned_targets(environment: Environment) -> tuple[MetricsTarget, ...]:
+    """Return every target of the site's Prometheus."""
+    return metrics_targets(environment, gpu_metrics_hosts(environment))
+
+
+def monitoring_variables(environment: Environment) -> Variables:
+    """Return the variables of the role prometheus; empty without a monitoring host."""
+    host = monitoring_host(environment)
+    if host is None:
+        return {}
+    settings, gpu_hosts = environment.observability, gpu_metrics_hosts(environment)
+    return {
+        "prometheus_listen": f"{service_hosts(environment).addresses[host]}:{settings.port}",
+        "prometheus_alertmanager_listen": f"{LOOPBACK}:{settings.alertmanager_port}",
+        "prometheus_retention_days": settings.retention_days,
+        "prometheus_retention_gib": settings.retention_gib,
+        "prometheus_settings": prometheus_settings(environment, gpu_hosts, AUTHORITY_FILE),
+        "prometheus_targets": target_files(environment, gpu_hosts),
+        "prometheus_rules": alert_groups(environment, gpu_hosts),
+        "prometheus_alertmanager_settings": alertmanager_settings(environment),
+        "prometheus_certificate": HOST_FILE,
+        "prometheus_authority": AUTHORITY_FILE,
+        "prometheus_scrape_account": SCRAPE_ACCOUNT,
+        "prometheus_operator_account": OPERATOR_ACCOUNT,
+    }
+
+
+def exporter_variables(environment: Environment, host: InventoryHost) -> Variables:
+    """Return one host's variables of the roles node_exporter and dcgm_exporter; empty without a monitoring host."""
+    if monitoring_host(environment) is None:
+        return {}
+    certificates = {"site": HOST_FILE, "site-ca": AUTHORITY_FILE}
+    if host.name in credential_hosts(environment):
+        certificates["anywhere"] = f"{_ANYWHERE}/host.pem"
+    variables: Variables = {
+        "landbridge_monitoring": True,
+        "node_exporter_listen": f"{host.address}:{exporter_port('node')}",
+        "node_exporter_account": SCRAPE_ACCOUNT,
+        "node_exporter_certificate": HOST_FILE,
+        "node_exporter_certificates": certificates,
+        "node_exporter_backups": _backups(environment, host),
+        "node_exporter_sources": _sources(environment, host),
+    }
+    if host.name in gpu_metrics_hosts(environment):
+        variables |= {
+            "landbridge_dcgm_exporter": True,
+            "dcgm_exporter_listen": f"{host.address}:{exporter_port('dcgm')}",
+            "dcgm_exporter_series": metrics_contract().exporters["dcgm"].version,
+        }
+    return variables
+
+
+def gpu_exporter_variables(environment: Environment) -> Variables:
+    """Return the variables of dcgm_exporter that every node has: the counters, once for the group."""
+    return (
+        {"dcgm_exporter_counters": counters()}
+        if gpu_metrics_hosts(environment) and monitoring_host(environment)
+        else {}
+    )
+
+
+def counters() -> list[dict[str, str]]:
+    """Return the rows of dcgm-exporter's file of counters: every metric of the contract, and no other."""
+    metrics = metrics_contract().exporters["dcgm"].metrics
+    return [{"field": name, "type": fact.type, "help": fact.description} for name, fact in metrics.items()]
+
+
+def _backups(environment: Environment, host: InventoryHost) -> dict[str, str]:
+    if "mlflow" not in host.groups:
+        return {}
+    servers = mlflow_servers(environment)
+    return {server.database: f"{_MLFLOW_DUMPS}/{server.database}-periodic-*.dump" for server in servers}
+
+
+def _sources(environment: Environment, host: InventoryHost) -> dict[str, str]:
+    source = burst_source(environment)
+    return {"burst": source} if source is not None and "burst" in host.groups else {}

@@ -1,0 +1,32 @@
+"""Monitoring host, the exporters on its targets, and whether slurmctld has metrics."""
+
+from landbridge.catalog.observability.metrics import metrics_contract
+from landbridge.catalog.slurm.versions import slurm_releases
+from landbridge.environment import Environment
+
+
+def monitoring_host(environment: Environment) -> str | None:
+    """Return the host of Prometheus; None without one, and for a Slurm that runs already and that others configure."""
+    if environment.onprem is None or environment.existing_slurm is not None:
+        return None
+    return environment.onprem.services.monitoring
+
+
+def exporter_port(exporter: str) -> int:
+    """Return the port of an exporter. Raises KeyError for one whose metrics come through another one."""
+    port = metrics_contract().exporters[exporter].port
+    if port is None:
+        raise KeyError(exporter)
+    return port
+
+
+def has_slurm_metrics(environment: Environment) -> bool:
+    """Return whether slurmctld gives metrics to Prometheus: since 25.11, and beside PrivateData since 26.05.
+
+    Landbridge sets PrivateData for pools in AWS (plan/slurm/conf.py).
+    """
+    release = slurm_releases()[environment.scheduler.slurm.version]
+    hides_data = bool(environment.aws.pools)
+    return monitoring_host(environment) is not None and (
+        release.metrics_with_private_data or (release.metrics and not hides_data)
+    )

@@ -1,0 +1,1 @@
+"""Metrics and alerts of the site, computed from the environment."""

@@ -1,0 +1,51 @@
+"""Alert rules of Prometheus: those of the catalogue whose metrics are planned, and those of the environment."""
+
+from collections.abc import Collection
+from typing import Any
+
+from landbridge.catalog.observability.alerts import alert_rules, runbook_of
+from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.environment import Environment
+from landbridge.plan.observability.targets import planned_exporters
+
+
+def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[str, Any]:
+    """Return the file of alert rules. Messages have no templates: the labels of an alert name the host and the part."""
+    names = planned_alerts(environment, gpu_hosts)
+    landbridge_rules = [
+        _rule(name, rule.expression, rule.minutes, rule.severity, rule.owner, rule.summary, runbook_of(name))
+        for name, rule in alert_rules().items()
+        if name in names
+    ]
+    site_rules = [
+        _rule(alert.name, alert.expression, alert.minutes, alert.severity, alert.owner, alert.summary, alert.runbook)
+        for alert in environment.observability.alerts
+    ]
+    groups = [{"name": "landbridge", "rules": landbridge_rules}, {"name": "site", "rules": site_rules}]
+    return {"groups": [group for group in groups if group["rules"]]}
+
+
+def planned_alerts(environment: Environment, gpu_hosts: Collection[str]) -> tuple[str, ...]:
+    """Return the names of the catalogue's alerts for which every exporter is planned."""
+    contract, exporters = metrics_contract(), planned_exporters(environment, gpu_hosts)
+    return tuple(
+        name for name, rule in alert_rules().items() if _needed(rule.expression, contract.exporter_of) <= exporters
+    )
+
+
+def _needed(expression: str, exporter_of: Any) -> set[str]:
+    """Return the exporters of an expression. `up` is of every job: the job that it names is needed."""
+    needed = {str(exporter_of(metric)) for metric in metrics_in(expression)}
+    return needed | {job for job in metrics_contract().exporters if f'job="{job}"' in expression}
+
+
+def _rule(
+    name: str, expression: str, minutes: int, severity: str, owner: str, summary: str, runbook: str
+) -> dict[str, Any]:
+    return {
+        "alert": name,
+        "expr": expression,
+        "for": f"{minutes}m",
+        "labels": {"severity": severity, "owner": owner},
+        "annotations": {"summary": summary, "runbook": runbook},
+    }

@@ -1,0 +1,26 @@
+"""Parts of an environment without metrics, and the reason."""
+
+from collections.abc import Iterator
+
+from landbridge.environment import Environment
+from landbridge.findings import DataPath
+from landbridge.plan.network.monitoring import has_slurm_metrics, monitoring_host
+
+
+def unmonitored(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    """Yield the parts of which Prometheus has no metrics of their own, with the reason; none without a monitoring host."""
+    if monitoring_host(environment) is None:
+        return
+    version = environment.scheduler.slurm.version
+    if not has_slurm_metrics(environment):
+        reason = (
+            f"Slurm {version} has no metrics while PrivateData is set, which pools in AWS need"
+            if version == "25.11"
+            else f"Slurm {version} has no metrics: they exist since 25.11, and with pools in AWS since 26.05"
+        )
+        yield ("scheduler", "slurm", "version"), f"{reason}; whether slurmctld runs is seen by its systemd unit"
+    if environment.aws.pools:
+        reason = (
+            "nodes in AWS have no exporter: they have no certificate of the site's CA; the burst controller counts them"
+        )
+        yield ("aws", "pools"), reason

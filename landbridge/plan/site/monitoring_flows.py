@@ -1,0 +1,25 @@
+"""Connections of monitoring: from Prometheus to its targets, and from operators to Prometheus."""
+
+from collections.abc import Iterator
+
+from landbridge.environment import Environment
+from landbridge.plan.network.hosts import service_hosts, top_group
+from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host
+from landbridge.plan.slurm_ports import slurm_ports
+
+#: Inventory group, networks of the clients, port and reason.
+MonitoringFlow = tuple[str, tuple[str, ...], str, str]
+
+
+def monitoring_flows(environment: Environment) -> Iterator[MonitoringFlow]:
+    """Yield the connections; none without a monitoring host. Alertmanager is on the monitoring host's loopback."""
+    host, served = monitoring_host(environment), service_hosts(environment)
+    if host is None or host not in served.addresses:
+        return
+    source = (f"{served.addresses[host]}/32",)
+    yield top_group(environment), source, str(exporter_port("node")), "Prometheus reads the metrics of hosts"
+    yield "slurm_node", source, str(exporter_port("dcgm")), "Prometheus reads the metrics of GPUs"
+    if has_slurm_metrics(environment):
+        yield "slurm_controller", source, slurm_ports(environment)[0], "Prometheus reads Slurm's metrics"
+    operators = tuple(map(str, environment.hosts.firewall.operators)) or (str(served.cidr),)
+    yield "monitoring", operators, str(environment.observability.port), "operators and dashboards reach Prometheus"

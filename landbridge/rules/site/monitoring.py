@@ -1,0 +1,96 @@
+"""Rules about metrics and alerts: the monitoring host, the site's own alerts, and parts without metrics."""
+
+from collections.abc import Iterator
+
+from landbridge.catalog.observability.alerts import alert_rules
+from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
+from landbridge.plan.network.monitoring import monitoring_host
+from landbridge.plan.observability.gaps import unmonitored
+from landbridge.rules.registry import rule
+
+_MONITORING: DataPath = ("onprem", "services", "monitoring")
+_ALERTS: DataPath = ("observability", "alerts")
+
+
+@rule
+def alert_unknown_metric(environment: Environment) -> Iterator[Finding]:
+    """An alert uses metrics of the catalogue only: an expression with another one has no result, so that it never fires.
+
+    Source: landbridge/catalog/metrics.yaml.
+    """
+    contract = metrics_contract()
+    known_names = [name for exporter in contract.exporters.values() for name in exporter.metrics]
+    for number, alert in enumerate(environment.observability.alerts):
+        path: DataPath = (*_ALERTS, number, "expression")
+        for name in contract.missing(alert.expression):
+            yield error(path, f"no exporter has the metric {name}", fix=did_you_mean(name, known_names))
+        if not metrics_in(alert.expression):
+            yield error(path, "the expression has no metric", fix="write a PromQL expression with a metric")
+
+
+@rule
+def alert_name_used(environment: Environment) -> Iterator[Finding]:
+    """Each alert has a name of its own: Alertmanager groups messages by it, and its runbook is found by it.
+
+    Source: Prometheus documentation, "Alerting rules"; landbridge/plan/observability/scrapes.py.
+    """
+    names = list(alert_rules())
+    for number, alert in enumerate(environment.observability.alerts):
+        if alert.name in names:
+            yield error(
+                (*_ALERTS, number, "name"), f"another alert has the name {alert.name}", fix="choose another name"
+            )
+        names.append(alert.name)
+
+
+@rule
+def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
+    """Alerts and their messages need a monitoring host.
+
+    Source: landbridge/plan/network/monitoring.py.
+    """
+    settings = environment.observability
+    if monitoring_host(environment) is None and (settings.alerts or settings.mail is not None):
+        path: DataPath = _ALERTS if settings.alerts else ("observability", "mail")
+        fix = "name a host in onprem.services.monitoring"
+        yield error(path, "the environment has no monitoring host, so these alerts are not used", fix=fix)
+
+
+@rule
+def monitoring_of_an_existing_slurm(environment: Environment) -> Iterator[Finding]:
+    """Metrics are collected on sites that Landbridge configures: on another one it has no exporter on the hosts.
+
+    Source: landbridge/plan/network/monitoring.py.
+    """
+    if environment.existing_slurm is not None and _named(environment):
+        message = "a site whose Slurm others configure gets no exporters, so no Prometheus is configured"
+        yield warning(
+            _MONITORING, message, fix="remove the key, and read the burst controller's metrics on its loopback"
+        )
+
+
+@rule
+def alerts_without_messages(environment: Environment) -> Iterator[Finding]:
+    """Alerts are sent to a person: on Alertmanager's page alone a fault is seen late.
+
+    Source: Prometheus documentation, "Alertmanager configuration".
+    """
+    if monitoring_host(environment) is not None and environment.observability.mail is None:
+        fix = "write observability.mail with your mail server"
+        yield warning(_MONITORING, "no message is sent when an alert fires", fix=fix)
+
+
+@rule
+def unmonitored_part(environment: Environment) -> Iterator[Finding]:
+    """Parts without metrics of their own are known: no alert of their metrics fires.
+
+    Source: landbridge/plan/observability/gaps.py; slurm.schedmd.com/metrics.html.
+    """
+    for path, reason in unmonitored(environment):
+        yield info(path, reason, related=(_MONITORING,))
+
+
+def _named(environment: Environment) -> bool:
+    return environment.onprem is not None and environment.onprem.services.monitoring is not None

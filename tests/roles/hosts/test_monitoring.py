@@ -1,0 +1,195 @@
+"""Prometheus, Alertmanager and node exporter of a host: TLS with accounts, planned targets that are up, and an alert for a fault."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import pytest
+
+from landbridge.catalog.observability.metrics import metrics_contract
+from landbridge.catalog.site_secrets import site_secrets
+from landbridge.certificates import certificates_in
+from landbridge.environment import Environment, environment_from_config
+from landbridge.ops.secrets.store import LocalFolder, describe_store
+from landbridge.ops.site_certificates.issue import AUTHORITY
+from landbridge.plan.ansible.monitoring import exporter_variables, monitoring_variables, planned_targets
+from landbridge.plan.network.hosts import hosts
+from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import Layout, layout
+from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.site import Machine, plan
+from tests.roles.ansible_run import Played, connection, play
+
+pytestmark = [pytest.mark.lab]
+ONPREM, CLOUD = IPv4Network("10.58.0.0/16"), IPv4Network("10.98.0.0/16")
+HOST, ADDRESS = "mon01", "10.58.0.17"
+SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
+PASSWORDS = {"prometheus": "lab-password-of-scrapes-0123456789", "operator": "lab-password-of-operators-0123456"}
+#: Metrics that appear with the first event of their kind, or with a part that this host does not have.
+WITH_EVENTS = {"ALERTS", "prometheus_rule_evaluation_failures_total"}
+#: Waits until a query of Prometheus has the wanted value, or until Alertmanager has exactly the wanted alerts.
+WAIT = """import base64, json, ssl, sys, time, urllib.parse, urllib.request
+url, password, wanted, ignored = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), json.loads(sys.argv[4])
+context = ssl.create_default_context(cafile="/etc/landbridge/tls/ca.pem")
+request = urllib.request.Request(url, headers={"Authorization": "Basic " + base64.b64encode(f"operator:{password}".encode()).decode()})
+deadline = time.monotonic() + 120
+while True:
+    with urllib.request.urlopen(request, timeout=30, context=context) as answer:
+        data = json.load(answer)
+    if isinstance(data, dict):
+        seen = sorted([s["metric"].get("job", ""), s["value"][1]] for s in data["data"]["result"])
+    else:
+        seen = sorted({a["labels"]["alertname"] for a in data} - set(ignored))
+    if wanted is None or seen == wanted:
+        print(json.dumps(seen))
+        break
+    if time.monotonic() > deadline:
+        sys.exit(f"{seen} instead of {wanted}")
+    time.sleep(0.5)
+"""
+
+
+def site_environment() -> Environment:
+    services = dict.fromkeys(("database", "storage", "gateway", "mlops", "monitoring"), HOST)
+    content = {
+        "owner": "a@example.org",
+        "onprem": {
+            "cidr": str(ONPREM),
+            "nodes": [],
+            "services": {**services, "controller": [HOST], "login": [HOST]},
+            "addresses": {HOST: ADDRESS},
+        },
+        "aws": {"cidr": str(CLOUD)},
+        # Without metrics of its own: this host has no slurmctld.
+        "scheduler": {"slurm": {"version": "24.11"}},
+        "link": {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010},
+    }
+    return environment_from_config("test", "us-east-1", content)
+
+
+@dataclass(frozen=True)
+class Monitored:
+    """Host with the three roles."""
+
+    lab: Layout
+    folder: Path
+
+    def run(self, command: str) -> str:
+        done = nodes.exec(self.lab, HOST, [command], timeout=300)
+        assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
+        return str(done.stdout).strip()
+
+    def converge(self, *words: str) -> Played:
+        """Run the roles with the plan's variables, but with scrapes each second and alerts without a waiting time."""
+        chosen = site_environment()
+        store = LocalFolder(self.folder / "secrets")
+        store.generate(AUTHORITY, site_secrets().generated[AUTHORITY])
+        (host,) = hosts(chosen)
+        variables = (
+            monitoring_variables(chosen) | exporter_variables(chosen, host) | certificate_variables(chosen, HOST)
+        )
+        variables["prometheus_settings"]["global"] |= dict.fromkeys(
+            ("scrape_interval", "scrape_timeout", "evaluation_interval"), "1s"
+        )
+        variables["prometheus_alertmanager_settings"]["route"]["group_wait"] = "1s"
+        for group in variables["prometheus_rules"]["groups"]:
+            for rule in group["rules"]:
+                rule["for"] = "0s"
+        variables |= {
+            "ansible_host": ADDRESS,
+            **connection(self.lab),
+            "node_exporter_seconds": 2,
+            "node_exporter_password": PASSWORDS["prometheus"],
+            "prometheus_scrape_password": PASSWORDS["prometheus"],
+            "prometheus_operator_password": PASSWORDS["operator"],
+            "site_tls_authority": "\n".join(certificates_in(store.read()[AUTHORITY])),
+            "site_tls_store": describe_store(store),
+        }
+        book = [{"hosts": HOST, "gather_facts": False, "roles": ["site_tls", "node_exporter", "prometheus"]}]
+        return play(self.lab, self.folder, book, {"all": {"hosts": {HOST: variables}}}, *words, timeout=600)
+
+    def wait(self, url: str, wanted: Any = None, ignored: Any = ()) -> Any:
+        words = [url, PASSWORDS["operator"], json.dumps(wanted), json.dumps(list(ignored))]
+        return json.loads(self.run(f"python3 -c {quote(WAIT)} {' '.join(map(quote, words))}"))
+
+    def status(
+        self, port: int, account: str = "", password: str = "", path: str = "/metrics", host: str = ADDRESS
+    ) -> str:
+        login = f"--user {account}:{password}" if account else ""
+        return self.run(
+            f"curl --silent --output /dev/null --write-out '%{{http_code}}' --cacert {AUTHORITY_FILE} {login} https://{host}:{port}{path}"
+        )
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
+    lab, folder = layout("landbridge-test-monitoring"), tmp_path_factory.mktemp("monitoring")
+    cleanup.down(lab)
+    try:
+        whole.up(lab, SITE)
+        monitored = Monitored(lab, folder)
+        monitored.run(
+            "mkdir -p /var/backups/landbridge-mlflow; touch /var/backups/landbridge-mlflow/mlflow-periodic-1.dump"
+        )
+        monitored.converge().good()
+        yield monitored
+    finally:
+        cleanup.down(lab)
+
+
+def test_every_planned_target_is_up_and_a_fault_raises_exactly_its_alert(host: Monitored) -> None:
+    jobs = sorted(target.job for target in planned_targets(site_environment()))
+    host.wait(f"https://{ADDRESS}:9090/api/v1/query?query=up", [[job, "1"] for job in jobs])
+    # The lab machine's clock and disk are those of the machine that runs the lab.
+    alerts = "https://127.0.0.1:9093/api/v2/alerts"
+    usual = {"ClockNotSynchronised", "DiskFilling", "DiskFull"}
+    host.wait(alerts, [], usual)
+    host.run("systemd-run --quiet --unit=mlflow-broken.service false || true")
+    host.wait(alerts, ["ServiceFailed"], usual)
+    host.run("systemctl reset-failed mlflow-broken.service")
+    host.wait(alerts, [], usual)
+
+
+def test_metrics_need_tls_and_the_account(host: Monitored) -> None:
+    scrape, operator = PASSWORDS["prometheus"], PASSWORDS["operator"]
+    assert host.status(9100) == host.status(9090) == host.status(9093, host="127.0.0.1") == "401"
+    assert host.status(9100, "prometheus", operator) == host.status(9090, "prometheus", scrape) == "401"
+    assert host.status(9100, "prometheus", scrape) == host.status(9090, "operator", operator) == "200"
+    plain = f"curl --silent --output /dev/null --write-out '%{{http_code}}' http://{ADDRESS}:9100/metrics"
+    assert host.run(plain) == "400"
+    # The passwords are in no process list, and in no file that others can read.
+    listening = host.run("ss --listening --tcp --numeric --no-header | awk '{ print $4 }'").split()
+    metrics_ports = {address for address in listening if address.rpartition(":")[2] in ("9090", "9093", "9094", "9100")}
+    assert metrics_ports == {f"{ADDRESS}:9090", f"{ADDRESS}:9100", "127.0.0.1:9093"}
+    for secret in (scrape, operator):
+        assert secret not in host.run("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")
+        assert (
+            host.run(f"grep --recursive --files-with-matches --fixed-strings {secret} /etc || true").splitlines() != []
+        )
+    readable = host.run(
+        "find /etc/prometheus /etc/landbridge/metrics -type f -perm /o+r -name '*password*' -o -name web.yml -perm /o+r"
+    )
+    assert readable == ""
+
+
+def test_the_host_has_the_metrics_of_the_contract(host: Monitored) -> None:
+    contract = metrics_contract()
+    names = json.loads(
+        host.run(
+            f"curl --silent --cacert {AUTHORITY_FILE} --user operator:{PASSWORDS['operator']} "
+            f"https://{ADDRESS}:9090/api/v1/label/__name__/values"
+        )
+    )["data"]
+    for exporter in ("prometheus", "alertmanager", "host"):
+        wanted = set(contract.exporters[exporter].metrics)
+        assert wanted - WITH_EVENTS - {"landbridge_source_up"} - set(names) == set()
+
+
+def test_a_second_run_changes_nothing(host: Monitored) -> None:
+    assert host.converge().good().changed == {HOST: 0}

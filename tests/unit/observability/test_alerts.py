@@ -1,0 +1,102 @@
+"""Alerts: each one fires for its fault and for no other, by the real promtool, and has a section that says what to do."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge import yaml_text
+from landbridge.catalog.observability.alerts import RUNBOOK, alert_rules, runbook_of
+from landbridge.catalog.observability.metrics import metrics_contract
+from landbridge.environment import Environment
+from landbridge.plan.ansible.monitoring import gpu_metrics_hosts, monitoring_variables
+from landbridge.plan.observability.alerts import alert_groups, planned_alerts
+from tests.unit.core.samples import ROOT, environment
+from tests.unit.observability.debian_programs import debian_program
+
+CASES = yaml_text.load((Path(__file__).parent / "alert_cases.yaml").read_text())
+MONITORING = ("onprem", "services", "monitoring")
+
+
+def monitored() -> Environment:
+    return environment({MONITORING: "mlops01", ("scheduler", "slurm", "version"): "26.05"})
+
+
+def promtool(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [debian_program("prometheus", "promtool"), *arguments], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_every_alert_has_a_fault_and_a_healthy_site_has_none(tmp_path: Path) -> None:
+    assert list(CASES["faults"]) == list(alert_rules())
+    site = monitored()
+    rules = alert_groups(site, gpu_metrics_hosts(site))
+    (tmp_path / "rules.yml").write_text(json.dumps(rules))
+    quiet = [{"alertname": name, "eval_time": "150m", "exp_alerts": []} for name in alert_rules()]
+    tests = [{"name": "healthy", "interval": "1m", "input_series": series({}), "alert_rule_test": quiet}]
+    for name, case in CASES["faults"].items():
+        at = case.get("at", alert_rules()[name].minutes + 10)
+        expected = {name, *case.get("also", ())}
+        checks = [
+            {"alertname": other, "eval_time": f"{at}m", "exp_alerts": [fired(other, case)] if other == name else []}
+            for other in alert_rules()
+            if other not in expected - {name}
+        ]
+        tests.append(
+            {"name": name, "interval": "1m", "input_series": series(case["series"]), "alert_rule_test": checks}
+        )
+    document = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "tests.yml").write_text(json.dumps(document))
+    assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
+
+
+def series(changes: dict[str, str]) -> list[dict[str, str]]:
+    every = {**CASES["healthy"], **changes}
+    return [{"series": name, "values": values} for name, values in every.items()]
+
+
+def fired(name: str, case: dict[str, Any]) -> dict[str, Any]:
+    rule = alert_rules()[name]
+    labels = {"severity": rule.severity, "owner": rule.owner, **case["labels"]}
+    return {"exp_labels": labels, "exp_annotations": {"summary": rule.summary, "runbook": runbook_of(name)}}
+
+
+@pytest.mark.parametrize("name", alert_rules())
+def test_an_alert_uses_metrics_of_the_contract(name: str) -> None:
+    assert metrics_contract().missing(alert_rules()[name].expression) == []
+
+
+def test_every_alert_has_a_section_that_says_what_to_do() -> None:
+    sections = re.findall(r"^### (\S+)\n\n(.+)", (ROOT / RUNBOOK).read_text(), re.MULTILINE)
+    assert [name for name, _ in sections] == list(alert_rules())
+
+
+def test_only_alerts_with_planned_metrics_are_used() -> None:
+    old = environment({MONITORING: "mlops01", ("scheduler", "slurm", "version"): "24.11"})
+    names = planned_alerts(old, gpu_metrics_hosts(old))
+    assert "SlurmctldStopped" in names and not {"SlurmMetricsAbsent", "SlurmNodesUnusable"} & set(names)
+    no_gpus = planned_alerts(old, ())
+    assert "GpuXid" in names and not [name for name in no_gpus if name.startswith("Gpu")]
+    assert planned_alerts(environment(), ()) == ()
+
+
+def test_promtool_accepts_the_configuration(tmp_path: Path) -> None:
+    variables = monitoring_variables(monitored())
+    settings = json.loads(json.dumps(variables["prometheus_settings"]).replace("/etc/prometheus", str(tmp_path)))
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "targets").mkdir()
+    (tmp_path / "rules" / "landbridge.yml").write_text(json.dumps(variables["prometheus_rules"]))
+    for job, groups in variables["prometheus_targets"].items():
+        (tmp_path / "targets" / f"{job}.json").write_text(json.dumps(groups))
+    for account in ("prometheus", "operator"):
+        (tmp_path / f"{account}-password").write_text("x")
+    text = json.dumps(settings).replace("/etc/landbridge/tls/ca.pem", str(tmp_path / "ca.pem"))
+    (tmp_path / "ca.pem").write_text("")
+    (tmp_path / "prometheus.yml").write_text(text)
+    assert "SUCCESS" in promtool(tmp_path, "check", "config", "prometheus.yml")

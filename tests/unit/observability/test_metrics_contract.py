@@ -1,0 +1,130 @@
+"""Contract of metrics: it has exactly our own metrics, and those of the real exporters."""
+
+import re
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from landbridge.burst.daemon.metrics import GAUGES, PREFIX, Metrics
+from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.ops.netcheck import metrics as link_metrics
+from sandbox.ports import free_port
+from tests.unit.observability.debian_programs import debian_program
+
+CONTRACT = metrics_contract()
+#: Metrics of the node exporter that only a host with such hardware or such a service has.
+WITH_HARDWARE = re.compile("node_(infiniband|nfsd|edac|disk|network|filesystem|pressure|systemd|timex|textfile_mtime)_")
+#: Metrics that appear with the first sample of their kind.
+WITH_EVENTS = {"prometheus_rule_evaluation_failures_total"}
+
+
+def types_of(text: str) -> dict[str, str]:
+    """Return the type of each family, as Prometheus' text formats print it."""
+    return dict(re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE))
+
+
+def test_the_burst_controllers_metrics_are_those_of_its_program() -> None:
+    families = types_of(Metrics()._render()) | {f"{PREFIX}{name}": "gauge" for name in GAUGES}
+    suffixes = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
+    printed = {name + suffix: kind for name, kind in families.items() for suffix in suffixes[kind]}
+    assert {name: fact.type for name, fact in CONTRACT.exporters["burst"].metrics.items()} == printed
+
+
+def test_the_links_metrics_are_those_of_netcheck() -> None:
+    assert set(CONTRACT.exporters["link"].metrics) == {f"{link_metrics.PREFIX}{name}" for name in link_metrics._HELP}
+
+
+def test_a_metric_belongs_to_one_exporter() -> None:
+    every = [name for exporter in CONTRACT.exporters.values() for name in exporter.metrics]
+    assert len(every) == len(set(every))
+
+
+def test_no_label_has_a_value_for_each_job_or_user() -> None:
+    labels = {
+        label
+        for exporter in CONTRACT.exporters.values()
+        for fact in exporter.metrics.values()
+        for label in (*exporter.labels, *fact.labels)
+    }
+    unbounded = {
+        "job_id",
+        "jobid",
+        "hpc_job",
+        "user",
+        "username",
+        "uid",
+        "pid",
+        "command",
+        "path",
+        "instance_id",
+        "job_name",
+    }
+    assert not labels & unbounded
+
+
+@pytest.mark.parametrize(
+    ("expression", "metrics"),
+    [
+        ('sum by (node) (rate(node_cpu_seconds_total{mode="idle"}[5m])) > 1e3', ["node_cpu_seconds_total"]),
+        ("a / on (instance, device) group_left (rack) b offset 5m", ["a", "b"]),
+        ('absent(up{job="x"}) or vector(0) unless c:d:rate5m', ["up", "c:d:rate5m"]),
+        (
+            "count without (gpu) (DCGM_FI_DEV_GPU_TEMP) and on () (time() - e[1h:5m]) > bool 2",
+            ["DCGM_FI_DEV_GPU_TEMP", "e"],
+        ),
+    ],
+)
+def test_metrics_of_an_expression(expression: str, metrics: list[str]) -> None:
+    assert metrics_in(expression) == metrics
+
+
+@contextmanager
+def running(program: Path, *arguments: str) -> Iterator[None]:
+    with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.terminate()
+
+
+def page(url: str) -> str:
+    """Return a page of a server that starts."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                return str(answer.read().decode())
+        except (urllib.error.URLError, ConnectionError):
+            assert time.monotonic() < deadline, url
+            time.sleep(0.05)
+
+
+def test_the_node_exporter_has_its_metrics(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    arguments = (f"--web.listen-address={address}", f"--collector.textfile.directory={tmp_path}")
+    (tmp_path / "x.prom").write_text("x 1\n")
+    with running(debian_program("prometheus-node-exporter", "prometheus-node-exporter"), *arguments):
+        families = types_of(page(f"http://{address}/metrics"))
+    wanted = {name: fact.type for name, fact in CONTRACT.exporters["node"].metrics.items()}
+    absent = [name for name in wanted if name not in families and not WITH_HARDWARE.match(name)]
+    assert absent == []
+    other = {n: families[n] for n in wanted if n in families and families[n] not in (wanted[n], "untyped")}
+    assert other == {}
+
+
+def test_prometheus_has_its_metrics(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    (tmp_path / "prometheus.yml").write_text("")
+    arguments = (f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/series")
+    with running(debian_program("prometheus", "prometheus"), *arguments, f"--web.listen-address={address}"):
+        page(f"http://{address}/-/ready")
+        families = types_of(page(f"http://{address}/metrics"))
+    # Prometheus makes these itself, of its scrapes and of its alerts.
+    without_page = {"up", "scrape_duration_seconds", "scrape_samples_scraped", "ALERTS"}
+    assert set(CONTRACT.exporters["prometheus"].metrics) - without_page - WITH_EVENTS - set(families) == set()

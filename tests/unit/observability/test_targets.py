@@ -1,0 +1,107 @@
+"""Targets of Prometheus: each host once, with the labels of the contract, reachable through the firewall, and with a certificate."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from landbridge.catalog.observability.metrics import metrics_contract
+from landbridge.environment import Environment
+from landbridge.findings import DataPath
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.ansible.monitoring import counters, monitoring_variables, planned_targets
+from landbridge.plan.network.hosts import hosts
+from landbridge.plan.site.firewall import firewall_rules
+from landbridge.plan.site.secrets import generated_secrets
+from landbridge.plan.site.site_tls import server_names
+from landbridge.plan.slurm.files import slurm_files
+from tests.unit.core.samples import environment
+
+MONITORING = ("onprem", "services", "monitoring")
+VERSION = ("scheduler", "slurm", "version")
+POOLS = ("aws", "pools")
+
+
+def monitored(changes: Mapping[DataPath, Any] | None = None) -> Environment:
+    return environment({MONITORING: "mlops01", **(changes or {})})
+
+
+def test_without_a_monitoring_host_nothing_changes() -> None:
+    plain = environment()
+    assert planned_targets(plain) == () and monitoring_variables(plain) == {}
+    text = json.dumps(inventory(plain))
+    assert "node_exporter" not in text and "prometheus_" not in text and "landbridge_monitoring" not in text
+    assert not {"monitoring-scrape", "monitoring-operator"} & set(generated_secrets(plain))
+
+
+def test_every_host_is_a_target_with_a_certificate_for_its_address() -> None:
+    site = monitored()
+    nodes = [target for target in planned_targets(site) if target.job == "node"]
+    assert [target.labels["node"] for target in nodes] == [host.name for host in hosts(site)]
+    names = server_names(site)
+    for host, target in zip(hosts(site), nodes, strict=True):
+        assert target.address == f"{host.address}:9100" and host.address in names[host.name]
+    # MLflow's names stay in the certificate of its host, in their order; Alertmanager is on the loopback.
+    assert names["mlops01"][: len(server_names(environment())["mlops01"])] == server_names(environment())["mlops01"]
+    assert "127.0.0.1" in names["mlops01"] and "127.0.0.1" not in names["ctl01"]
+    assert {"monitoring-scrape", "monitoring-operator"} <= set(generated_secrets(site))
+
+
+def test_labels_are_those_of_the_contract() -> None:
+    known = {*metrics_contract().target_labels, *metrics_contract().external_labels}
+    variables = monitoring_variables(monitored())
+    for groups in variables["prometheus_targets"].values():
+        for group in groups:
+            assert set(group["labels"]) <= known
+    assert set(variables["prometheus_settings"]["global"]["external_labels"]) == set(metrics_contract().external_labels)
+
+
+def test_gpu_nodes_have_gpu_metrics_with_their_rack_and_platform() -> None:
+    site = monitored()
+    gpu = [target for target in planned_targets(site) if target.job == "dcgm"]
+    assert gpu and all(target.labels["platform"] and target.labels["rack"] for target in gpu)
+    assert {row["field"] for row in counters()} == set(metrics_contract().exporters["dcgm"].metrics)
+    assert not [row for row in counters() if "," in row["help"]]
+    off = monitored({("onprem", "gpu_tools"): {"dcgm": False}})
+    assert [target for target in planned_targets(off) if target.job == "dcgm"] == []
+
+
+@pytest.mark.parametrize(
+    ("version", "pools", "has_metrics", "parameters"),
+    [
+        ("24.11", True, False, False),
+        ("25.11", True, False, False),
+        ("25.11", False, True, False),
+        ("26.05", True, True, True),
+    ],
+)
+def test_slurm_has_metrics_where_its_release_allows_them(
+    version: str, pools: bool, has_metrics: bool, parameters: bool
+) -> None:
+    changes: dict[DataPath, Any] = {VERSION: version} if pools else {VERSION: version, POOLS: []}
+    site = monitored(changes)
+    jobs = {target.job for target in planned_targets(site)}
+    conf = slurm_files(site)["slurm.conf"]
+    assert ("slurm" in jobs) == has_metrics == ("MetricsType=metrics/openmetrics" in conf)
+    assert ("MetricsParameters=ignore_private_data" in conf) == parameters
+
+
+def test_only_the_monitoring_host_reaches_the_exporters() -> None:
+    rules = firewall_rules(monitored())
+    ports = {
+        port: rule.sources
+        for group in rules.values()
+        for rule in group
+        for port in rule.ports
+        if port in ("9100", "9400")
+    }
+    assert ports == {"9100": ("10.20.0.15/32",), "9400": ("10.20.0.15/32",)}
+    assert not [rule for group in rules.values() for rule in group if "9093" in rule.ports]
+
+
+def test_prometheus_keeps_the_metrics_of_the_contract_only() -> None:
+    jobs = {job["job_name"]: job for job in monitoring_variables(monitored())["prometheus_settings"]["scrape_configs"]}
+    rule = jobs["node"]["metric_relabel_configs"][0]
+    assert rule["action"] == "keep"
+    assert {"node_load1", "landbridge_burst_active", "landbridge_link_check"} <= set(rule["regex"].split("|"))

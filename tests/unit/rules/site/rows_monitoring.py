@@ -1,0 +1,32 @@
+"""Mistakes with metrics and alerts."""
+
+from typing import Any
+
+from landbridge.findings import DataPath
+from tests.unit.rules.row import Row
+from tests.unit.rules.slurm.rows_existing_slurm import RUNNING
+
+HOST: DataPath = ("onprem", "services", "monitoring")
+ALERTS: DataPath = ("observability", "alerts")
+MONITORED = {HOST: "mlops01"}
+
+
+def alert(**changes: Any) -> dict[str, Any]:
+    good = {
+        "name": "ScratchFilling",
+        "expression": "node_load1 > 9",
+        "summary": "x",
+        "runbook": "https://wiki.example.org/x",
+    }
+    return {**good, **changes}
+
+
+ROWS = [
+    Row("alert-unknown-metric", "an alert on a misspelt metric", {**MONITORED, ALERTS: [alert(expression="node_laod1 > 9")]}, (*ALERTS, 0, "expression"), "node_load1"),
+    Row("alert-unknown-metric", "an alert without a metric", {**MONITORED, ALERTS: [alert(expression="vector(1)")]}, (*ALERTS, 0, "expression"), "no metric"),
+    Row("alert-name-used", "an alert with the name of one of Landbridge's", {**MONITORED, ALERTS: [alert(name="NodeDown")]}, (*ALERTS, 0, "name"), "NodeDown"),
+    Row("alert-without-prometheus", "alerts without a monitoring host", {ALERTS: [alert()]}, ALERTS, "not used"),
+    Row("alerts-without-messages", "alerts that are sent to no person", MONITORED, HOST, "no message"),
+    Row("monitoring-of-an-existing-slurm", "metrics of a site that others configure", {**RUNNING, HOST: "ctl01"}, HOST, "no exporters"),
+    Row("unmonitored-part", "a Slurm without metrics", {**MONITORED, ("scheduler", "slurm", "version"): "24.11"}, ("scheduler", "slurm", "version"), "since 25.11"),
+]  # fmt: skip
