@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def attempts(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """Print the layers that refuse each attempt to bring on-prem data into AWS.
+    """Print the layers that refuse each attempt to move data.
 
     The class is the first one with an account that must stay on-prem. A layer in parentheses is not in the environment. Makes no network call. Exit status: 0 each
     attempt is refused, 1 one is not, 2 could not run.
