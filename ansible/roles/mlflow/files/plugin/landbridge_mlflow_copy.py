@@ -43,8 +43,8 @@ def main(server, place, *databases):
 
 def is_present(client, bucket, key):
     """Return whether the bucket has the object. The role may list its buckets, so that an absent object is no refusal."""
-    found = client.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", [])
-    return any(entry["Key"] == key for entry in found)
+    objects = client.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", [])
+    return any(entry["Key"] == key for entry in objects)
 
 
 if __name__ == "__main__":
