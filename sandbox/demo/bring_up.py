@@ -140,7 +140,7 @@ class BringUp:
     def missing_routes(self) -> list[str]:
         """Return the routes to the other site that a gateway does not have from BGP."""
         hosts = service_hosts(self.environment)
-        expected = {str(hosts.gateway): str(self.environment.aws.cidr), AWS_GATEWAY: str(hosts.cidr)}
+        expected = {**dict.fromkeys(hosts.gateways, str(self.environment.aws.cidr)), AWS_GATEWAY: str(hosts.cidr)}
         return [
             f"{prefix} on {gateway}"
             for gateway, prefix in expected.items()

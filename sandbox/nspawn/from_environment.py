@@ -67,7 +67,7 @@ def machines(chosen: Environment) -> tuple[Machine, ...]:
         address = services.addresses.get(host)
         if address is None:
             raise LabError(f"host {host} has no address", f"onprem.addresses: {{{host}: …}} in the environment file")
-        hosts.append(Machine(host, str(address), storage=host == services.storage, gateway=host == services.gateway))
+        hosts.append(Machine(host, str(address), storage=host == services.storage, gateway=host in services.gateways))
     for group in chosen.node_groups:
         gpus = platforms()[group.platform].gpus.count
         for index, host in enumerate(hostlist.expand(group.hosts)):

@@ -96,12 +96,12 @@ def test_traffic_between_the_sites_is_only_in_the_tunnel(shown: Shown) -> None:
 
 def test_bgp_carries_the_routes_both_ways(deployment: BringUp) -> None:
     environment = deployment.environment
-    assert str(environment.aws.cidr) in bgp_routes(deployment.cluster, environment.onprem.services.gateway)
+    assert str(environment.aws.cidr) in bgp_routes(deployment.cluster, environment.onprem.services.gateways[0])
     assert str(environment.onprem.cidr) in bgp_routes(deployment.cluster, "awsgw")
 
 
 def test_without_the_tunnel_nothing_would_leave_in_clear_text(deployment: BringUp) -> None:
-    gateway, aws_cidr = deployment.environment.onprem.services.gateway, str(deployment.environment.aws.cidr)
+    gateway, aws_cidr = deployment.environment.onprem.services.gateways[0], str(deployment.environment.aws.cidr)
     refused = json.loads(deployment.cluster.run(gateway, "ip", "-json", "route", "show", "type", "unreachable"))
     assert aws_cidr in {route["dst"] for route in refused}
 
@@ -231,7 +231,7 @@ def rotate_tunnel_keys(deployment: BringUp) -> None:
     keys = secrets_dir(deployment.name) / "link_pre_shared_keys"
     old = json.loads(keys.read_text())
     words = [program("ansible-playbook"), "-i", str(deployment.path), "ansible/playbooks/rotate_tunnel_keys.yml"]
-    gateway = deployment.environment.onprem.services.gateway
+    (gateway,) = deployment.environment.onprem.services.gateways
     with ThreadPoolExecutor() as pool:
         rotation = pool.submit(
             command, [*words, "-e", "rotate_tunnel_alone=true"], env=deployment.variables(), cwd=ROOT, timeout=600
