@@ -1,6 +1,6 @@
 """Copies of the run's checkpoints in an S3 bucket, with the library `landbridge_checkpoints` (examples/checkpoints).
 
-Only with LANDBRIDGE_CHECKPOINT_URL or `--checkpoint-url`; then the library is needed. A folder `epoch-000012` is one
+Only with LANDBRIDGE_CHECKPOINT_URL or `--checkpoint-url`, and with the library. A folder `epoch-000012` is one
 checkpoint of the library, with the epoch as its step.
 """
 
@@ -10,13 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import checkpoints
-
-try:
-    import landbridge_checkpoints as library
-except ImportError:
-    raise SystemExit(
-        "--checkpoint-url needs the package landbridge_checkpoints: copy it from examples/checkpoints beside train.py"
-    ) from None
+import landbridge_checkpoints as library
 
 PLACE = ".bucket-copies"
 

@@ -48,8 +48,8 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seconds-per-epoch-floor", type=float, default=0.0, help="an epoch takes at least this long")
     parser.add_argument(
         "--checkpoint-url",
-        default=os.environ.get("LANDBRIDGE_CHECKPOINT_URL", ""),
-        help="s3://BUCKET/PREFIX of copies of the checkpoints (default: LANDBRIDGE_CHECKPOINT_URL; empty: none)",
+        help="s3://BUCKET/PREFIX of copies of the checkpoints (empty: none; default: LANDBRIDGE_CHECKPOINT_URL, if the "
+        "package landbridge_checkpoints is there)",
     )
     parser.add_argument("--run-name", help="identity of the run for resuming (default: cluster and job id)")
     parser.add_argument("--experiment", default="digits")
@@ -194,11 +194,20 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
         else:
             say("MLFLOW_TRACKING_URI is not set: this run is not tracked")
 
-    copies = None
-    if place.leads and options.checkpoint_url and not options.no_resume:
-        from bucket_copies import open_copies  # needs a further package
-
-        copies = open_copies(options.checkpoint_url, run_name, root, options.keep, say)
+    copies, url = None, options.checkpoint_url
+    if url is None:
+        url = os.environ.get("LANDBRIDGE_CHECKPOINT_URL", "")
+    if place.leads and url and not options.no_resume:
+        try:
+            from bucket_copies import open_copies  # needs a further package
+        except ImportError:
+            # The prolog sets the variable for every job, also for those that were copied without the package.
+            hint = f"copies in {url} need the package landbridge_checkpoints beside train.py (examples/checkpoints)"
+            if options.checkpoint_url is not None:
+                raise SystemExit(hint) from None
+            say(f"{hint}: none are made")
+        else:
+            copies = open_copies(url, run_name, root, options.keep, say)
     state, done = init_state(options.hidden, options.seed), 0
     if place.leads and not options.no_resume:
         saved = checkpoints.newest(root, lambda reason: say(f"passed over: {reason}"))

@@ -31,7 +31,6 @@ from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import capture
 from sandbox.nspawn.site import INTERNET
 from sandbox.session import ensure_cloud, running_cloud
-from tests.thorough import LONG
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.lab, pytest.mark.engine]
@@ -250,7 +249,7 @@ def rotate_tunnel_keys(deployment: BringUp) -> None:
     assert deployment.linked()
 
 
-@pytest.mark.skipif(not LONG, reason="five playbooks over every host: make test-long runs them")
+@pytest.mark.long
 def test_the_ca_and_the_passwords_of_mlflow_are_rotated_while_a_job_records(
     deployment: BringUp, user: Researcher
 ) -> None:

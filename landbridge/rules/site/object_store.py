@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.ansible.roles_anywhere import roles_anywhere
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.object_store import store_buckets, store_port
@@ -95,7 +94,11 @@ def object_store_replicate(environment: Environment) -> Iterator[Finding]:
         elif set(data_class.sites) != {"onprem", "aws"}:
             message = f"data of class {name} may be at one site only ({data_class.sites[0]}): it is never replicated"
             yield error((*path, index), message, fix="remove it", related=(("data_classes", name, "sites"),))
-    if settings.replicate and environment.onprem is not None and roles_anywhere(environment) is None:
+    if (
+        settings.replicate
+        and environment.onprem is not None
+        and (environment.aws.iam.anywhere is None or environment.onprem.aws_credentials is not None)
+    ):
         message = (
             "the copies to AWS have no credentials: the host of the object store gets them from IAM Roles Anywhere only"
         )

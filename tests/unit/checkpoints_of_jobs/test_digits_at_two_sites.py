@@ -58,5 +58,9 @@ def test_digits_killed_onprem_stopped_in_aws_and_finished_onprem(hub: Hub) -> No
 
 
 def test_digits_without_the_library_says_so(hub: Hub) -> None:
-    missing = start(hub, "missing", 0, library=False)
-    assert missing.process.wait(120) == 1 and "needs the package landbridge_checkpoints" in missing.text()
+    text = "need the package landbridge_checkpoints"
+    asked = start(hub, "asked", 0, "--checkpoint-url", "s3://acme-internal-123456789012/vision", library=False)
+    assert asked.process.wait(120) == 1 and text in asked.text()
+    # The prolog's variable alone stops no job.
+    alone = start(hub, "alone", 0, "--epochs", "1", library=False).finished()
+    assert text in alone.text() and "none are made" in alone.text()

@@ -34,7 +34,7 @@ def test_a_new_site_and_a_running_site_have_their_secrets_in_the_store(folder: P
     # A site that runs already: its operator's folder is imported, and the rest is generated.
     (secrets_dir("acme") / "slurm-key").write_text("munge-key-of-the-site\n")
     assert "1 copied: slurm-key" in command(imported, folder)
-    assert "12 generated" in command(init, folder)
+    assert "13 generated" in command(init, folder)
     assert "missing" not in command(listed, folder)
     command(exported, folder)
     assert (folder / "home/acme-secrets/slurm-key").read_text() == "munge-key-of-the-site\n"

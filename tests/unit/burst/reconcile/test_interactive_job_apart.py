@@ -38,7 +38,7 @@ def start(world, batch):
 
 def test_it_starts_there_and_is_reported(world):
     job = start(world, batch=False)
-    assert job.state == "RUNNING" and world.slurm.left_apart(job.id)
+    assert job.state == "RUNNING" and world.slurm.left_apart(job)
 
 
 def test_it_may_not_start_there_without_a_report(world):
