@@ -105,7 +105,7 @@ def test_no_attempt_of_the_table_gets_a_restricted_job_into_aws(bursting: Bursti
             time.sleep(OBSERVATION_SECONDS / 2)
             _nothing_started(bursting)
     finally:
-        bursting.on_controller("scontrol", "delete", f"reservation={RESERVED}")
+        _delete_reservation(bursting)
 
 
 def _submissions(bursting: Bursting, programs: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
@@ -163,7 +163,7 @@ def test_a_reservation_of_cloud_nodes_admits_no_restricted_job(bursting: Burstin
             pass
         _nothing_started(bursting)
     finally:
-        bursting.on_controller("scontrol", "delete", f"reservation={RESERVED}")
+        _delete_reservation(bursting)
 
 
 def test_with_slurms_checks_off_the_controller_refuses(bursting: Bursting) -> None:
@@ -202,6 +202,16 @@ def test_on_a_running_node_a_restricted_job_waits_and_starts_no_process(bursting
         bursting.refused(number, "RESIDENCY")
         steps = bursting.on_controller("sacct", f"--jobs={number}", "--duplicates", "--noheader", "--format=JobID")
         assert str(number) in steps and "batch" not in steps
+
+
+def _delete_reservation(bursting: Bursting) -> None:
+    """Cancel every job and delete the reservation: Slurm refuses while a job requests it."""
+    bursting.shell("squeue --noheader --format=%A | sort -u | xargs --no-run-if-empty scancel")
+    bursting.wait_for(
+        "the end of the reservation",
+        lambda: bursting.shell(f"scontrol delete reservation={RESERVED} 2>&1 || true"),
+        lambda text: "in use" not in text,
+    )
 
 
 def _nothing_started(bursting: Bursting) -> None:
