@@ -59,8 +59,8 @@ def test_digits_killed_onprem_stopped_in_aws_and_finished_onprem(hub: Hub) -> No
 
 def test_digits_without_the_library_says_so(hub: Hub) -> None:
     text = "need the package landbridge_checkpoints"
-    asked = start(hub, "asked", 0, "--checkpoint-url", "s3://acme-internal-123456789012/vision", library=False)
-    assert asked.process.wait(120) == 1 and text in asked.text()
+    requested = start(hub, "requested", 0, "--checkpoint-url", "s3://acme-internal-123456789012/vision", library=False)
+    assert requested.process.wait(120) == 1 and text in requested.text()
     # The prolog's variable alone stops no job.
     alone = start(hub, "alone", 0, "--epochs", "1", library=False).finished()
     assert text in alone.text() and "none are made" in alone.text()
