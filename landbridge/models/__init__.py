@@ -1,0 +1,1 @@
+"""Models: manifests, formats, names, aliases, signatures, canary decisions and drift; pure functions."""

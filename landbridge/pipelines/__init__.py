@@ -1,0 +1,1 @@
+"""Pipelines: files, their plan, and the service that submits their steps as Slurm jobs."""

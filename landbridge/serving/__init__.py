@@ -1,0 +1,1 @@
+"""Serving: the model server, its gateway and the controller of canaries."""
