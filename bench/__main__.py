@@ -8,7 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import burst, growth, parallelcluster, start
+from bench import growth, parallelcluster, start
+from bench.burst import parts as burst
 from bench.limits import show_limits
 from bench.measure import Contender, Failed, Figures, take_turns
 

@@ -2,8 +2,10 @@
 
 import pytest
 
-from bench import burst, burst_pass, job_starts
-from bench.burst import COLD, OURS, bench
+from bench.burst import job_starts
+from bench.burst import parts as burst
+from bench.burst import passes as burst_pass
+from bench.burst.parts import COLD, OURS, bench
 from bench.limits import Limit, show_limits
 
 

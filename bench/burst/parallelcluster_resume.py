@@ -1,6 +1,6 @@
 """Resume program of aws-parallelcluster-node, as Slurm starts it; runs in the peer's own Python.
 
-    python burst_parallelcluster.py resume.conf NODES
+    python parallelcluster_resume.py resume.conf NODES
 
 Its log file, which belongs to its installation, is not written.
 """

@@ -1,6 +1,6 @@
 """Benchmark of the controller's calls of a real slurmctld with 10,000 cloud nodes and 15,000 pending jobs.
 
-    python -m bench.real_slurmctld [--nodes 10000] [--jobs 15000] [--runs 5]
+    python -m bench.burst.real_slurmctld [--nodes 10000] [--jobs 15000] [--runs 5]
 
 slurmctld runs as an unprivileged process in its own folder, on a loopback port; nothing is installed. Its packages, and
 the C library that they need, are those of the lab (`make test` or `make demo` fetch them). Without them nothing is measured.
@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.burst_process import TICKS, memory
+from bench.burst.process import TICKS, memory
 from landbridge.burst.model import AccountPolicy, BurstPolicy, PoolPolicy
 from landbridge.burst.slurm import slurm
 from landbridge.paths import cache_dir
@@ -243,7 +243,7 @@ def _measured(ctld: Slurmctld, call: Callable[[], int]) -> tuple[float, ...]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Return 0 if slurmctld could be measured."""
-    parser = argparse.ArgumentParser(prog="python -m bench.real_slurmctld", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.burst.real_slurmctld", description=__doc__)
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--runs", type=int, default=5)

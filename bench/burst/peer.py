@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.burst_site import PEER_NODE, REGION
+from bench.burst.site import PEER_NODE, REGION
 from landbridge.paths import cache_dir
 from sandbox.aws_emulator.process import EmulatorProcess
 
@@ -29,13 +29,13 @@ class Peer:
 
     def resume(self, folder: Path, nodes: int) -> tuple[str, ...]:
         """Return the command of ParallelCluster's resume program."""
-        program = HERE / "burst_parallelcluster.py"
+        program = HERE / "parallelcluster_resume.py"
         return str(self.python), str(program), str(folder / "resume.conf"), f"{PEER_NODE}[1-{nodes}]"
 
     def plugin(self, subnet: str, nodes: int) -> tuple[str, ...]:
         """Return the command that makes the calls of aws-plugin-for-slurm."""
         names = (f"aws-p5-{number}" for number in range(nodes))
-        return str(self.python), str(HERE / "burst_plugin_v2.py"), "bench-fleet", subnet, *names
+        return str(self.python), str(HERE / "plugin_v2.py"), "bench-fleet", subnet, *names
 
     def environ(self, cloud: EmulatorProcess) -> Mapping[str, str]:
         return {**cloud.environment(), "AWS_DEFAULT_REGION": REGION}

@@ -1,6 +1,6 @@
 """Benchmark of one decision about 10,000 nodes, in processor seconds, a line for each situation.
 
-`python -m bench.burst_reconcile`
+`python -m bench.burst.reconcile`
 """
 
 import time

@@ -1,6 +1,6 @@
 """Calls that aws-plugin-for-slurm (branch plugin-v2, 2023) makes to start nodes; runs in the peer's own Python.
 
-    python burst_plugin_v2.py TEMPLATE SUBNET NODE...
+    python plugin_v2.py TEMPLATE SUBNET NODE...
 
 Written from its observed calls, not copied: one CreateFleet for all nodes, one DescribeInstances for
 their addresses, then for each node one CreateTags and one `scontrol update`, all of them one after the other.

@@ -1,6 +1,6 @@
 """Benchmark of the idle burst controller, of a reading of a large Slurm, and of a decision about 10,000 nodes.
 
-python -m bench.burst_daemon
+python -m bench.burst.daemon
 """
 
 import sys
@@ -8,8 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.burst_process import Process, run
-from bench.burst_site import MAX_NODES, POOL, Slurm, build
+from bench.burst.process import Process, run
+from bench.burst.site import MAX_NODES, POOL, Slurm, build
 from bench.limits import Limit, show_limits
 from bench.measure import Contender, take_turns
 from sandbox.aws_emulator.process import running
@@ -18,7 +18,7 @@ IDLE_SECONDS = 30.0
 # Limits; IDLE_SHARE is the share of one processor core.
 RESUME_SECONDS, IDLE_SHARE, IDLE_MIB, DECISION_SECONDS = 0.1, 0.01, 60, 1.0
 READ_SECONDS, READ_MIB = 1.0, 128
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def resume_program(folder: Path, runs: int = 15) -> float:
@@ -56,7 +56,7 @@ def idle(slurm: Slurm) -> tuple[float, float]:
 
 def decision_seconds() -> float:
     """Return the processor seconds of the longest decision about 10,000 nodes."""
-    result = run((sys.executable, "-m", "bench.burst_reconcile"), {"PYTHONPATH": str(ROOT)})
+    result = run((sys.executable, "-m", "bench.burst.reconcile"), {"PYTHONPATH": str(ROOT)})
     worst = 0.0
     for line in result.output.splitlines():
         number, situation = line.split(" ", 1)
@@ -69,7 +69,7 @@ def decision_seconds() -> float:
 
 def read() -> tuple[float, float]:
     """Return the processor seconds of the longest reading of Slurm, and the MiB of its process."""
-    result = run((sys.executable, "-m", "bench.burst_read"), {"PYTHONPATH": str(ROOT)})
+    result = run((sys.executable, "-m", "bench.burst.read"), {"PYTHONPATH": str(ROOT)})
     worst = 0.0
     for line in result.output.splitlines():
         number, situation = line.split(" ", 1)

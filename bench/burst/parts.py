@@ -16,9 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import burst_comments, burst_daemon, burst_pass, burst_peer, job_starts
-from bench.burst_process import Process, ProcessResult, run
-from bench.burst_site import MAX_NODES, POOL, AwsResources, Slurm, build, peer_settings
+from bench.burst import comments as burst_comments
+from bench.burst import daemon as burst_daemon
+from bench.burst import job_starts
+from bench.burst import passes as burst_pass
+from bench.burst import peer as burst_peer
+from bench.burst.process import Process, ProcessResult, run
+from bench.burst.site import MAX_NODES, POOL, AwsResources, Slurm, build, peer_settings
 from bench.limits import Limit, show_limits
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import EmulatorProcess, running
@@ -226,7 +230,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"\n{part}\n", flush=True)
         limits += measured[part]()
     return 0 if show_limits(limits) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

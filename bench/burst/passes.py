@@ -1,6 +1,6 @@
 """Benchmark of whole passes over 10,000 nodes and 15,000 pending jobs, each as one process from its start to its end.
 
-    python -m bench.burst_pass [--nodes 10000] [--pending 15000] [--interfaces 1]
+    python -m bench.burst.passes [--nodes 10000] [--pending 15000] [--interfaces 1]
 
 The daemon makes one pass: it runs scripts in place of sinfo and squeue, which print Slurm's text, describes the instances
 over HTTP, and writes its journal to disk. Processor time is user and system time, with that of its commands.
@@ -17,9 +17,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.burst_process import ProcessResult, run
-from bench.burst_site import POOL, REGION, ROOT, TYPE, recorded_job, write_ping
-from bench.ec2_pages import PAGE_SIZE, Instance, Pages, serving
+from bench.burst.ec2_pages import PAGE_SIZE, Instance, Pages, serving
+from bench.burst.process import ProcessResult, run
+from bench.burst.site import POOL, REGION, ROOT, TYPE, recorded_job, write_ping
 from bench.limits import Limit, show_limits
 from landbridge import tags
 from landbridge.burst.journal.paths import DATABASE
@@ -207,7 +207,7 @@ def measure(nodes: int, pending: int, interfaces: int) -> list[Limit]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Return 0 if every pass is within the limits."""
-    parser = argparse.ArgumentParser(prog="python -m bench.burst_pass", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.burst.passes", description=__doc__)
     parser.add_argument("--nodes", type=int, default=NODES)
     parser.add_argument("--pending", type=int, default=PENDING_JOBS)
     parser.add_argument("--interfaces", type=int, default=1, help="network interfaces of each instance")

@@ -1,9 +1,9 @@
 """Benchmark of PrologSlurmctld while a thousand jobs boot: the programs' memory, and their calls of Slurm's commands.
 
-    python -m bench.job_starts [--jobs 1000] [--polling 50] [--seconds 20]
+    python -m bench.burst.job_starts [--jobs 1000] [--polling 50] [--seconds 20]
 
 The programs are those that the role burst installs, with a real daemon and its passes. Slurm's commands are scripts that
-count their calls. The column "polling" has the programs of bench.prolog_polling: the way before the daemon answered.
+count their calls. The column "polling" has the programs of bench.burst.prolog_polling: the way before the daemon answered.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from pathlib import Path
 
 from jinja2 import Environment
 
-from bench.burst_process import Process, environment
-from bench.burst_site import MAX_NODES, POOL, ROOT, Slurm, build
+from bench.burst.process import Process, environment
+from bench.burst.site import MAX_NODES, POOL, ROOT, Slurm, build
 from bench.limits import Limit, show_limits
 from sandbox.aws_emulator.process import running
 
@@ -169,7 +169,7 @@ def limits(jobs: int, polling_count: int, seconds: float) -> list[Limit]:
                 load = measure([str(program)], environ, slurm, jobs, seconds, daemon.pid)
             show("daemon answers", jobs, load)
             if polling_count:
-                polling = [sys.executable, "-m", "bench.prolog_polling"]
+                polling = [sys.executable, "-m", "bench.burst.prolog_polling"]
                 show("polling", polling_count, measure(polling, environ, slurm, polling_count, 5.0, None))
     name = f"{jobs:,} booting jobs"
     return [
@@ -180,7 +180,7 @@ def limits(jobs: int, polling_count: int, seconds: float) -> list[Limit]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Return 0 if the booting jobs are within the limits."""
-    parser = argparse.ArgumentParser(prog="python -m bench.job_starts", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.burst.job_starts", description=__doc__)
     parser.add_argument("--jobs", type=int, default=MAX_NODES)
     parser.add_argument("--polling", type=int, default=50, help="programs of the way before; their load is per program")
     parser.add_argument("--seconds", type=float, default=20.0)

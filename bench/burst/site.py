@@ -20,7 +20,7 @@ from landbridge.burst.slurm.slurm_text import JOB_FIELDS
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import EmulatorProcess
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "tests/unit/burst/data/26.05"
 REGION, TYPE, IMAGE = "us-east-1", "p5.48xlarge", "ami-0a11ce5a9db0c5000"
 CLUSTER, POOL, MAX_NODES = "bench", "p5", 1000

@@ -1,6 +1,6 @@
 """Benchmark of the comments of 4,000 refused jobs: reconcile passes with a real journal and a scontrol that does nothing.
 
-`python -m bench.burst_comments` prints two rows: one command and one write of the journal for each job, and the passes of
+`python -m bench.burst.comments` prints two rows: one command and one write of the journal for each job, and the passes of
 the burst controller. "CPU s" is the process's own time, "commands' CPU s" that of scontrol.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from bench.burst_reconcile import NAMES, NOW, POLICY, POWERED_DOWN
+from bench.burst.reconcile import NAMES, NOW, POLICY, POWERED_DOWN
 from bench.limits import Limit, show_limits
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.journal.store import Store

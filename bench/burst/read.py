@@ -1,6 +1,6 @@
 """Benchmark of a reading of Slurm, in processor seconds without those of Slurm's commands, a line for each situation.
 
-`python -m bench.burst_read`
+`python -m bench.burst.read`
 """
 
 import os
@@ -8,8 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.burst_reconcile import NODES, POLICY
-from bench.burst_site import recorded_job, write_scripts
+from bench.burst.reconcile import NODES, POLICY
+from bench.burst.site import recorded_job, write_scripts
 from landbridge.burst.slurm import slurm
 
 PENDING_JOBS, RUNNING_JOBS = 15_000, 6_000

@@ -1,4 +1,4 @@
-"""PrologSlurmctld as it was before the daemon answered: each program queries Slurm itself. Peer of bench.job_starts."""
+"""PrologSlurmctld as it was before the daemon answered: each program queries Slurm itself. Peer of bench.burst.job_starts."""
 
 import os
 import sys
