@@ -16,18 +16,16 @@ from sandbox.aws_emulator.ec2 import (
     images,
     instance_status,
     instance_topology,
-    launch,
-    launch_authorization,
-    launch_template_versions,
     quotas,
     termination_protection,
 )
-from sandbox.aws_emulator.ec2 import create_fleet as fleet
 from sandbox.aws_emulator.ec2 import instance_types as types
 from sandbox.aws_emulator.ec2 import placement_groups as placement
 from sandbox.aws_emulator.ec2 import resource_groups as groups
-from sandbox.aws_emulator.ec2 import run_instances_checks as requests
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
+from sandbox.aws_emulator.ec2.launches import create_fleet as fleet
+from sandbox.aws_emulator.ec2.launches import launch, launch_authorization, launch_template_versions
+from sandbox.aws_emulator.ec2.launches import run_instances_checks as requests
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import aws_managed_policies as managed
 from sandbox.aws_emulator.identity import service_linked_roles

@@ -14,7 +14,7 @@ from landbridge.plan.aws.access.job_roles import JobRolePlan, node_statements, p
 from landbridge.plan.policy_document import document
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import ONCE, build, client_of
-from tests.unit.aws_emulator.test_emulator_metadata import Machine
+from tests.unit.aws_emulator.instances.test_emulator_metadata import Machine
 
 ACCOUNT = "123456789012"
 PLACE = ArnContext("sandbox", "aws", "us-east-1", ACCOUNT)

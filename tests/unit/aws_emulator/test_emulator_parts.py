@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.aws_emulator.ec2.create_fleet import Candidate, fill
+from sandbox.aws_emulator.ec2.launches.create_fleet import Candidate, fill
 from sandbox.aws_emulator.network.private_addresses import AddressBook
 from sandbox.aws_emulator.server.throttling import TokenBucket
 

@@ -11,8 +11,8 @@ from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
 from sandbox.aws_emulator.process import EmulatorProcess
 
 from .conftest import Stack
-from .test_emulator_launch import error_of, run
-from .test_emulator_metadata import Machine
+from .instances.test_emulator_launch import error_of, run
+from .instances.test_emulator_metadata import Machine
 
 P5 = "p5.48xlarge"
 

@@ -8,7 +8,7 @@ from landbridge.catalog.aws.service_linked_roles import service_linked_roles
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import Stack, client_of
 from tests.unit.aws_emulator.controller_session import call, session, set_cluster_tags
-from tests.unit.aws_emulator.test_emulator_launch import error_of, run
+from tests.unit.aws_emulator.instances.test_emulator_launch import error_of, run
 
 SPOT = {"InstanceMarketOptions": {"MarketType": "spot"}}
 REFUSED = (403, "AuthFailure.ServiceLinkedRoleCreationNotPermitted")

@@ -10,7 +10,7 @@ from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.catalog.aws.limits import limits
 from landbridge.live.tunnel_keys import TunnelNotReady, new_key, require_available, set_key, wait_until_available
 from sandbox.aws_emulator.process import EmulatorProcess
-from tests.unit.aws_emulator.test_emulator_transit import Hub
+from tests.unit.aws_emulator.networks.test_emulator_transit import Hub
 
 
 def tunnels(hub: Hub) -> list[dict[str, Any]]:

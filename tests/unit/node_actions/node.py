@@ -18,7 +18,7 @@ from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.policy_document import document
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import build, client_of
-from tests.unit.aws_emulator.test_emulator_metadata import Machine
+from tests.unit.aws_emulator.instances.test_emulator_metadata import Machine
 from tests.unit.core.samples import environment
 
 ROLES = Path(__file__).parents[3] / "ansible/roles"

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.roles.storage.test_node_storage import loaded
 from tests.unit.aws_emulator.conftest import Stack
-from tests.unit.aws_emulator.test_emulator_launch import run
+from tests.unit.aws_emulator.instances.test_emulator_launch import run
 
 ROLE = Path(__file__).parents[4] / "ansible/roles/cloud_agent"
 agent = loaded(ROLE / "files/landbridge-cloud-agent")

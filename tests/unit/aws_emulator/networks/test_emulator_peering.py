@@ -4,7 +4,7 @@ import pytest
 
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
-from tests.unit.aws_emulator.test_emulator_transit import code_of
+from tests.unit.aws_emulator.networks.test_emulator_transit import code_of
 
 OFF = {"DefaultRouteTableAssociation": "disable", "DefaultRouteTablePropagation": "disable"}
 

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from sandbox.aws_emulator.ec2.images import ami_id
 from sandbox.aws_emulator.process import EmulatorProcess
 
-from .conftest import IMAGE, Stack
+from ..conftest import IMAGE, Stack
 
 
 def error_of(call: Callable[[], Any]) -> tuple[int, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from moto.core.exceptions import ServiceException
 
-from sandbox.aws_emulator.ec2 import launch
+from sandbox.aws_emulator.ec2.launches import launch
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
 

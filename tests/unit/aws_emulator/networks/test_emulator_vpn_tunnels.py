@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
-from tests.unit.aws_emulator.test_emulator_transit import Hub, code_of
+from tests.unit.aws_emulator.networks.test_emulator_transit import Hub, code_of
 
 
 @pytest.fixture

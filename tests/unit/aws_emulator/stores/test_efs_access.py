@@ -7,8 +7,8 @@ import pytest
 
 from sandbox.aws_emulator.process import EmulatorProcess
 
-from .conftest import Stack, client_of
-from .test_emulator_launch import error_of
+from ..conftest import Stack, client_of
+from ..instances.test_emulator_launch import error_of
 
 CREATION = {"OwnerUid": 0, "OwnerGid": 0, "Permissions": "1777"}
 DENY: dict[str, Any] = {"Effect": "Deny", "Principal": {"AWS": "*"}, "Action": "elasticfilesystem:ClientMount"}

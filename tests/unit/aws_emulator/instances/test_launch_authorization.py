@@ -14,7 +14,7 @@ from tests.unit.aws_emulator.controller_session import (
     set_cluster_tags,
     tag_list,
 )
-from tests.unit.aws_emulator.test_emulator_launch import error_of, run
+from tests.unit.aws_emulator.instances.test_emulator_launch import error_of, run
 
 DENIED = (403, "UnauthorizedOperation")
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .conftest import IMAGE, Stack
+from ..conftest import IMAGE, Stack
 from .test_emulator_launch import error_of
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from landbridge.ops.iam import Policies, Request, evaluate
 from landbridge.ops.iam.run_instances import Ec2Account, LaunchTemplateVersion, launch_resources, terminate_resources
 from landbridge.ops.iam.whole_request import PresentedResource, evaluate_whole
-from sandbox.aws_emulator.ec2 import launch
+from sandbox.aws_emulator.ec2.launches import launch
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.server.errors import CloudError

@@ -16,7 +16,7 @@ from sandbox.aws_emulator.ec2 import cpu_options, images, quotas
 from sandbox.aws_emulator.ec2 import network_interfaces as nics
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
 from sandbox.aws_emulator.ec2.instance_types import spot_price, zones_of
-from sandbox.aws_emulator.ec2.launch_template_data import merge_launch, primary_interface, tags_for
+from sandbox.aws_emulator.ec2.launches.launch_template_data import merge_launch, primary_interface, tags_for
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.instances.launcher import LaunchedInstance
 from sandbox.aws_emulator.instances.lifecycle import PENDING

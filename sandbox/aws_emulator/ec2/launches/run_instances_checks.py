@@ -7,7 +7,7 @@ restrictions".
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox.aws_emulator.ec2 import launch
+from sandbox.aws_emulator.ec2.launches import launch
 from sandbox.aws_emulator.server.errors import CloudError
 
 #: Resource types that a launch creates and can tag.

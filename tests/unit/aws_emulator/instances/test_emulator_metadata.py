@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.aws_emulator.process import EmulatorProcess
 
-from .conftest import ONCE, build, client_of
+from ..conftest import ONCE, build, client_of
 
 TTL = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
 

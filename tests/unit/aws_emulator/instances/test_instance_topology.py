@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.aws_emulator.process import EmulatorProcess
 
-from .conftest import Stack
+from ..conftest import Stack
 from .test_emulator_launch import error_of, run
 
 
