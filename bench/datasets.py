@@ -171,7 +171,7 @@ def measure(place: Place, variables: dict[str, str], kind: str, runs: int) -> No
                 place.target.mkdir()
                 contender = contenders(place, variables, kind, operation)[name]
                 before = _processor_seconds()
-                seconds.setdefault((operation, name), []).append(once(contender, ROOT)[0])
+                seconds.setdefault((operation, name), []).append(once(contender, ROOT).seconds)
                 processor.setdefault((operation, name), []).append(_processor_seconds() - before)
     shutil.rmtree(place.source(kind))
     total = count * size

@@ -18,10 +18,10 @@ _add = SageMakerModelBackend.add_tags
 
 def install(emulator: EmulatorState) -> None:
     """Install these operations in moto. Global to the process, as moto's state is."""
-    SageMakerModelBackend.create_model_package_group = _create_once  # type: ignore[method-assign,assignment]
-    SageMakerModelBackend.add_tags = _overwrite_tags  # type: ignore[method-assign,assignment]
-    SageMakerResponse.delete_model_package_group = _delete  # type: ignore[attr-defined]
-    SageMakerResponse.delete_model_package = _delete_version  # type: ignore[attr-defined]
+    SageMakerModelBackend.create_model_package_group = _create_once
+    SageMakerModelBackend.add_tags = _overwrite_tags
+    SageMakerResponse.delete_model_package_group = _delete
+    SageMakerResponse.delete_model_package = _delete_version
 
 
 def _create_once(backend: Any, model_package_group_name: str, *arguments: Any, **named: Any) -> Any:

@@ -69,13 +69,13 @@ def main(argv: list[str] | None = None) -> int:
             engine_refusal = get_engine(report)
             full = options.level != "embedded" and not refusal and (options.level == "full" or not engine_refusal)
             if full:
-                from sandbox.demo import full as level
+                from sandbox.demo.full import run
             else:
-                from sandbox.embedded import demo as level
+                from sandbox.embedded.demo import run
             report.level = "full" if full else "embedded"
             if not full and options.level is None:
                 report.console.print(f"Embedded level, because: {refusal or engine_refusal}", markup=False)
-            status = level.run(path, report)
+            status = run(path, report)
     except (DemoError, FindingsError) as error:
         report.console.print(f"\nerror: {error}", markup=False, style="red")
         if fix := getattr(error, "fix", ""):

@@ -88,14 +88,15 @@ def _submitted(user: Researcher, number: int) -> int:
     return int(job["submit_time"]["number"])
 
 
-def clients(deployment: BringUp, service: str):  # type: ignore[no-untyped-def]
+def clients(deployment: BringUp, service: str):
     """Return a boto3 client of the emulated AWS with the operator's credentials."""
     cloud = ensure_cloud(deployment.lab, deployment.environment)
     session = boto3.Session(region_name=deployment.environment.region)
     credentials = dict(
         line.split(" = ") for line in cloud.operator_credentials.read_text().splitlines() if " = " in line
     )
-    return session.client(
+    create_client: Any = session.client  # the name of the service is known at run time only
+    return create_client(
         service,
         endpoint_url=cloud.endpoint,
         aws_access_key_id=credentials["aws_access_key_id"],

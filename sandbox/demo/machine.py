@@ -48,10 +48,11 @@ def engine() -> Ability:
 def signing_helper() -> Ability:
     """Check whether AWS's signing helper is in the cache or can be built (once, in about a minute)."""
     from landbridge.realise import signing_helper as helper
+    from landbridge.realise.go_program import BuildError
 
     try:
         helper.build()
-    except helper.BuildError as error:
+    except BuildError as error:
         return Ability("signing helper", False, str(error))
     return Ability("signing helper", True, "")
 

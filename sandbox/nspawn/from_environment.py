@@ -41,11 +41,14 @@ def site(name: str) -> LabSite:
 
 def site_of(chosen: Environment) -> LabSite:
     """Return the lab site of an environment."""
-    link = chosen.link
+    address = chosen.link.gateway_address if chosen.link else None
+    if isinstance(address, tuple):
+        fix = "give link.gateway_address one address, or use tests/roles/hosts/test_gateway_pair.py"
+        raise LabError(f"{chosen.name} has two gateways; the lab of an environment has one", fix)
     return plan(
         onprem=site_range(chosen),
         cloud=chosen.aws.cidr,
-        gateway_outside=link.gateway_address if link else None,
+        gateway_outside=address,
         machines=machines(chosen),
     )
 

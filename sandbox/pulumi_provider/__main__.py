@@ -33,7 +33,8 @@ def main() -> int:
         for name, value in sandbox_variables(arguments.environment, available_engine).items():
             print(f"export {name}={shlex.quote(value)}")
         return 0
-    print(engine.program)
+    if isinstance(engine, Engine):
+        print(engine.program)
     return 0
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import pulumi
 from pulumi.runtime import mocks, resource, rpc, settings
@@ -258,7 +258,7 @@ def _record(
         settings.set_root_resource(None)  # type: ignore[arg-type]
         known = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
         pulumi.runtime.set_all_config(known)
-        loop.run_until_complete(run_in_stack(program))
+        loop.run_until_complete(run_in_stack(cast("Callable[[], None]", program)))
     finally:
         # Creations in progress must end before resources are removed after a failure.
         loop.run_until_complete(loop.shutdown_default_executor())

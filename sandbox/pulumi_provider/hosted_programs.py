@@ -54,7 +54,9 @@ def run(request: Any, context: Any) -> Iterator[Any]:
     while open_streams:
         name, text = printed.get()
         if text:
-            yield pb.RunPluginResponse(**{name: text})
+            answer = pb.RunPluginResponse()
+            setattr(answer, name, text)
+            yield answer
         else:
             open_streams.discard(name)
     yield pb.RunPluginResponse(exitcode=process.wait())

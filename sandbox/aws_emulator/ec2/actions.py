@@ -45,9 +45,9 @@ def install(emulator: EmulatorState) -> None:
     """Install the actions in moto's EC2, for `emulator`. Global to the process, as moto's state is."""
     for name, action in ACTIONS.items():
         setattr(EC2Response, name, _method(emulator, action))
-    Subnet.get_available_subnet_ip = _choose_address(emulator)  # type: ignore[method-assign]
+    Subnet.get_available_subnet_ip = _choose_address(emulator)
     free = property(lambda subnet: emulator.addresses.free(subnet.cidr, subnet._subnet_ips))
-    Subnet.available_ip_address_count = free  # type: ignore[method-assign,assignment]
+    Subnet.available_ip_address_count = free
     for other in (
         resolver,
         models,

@@ -93,7 +93,7 @@ def offer(emulator: EmulatorState, region: str, request: Mapping[str, Any]) -> d
         "CurrencyCode": "USD",
         "Tenancy": "default",
     }
-    emulator.offerings[offering["CapacityBlockOfferingId"]] = offering
+    emulator.offerings[str(offering["CapacityBlockOfferingId"])] = offering
     return {"CapacityBlockOfferings": [offering]}
 
 

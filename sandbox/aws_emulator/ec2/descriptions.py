@@ -61,7 +61,7 @@ def instances(emulator: EmulatorState, response: Any, request: Mapping[str, Any]
 def install(emulator: EmulatorState) -> None:
     """Install checks of CreateTags and DeleteTags in moto. Global to the process, as moto's state is."""
     before(EC2Backend, "do_resources_exist", _require_known)
-    TaggedEC2Resource.get_tags = _own_tags  # type: ignore[method-assign,assignment]
+    TaggedEC2Resource.get_tags = _own_tags
 
 
 def _own_tags(resource: Any) -> list[dict[str, str]]:

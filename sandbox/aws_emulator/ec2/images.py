@@ -117,9 +117,9 @@ def install(emulator: EmulatorState) -> None:
         return {**moto_get_parameters(backend, [name for name in names if name not in public]), **public}
 
     if not hasattr(SimpleSystemManagerBackend, "_landbridge"):
-        SimpleSystemManagerBackend.get_parameter = get_parameter  # type: ignore[method-assign]
-        SimpleSystemManagerBackend.get_parameters = get_parameters  # type: ignore[method-assign]
-        SimpleSystemManagerBackend._landbridge = True  # type: ignore[attr-defined]
+        SimpleSystemManagerBackend.get_parameter = get_parameter
+        SimpleSystemManagerBackend.get_parameters = get_parameters
+        SimpleSystemManagerBackend._landbridge = True
 
 
 def _parameter(emulator: EmulatorState, backend: Any, name: str) -> Any:

@@ -63,7 +63,7 @@ def session_of(access_key: str | None, instance_sessions: Mapping[str, tuple[str
 
     Raises CloudError if the role no longer exists.
     """
-    if access_key in instance_sessions:
+    if access_key is not None and access_key in instance_sessions:
         role_arn, instance_arn = instance_sessions[access_key]
         role = principals.role(region, role_arn)
         name, context, expires = instance_arn.rpartition("/")[2], {"ec2:SourceInstanceARN": instance_arn}, None

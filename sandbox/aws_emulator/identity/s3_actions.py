@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote
 
 Environ = dict[str, Any]
 #: Permission by method and the subresource in the query; None is a request without one of them.
-_OBJECT = {
+_OBJECT: dict[str, dict[str | None, str]] = {
     "GET": {
         None: "GetObject",
         "tagging": "GetObjectTagging",
@@ -21,7 +21,7 @@ _OBJECT = {
     "POST": {None: "PutObject", "restore": "RestoreObject"},
     "DELETE": {None: "DeleteObject", "tagging": "DeleteObjectTagging", "uploadId": "AbortMultipartUpload"},
 }
-_BUCKET = {
+_BUCKET: dict[str, dict[str | None, str]] = {
     "GET": {
         None: "ListBucket",
         "location": "GetBucketLocation",

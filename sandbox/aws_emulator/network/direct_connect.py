@@ -42,7 +42,7 @@ def install(emulator: EmulatorState) -> None:
         delete_virtual_interface,
     ):
         setattr(DirectConnectResponse, action.__name__, _method(emulator, action))
-    DirectConnectBackend.create_connection = _connect  # type: ignore[method-assign,assignment]
+    DirectConnectBackend.create_connection = _connect
 
 
 def connection_id(name: str) -> str:

@@ -26,9 +26,9 @@ def install(emulator: EmulatorState) -> None:
         "disassociate_resolver_query_log_config": _disassociate_config,
     }.items():
         setattr(Route53ResolverResponse, name, action)
-    Route53ResolverBackend.associate_resolver_rule = _one_rule_a_domain  # type: ignore[method-assign,assignment]
-    Route53ResolverBackend._verify_subnet_ips = _unused_addresses  # type: ignore[method-assign]
-    Route53ResolverBackend._matched_arn = _matched_or_query_log_config  # type: ignore[method-assign,assignment]
+    Route53ResolverBackend.associate_resolver_rule = _one_rule_a_domain
+    Route53ResolverBackend._verify_subnet_ips = _unused_addresses
+    Route53ResolverBackend._matched_arn = _matched_or_query_log_config
 
 
 def _one_rule_a_domain(backend: Any, resolver_rule_id: str, name: str, vpc_id: str) -> Any:

@@ -17,8 +17,8 @@ def install(emulator: EmulatorState) -> None:
     def of_vpcs(backend: Any, *arguments: Any, **keywords: Any) -> list[Any]:
         return [row for row in _moto(backend, *arguments, **keywords) if row.resource_type == "vpc"]
 
-    TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments = of_vpcs  # type: ignore[method-assign]
-    EC2Response.create_transit_gateway_vpc_attachment = _create  # type: ignore[method-assign]
+    TransitGatewayAttachmentBackend.describe_transit_gateway_vpc_attachments = of_vpcs
+    EC2Response.create_transit_gateway_vpc_attachment = _create
 
 
 def _create(response: Any) -> Any:

@@ -41,7 +41,7 @@ def install(emulator: EmulatorState) -> None:
     }.items():
         _ORIGINAL.setdefault(name, getattr(EC2Backend, name))
         setattr(EC2Backend, name, action)
-    EC2Response.create_transit_gateway_peering_attachment = _create  # type: ignore[method-assign]
+    EC2Response.create_transit_gateway_peering_attachment = _create
 
 
 def is_peering(attachment: Any) -> bool:

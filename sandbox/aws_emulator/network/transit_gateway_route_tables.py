@@ -47,7 +47,7 @@ def attachment_of(backend: Any, id_: str, table: Any) -> Any:
     if attachment is None or attachment.state == "deleted":
         message = f"Transit Gateway Attachment {id_} was deleted or does not exist."
         raise error("InvalidTransitGatewayAttachmentID.NotFound", message)
-    gateway_ids = (attachment.transit_gateway_id,)
+    gateway_ids: tuple[str, ...] = (attachment.transit_gateway_id,)
     if attachment.resource_type == "peering":
         gateway_ids = (
             attachment.requester_tgw_info["TransitGatewayId"],

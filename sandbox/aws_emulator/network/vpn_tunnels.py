@@ -19,7 +19,7 @@ from moto.ec2.responses import EC2Response
 
 from landbridge.catalog.aws.limits import limits
 from sandbox.aws_emulator.emulator_state import EmulatorState
-from sandbox.aws_emulator.network.dependencies import error
+from sandbox.aws_emulator.network.checks import error
 
 #: Outside addresses of AWS's tunnel ends, as offsets from the customer gateway's address: the lab's "internet" is one
 #: network.
@@ -44,9 +44,9 @@ def install(emulator: EmulatorState) -> None:
             return _modify(response, emulator.now(), emulator.tunnel_change)
 
     if not getattr(create, "has_tunnels", False):
-        EC2Response.create_vpn_connection = _creating(create)  # type: ignore[method-assign]
-    VPNConnectionBackend.describe_vpn_connections = describe  # type: ignore[method-assign,assignment]
-    EC2Response.modify_vpn_tunnel_options = modify  # type: ignore[attr-defined]
+        EC2Response.create_vpn_connection = _creating(create)
+    VPNConnectionBackend.describe_vpn_connections = describe
+    EC2Response.modify_vpn_tunnel_options = modify
 
 
 def _creating(create: Any) -> Any:

@@ -133,7 +133,7 @@ class Application:
             raise not_implemented(service, action)  # an HTML page: moto does not have this operation
         if form is None or answer["status"][:1] != "2":
             start(answer["status"], answer["headers"])
-            return body  # type: ignore[no-any-return]
+            return body
         visible_body = self._emulator.lag.answered(service, action, form, b"".join(body))
         headers = [(name, value) for name, value in answer["headers"] if name.lower() != "content-length"]
         start(answer["status"], [*headers, ("Content-Length", str(len(visible_body)))])

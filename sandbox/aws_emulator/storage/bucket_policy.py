@@ -14,7 +14,7 @@ from moto.s3.models import FakeBucket
 
 def install() -> None:
     """Install this evaluation in moto's buckets. Repeated calls have no effect."""
-    FakeBucket.get_permission = _get_permission  # type: ignore[method-assign]
+    FakeBucket.get_permission = _get_permission
 
 
 def _get_permission(bucket: FakeBucket, action: str, resource: str) -> PermissionResult:

@@ -17,7 +17,7 @@ JSON = {"Content-Type": "application/json"}
 def install(emulator: EmulatorState) -> None:
     """Install EFS's operations in moto, for `emulator`."""
     moto_create = getattr(EFSResponse, "_landbridge_create", EFSResponse.create_file_system)
-    EFSResponse._landbridge_create = moto_create  # type: ignore[attr-defined]
+    EFSResponse._landbridge_create = moto_create
 
     def create(response: Any) -> Any:
         _check_modes(response, response._get_param("PerformanceMode") or "generalPurpose")

@@ -76,7 +76,7 @@ def _create_file_system(emulator: EmulatorState, response: Any, request: dict[st
     kind = request["FileSystemType"]
     if kind not in _CONFIGURATION:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS has no FSx of type {kind}.")
-    configuration = dict(request.get(_CONFIGURATION[kind]) or {})
+    configuration: dict[str, Any] = dict(request.get(_CONFIGURATION[kind]) or {})
     _CHECKS[kind](request, configuration)
     _check_backup_days(configuration)
     subnets = _network(response, request)
@@ -99,8 +99,9 @@ def _create_file_system(emulator: EmulatorState, response: Any, request: dict[st
             "fsx" if configuration.get("DeploymentType", "SCRATCH_1") == "SCRATCH_1" else number[:8]
         )
     elif kind == "OPENZFS":
-        configuration |= {"RootVolumeId": f"fsvol-{number}", "EndpointIpAddress": enis[0].private_ip_address}
-    file_system = {
+        configuration["RootVolumeId"] = f"fsvol-{number}"
+        configuration["EndpointIpAddress"] = enis[0].private_ip_address
+    file_system: dict[str, Any] = {
         "FileSystemId": file_system_id,
         "FileSystemType": kind,
         "OwnerId": response.current_account,
@@ -181,7 +182,8 @@ def _update(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> 
     unknown = sorted(set(changes) - _CHANGEABLE.get(kind, set()))
     if unknown:
         raise CloudError("NotImplementedInSandbox", f"The emulated AWS cannot change {', '.join(unknown)}.")
-    merged, size = {**configuration, **changes}, request.get("StorageCapacity", system.get("StorageCapacity"))
+    merged = {**configuration, **changes}
+    size: Any = request.get("StorageCapacity", system.get("StorageCapacity"))
     deployment = str(configuration.get("DeploymentType", "SCRATCH_1")).lower()
     scratch = deployment in facts().fsx_lustre.backups.not_on
     if scratch and "AutomaticBackupRetentionDays" in changes:

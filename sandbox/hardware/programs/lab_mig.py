@@ -135,7 +135,7 @@ def create(gpu, text, computes):
     for word in text.split(","):
         match = _TUPLE.fullmatch(word)
         profile = gpu["mig"].get(match.group(1)) if match else None
-        if profile is None:
+        if match is None or profile is None:
             print(f"Unable to create a GPU instance on GPU {gpu['index']}: Invalid profile '{word}'")
             return 2
         occupied = {

@@ -67,9 +67,9 @@ class EmulatedAws:
             config = Config(
                 retries={"total_max_attempts": 1}, connect_timeout=3, read_timeout=900, s3={"addressing_style": "path"}
             )
-            self._clients[service] = self._session.client(
-                service, endpoint_url=self.endpoint, config=config, **self._keys
-            )
+            # The name of the service is known at run time only.
+            create_client: Any = self._session.client
+            self._clients[service] = create_client(service, endpoint_url=self.endpoint, config=config, **self._keys)
             # Runs before botocore's own handler, which never retries because of total_max_attempts.
             self._clients[service].meta.events.register_first("needs-retry.*", self._wait)
         return self._clients[service]

@@ -30,6 +30,7 @@ def args_class(token: str) -> type | None:
     if token == PROVIDER:
         return pulumi_aws.ProviderArgs
     package, module, _ = token.split(":")
+    known: Any
     for known in rpc._RESOURCE_MODULES.get(f"{package}:{module}", []):
         name = known.mod_info["classes"].get(token)
         if name:
@@ -43,7 +44,7 @@ def args_class(token: str) -> type | None:
 @functools.cache
 def fields(cls: type) -> Mapping[str, tuple[Any, bool]]:
     """Return each property's type, and whether it is required, by its name on the wire."""
-    parameters = inspect.signature(cls.__init__).parameters
+    parameters = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
     kinds = _types.input_type_types(cls)
     fields = {}
     for python, wire in _types.input_type_py_to_pulumi_names(cls).items():

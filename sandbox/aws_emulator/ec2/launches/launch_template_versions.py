@@ -18,9 +18,9 @@ _MOST_VERSIONS = 200
 
 def install(emulator: EmulatorState) -> None:
     """Let moto find versions by their numbers, which no later version gets again. Global to the process."""
-    LaunchTemplate.create_version = _create_version  # type: ignore[method-assign]
-    LaunchTemplate.get_version = _version  # type: ignore[method-assign]
-    LaunchTemplate.default_version = lambda template: _version(template, template.default_version_number)  # type: ignore[method-assign]
+    LaunchTemplate.create_version = _create_version
+    LaunchTemplate.get_version = _version
+    LaunchTemplate.default_version = lambda template: _version(template, template.default_version_number)
 
 
 def create(emulator: EmulatorState, response: Any) -> Any:

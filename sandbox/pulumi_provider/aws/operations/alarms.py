@@ -75,7 +75,7 @@ class TopicPolicyResource(AwsResource):
         )
         if topic is None:
             return None
-        return {"arn": id_, "policy": same_document(state.get("policy"), topic["Policy"])}
+        return {"arn": id_, "policy": same_document(state.get("policy") or "{}", topic["Policy"])}
 
     def update(self, id_: str, state: Bag, news: Bag, changed: frozenset[str]) -> Bag:
         return self.create(news)[1]
