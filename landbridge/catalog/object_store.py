@@ -45,6 +45,8 @@ class ObjectStoreFacts(Facts):
     #: Prefixes of replicated objects, by the side of their writer: store or hub.
     prefixes: Mapping[str, str]
     copy_calendar: str
+    upload_days: int
+    expiry_calendar: str
     checkpoints: str
 
 

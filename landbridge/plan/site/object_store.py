@@ -25,6 +25,10 @@ def object_store_variables(
         "object_store_region": facts.region,
         "object_store_health": facts.health,
         "object_store_settings": {name: setting.value for name, setting in facts.settings.items()},
+        # The same days as in the data hub in AWS.
+        "object_store_noncurrent_days": environment.storage.data_hub.noncurrent_days,
+        "object_store_upload_days": facts.upload_days,
+        "object_store_expiry_calendar": facts.expiry_calendar,
         "object_store_certificate": HOST_FILE,
         "object_store_authority": AUTHORITY_FILE,
         "object_store_buckets": [

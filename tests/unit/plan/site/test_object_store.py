@@ -100,7 +100,7 @@ def test_the_defaults_of_the_role_are_the_catalogues() -> None:
     defaults = yaml_text.load((ROOT / "ansible/roles/object_store/defaults/main.yml").read_text())
     variables = object_store_variables(with_store())
     common = set(defaults) & set(variables) - {"object_store_authority"}
-    assert len(common) == 5 and all(defaults[name] == variables[name] for name in common)
+    assert len(common) == 8 and all(defaults[name] == variables[name] for name in common)
 
 
 def test_the_file_names_a_program_instead_of_the_build() -> None:
