@@ -25,13 +25,11 @@ from landbridge.burst.aws.regions import ec2_of_regions
 from landbridge.burst.aws.unattached import UnattachedCollector
 from landbridge.burst.config.certificate import read_validity
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
-from landbridge.burst.daemon.host_lock import lock_host
 from landbridge.burst.daemon.job_starts import JobStarts
 from landbridge.burst.daemon.log import log
 from landbridge.burst.daemon.metrics import Metrics, serve_if_set
 from landbridge.burst.daemon.passes import one_pass
 from landbridge.burst.daemon.residency_records import open_records
-from landbridge.burst.daemon.systemd import notify
 from landbridge.burst.daemon.wakeups import Wakeups
 from landbridge.burst.journal.decisions import DecisionLog
 from landbridge.burst.journal.paths import LOCK
@@ -41,7 +39,9 @@ from landbridge.burst.model.errors import AwsError
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.staging.staging_pass import staging_pass
+from landbridge.host_lock import lock_host
 from landbridge.hostlist import compress
+from landbridge.systemd import notify
 
 PASS_INTERVAL_SECONDS = 15.0
 #: Minimum time between two passes, in which the state of Slurm and EC2 can change.

@@ -1,0 +1,1 @@
+"""Definition of pipelines: model, reading with findings, rules, and JSON Schema. Pure."""

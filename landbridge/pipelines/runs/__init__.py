@@ -1,0 +1,1 @@
+"""Runs of pipelines: names, requests and records. Pure."""
