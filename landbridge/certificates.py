@@ -68,13 +68,14 @@ def sign(
     now: datetime,
     days: int,
     server_names: Sequence[str] = (),
+    purpose: x509.ObjectIdentifier | None = None,
 ) -> bytes:
     """Return a certificate for the request of a host, in PEM. Raises CertificateError.
 
     It ends with the CA certificate at the latest. Its extensions are not those of the request. With `server_names`, names and
-    addresses, it is that of a server.
+    addresses, it is that of a server; another `purpose` is its only extended key usage.
     """
-    purpose = ExtendedKeyUsageOID.SERVER_AUTH if server_names else ExtendedKeyUsageOID.CLIENT_AUTH
+    purpose = purpose or (ExtendedKeyUsageOID.SERVER_AUTH if server_names else ExtendedKeyUsageOID.CLIENT_AUTH)
     wanted = read_request(request, host)
     ca, ca_key = read_authority(authority, now), check_pair(authority, key)
     certificate = (

@@ -1,5 +1,6 @@
 """MLflow's servers: a run is stored where its account's data class may be, and only there."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.aws.storage.data_hub import bucket_policy
 from landbridge.plan.network.mlflow_servers import artifact_class, mlflow_servers, server_name
 from landbridge.plan.outputs import DataHubOutput
 from landbridge.plan.site.secrets import generated_secrets
@@ -172,3 +174,15 @@ def test_the_role_of_mlflows_host_has_access_to_the_classes_that_mlflow_stores()
     assert "b-export/*" in text and "key/federal" in text and "unused" not in text
     # The accounts of a component's own user are unknown.
     assert identity_args(environment({ACCOUNTS: REMOVED})).mlflow_classes is None
+
+
+def test_weights_in_a_bucket_are_encrypted_with_the_key_of_their_class() -> None:
+    bucket, _, folder = artifact_roots(shipped("hybrid"))["vision"].removeprefix("s3://").partition("/")
+    assert (bucket, folder) == ("test-internal-1", "mlflow")
+    key = "arn:aws:kms:us-east-1:1:key/internal"
+    statements = json.loads(bucket_policy(f"arn:aws:s3:::{bucket}", key))["Statement"]
+    uploads = [each for each in statements if each["Effect"] == "Deny" and each["Action"] == "s3:PutObject"]
+    assert {each["Resource"] for each in uploads} == {f"arn:aws:s3:::{bucket}/*"}
+    permitted = {name: value for each in uploads for name, value in each["Condition"]["StringNotEquals"].items()}
+    header = "s3:x-amz-server-side-encryption"
+    assert permitted == {f"{header}-aws-kms-key-id": key, header: "aws:kms"}

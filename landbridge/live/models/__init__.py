@@ -1,0 +1,1 @@
+"""Registry of models in MLflow: registration, signatures, aliases, and transfers between registries."""

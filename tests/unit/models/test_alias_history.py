@@ -1,0 +1,109 @@
+"""Legal moves of aliases, and the hash chain of their records."""
+
+from itertools import pairwise
+
+import pytest
+
+from landbridge.models.air_gap import AirGapBundle, read_bundle, write_bundle
+from landbridge.models.aliases import AliasMove, promotion, rollback
+from landbridge.models.history import AliasRecord, aliases_at, champions, moved_elsewhere, next_record, read_history
+from tests.unit.models.folders import manifest_of
+
+HOUR = 3600.0
+MOVES = [
+    ("candidate", "1"),
+    ("staging", "1"),
+    ("champion", "1"),
+    ("candidate", "2"),
+    ("staging", "2"),
+    ("champion", "2"),
+]
+
+
+def recorded() -> list[AliasRecord]:
+    records: list[AliasRecord] = []
+    for hour, (alias, version) in enumerate(MOVES):
+        move = AliasMove(alias, aliases_at(records).get(alias, ""), version)
+        records.append(next_record(records, move, hour * HOUR, "alice", "because"))
+    return records
+
+
+def tags() -> dict[str, str]:
+    return {record.tag: record.to_json() for record in recorded()}
+
+
+def test_an_alias_goes_from_candidate_over_staging_to_champion() -> None:
+    aliases = {"candidate": "2", "staging": "1", "champion": "1"}
+    assert promotion(aliases, "2", "staging") == AliasMove("staging", "1", "2")
+    assert "version 2 is not staging (1 is)" in str(promotion(aliases, "2", "champion"))
+    assert "version 3 is not candidate (2 is)" in str(promotion(aliases, "3", "staging"))
+    assert "not an alias" in str(promotion(aliases, "2", "latest"))
+    # A move whose record was written before the program was killed is repeated.
+    assert promotion({**aliases, "staging": "3"}, "1", "champion") == AliasMove("champion", "1", "1")
+
+
+def test_champion_goes_back_to_a_former_champion_only() -> None:
+    aliases = {"champion": "3"}
+    assert rollback(aliases, ["1", "2", "3"], None) == AliasMove("champion", "3", "2")
+    assert rollback(aliases, ["1", "2", "3"], "1") == AliasMove("champion", "3", "1")
+    assert "never champion" in str(rollback(aliases, ["1", "3"], "2"))
+    assert "is champion already" in str(rollback(aliases, ["1", "3"], "3"))
+    assert "no version was champion before 3" in str(rollback(aliases, ["3"], None))
+    assert rollback({}, ["1"], None) == "no version is champion"
+
+
+def test_the_aliases_of_a_time_are_those_of_its_records() -> None:
+    records, findings = read_history({**tags(), "other": "x"})
+    assert findings == () and list(records) == recorded()
+    assert aliases_at(records, 2.5 * HOUR) == {"candidate": "1", "staging": "1", "champion": "1"}
+    assert aliases_at(records, 4 * HOUR) == {"candidate": "2", "staging": "2", "champion": "1"}
+    assert aliases_at(records, -1.0) == {}
+    assert champions(records) == ["1", "2"]
+    assert all(after.previous == before.digest for before, after in pairwise(records))
+
+
+def test_a_record_that_was_changed_removed_or_replaced_shows() -> None:
+    keys = sorted(tags())
+    for key in keys[:-1]:
+        changed = tags()
+        changed[key] = changed[key].replace("alice", "mallory")
+        assert read_history(changed)[1], key
+        removed = tags()
+        del removed[key]
+        assert read_history(removed)[1], key
+    for value in ("", "[]", "{}", tags()[keys[0]].replace('"number":1', '"number":"1"')):
+        assert read_history({**tags(), keys[0]: value})[1], value
+
+
+def test_an_alias_elsewhere_than_its_record_says_is_a_finding() -> None:
+    records = recorded()
+    assert moved_elsewhere(records, {"candidate": "2", "staging": "2", "champion": "2"}) == []
+    messages = [
+        finding.message for finding in moved_elsewhere(records, {"candidate": "2", "staging": "2", "champion": "9"})
+    ]
+    assert len(messages) == 1 and messages[0].startswith("champion is at version 9, and its last record says 2")
+
+
+def bundle() -> AirGapBundle:
+    manifest = manifest_of(b"weights").to_json().encode()
+    return AirGapBundle({"model.json": manifest, "model.onnx": b"weights", "model.sig": b"{}"}, tags())
+
+
+def test_an_air_gap_bundle_is_read_as_it_was_written() -> None:
+    assert read_bundle(write_bundle(bundle())) == bundle()
+    assert write_bundle(bundle()) == write_bundle(bundle())
+
+
+@pytest.mark.parametrize("name", ["../model.json", "/etc/passwd", "hook.py", "model.json/x"])
+def test_an_air_gap_bundle_with_another_member_is_refused(name: str) -> None:
+    other = AirGapBundle({**bundle().files, name: b"x"})
+    findings = read_bundle(write_bundle(other))
+    assert isinstance(findings, list) and "is not a member" in findings[0].message
+
+
+def test_a_bundle_without_a_signature_or_of_other_bytes_is_refused() -> None:
+    files = {name: content for name, content in bundle().files.items() if name != "model.sig"}
+    unsigned = read_bundle(write_bundle(AirGapBundle(files)))
+    assert isinstance(unsigned, list) and "model.sig" in unsigned[0].message
+    for content in (b"", b"no tar file", write_bundle(bundle())[:700]):
+        assert isinstance(read_bundle(content), list)
