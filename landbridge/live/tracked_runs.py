@@ -50,10 +50,31 @@ class RunServer:
             if tags.get(JOB_TAG, "").isdigit() and run["info"].get("status") != "RUNNING":
                 yield JobRun(run["info"]["run_id"], int(tags[JOB_TAG]), tags)
 
+    def experiment_runs(self, cluster: str, name: str) -> Iterator[JobRun]:
+        """Yield the ended runs of a cluster's jobs in an experiment. Raises TrackingError for an unknown one."""
+        body = {"experiment_ids": [self._experiment(name)], "filter": f"tags.`{CLUSTER_TAG}` = '{cluster}'"}
+        for run in self._pages("runs/search", "runs", body):
+            tags = {tag["key"]: tag["value"] for tag in run["data"].get("tags", ())}
+            if tags.get(JOB_TAG, "").isdigit() and run["info"].get("status") != "RUNNING":
+                yield JobRun(run["info"]["run_id"], int(tags[JOB_TAG]), tags)
+
+    def tag_experiment(self, name: str, tags: Mapping[str, str]) -> None:
+        """Set tags of an experiment."""
+        for key, value in tags.items():
+            body = {"experiment_id": self._experiment(name), "key": key, "value": value}
+            self._post("experiments/set-experiment-tag", body)
+
     def set_tags(self, run: str, tags: Mapping[str, str]) -> None:
         """Set tags of a run."""
         listed = [{"key": key, "value": value} for key, value in tags.items()]
         self._post("runs/log-batch", {"run_id": run, "tags": listed})
+
+    def _experiment(self, name: str) -> str:
+        """Return the id of an experiment."""
+        for each in self._pages("experiments/search", "experiments", {}):
+            if each["name"] == name:
+                return str(each["experiment_id"])
+        raise TrackingError(f"no experiment {name}")
 
     def _pages(self, method: str, name: str, body: Mapping[str, Any]) -> Iterator[Any]:
         token = ""

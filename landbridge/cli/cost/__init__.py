@@ -4,10 +4,22 @@ from types import ModuleType
 
 import typer
 
-from landbridge.cli.cost import breakeven, compare, diff, estimate, jobs, mix, reconcile, reproduce, tag, tco
+from landbridge.cli.cost import (
+    breakeven,
+    compare,
+    diff,
+    estimate,
+    experiment,
+    jobs,
+    mix,
+    reconcile,
+    reproduce,
+    tag,
+    tco,
+)
 
 #: Modules with commands below `landbridge cost`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = (diff, tco, breakeven, compare, mix, reproduce, jobs, reconcile, tag)
+MODULES: tuple[ModuleType, ...] = (diff, tco, breakeven, compare, mix, reproduce, jobs, reconcile, tag, experiment)
 
 
 def register(app: typer.Typer) -> None:

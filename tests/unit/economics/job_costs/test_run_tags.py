@@ -1,7 +1,9 @@
 """`landbridge cost tag` on MLflow's own application: the runs of jobs get their cost once, and other runs none."""
 
+import json
 import threading
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -71,3 +73,42 @@ def test_runs_get_the_cost_of_their_jobs_once(server: str, tmp_path: Path) -> No
 def test_a_server_that_does_not_answer_is_an_error(tmp_path: Path) -> None:
     code, out, err = tag("http://127.0.0.1:9", recorded.write(tmp_path))
     assert (code, out) == (2, "") and "127.0.0.1:9" in err and "Traceback" not in err
+
+
+def test_an_experiment_costs_the_sum_of_its_jobs(server: str, tmp_path: Path) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=server)
+    experiment = client.create_experiment("two-jobs")
+    # Two runs of job 13 cost as much as one; job 999 has no line.
+    for job in ("13", "13", "14", "999"):
+        created = client.create_run(experiment, tags={"landbridge.job_id": job, "landbridge.cluster": "test"})
+        client.set_terminated(created.info.run_id, "FINISHED")
+    options = recorded.write(tmp_path)
+    words = ["cost", "experiment", "two-jobs", "--tracking-uri", server, "--tag", "--format", "json", *options]
+    done = CliRunner().invoke(build(), words)
+    assert done.exit_code == 0, done.output
+    cost = json.loads(done.stdout)
+    jobs = [
+        json.loads(CliRunner().invoke(build(), ["cost", "job", job, "--format", "json", *options]).stdout)["usd"]
+        for job in ("13", "14")
+    ]
+    assert Decimal(cost["usd"]) == sum(map(Decimal, jobs))
+    assert (cost["runs"], cost["jobs"], cost["without_cost"]) == (4, 3, [999])
+    assert client.get_experiment(experiment).tags["cost.usd"] == cost["usd"]
+    words[2] = "none"
+    assert CliRunner().invoke(build(), words).exit_code == 2
+
+
+def test_1000_predictions_cost_their_share_of_the_node(tmp_path: Path) -> None:
+    recorded.write(tmp_path)
+    environment, node = str(tmp_path / "Pulumi.test.yaml"), "dgx01"
+    words = ["cost", "predictions", "2000000", "--node", node, "--hours", "24", "-f", environment, "--format", "json"]
+    whole = json.loads(CliRunner().invoke(build(), words).stdout)
+    eighth = json.loads(CliRunner().invoke(build(), [*words, "--share", "0.125"]).stdout)
+    assert whole["usd_1000"] == pytest.approx(8 * eighth["usd_1000"])
+    assert whole["usd_1000"] > 0
+    assert whole["kwh_1000"] > 0
+    assert whole["tags"]["cost.usd_1000_predictions"] == f"{whole['usd_1000']:.6f}"
+    words[4] = "none"
+    assert CliRunner().invoke(build(), words).exit_code == 1

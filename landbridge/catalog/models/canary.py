@@ -1,0 +1,57 @@
+"""Defaults of canaries, of the judgement of drift, and of the comparison of quantised versions (canary.yaml)."""
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+
+from pydantic import Field
+
+from landbridge.catalog.files import Facts, read
+
+
+class GuardFacts(Facts):
+    """Guard: its usual rate, the rise that is allowed, and the rise that is found."""
+
+    expected: float
+    margin: float
+    effect: float
+    source: str
+
+
+class CanaryValue(Facts):
+    """Number with its source."""
+
+    value: float
+    source: str
+
+
+class CanaryWeights(Facts):
+    """Percent of the traffic by step."""
+
+    value: tuple[int, ...]
+    source: str
+
+
+class CanaryFacts(Facts):
+    """Facts of canary.yaml."""
+
+    source: str
+    as_of: date = Field(alias="date")
+    guards: Mapping[str, GuardFacts]
+    weights: CanaryWeights
+    false_rollbacks: CanaryValue
+    false_promotions: CanaryValue
+    requests: CanaryValue
+    step_seconds: CanaryValue
+    limit_seconds: CanaryValue
+    extensions: CanaryValue
+    down_seconds: CanaryValue
+    low_confidence_share: CanaryValue
+    drift: Mapping[str, CanaryValue]
+    quantised: Mapping[str, CanaryValue]
+
+
+@cache
+def canary_facts() -> CanaryFacts:
+    """Return the facts (cached)."""
+    return read("canary", CanaryFacts)

@@ -1,0 +1,123 @@
+"""Command `landbridge model drift`: judgement of a window of a served model, and the trigger of its retraining."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli.common import Format, print_json
+
+if TYPE_CHECKING:
+    from landbridge.models.drift.judge import DriftReport
+    from landbridge.models.drift.reference import BinnedCounts, ModelReference
+
+Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
+
+
+def register(model: typer.Typer) -> None:
+    """Add the command."""
+    model.command()(drift)
+
+
+def drift(
+    manifest: Annotated[Path, typer.Argument(metavar="MANIFEST", help="model.json of the served version.")],
+    metrics: Annotated[
+        list[Path], typer.Option("--metrics", metavar="FILE", help="Metrics of its servers at the end of the window.")
+    ],
+    before: Annotated[
+        list[Path] | None, typer.Option("--before", metavar="FILE", help="Metrics of its servers at the beginning.")
+    ] = None,
+    gauges: Annotated[
+        Path | None, typer.Option("--gauges", metavar="FILE", help="Write metrics for node exporter's text files.")
+    ] = None,
+    trigger: Annotated[
+        Path | None,
+        typer.Option("--trigger", metavar="FILE", help="Write the trigger of a pipeline if there is drift."),
+    ] = None,
+    form: Form = Format.TEXT,
+) -> None:
+    """Judge the drift of a served model's window.
+
+    Features and confidence are compared with the reference in the manifest. Exit status 1 if there is drift. Example: landbridge model
+    drift model.json --before 09.prom --metrics 10.prom
+    """
+    from landbridge.catalog.models.canary import canary_facts
+    from landbridge.models.drift.judge import ALL, DriftLimits, judged
+    from landbridge.models.drift.reference import parse_reference
+    from landbridge.models.drift.retraining import trigger_record
+
+    try:
+        data = json.loads(manifest.read_text())
+        model, version = str(data["name"]), str(data.get("version", ""))
+        reference = parse_reference(data["reference"])
+        ends, starts = [path.read_text() for path in metrics], [path.read_text() for path in before or ()]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        typer.echo(f"landbridge: {error}", err=True)
+        raise typer.Exit(2) from None
+    limits = canary_facts().drift
+    window, confidence = _window(reference, "\n".join(ends), "\n".join(starts), version)
+    report = judged(
+        reference,
+        {ALL: window},
+        confidence,
+        DriftLimits(
+            limits["false_windows"].value, limits["psi"].value, int(limits["rows"].value), limits["accuracy_drop"].value
+        ),
+    )
+    if gauges is not None:
+        from landbridge.models.drift.gauges import gauge_text
+
+        _write(gauges, gauge_text(report, model, version))
+    if trigger is not None and report.reason:
+        _write(trigger, trigger_record(model, version, time.time(), report.reason))
+    if form is Format.JSON:
+        print_json(_as_data(report))
+    else:
+        for each in report.features:
+            typer.echo(
+                f"{each.slice:<16} {each.feature:<24} PSI {each.psi:6.3f}  KS {each.ks:.3f}  {'drifted' if each.drifted else ''}".rstrip()
+            )
+        for slice_name, feature in report.unjudged:
+            typer.echo(f"{slice_name:<16} {feature:<24} too few values, or other bins than the reference")
+        if report.accuracy is not None:
+            typer.echo(
+                f"estimated accuracy {report.accuracy:.1%}, in the reference {report.expected_accuracy or 0:.1%}"
+            )
+    raise typer.Exit(1 if report.reason else 0)
+
+
+def _window(
+    reference: "ModelReference", end: str, start: str, version: str
+) -> "tuple[dict[str, BinnedCounts], BinnedCounts | None]":
+    """Return the counts of each feature and of the confidence between two readings of the metrics."""
+    from landbridge.serving.canary_controller.exposition import cumulative, samples
+    from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, binned_from
+
+    last, first = tuple(samples(end)), tuple(samples(start))
+    chosen = {"version": version} if version else {}
+
+    def counts(metric: str, edges: tuple[float, ...], **labels: str) -> "BinnedCounts | None":
+        earlier = cumulative(first, metric, **chosen, **labels)
+        later = cumulative(last, metric, **chosen, **labels)
+        return binned_from({bound: value - earlier.get(bound, 0.0) for bound, value in later.items()}, edges)
+
+    features = {name: counts(FEATURE, each.edges, feature=name) for name, each in reference.features.items()}
+    known = reference.confidence
+    confidence = counts(CONFIDENCE, known.edges) if known is not None else None
+    return {name: each for name, each in features.items() if each is not None}, confidence
+
+
+def _as_data(report: "DriftReport") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {**asdict(report), "reason": report.reason}
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file: the old one or the new one is there at any time."""
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new.write_text(text)
+    new.replace(path)

@@ -1,0 +1,138 @@
+"""Reference of a model version: counts by bin of each feature and of the confidence, on data that training did not see.
+
+Form in the manifest, key `reference`: `{"schema": 1, "rows": 1797, "features": {"x[3]": {"edges": [...], "counts": [...]}},
+"confidence": {"edges": [...], "counts": [...]}, "accuracy": 0.97, "slices": {"site=a": {"rows": ..., "features": ...}}}`. `edges` are the
+inner edges: bin i has the values above edge i-1 and up to edge i, as the buckets of a Prometheus histogram, so there is one count more.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+SCHEMA = 1
+#: Bins of a feature. Source: the usual ten of the population stability index (Siddiqi, Credit risk scorecards, 2006).
+BINS = 10
+#: Upper bounds of confidence: those of the model server's histogram.
+CONFIDENCE_EDGES = tuple(number / 10 for number in range(1, 10))
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedCounts:
+    """Counts of values by bin, between inner edges."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if list(self.edges) != sorted(set(self.edges)) or not all(map(isfinite, self.edges)):
+            raise ValueError("edges are finite and rise")
+        if len(self.counts) != len(self.edges) + 1 or any(count < 0 for count in self.counts):
+            raise ValueError("there is one count of at least 0 for each bin")
+
+    @property
+    def total(self) -> int:
+        """Number of values."""
+        return sum(self.counts)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Share of each bin; 0 without a value."""
+        return tuple(count / self.total if self.total else 0.0 for count in self.counts)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return plain data for JSON."""
+        return {"edges": list(self.edges), "counts": list(self.counts)}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReference:
+    """Reference: features of all rows and of each slice, the confidence, and the accuracy on the same rows."""
+
+    features: Mapping[str, BinnedCounts]
+    confidence: BinnedCounts | None = None
+    accuracy: float | None = None
+    slices: Mapping[str, Mapping[str, BinnedCounts]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the form of the manifest."""
+        data: dict[str, Any] = {
+            "schema": SCHEMA,
+            "features": {name: counts.to_dict() for name, counts in self.features.items()},
+        }
+        if self.confidence is not None:
+            data["confidence"] = self.confidence.to_dict()
+        if self.accuracy is not None:
+            data["accuracy"] = self.accuracy
+        if self.slices:
+            data["slices"] = {
+                name: {feature: counts.to_dict() for feature, counts in features.items()}
+                for name, features in self.slices.items()
+            }
+        return data
+
+
+def parse_reference(data: Mapping[str, Any]) -> ModelReference:
+    """Return the reference of a manifest's data. Raises ValueError for another form."""
+    try:
+        if data["schema"] != SCHEMA:
+            raise ValueError(f"its schema is not {SCHEMA}")
+        confidence, accuracy = data.get("confidence"), data.get("accuracy")
+        return ModelReference(
+            _features(data["features"]),
+            _counts(confidence) if confidence is not None else None,
+            float(accuracy) if accuracy is not None else None,
+            {name: _features(features) for name, features in data.get("slices", {}).items()},
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"it is no reference of a model: {error}") from None
+
+
+def reference_of(
+    features: Mapping[str, Sequence[float]],
+    confidences: Sequence[float] = (),
+    accuracy: float | None = None,
+    slices: Mapping[str, Sequence[int]] | None = None,
+) -> ModelReference:
+    """Return the reference of rows: values by feature, and confidences. `slices`: the numbers of the rows of each slice."""
+    whole = {name: binned(values, quantile_edges(values)) for name, values in features.items()}
+    return ModelReference(
+        whole,
+        binned(confidences, CONFIDENCE_EDGES) if confidences else None,
+        accuracy,
+        {
+            slice_name: {
+                name: binned([features[name][row] for row in rows], counts.edges) for name, counts in whole.items()
+            }
+            for slice_name, rows in (slices or {}).items()
+        },
+    )
+
+
+def quantile_edges(values: Sequence[float], bins: int = BINS) -> tuple[float, ...]:
+    """Return the inner edges of bins with equal counts; fewer bins if a value has more than its share."""
+    ordered = sorted(values)
+    edges = (
+        {ordered[min(len(ordered) - 1, len(ordered) * number // bins)] for number in range(1, bins)}
+        if ordered
+        else set()
+    )
+    # An edge at the greatest value would leave the last bin empty in the reference.
+    return tuple(sorted(edge for edge in edges if edge < ordered[-1]))
+
+
+def binned(values: Iterable[float], edges: Sequence[float]) -> BinnedCounts:
+    """Return the counts of values between inner edges."""
+    counts = [0] * (len(edges) + 1)
+    for value in values:
+        counts[bisect_left(edges, value)] += 1
+    return BinnedCounts(tuple(edges), tuple(counts))
+
+
+def _features(data: Mapping[str, Any]) -> dict[str, BinnedCounts]:
+    return {str(name): _counts(each) for name, each in data.items()}
+
+
+def _counts(data: Mapping[str, Any]) -> BinnedCounts:
+    return BinnedCounts(tuple(map(float, data["edges"])), tuple(map(int, data["counts"])))

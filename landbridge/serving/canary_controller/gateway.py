@@ -1,0 +1,26 @@
+"""Shares of the versions at an HAProxy, over all servers of each."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from landbridge.serving.canary_controller.runtime_socket import server_weights, set_weights
+
+
+@dataclass(frozen=True, slots=True)
+class HaproxyShares:
+    """Servers of a backend by version. A server of neither version keeps the weight 0 until it says which one it has."""
+
+    socket: Path
+    backend: str
+    champion: tuple[str, ...]
+    candidate: tuple[str, ...]
+    all_servers: tuple[str, ...]
+
+    def set_share(self, percent: int) -> None:
+        """Set the weights. Without a ready champion, its share stays as it was: no request is sent to nowhere."""
+        if not self.champion and percent < 100:
+            return
+        first, second = server_weights(percent, len(self.champion), len(self.candidate))
+        weights = dict.fromkeys(self.all_servers, 0)
+        weights |= dict.fromkeys(self.champion, first) | dict.fromkeys(self.candidate, second)
+        set_weights(self.socket, self.backend, weights)

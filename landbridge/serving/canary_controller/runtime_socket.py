@@ -1,0 +1,51 @@
+"""Weights of servers at a running HAProxy, through its runtime API. Source: HAProxy 2.6 management guide, 9.3, "set server"."""
+
+import re
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+TIMEOUT_SECONDS = 5.0
+LARGEST = 256
+_WORD = re.compile(r"[A-Za-z0-9_.:-]+")
+
+
+class GatewayError(Exception):
+    """Weight that HAProxy did not set."""
+
+
+def server_weights(percent: int, champion: int, candidate: int) -> tuple[int, int]:
+    """Return the weight of each server of the champion and of the candidate, from 0 to 256.
+
+    `champion` and `candidate` are numbers of servers: each version gets its share over all of its servers.
+    """
+    shares = ((100 - percent) / max(1, champion), percent / max(1, candidate))
+    most = max(shares)
+    weights = [round(LARGEST * share / most) for share in shares]
+    # A version with a share of the traffic gets requests however many servers the other one has.
+    return (max(weights[0], 1 if percent < 100 else 0), max(weights[1], 1 if percent else 0))
+
+
+def set_weights(path: Path, backend: str, weights: Mapping[str, int]) -> None:
+    """Set the weights of servers of a backend, and read them back. Raises GatewayError if one was not set."""
+    if not all(_WORD.fullmatch(word) for word in (backend, *weights)):
+        raise GatewayError(f"{backend}: the name of a backend or a server is not legal")
+    for server, weight in weights.items():
+        answer = _ask(path, f"set weight {backend}/{server} {weight}").strip()
+        if answer:
+            raise GatewayError(f"{backend}/{server}: {answer}")
+        current = _ask(path, f"get weight {backend}/{server}").split()
+        if not current or current[0] != str(weight):
+            raise GatewayError(f"{backend}/{server} has the weight {' '.join(current) or 'none'}, and not {weight}")
+
+
+def _ask(path: Path, command: str) -> str:
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(TIMEOUT_SECONDS)
+            connection.connect(str(path))
+            connection.sendall(command.encode() + b"\n")
+            parts = iter(lambda: connection.recv(65_536), b"")
+            return b"".join(parts).decode(errors="replace")
+    except OSError as error:
+        raise GatewayError(f"{path}: {error.strerror or error}") from None
