@@ -24,7 +24,7 @@ class GeneratedSecret(Facts):
     length: int = 0
     characters: Literal["mixed", "typed"] = "mixed"
     use: str
-    per: Literal["site", "server", "user", "class", "store", "monitoring"] = "site"
+    per: Literal["site", "server", "user", "class", "store", "monitoring", "caller"] = "site"
 
     @property
     def alphabet(self) -> str:
@@ -56,7 +56,9 @@ def site_secrets() -> SiteSecrets:
 def form_of(name: str) -> GeneratedSecret | None:
     """Return the form of a generated secret by its name, mlflow-user-bob for the user bob; None for another name."""
     for known, form in site_secrets().generated.items():
-        is_alone = form.per not in ("user", "class")
-        if (name == known and is_alone) or (form.per in ("server", "user", "class") and name.startswith(f"{known}-")):
+        is_alone = form.per not in ("user", "class", "caller")
+        if (name == known and is_alone) or (
+            form.per in ("server", "user", "class", "caller") and name.startswith(f"{known}-")
+        ):
             return form
     return None

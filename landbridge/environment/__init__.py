@@ -60,6 +60,7 @@ from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.object_store import ObjectStore
 from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, SiteServices
 from landbridge.environment.placement import DataSet, PlacementPolicy, WorkloadClass, WorkloadClasses
+from landbridge.environment.serving import ModelService, Serving
 from landbridge.environment.slurm.qos import Qos
 from landbridge.environment.slurm.scheduler import AccountSettings, Partition, Scheduler, SlurmSettings
 from landbridge.environment.storage import (
@@ -127,6 +128,7 @@ __all__ = [
     "LoginHosts",
     "MLOps",
     "MLflow",
+    "ModelService",
     "NfsHome",
     "NicPolicy",
     "NodeGroup",
@@ -150,6 +152,7 @@ __all__ = [
     "S3DataHub",
     "SageMakerSettings",
     "Scheduler",
+    "Serving",
     "SiteLustre",
     "SiteNfs",
     "SiteServices",

@@ -19,6 +19,7 @@ from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import NodeGroup, OnPrem
 from landbridge.environment.placement import PlacementPolicy
 from landbridge.environment.secrets import SecretsSettings
+from landbridge.environment.serving import Serving
 from landbridge.environment.slurm.bursting import Burst
 from landbridge.environment.slurm.scheduler import Scheduler
 from landbridge.environment.stacks import Stacks
@@ -151,6 +152,7 @@ class Environment(Model):
     containers: Containers = Field(default=Containers(), description="how jobs run in containers")
     budget: Budget = Budget()
     mlops: MLOps = MLOps()
+    serving: Serving | None = Field(default=None, description="models that are served at the site; none: no model is")
     observability: Observability = Field(
         default=Observability(), description="metrics and alerts of the site; used with onprem.services.monitoring"
     )

@@ -34,6 +34,8 @@ from landbridge.plan.network.hosts import (
     top_group,
 )
 from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.serving.gateway import model_gateway_variables
+from landbridge.plan.serving.model_servers import model_server_variables
 from landbridge.plan.site.containers import container_folder, container_variables
 from landbridge.plan.site.data_exchange import data_staging, exchange_export, exchange_folder, exchange_mounts
 from landbridge.plan.site.firewall import firewall_variables, node_updates
@@ -117,6 +119,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "object_store": object_store_variables(environment, outputs, aws_endpoint(environment) or ""),
         "burst": _burst(environment, outputs),
         "monitoring": monitoring_variables(environment),
+        "model_gateway": model_gateway_variables(environment),
     }
     for group in GROUPS[1:]:
         members = [host.name for host in inventory_hosts if group in host.groups]
@@ -157,6 +160,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
     if host.name == home_creator(environment):
         variables |= aws_home_variables(environment, outputs)
     variables |= data_mover_variables(environment, host.name, outputs)
+    variables |= model_server_variables(environment, host.name)
     variables |= certificate_variables(environment, host.name) | exporter_variables(environment, host)
     return variables | site_dns_host(environment, host) | existing_host_variables(environment, host)
 

@@ -16,6 +16,7 @@ from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.network.serving import model_gateway_host, model_server_hosts, serving_hosts
 
 # Inventory groups. The first contains every host (see `top_group`).
 GROUPS = (
@@ -33,6 +34,8 @@ GROUPS = (
     "mlflow",
     "object_store",
     "monitoring",
+    "model_server",
+    "model_gateway",
     "burst",
 )
 
@@ -147,7 +150,7 @@ def _on_site(environment: Environment, site: OnPrem) -> ServiceHosts:
         access=site.access,
         packages=site.packages,
         # Nodes in AWS must resolve the nodes of a Slurm that runs already, of which the file has only the addresses.
-        names=services.hosts()
+        names=tuple(dict.fromkeys((*services.hosts(), *serving_hosts(environment))))
         if site.existing_slurm is None
         else tuple({**dict.fromkeys(services.hosts()), **site.addresses}),
     )
@@ -196,6 +199,8 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "mlflow": name == served.mlops,
         "object_store": name == served.object_store,
         "monitoring": name == monitoring_host(environment),
+        "model_server": name in model_server_hosts(environment),
+        "model_gateway": name == model_gateway_host(environment),
         # A standby controller runs the burst controller too; a lease decides which of the two is active.
         "burst": name in served.controllers and bool(environment.aws.pools),
     }

@@ -6,7 +6,7 @@ In AWS, security groups have the same rules (plan/aws/slurm_controller.py, login
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network, collapse_addresses
 from typing import Any
 
@@ -21,6 +21,7 @@ from landbridge.plan.network.service_flows import NFS_PORT, service_flows
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
 from landbridge.plan.site.gateway import linked_gateways
 from landbridge.plan.site.monitoring_flows import monitoring_flows
+from landbridge.plan.site.serving_flows import serving_flows, without_serving
 from landbridge.plan.site.site_shares import site_lustre
 from landbridge.plan.slurm_ports import SLURMDBD_PORT, slurm_ports
 
@@ -58,7 +59,9 @@ def firewall_rules(environment: Environment) -> dict[str, tuple[FirewallRule, ..
     """Return the firewall rules by inventory group, or by host for the environment file's own rules; no empty groups."""
     rules_by_group: dict[str, list[FirewallRule]] = {group: [] for group in (top_group(environment), *GROUPS[1:])}
     for group, rule in _rules_by_group(environment, service_hosts(environment)):
-        rules_by_group[group].append(rule)
+        sources = without_serving(environment, group, rule.sources)
+        if sources or not rule.sources:
+            rules_by_group[group].append(replace(rule, sources=sources))
     for extra in environment.hosts.firewall.rules:
         rule = FirewallRule((str(extra.source),), extra.protocol, (extra.ports,), extra.why)
         rules_by_group.setdefault(extra.at, []).append(rule)
@@ -205,6 +208,8 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
     yield from _names(environment, served)
     for group, sources, port, why in monitoring_flows(environment):
         yield group, _tcp(sources, port, why)
+    for flow in serving_flows(environment):
+        yield flow.group, FirewallRule(_without_overlaps(flow.sources), "tcp", flow.ports, flow.why)
     yield from _link(environment)
 
 

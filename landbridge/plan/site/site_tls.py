@@ -6,6 +6,7 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.network.monitoring import monitoring_host
+from landbridge.plan.network.serving import serving_hosts
 
 #: Folder with the CA's certificates, which containers of jobs get: no other file is in it.
 TRUST_FOLDER = "/etc/landbridge/tls"
@@ -33,6 +34,10 @@ def server_names(environment: Environment) -> dict[str, tuple[str, ...]]:
             *names.get(served.object_store, []),
             *host_names(environment, served.object_store),
         ]
+    for host in serving_hosts(environment):
+        if host not in served.addresses:
+            continue
+        names[host] = [*names.get(host, []), *host_names(environment, host)]
     for host, exporters in _exporter_names(environment).items():
         names.setdefault(host, []).extend(exporters)
     return {host: tuple(dict.fromkeys(of_host)) for host, of_host in names.items()}

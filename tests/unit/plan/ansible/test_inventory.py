@@ -84,7 +84,15 @@ def test_one_host_may_have_every_service() -> None:
     changes: dict[DataPath, Any] = {("onprem", "services"): services, ("onprem", "addresses"): {"all1": "10.20.0.1"}}
     first = hosts(environment(changes))[0]
     assert first.name == "all1"
-    assert set(GROUPS) - set(first.groups) == {"slurm_node", "lustre_client", "site_dns", "slurm_rest", "object_store"}
+    assert set(GROUPS) - set(first.groups) == {
+        "slurm_node",
+        "lustre_client",
+        "site_dns",
+        "slurm_rest",
+        "object_store",
+        "model_server",
+        "model_gateway",
+    }
 
 
 @pytest.mark.parametrize(

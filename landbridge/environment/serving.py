@@ -1,0 +1,61 @@
+"""Environment key `serving`: hosts of model servers, the model gateway, and the services."""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from landbridge.environment.base import HostName, Model, Port, UserName, Word
+
+#: At most 57 letters, digits and hyphens, as in SageMaker-managed MLflow.
+ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9](-?[A-Za-z0-9]){0,56}$", max_length=57)]
+
+
+class ServiceObjective(Model):
+    """Objective of a service: latency, and requests a second that it must hold."""
+
+    p95_ms: float = Field(
+        default=100.0, gt=0, le=600_000, description="95th percentile of the latency, in milliseconds"
+    )
+    rate: float = Field(default=10.0, gt=0, le=1e6, description="requests a second")
+
+
+class ModelService(Model):
+    """Service: a model of the registry by its alias, served on hosts that train nothing."""
+
+    model: ModelName
+    alias: Literal["candidate", "staging", "champion"] = "champion"
+    data_class: Word
+    replicas: int = Field(default=1, ge=1, le=64, description="hosts that serve it, beginning with the first")
+    port: Port = Field(description="port of its slot a on the hosts; its slot b, for another version, has the next one")
+    accounts: Annotated[tuple[UserName, ...], Field(min_length=1)] = Field(
+        description="accounts of scheduler.accounts that may call it; each has a token of its own"
+    )
+    objective: ServiceObjective = ServiceObjective()
+    runtime: Literal["onnx", "triton", "vllm"] = Field(
+        default="onnx", description="onnx: Landbridge's model server; triton, vllm: programs that the hosts have"
+    )
+    threads: int = Field(default=1, ge=1, le=256, description="threads of one prediction")
+    concurrency: int = Field(default=8, ge=1, le=1024, description="predictions at the same time on one host")
+    max_request_kib: int = Field(default=128, ge=1, le=65_536, description="largest request")
+    client_rate: int = Field(
+        default=100, ge=0, le=1_000_000, description="requests a second of one account; 0: no limit"
+    )
+    shadow: bool = Field(
+        default=False, description="whether the other slot gets a copy of each request, without an answer"
+    )
+
+
+class Serving(Model):
+    """Model servers and their gateway, apart from training."""
+
+    hosts: Annotated[tuple[HostName, ...], Field(min_length=1)] = Field(
+        description="hosts of model servers, with addresses in onprem.addresses; they run nothing else"
+    )
+    gateway: HostName = Field(description="host of the model gateway (HAProxy), the only client of the model servers")
+    port: Port = Field(default=8443, description="port of the model gateway, with TLS")
+    clients: tuple[IPv4Network, ...] = Field(
+        default=(), description="networks of the clients of the model gateway; empty: the site's"
+    )
+    services: Annotated[Mapping[Word, ModelService], Field(min_length=1)]

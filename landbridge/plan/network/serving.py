@@ -1,0 +1,82 @@
+"""Hosts of model servers and of the model gateway, and the slots of each service on them.
+
+A service has two slots on each of its hosts: one serves, and the other gets the next version. Each slot is one process at a port.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from landbridge.environment import Environment, ModelService, Serving
+
+#: Slots of a service: slot b has the port after that of slot a.
+SLOTS = ("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSlot:
+    """Slot of a service on a host: one model server."""
+
+    service: str
+    slot: str
+    host: str
+    port: int
+
+    @property
+    def server(self) -> str:
+        """Return the name of the slot in HAProxy."""
+        return f"{self.slot}-{self.host}"
+
+    @property
+    def instance(self) -> str:
+        """Return the name of the slot on its host."""
+        return f"{self.service}-{self.slot}"
+
+
+def serving_of(environment: Environment) -> Serving | None:
+    """Return the settings; None without them, and on a site that Landbridge does not configure. A rule reports it."""
+    if environment.onprem is None or environment.existing_slurm is not None:
+        return None
+    return environment.serving
+
+
+def model_server_hosts(environment: Environment) -> tuple[str, ...]:
+    """Return the hosts of model servers, each once."""
+    serving = serving_of(environment)
+    return tuple(dict.fromkeys(serving.hosts)) if serving is not None else ()
+
+
+def model_gateway_host(environment: Environment) -> str | None:
+    """Return the host of the model gateway; None without one."""
+    serving = serving_of(environment)
+    return serving.gateway if serving is not None else None
+
+
+def serving_hosts(environment: Environment) -> tuple[str, ...]:
+    """Return every host of serving, each once."""
+    gateway = model_gateway_host(environment)
+    return tuple(dict.fromkeys((*model_server_hosts(environment), *((gateway,) if gateway is not None else ()))))
+
+
+def model_slots(environment: Environment) -> tuple[ModelSlot, ...]:
+    """Return the slots of every service, in the order of the file, of the hosts and of the slots."""
+    serving = serving_of(environment)
+    return () if serving is None else tuple(_slots(environment, serving))
+
+
+def calling_accounts(environment: Environment) -> tuple[str, ...]:
+    """Return the accounts that may call a service, each once: each has a token."""
+    serving = serving_of(environment)
+    services = () if serving is None else serving.services.values()
+    return tuple(dict.fromkeys(account for service in services for account in service.accounts))
+
+
+def model_port(service: ModelService, slot: str) -> int:
+    """Return the port of a slot."""
+    return service.port + SLOTS.index(slot)
+
+
+def _slots(environment: Environment, serving: Serving) -> Iterator[ModelSlot]:
+    for name, service in serving.services.items():
+        for host in model_server_hosts(environment)[: service.replicas]:
+            for slot in SLOTS:
+                yield ModelSlot(name, slot, host, model_port(service, slot))

@@ -1,0 +1,1 @@
+"""Plan of serving: settings and command lines of model servers, and the configuration of the model gateway."""

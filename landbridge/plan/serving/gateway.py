@@ -1,0 +1,81 @@
+"""Model gateway of an environment: its settings, and the variables of the role model_gateway."""
+
+from typing import Any
+
+from landbridge.environment import Environment, ModelService
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.serving import calling_accounts, model_gateway_host, model_slots, serving_of
+from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
+from landbridge.plan.site.site_tls import AUTHORITY_FILE
+
+#: Files of the role model_gateway.
+FOLDER = "/etc/landbridge/model-gateway"
+CALLERS, CERTIFICATE = f"{FOLDER}/callers.map", f"{FOLDER}/tls.pem"
+SOCKET, STATE_FILE = "/run/haproxy/landbridge.sock", "/var/lib/haproxy/landbridge.state"
+
+
+def gateway_services(environment: Environment) -> tuple[GatewayService, ...]:
+    """Return the services of the gateway; empty without one."""
+    serving = serving_of(environment)
+    if serving is None:
+        return ()
+    return tuple(_service(environment, name, service) for name, service in serving.services.items())
+
+
+def gateway_settings(environment: Environment) -> GatewaySettings | None:
+    """Return the settings of HAProxy; None without a model gateway."""
+    serving, host = serving_of(environment), model_gateway_host(environment)
+    address = service_hosts(environment).addresses.get(host or "")
+    if serving is None or address is None:
+        return None
+    return GatewaySettings(
+        listen=str(address),
+        port=serving.port,
+        certificate=CERTIFICATE,
+        authority=AUTHORITY_FILE,
+        callers=CALLERS,
+        socket=SOCKET,
+        state_file=STATE_FILE,
+        services=gateway_services(environment),
+    )
+
+
+def model_gateway_variables(environment: Environment) -> dict[str, Any]:
+    """Return the variables of the role model_gateway, without tokens; empty without a gateway."""
+    settings = gateway_settings(environment)
+    if settings is None:
+        return {}
+    return {
+        "model_gateway_configuration": haproxy_configuration(settings),
+        "landbridge_model_callers": list(calling_accounts(environment)),
+        "model_gateway_services": [
+            {"name": service.name, "servers": [server.name for server in service.servers]}
+            for service in settings.services
+        ],
+    }
+
+
+def service_path(name: str, service: ModelService) -> str:
+    """Return the beginning of the paths of a service: of the Open Inference protocol, or of vLLM's own API."""
+    return f"/services/{name}" if service.runtime == "vllm" else f"/v2/models/{service.model}"
+
+
+def _service(environment: Environment, name: str, service: ModelService) -> GatewayService:
+    addresses = service_hosts(environment).addresses
+    servers = tuple(
+        GatewayServer(slot.server, slot.slot, slot.host, str(addresses[slot.host]), slot.port)
+        for slot in model_slots(environment)
+        if slot.service == name and slot.host in addresses
+    )
+    return GatewayService(
+        name=name,
+        path=service_path(name, service),
+        accounts=service.accounts,
+        concurrency=service.concurrency,
+        max_request_bytes=service.max_request_kib * 1024,
+        client_rate=service.client_rate,
+        servers=servers,
+        health="/health" if service.runtime == "vllm" else f"/v2/models/{service.model}/ready",
+        is_cut=service.runtime == "vllm",
+        tls=service.runtime != "triton",
+    )

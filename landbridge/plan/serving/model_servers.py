@@ -1,0 +1,139 @@
+"""Model servers of a host: settings, account, command line and unit of each slot. Pure."""
+
+from typing import Any
+
+from landbridge.environment import Environment, ModelService
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.monitoring import monitoring_host
+from landbridge.plan.network.serving import SLOTS, ModelSlot, model_gateway_host, model_port, model_slots, serving_of
+from landbridge.plan.resource_names import shortened
+from landbridge.plan.site.site_tls import AUTHORITY_FILE
+
+#: Folder of model folders: SERVICE/VERSION, and the links SERVICE/a and SERVICE/b of the slots.
+MODELS = "/var/lib/landbridge-models"
+#: Folder of settings: a folder of each service, readable by its account.
+SETTINGS = "/etc/landbridge/models"
+#: Certificates and keys whose signatures of models are accepted.
+TRUST = f"{SETTINGS}/trust.pem"
+#: Longest name of a Unix account. Source: useradd(8), CAVEATS.
+_ACCOUNT_CHARACTERS = 32
+#: Repository of a Triton unit: the model folder of its slot is bound to NAME/1 in it.
+TRITON_REPOSITORY = "/run/landbridge-triton"
+_PYTHON = "/opt/landbridge/model-server/bin/python"
+
+
+def model_server_variables(environment: Environment, host: str) -> dict[str, Any]:
+    """Return the variables of the role model_server for one host; empty for another."""
+    serving = serving_of(environment)
+    slots = [slot for slot in model_slots(environment) if slot.host == host]
+    if serving is None or not slots:
+        return {}
+    return {
+        "model_server_models": MODELS,
+        "model_server_find_links": service_hosts(environment).packages.python_find_links or "",
+        "model_server_clients": list(_clients(environment, host)),
+        "model_server_services": [
+            _service(environment, name, service, [slot for slot in slots if slot.service == name])
+            for name, service in serving.services.items()
+            if any(slot.service == name for slot in slots)
+        ],
+    }
+
+
+def command_line(service: ModelService, name: str, slot: ModelSlot, address: str) -> list[str]:
+    """Return the command line of a slot's unit: Landbridge's model server, Triton or vLLM.
+
+    Triton's HTTP has no TLS; a rule reports it. Sources (2026-11-26): Triton Inference Server, `tritonserver --help`; vLLM documentation, "vllm serve".
+    """
+    folder, certificate = f"{MODELS}/{name}/{slot.slot}", f"{SETTINGS}/{name}/tls.pem"
+    if service.runtime == "onnx":
+        config = f"{SETTINGS}/{name}/{slot.slot}.json"
+        return [_PYTHON, "-I", "-m", "landbridge.serving.server.service", "--config", config]
+    if service.runtime == "triton":
+        return [
+            "/opt/tritonserver/bin/tritonserver",
+            f"--model-repository={TRITON_REPOSITORY}",
+            "--model-control-mode=none",
+            "--strict-readiness=true",
+            f"--http-address={address}",
+            f"--http-port={slot.port}",
+            "--allow-grpc=false",
+            "--allow-metrics=true",
+            "--metrics-address=127.0.0.1",
+            "--exit-timeout-secs=30",
+        ]
+    return [
+        "/opt/vllm/bin/vllm",
+        "serve",
+        folder,
+        f"--served-model-name={service.model}",
+        "--load-format=safetensors",
+        f"--host={address}",
+        f"--port={slot.port}",
+        f"--ssl-certfile={certificate}",
+        f"--ssl-keyfile={certificate}",
+        f"--max-num-seqs={service.concurrency}",
+        "--disable-log-requests",
+    ]
+
+
+def account(service: str) -> str:
+    """Return the Unix account of a service's model servers."""
+    return shortened(f"model-{service}", _ACCOUNT_CHARACTERS)
+
+
+def server_settings(environment: Environment, service: ModelService, slot: ModelSlot) -> dict[str, Any]:
+    """Return the settings of Landbridge's model server for a slot."""
+    other = next(name for name in SLOTS if name != slot.slot)
+    served = service_hosts(environment)
+    return {
+        "service": slot.service,
+        "model": service.model,
+        "data_class": service.data_class,
+        "folder": f"{MODELS}/{slot.service}/{slot.slot}",
+        "trust": TRUST,
+        "listen": str(served.addresses.get(slot.host, "127.0.0.1")),
+        "port": slot.port,
+        "certificate": f"{SETTINGS}/{slot.service}/tls.pem",
+        "authority": AUTHORITY_FILE,
+        "threads": service.threads,
+        "concurrency": service.concurrency,
+        "max_request_bytes": service.max_request_kib * 1024,
+        "client_rate": service.client_rate,
+        "shadow": f"https://{slot.host}:{model_port(service, other)}" if service.shadow else "",
+    }
+
+
+def _service(environment: Environment, name: str, service: ModelService, slots: list[ModelSlot]) -> dict[str, Any]:
+    address = str(service_hosts(environment).addresses.get(slots[0].host, "127.0.0.1"))
+    return {
+        "name": name,
+        "model": service.model,
+        "account": account(name),
+        "runtime": service.runtime,
+        "slots": [
+            {
+                "name": slot.slot,
+                "port": slot.port,
+                "unit": f"landbridge-model-{slot.instance}",
+                "settings": server_settings(environment, service, slot) if service.runtime == "onnx" else {},
+                "command": command_line(service, name, slot, address),
+                "gpu": service.runtime != "onnx",
+                "bind": f"{TRITON_REPOSITORY}/{service.model}/1" if service.runtime == "triton" else "",
+            }
+            for slot in slots
+        ],
+    }
+
+
+def _clients(environment: Environment, host: str) -> tuple[str, ...]:
+    """Return the addresses with which a model server may exchange packets: the gateway, Prometheus and its own host."""
+    addresses = service_hosts(environment).addresses
+    serving = serving_of(environment)
+    # A copy for the shadow goes to this host's own address, the name in its certificate.
+    copies = serving is not None and any(service.shadow for service in serving.services.values())
+    hosts = (model_gateway_host(environment), monitoring_host(environment), host if copies else None)
+    return (
+        "localhost",
+        *dict.fromkeys(str(addresses[host]) for host in hosts if host is not None and host in addresses),
+    )

@@ -1,0 +1,69 @@
+"""Connections of serving: clients to the model gateway, and the gateway to model servers. Hosts of serving are no clients of
+another service.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, collapse_addresses
+
+from landbridge.environment import Environment
+from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.serving import model_gateway_host, model_slots, serving_hosts, serving_of
+
+#: Groups whose servers accept hosts of serving: the name servers.
+_OPEN_GROUPS = ("site_dns",)
+
+
+@dataclass(frozen=True, slots=True)
+class ServingFlow:
+    """Connection to the hosts of an inventory group from networks, at ports."""
+
+    group: str
+    sources: tuple[str, ...]
+    ports: tuple[str, ...]
+    why: str
+
+
+def serving_flows(environment: Environment) -> Iterator[ServingFlow]:
+    """Yield the connections; none without serving."""
+    serving, served = serving_of(environment), service_hosts(environment)
+    gateway = model_gateway_host(environment)
+    if serving is None or gateway is None:
+        return
+    clients = tuple(map(str, serving.clients)) or (str(served.cidr),)
+    yield ServingFlow("model_gateway", clients, (str(serving.port),), "clients reach the model gateway")
+    if gateway in served.addresses:
+        ports = tuple(str(port) for port in sorted({slot.port for slot in model_slots(environment)}))
+        source = (f"{served.addresses[gateway]}/32",)
+        yield ServingFlow("model_server", source, ports, "the model gateway reaches model servers")
+
+
+def without_serving(environment: Environment, group: str, sources: Iterable[str]) -> tuple[str, ...]:
+    """Return the sources of a rule without the hosts of serving: they train nothing, and read no data of training.
+
+    The rules of the two groups of serving, of name servers, and rules without sources stay as they are.
+    """
+    networks = tuple(sources)
+    refused = _addresses(environment)
+    if not refused or group.startswith("model_") or group in _OPEN_GROUPS:
+        return networks
+    return tuple(str(part) for network in networks for part in _without(IPv4Network(network), refused))
+
+
+def _addresses(environment: Environment) -> tuple[IPv4Address, ...]:
+    addresses = service_hosts(environment).addresses
+    return tuple(addresses[host] for host in serving_hosts(environment) if host in addresses)
+
+
+def _without(network: IPv4Network, refused: Iterable[IPv4Address]) -> Iterator[IPv4Network]:
+    parts = [network]
+    for address in refused:
+        single = IPv4Network(address)
+        parts = [
+            piece
+            for part in parts
+            for piece in (
+                (part.address_exclude(single) if part != single else ()) if single.subnet_of(part) else (part,)
+            )
+        ]
+    return collapse_addresses(parts)

@@ -1,0 +1,171 @@
+"""Rules about serving: hosts, data classes, ports, accounts and TLS of model services."""
+
+from collections.abc import Iterator
+
+from landbridge import hostlist
+from landbridge.environment import Environment
+from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
+from landbridge.plan.network.serving import SLOTS, model_port
+from landbridge.rules.registry import rule
+
+_SERVING: DataPath = ("serving",)
+_SERVICES: DataPath = ("serving", "services")
+_USED_PORTS = {22: "ssh", 9100: "the exporter of the host's metrics"}
+
+
+@rule
+def serving_place(environment: Environment) -> Iterator[Finding]:
+    """Models are served at a site that Landbridge configures, by hosts with an address in onprem.addresses.
+
+    Source: Landbridge (docs/decisions/0090-serving-apart-from-training.md).
+    """
+    serving = environment.serving
+    if serving is None:
+        return
+    if environment.onprem is None:
+        message = "there is no site, so nothing serves these models"
+        yield error(_SERVING, message, fix="remove it, or describe the site in onprem", related=(("onprem",),))
+        return
+    if environment.existing_slurm is not None:
+        message = "Landbridge does not configure the hosts of a site whose Slurm was adopted: it serves no model there"
+        fix = "remove it, and use the roles model_server and model_gateway in your own playbook"
+        yield error(_SERVING, message, fix=fix, related=(("onprem", "existing_slurm"),))
+        return
+    named = [((*_SERVING, "hosts", number), name) for number, name in enumerate(serving.hosts)]
+    nodes = _node_names(environment)
+    for path, name in [*named, ((*_SERVING, "gateway"), serving.gateway)]:
+        if name not in environment.onprem.addresses and name not in nodes:
+            related: tuple[DataPath, ...] = (("onprem", "addresses", name), ("onprem", "nodes", "*", "hosts"))
+            yield error(path, f"{name} has no address", fix=f"add {name}: to onprem.addresses", related=related)
+
+
+@rule(suppressible=False)
+def serving_host_trains(environment: Environment) -> Iterator[Finding]:
+    """A host of serving is neither a node nor the host of another service: a model server has no way to the data of training.
+
+    Source: Landbridge (docs/decisions/0090-serving-apart-from-training.md).
+    """
+    serving = environment.serving
+    if serving is None or environment.onprem is None:
+        return
+    services, nodes = set(environment.onprem.services.hosts()), _node_names(environment)
+    named = [((*_SERVING, "hosts", number), name) for number, name in enumerate(serving.hosts)]
+    for path, name in [*named, ((*_SERVING, "gateway"), serving.gateway)]:
+        use = "a node that trains" if name in nodes else "the host of another service" if name in services else ""
+        if use:
+            related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("onprem", "services"))
+            yield error(path, f"{name} is {use}", fix="name hosts that have no other task", related=related)
+    if serving.gateway in serving.hosts:
+        message = f"{serving.gateway} is a host of model servers: with it the gateway would be lost"
+        yield error((*_SERVING, "gateway"), message, fix="name another host", related=((*_SERVING, "hosts"),))
+
+
+@rule(suppressible=False)
+def serving_data_class(environment: Environment) -> Iterator[Finding]:
+    """The data class of a served model may be at the site, and the accounts that call it have the same class.
+
+    A model's answers contain what it has learnt from data of its class.
+    Source: Landbridge (docs/decisions/0006-data.md).
+    """
+    if environment.serving is None:
+        return
+    classes, accounts = environment.data_classes, environment.scheduler.accounts
+    for name, service in environment.serving.services.items():
+        path: DataPath = (*_SERVICES, name, "data_class")
+        if service.data_class not in classes:
+            near = did_you_mean(service.data_class, classes)
+            fix = f'did you mean "{near}"?' if near else f"known: {', '.join(classes)}"
+            yield error(
+                path, f'unknown data class "{service.data_class}"', fix=fix, related=(("data_classes", "*", ""),)
+            )
+        elif "onprem" not in classes[service.data_class].sites:
+            message = f"data of class {service.data_class} may not be at the site, so its models are not served there"
+            related: tuple[DataPath, ...] = (("data_classes", service.data_class, "sites"),)
+            yield error(path, message, fix="remove the service", related=related)
+        for number, account in enumerate(service.accounts):
+            at: DataPath = (*_SERVICES, name, "accounts", number)
+            if account not in accounts:
+                near = did_you_mean(account, accounts)
+                fix = f'did you mean "{near}"?' if near else "write it in scheduler.accounts"
+                related = (("scheduler", "accounts", "*", ""),)
+                yield error(at, f'unknown account "{account}"', fix=fix, related=related)
+            elif accounts[account].data_class != service.data_class:
+                message = (
+                    f"{account} has the class {accounts[account].data_class}, and the model {service.data_class}: its "
+                    "answers would leave their class"
+                )
+                related = (path, ("scheduler", "accounts", account, "data_class"))
+                yield error(at, message, fix="remove the account", related=related)
+
+
+@rule
+def serving_ports(environment: Environment) -> Iterator[Finding]:
+    """Each service has two ports of its own, and the gateway another than ssh. One service serves a model.
+
+    The gateway finds a service by the model's name in the path.
+    Source: KServe, "Open Inference Protocol (V2)"; IANA's port numbers.
+    """
+    serving = environment.serving
+    if serving is None:
+        return
+    used = dict(_USED_PORTS)
+    if serving.port in used:
+        message = f"port {serving.port} of the gateway is used by {used[serving.port]}"
+        yield error((*_SERVING, "port"), message, fix="write another port")
+    models: dict[str, str] = {}
+    for name, service in serving.services.items():
+        path: DataPath = (*_SERVICES, name, "port")
+        related: tuple[DataPath, ...] = ((*_SERVICES, "*", "port"),)
+        ports = [model_port(service, slot) for slot in SLOTS]
+        if ports[-1] > 65535:
+            yield error(path, f"slot b would have the port {ports[-1]}", fix="write a port below 65535")
+        clash = next((port for port in ports if port in used), None)
+        if clash is not None:
+            message = f"port {clash} is used by {used[clash]}; a service has its port and the next one"
+            yield error(path, message, fix="write another port", related=related)
+        used |= {port: f"the service {name}" for port in ports if port not in used}
+        first = models.setdefault(service.model, name)
+        if first != name:
+            message = f"the model {service.model} is served by {first} already"
+            yield error(
+                (*_SERVICES, name, "model"), message, fix="keep one of both", related=((*_SERVICES, first, "model"),)
+            )
+
+
+@rule
+def serving_replicas(environment: Environment) -> Iterator[Finding]:
+    """A service has at most as many replicas as serving has hosts, and with one replica a lost host stops it.
+
+    Source: landbridge/plan/network/serving.py.
+    """
+    serving = environment.serving
+    if serving is None:
+        return
+    hosts = len(dict.fromkeys(serving.hosts))
+    for name, service in serving.services.items():
+        path: DataPath = (*_SERVICES, name, "replicas")
+        related: tuple[DataPath, ...] = ((*_SERVING, "hosts"),)
+        if service.replicas > hosts:
+            yield error(path, f"{service.replicas} replicas on {hosts} hosts", fix="add hosts", related=related)
+        elif service.replicas == 1:
+            yield warning(
+                path, f"with the host of {name} the service is lost", fix="write replicas: 2", related=related
+            )
+
+
+@rule
+def serving_without_tls(environment: Environment) -> Iterator[Finding]:
+    """Requests are encrypted up to the model server.
+
+    Source: Triton Inference Server, "Inference Protocols and APIs" (its HTTP endpoint has no TLS).
+    """
+    if environment.serving is None:
+        return
+    for name, service in environment.serving.services.items():
+        if service.runtime == "triton":
+            message = "Triton's HTTP has no TLS: requests cross the network from the gateway to it in clear text"
+            yield warning((*_SERVICES, name, "runtime"), message, fix="use a network of its own, or the runtime onnx")
+
+
+def _node_names(environment: Environment) -> set[str]:
+    return {host for group in environment.node_groups for host in hostlist.expand(group.hosts)}

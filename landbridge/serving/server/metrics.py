@@ -1,0 +1,101 @@
+"""Metrics of a model server in Prometheus's text format: requests, errors, latency, and distributions for drift.
+
+Source: Prometheus documentation, "Exposition formats" (text-based format).
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from threading import Lock
+
+#: Upper bounds of the latency histogram, in seconds.
+LATENCY_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+#: Upper bounds of the confidence histogram: the greatest value of an answer's first output.
+CONFIDENCE_BOUNDS = tuple(number / 10 for number in range(1, 11))
+
+
+class Distribution:
+    """Histogram with upper bounds. The caller holds the lock."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = tuple(bounds)
+        self.counts = [0] * (len(self.bounds) + 1)
+        self.sum = 0.0
+
+    def add(self, value: float) -> None:
+        """Count a value."""
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.sum += value
+
+    def lines(self, name: str, labels: str) -> Iterable[str]:
+        """Yield the lines of the text format."""
+        for bound, total in zip((*map(str, self.bounds), "+Inf"), accumulate(self.counts), strict=True):
+            yield f'{name}_bucket{{{labels},le="{bound}"}} {total}'
+        yield f"{name}_sum{{{labels}}} {self.sum}"
+        yield f"{name}_count{{{labels}}} {sum(self.counts)}"
+
+
+class ServerMetrics:
+    """Counters and histograms of one model version."""
+
+    def __init__(self, service: str, model: str, version: str, features: Mapping[str, Sequence[float]]) -> None:
+        """Begin at zero. `features`: the upper bounds of each feature's histogram, of the manifest's reference."""
+        self._lock = Lock()
+        self._labels = f'service="{service}",model="{model}",version="{version}"'
+        self._requests: dict[str, int] = {}
+        self._shadow: dict[str, int] = {}
+        self._latency = Distribution(LATENCY_BOUNDS)
+        self._confidence = Distribution(CONFIDENCE_BOUNDS)
+        self._features = {name: Distribution(bounds) for name, bounds in features.items()}
+        self.in_flight = 0
+        self.ready = False
+
+    def request(self, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        with self._lock:
+            self._requests[str(status)] = self._requests.get(str(status), 0) + 1
+            self._latency.add(seconds)
+
+    def predictions(self, confidences: Iterable[float], features: Mapping[str, Iterable[float]]) -> None:
+        """Count the confidence of predictions, and the values of features that the reference has."""
+        with self._lock:
+            for value in confidences:
+                self._confidence.add(value)
+            for name, values in features.items():
+                for value in values:
+                    self._features[name].add(value)
+
+    def shadowed(self, result: str) -> None:
+        """Count a copy of a request for the shadow: answered, failed or dropped."""
+        with self._lock:
+            self._shadow[result] = self._shadow.get(result, 0) + 1
+
+    def enter(self, change: int) -> None:
+        """Change the number of requests in flight."""
+        with self._lock:
+            self.in_flight += change
+
+    def text(self) -> str:
+        """Return the text format."""
+        with self._lock:
+            return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterable[str]:
+        labels = self._labels
+        yield "# TYPE landbridge_model_ready gauge"
+        yield f"landbridge_model_ready{{{labels}}} {int(self.ready)}"
+        yield "# TYPE landbridge_model_in_flight gauge"
+        yield f"landbridge_model_in_flight{{{labels}}} {self.in_flight}"
+        yield "# TYPE landbridge_model_requests_total counter"
+        for status, count in sorted(self._requests.items()):
+            yield f'landbridge_model_requests_total{{{labels},status="{status}"}} {count}'
+        yield "# TYPE landbridge_model_shadow_total counter"
+        for result, count in sorted(self._shadow.items()):
+            yield f'landbridge_model_shadow_total{{{labels},result="{result}"}} {count}'
+        yield "# TYPE landbridge_model_latency_seconds histogram"
+        yield from self._latency.lines("landbridge_model_latency_seconds", labels)
+        yield "# TYPE landbridge_model_confidence histogram"
+        yield from self._confidence.lines("landbridge_model_confidence", labels)
+        yield "# TYPE landbridge_model_feature histogram"
+        for name, distribution in self._features.items():
+            yield from distribution.lines("landbridge_model_feature", f'{labels},feature="{name}"')

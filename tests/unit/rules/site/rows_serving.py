@@ -1,0 +1,46 @@
+"""Mistakes with served models."""
+
+from typing import Any
+
+from landbridge.findings import DataPath
+from tests.unit.rules.row import Row
+
+SERVING: DataPath = ("serving",)
+SERVICES: DataPath = ("serving", "services")
+HOSTS = {
+    ("onprem", "addresses", "srv01"): "10.20.0.31",
+    ("onprem", "addresses", "srv02"): "10.20.0.32",
+    ("onprem", "addresses", "gwm01"): "10.20.0.33",
+}
+
+
+def served(service: dict[str, Any] | None = None, **changes: Any) -> dict[DataPath, Any]:
+    """Return a change of the environment: a served model."""
+    first = {"model": "digits", "data_class": "internal", "replicas": 2, "port": 8500, "accounts": ["research"]} | (
+        service or {}
+    )
+    return {
+        **HOSTS,
+        ("scheduler", "accounts", "research"): {"users": ["alice"], "data_class": "internal"},
+        SERVING: {"hosts": ["srv01", "srv02"], "gateway": "gwm01", "services": {"digits": first}} | changes,
+    }
+
+
+TWO = {"digits": {"model": "digits", "data_class": "internal", "replicas": 2, "port": 8500, "accounts": ["research"]}}
+SECOND = TWO["digits"] | {"model": "other"}
+
+ROWS = [
+    Row("serving-place", "a host of serving without an address", served(hosts=["srv01", "srv09"]), (*SERVING, "hosts", 1), "srv09"),
+    Row("serving-host-trains", "a model server on a node", served(hosts=["srv01", "dgx01"]), (*SERVING, "hosts", 1), "trains"),
+    Row("serving-host-trains", "a model server on MLflow's host", served(hosts=["srv01", "mlops01"]), (*SERVING, "hosts", 1), "another service"),
+    Row("serving-host-trains", "the gateway on a host of model servers", served(gateway="srv01"), (*SERVING, "gateway"), "another host"),
+    Row("serving-data-class", "a misspelt class of a model", served({"data_class": "internl"}), (*SERVICES, "digits", "data_class"), '"internal"'),
+    Row("serving-data-class", "a caller of another class", served({"data_class": "restricted"}), (*SERVICES, "digits", "accounts", 0), "leave their class"),
+    Row("serving-data-class", "a misspelt caller", served({"accounts": ["reserch"]}), (*SERVICES, "digits", "accounts", 0), '"research"'),
+    Row("serving-ports", "the gateway at ssh's port", served(port=22), (*SERVING, "port"), "ssh"),
+    Row("serving-ports", "two services with a port", served(services=TWO | {"second": SECOND | {"port": 8501}}), (*SERVICES, "second", "port"), "the service digits"),
+    Row("serving-ports", "a model served twice", served(services=TWO | {"second": TWO["digits"] | {"port": 8600}}), (*SERVICES, "second", "model"), "already"),
+    Row("serving-replicas", "more replicas than hosts", served({"replicas": 3}), (*SERVICES, "digits", "replicas"), "3 replicas on 2 hosts"),
+    Row("serving-replicas", "one replica", served({"replicas": 1}), (*SERVICES, "digits", "replicas"), "lost"),
+    Row("serving-without-tls", "a program without TLS", served({"runtime": "triton"}), (*SERVICES, "digits", "runtime"), "clear text"),
+]  # fmt: skip

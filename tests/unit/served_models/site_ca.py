@@ -1,0 +1,29 @@
+"""CA of a site and a host's certificate, for tests."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509.oid import NameOID
+
+from landbridge.certificates import new_authority, sign
+
+
+def write_certificates(folder: Path) -> tuple[Path, Path]:
+    """Write the CA's certificate, and key and certificate of the host localhost; return both paths."""
+    now = datetime.now(UTC)
+    ca_key, ca = new_authority("test", now)
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    request = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, SHA256())
+    pem = serialization.Encoding.PEM
+    certificate = sign(request.public_bytes(pem), "localhost", ca, ca_key, now, 2, ("localhost", "127.0.0.1"))
+    authority, host = folder / "ca.pem", folder / "host.pem"
+    authority.write_bytes(ca)
+    host.write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()) + certificate
+    )
+    return authority, host

@@ -1,0 +1,157 @@
+"""Plan of serving: hosts, settings, firewall and units; and attempts from serving to training, each refused by its layers."""
+
+import json
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+
+import pytest
+from jinja2 import Environment as Templates
+from jinja2 import StrictUndefined
+from typer.testing import CliRunner
+
+from landbridge.cli.main import build
+from landbridge.environment import Environment, load_environment
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.network.hosts import hosts
+from landbridge.plan.network.serving import model_slots
+from landbridge.plan.serving.gateway import gateway_settings
+from landbridge.plan.serving.haproxy import haproxy_configuration
+from landbridge.plan.serving.model_servers import model_server_variables
+from landbridge.plan.site.firewall import firewall_rules
+from landbridge.plan.site.home_directories import home_exports
+from landbridge.plan.site.secrets import generated_secrets
+from landbridge.plan.site.site_tls import server_names
+
+ROOT = Path(__file__).parents[3]
+SERVERS = [IPv4Address("10.20.0.31"), IPv4Address("10.20.0.32")]
+GATEWAY, NODE = IPv4Address("10.20.0.33"), IPv4Address("10.20.1.11")
+
+
+@pytest.fixture(scope="module")
+def site() -> Environment:
+    return load_environment(ROOT / "tests/unit/rules/full.yaml").environment
+
+
+def admits(environment: Environment, group: str, source: IPv4Address, port: int) -> bool:
+    """Return whether the firewall of a group's hosts permits a TCP connection."""
+    for rule in firewall_rules(environment).get(group, ()):
+        ranges = [tuple(map(int, (part.split("-") * 2)[:2])) for part in rule.ports]
+        reaches = rule.protocol == "all" or (
+            rule.protocol == "tcp" and any(low <= port <= high for low, high in ranges)
+        )
+        if reaches and (not rule.sources or any(source in IPv4Network(network) for network in rule.sources)):
+            return True
+    return False
+
+
+def units(environment: Environment) -> list[str]:
+    """Return the rendered units of the first host."""
+    text = (ROOT / "ansible/roles/model_server/templates/landbridge-model.service.j2").read_text()
+    template = Templates(undefined=StrictUndefined, trim_blocks=True).from_string(text)
+    variables = model_server_variables(environment, "srv01") | {"model_server_memory_max": "4G", "ansible_managed": ""}
+    return [
+        template.render(variables | {"model_server_service": service, "model_server_slot": slot})
+        for service in variables["model_server_services"]
+        for slot in service["slots"]
+    ]
+
+
+def test_hosts_of_serving_have_their_groups_only(site: Environment) -> None:
+    groups = {host.name: host.groups[1:] for host in hosts(site)}
+    assert groups["srv01"] == groups["srv02"] == ("model_server",)
+    assert groups["gwm01"] == ("model_gateway",)
+    assert not {"nfs_client", "slurm_node"} & set(groups["srv01"])
+
+
+def test_each_host_has_both_slots_of_a_service(site: Environment) -> None:
+    slots = [(slot.host, slot.slot, slot.port) for slot in model_slots(site)]
+    assert slots == [("srv01", "a", 8500), ("srv01", "b", 8501), ("srv02", "a", 8500), ("srv02", "b", 8501)]
+
+
+def test_the_inventory_has_the_variables_of_both_roles(site: Environment) -> None:
+    data = inventory(site)
+    assert data["model_gateway"]["vars"]["model_gateway_configuration"].startswith("global\n")
+    (service,) = data["_meta"]["hostvars"]["srv01"]["model_server_services"]
+    assert service["account"] == "model-digits"
+    assert service["slots"][0]["settings"]["shadow"] == "https://srv01:8501"
+    assert {"srv01", "srv02", "gwm01"} <= set(server_names(site))
+
+
+def test_a_calling_account_has_a_token(site: Environment) -> None:
+    assert "model-token-lab" in generated_secrets(site)
+
+
+def test_the_gateway_verifies_each_server_and_names_its_accounts(site: Environment) -> None:
+    settings = gateway_settings(site)
+    assert settings is not None
+    text = haproxy_configuration(settings)
+    assert "server a-srv01 10.20.0.31:8500 weight 100 verifyhost srv01" in text
+    assert "server b-srv02 10.20.0.32:8501 weight 0 verifyhost srv02" in text
+    assert "deny_status 403 if is-digits !{ var(txn.caller) -m str lab }" in text
+
+
+def test_only_the_gateway_reaches_model_servers(site: Environment) -> None:
+    assert admits(site, "model_server", GATEWAY, 8500)
+    assert not any(admits(site, "model_server", source, 8500) for source in (NODE, *SERVERS))
+    assert admits(site, "model_gateway", NODE, 8443)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "group", "port"),
+    [
+        ("NFS mount of the homes", "nfs_server", 2049),
+        ("slurmctld", "slurm_controller", 6817),
+        ("a task of a node", "slurm_node", 6818),
+        ("any port of a node", "slurm_node", 29500),
+        ("slurmdbd", "slurm_database", 6819),
+        ("a run in MLflow", "mlflow", 5000),
+        ("an object of the object store", "object_store", 7070),
+        ("another host's model", "model_server", 8500),
+        ("Prometheus", "monitoring", 9091),
+    ],
+)
+def test_an_attempt_from_serving_is_refused_by_firewall_and_unit(
+    site: Environment, attempt: str, group: str, port: int
+) -> None:
+    """The firewall of the target refuses it, and so does the unit of the model server, each alone."""
+    assert firewall_rules(site).get(group), attempt
+    assert not any(admits(site, group, source, port) for source in SERVERS), attempt
+    if group not in ("model_server", "monitoring", "object_store"):
+        assert admits(site, group, NODE, port) or admits(site, group, IPv4Address("10.20.0.11"), port), attempt
+    for unit in units(site):
+        allowed = [line.partition("=")[2] for line in unit.splitlines() if line.startswith("IPAddressAllow=")]
+        assert "IPAddressDeny=any" in unit
+        # The gateway, Prometheus, whose scrapes it answers, and its own address for copies to the other slot.
+        assert set(allowed) == {"localhost", str(GATEWAY), "10.20.0.15", "10.20.0.31"}
+
+
+def test_exports_refuse_hosts_of_serving(site: Environment) -> None:
+    (export,) = home_exports(site)
+    networks = [IPv4Network(client) for client in export["clients"]]
+    assert not any(address in network for network in networks for address in (*SERVERS, GATEWAY))
+    assert any(NODE in network for network in networks)
+
+
+def test_a_unit_sees_the_models_of_its_own_service_only(site: Environment) -> None:
+    for unit in units(site):
+        lines = unit.splitlines()
+        assert "User=model-digits" in lines
+        assert "TemporaryFileSystem=/var/lib/landbridge-models:ro" in lines
+        assert [line for line in lines if line.startswith("BindReadOnlyPaths")] == [
+            "BindReadOnlyPaths=/var/lib/landbridge-models/digits"
+        ]
+        assert {"ProtectHome=yes", "ProtectSystem=strict", "NoNewPrivileges=yes", "CapabilityBoundingSet="} <= set(
+            lines
+        )
+
+
+def test_serve_list_prints_model_hosts_and_url() -> None:
+    file = str(ROOT / "tests/unit/rules/full.yaml")
+    printed = CliRunner().invoke(build(), ["serve", "list", "--file", file, "--format", "json"])
+    (row,) = json.loads(printed.stdout)["services"]
+    assert (row["alias"], row["hosts"]) == ("champion", ["srv01", "srv02"])
+    assert row["url"] == "https://gwm01:8443/v2/models/digits"
+    assert (
+        "digits@champion on srv01, srv02: p95 50 ms at 100/s"
+        in CliRunner().invoke(build(), ["serve", "list", "--file", file]).stdout
+    )
