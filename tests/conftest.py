@@ -1,12 +1,17 @@
 """Requirements of tests for the machine, by marker; the summary names the missing ones."""
 
 import os
+import sys
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from sandbox import botocore_files
+from tests.runner import lab_lock
 from tests.runner.order import longest_first
 from tests.runner.results import PHASE, line
 from tests.thorough import LONG
@@ -24,7 +29,9 @@ settings.register_profile("gate", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("explore" if LONG else "gate")
 
+botocore_files.share()
 
+ROOT = Path(__file__).resolve().parents[1]
 #: File for one line per test that has ended, read by `make test`. Removed from the variables, since tests run tests.
 RESULTS = os.environ.pop("LANDBRIDGE_TESTS_RESULTS", None)
 
@@ -69,6 +76,36 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if wanting and not (ability := probe()).able:
             for item in wanting:
                 item.add_marker(pytest.mark.skip(reason=f"needs the {ability.name}: {ability.why}"))
+
+
+#: Holds the lock of the lab until pytest ends, its fixtures included.
+LAB = ExitStack()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Hold the lock of the lab if a selected test uses it; wait for another run of tests. No limit of a test counts yet."""
+    wanting = [item for item in session.items if item.get_closest_marker("lab") and not item.get_closest_marker("skip")]
+    if not wanting or session.config.option.collectonly:
+        return
+    file = lab_lock.lock_file()
+    if not lab_lock.is_held_above(file):
+        LAB.enter_context(
+            lab_lock.held(file, ROOT, partial(_say, session.config), lab_lock.run_of_this_process()),
+        )
+
+
+def pytest_unconfigure() -> None:
+    """Release the lock of the lab."""
+    LAB.close()
+
+
+def _say(config: pytest.Config, message: str) -> None:
+    """Print a message although pytest captures output; it is a sign of progress for the runner."""
+    if RESULTS:
+        with Path(RESULTS).open("a") as file:
+            file.write(line("waiting for the lab", PHASE))
+    with config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        print(message, file=sys.stderr, flush=True)
 
 
 @pytest.fixture(scope="session")

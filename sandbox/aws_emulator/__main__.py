@@ -62,6 +62,9 @@ def main() -> int:
     os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", str(arguments.managed_policies).lower())
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
 
+    from sandbox import botocore_files
+
+    botocore_files.share()
     from sandbox.aws_emulator.ec2.actions import install
     from sandbox.aws_emulator.emulator_state import EmulatorState
     from sandbox.aws_emulator.identity.access_keys import AccessKeys, stored_pair

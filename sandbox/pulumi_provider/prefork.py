@@ -1,4 +1,4 @@
-"""Prefork server of plugins: it imports their modules once, and forks a process for each plugin.
+"""Prefork server of plugins: it imports their modules and reads AWS's service models once, and forks a process for each plugin.
 
 Every operation of Pulumi starts two plugins; most of its time would be spent on imports of the plugins and the program.
 If the variable of sandbox.pulumi_provider.prefork_client contains the socket of such a server, they start in a few
@@ -6,6 +6,7 @@ milliseconds.
 """
 
 import array
+import gc
 import json
 import os
 import selectors
@@ -50,7 +51,9 @@ def main(path: str, *ahead: str) -> None:
     """Serve until standard input ends. The process has a single thread, because a fork copies only one thread."""
     sys.path.pop(0)  # a plugin imports installed modules, not those beside this file
     for name in ahead:
-        import_module(name)
+        getattr(import_module(name), "before_fork", lambda: None)()
+    gc.collect()
+    gc.freeze()  # a collection in a fork would copy the memory that it looks at
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server, selectors.DefaultSelector() as either:
         server.bind(path)
         server.listen(64)

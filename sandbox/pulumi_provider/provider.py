@@ -201,6 +201,26 @@ def _decoded(inputs: Bag) -> Bag:
     return {key: decode(key, value) for key, value in inputs.items() if key not in ("version", "pluginDownloadURL")}
 
 
+def before_fork() -> None:
+    """Read the service models of most stacks; forks of this process have them."""
+    clients = EmulatedAws("http://127.0.0.1:9", "us-east-1")
+    for service in (
+        "ec2",
+        "iam",
+        "kms",
+        "s3",
+        "secretsmanager",
+        "sns",
+        "sts",
+        "ssm",
+        "events",
+        "lambda",
+        "logs",
+        "budgets",
+    ):
+        clients.client(service)
+
+
 def main(parent: int) -> None:
     """Run as a plugin of the engine; `parent` is the engine's process id."""
     provider = AwsProvider()

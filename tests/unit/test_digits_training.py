@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -66,12 +67,17 @@ class Run:
                 process.wait()
 
 
-@pytest.fixture
-def start(tmp_path: Path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("digits")
+
+
+@pytest.fixture(scope="module")
+def start(folder: Path):
     runs: list[Run] = []
 
     def begin(tag: str, *options: str) -> Run:
-        runs.append(Run(tmp_path, tag, *options))
+        runs.append(Run(folder, tag, *options))
         return runs[-1]
 
     yield begin
@@ -92,44 +98,63 @@ def tracked(folder: Path) -> list:
     return client.search_runs([experiment.experiment_id], "tags.`landbridge.run` = 'test'")
 
 
-def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp_path: Path, start) -> None:
-    from mlflow import MlflowClient
+@dataclass(frozen=True)
+class Finished:
+    """A run in three jobs: killed, stopped with a damaged checkpoint, and resumed after the loss of its disk."""
 
+    killed: Run
+    stopped: Run
+    resumed: Run
+    damaged: str
+    statuses: list[list[int]]
+
+
+@pytest.fixture(scope="module")
+def finished(folder: Path, start) -> Finished:
     # Killed without warning after the second epoch.
-    first = start("killed", "--epochs", "6", "--seconds-per-epoch-floor", "1")
-    first.wait_for("epoch 2/6")
-    first.wait_for("epoch 3/6")
-    for process in first.processes:
+    killed = start("killed", "--epochs", "6", "--seconds-per-epoch-floor", "1")
+    killed.wait_for("epoch 2/6")
+    killed.wait_for("epoch 3/6")
+    for process in killed.processes:
         process.kill()
-    first.wait()
+    killed.wait()
 
     # The newest checkpoint is damaged on disk: the next run must report it and use an older one. Then rank 1 alone
     # receives SIGTERM, as when one node is stopped.
-    root = tmp_path / "checkpoints" / "test"
+    root = folder / "checkpoints" / "test"
     newest = max(root.iterdir())
     (newest / "state.npz").write_bytes(b"not an array")
 
-    second = start("stopped", "--epochs", "6", "--seconds-per-epoch-floor", "1")
-    second.wait_for("resuming after epoch")
-    second.wait_for("loss=")
-    second.processes[1].send_signal(signal.SIGTERM)
-    assert second.wait() == [143, 143], second.log()
-    assert "passed over" in second.log() and newest.name in second.log()
+    stopped = start("stopped", "--epochs", "6", "--seconds-per-epoch-floor", "1")
+    stopped.wait_for("resuming after epoch")
+    stopped.wait_for("loss=")
+    stopped.processes[1].send_signal(signal.SIGTERM)
+    statuses = [stopped.wait()]
 
     # The disk is lost: the run continues from MLflow's artifacts.
     for path in sorted(root.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
-    third = start("resumed", "--epochs", "6")
-    assert third.wait() == [0, 0], third.log()
-    assert "digits-resume-" in third.log()
+    resumed = start("resumed", "--epochs", "6")
+    return Finished(killed, stopped, resumed, newest.name, [*statuses, resumed.wait()])
+
+
+def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(
+    folder: Path, start, finished: Finished
+) -> None:
+    from mlflow import MlflowClient
+
+    killed, stopped, resumed = finished.killed.log(), finished.stopped.log(), finished.resumed.log()
+    assert finished.statuses == [[143, 143], [0, 0]], stopped + resumed
+    assert "passed over" in stopped and finished.damaged in stopped
+    assert "digits-resume-" in resumed
 
     whole = start("whole", "--epochs", "6", "--run-name", "whole")
     assert whole.wait() == [0, 0], whole.log()
-    combined = {**losses(first.log()), **losses(second.log()), **losses(third.log())}
+    combined = {**losses(killed), **losses(stopped), **losses(resumed)}
     assert combined == losses(whole.log()) and sorted(combined) == [1, 2, 3, 4, 5, 6]
 
-    client = MlflowClient(f"sqlite:///{tmp_path}/mlflow.db")
-    runs = tracked(tmp_path)
+    client = MlflowClient(f"sqlite:///{folder}/mlflow.db")
+    runs = tracked(folder)
     assert len(runs) == 1
     data = runs[0].data
     assert runs[0].info.status == "FINISHED"
@@ -140,13 +165,11 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(tmp
     assert "epoch-000006" in names
 
 
-def test_a_failed_process_ends_without_waiting_for_the_others(tmp_path: Path, start) -> None:
-    first = start("small", "--epochs", "1")
-    assert first.wait() == [0, 0], first.log()
+def test_a_failed_process_ends_without_waiting_for_the_others(folder: Path, start, finished: Finished) -> None:
     # Only the first process reads checkpoints: the other one waits for the epoch from which to continue.
-    other = start("large", "--epochs", "2", "--hidden", "32")
+    other = start("large", "--epochs", "7", "--hidden", "32")
     assert 0 not in other.wait(), other.log()
     assert "the checkpoint is of another network" in other.log()
     # MLflow refuses to change a run's parameters; everything else must be recorded nevertheless.
     assert "MLflow refuses parameters" in other.log()
-    assert [run.info.status for run in tracked(tmp_path)] == ["FAILED"]
+    assert [run.info.status for run in tracked(folder)] == ["FAILED"]

@@ -13,6 +13,10 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from sandbox import botocore_files
+
+botocore_files.share()
+
 Bag = dict[str, Any]
 
 

@@ -14,10 +14,7 @@ from tests.graph.support.inventory import left
 pytestmark = [pytest.mark.engine]
 
 #: A later change in an environment's file; an update then changes one resource.
-GROWTH = {
-    "hybrid": ("capacity_gib: 4800", "capacity_gib: 9600"),
-    "frontier": ("capacity_gib: 48000", "capacity_gib: 96000"),
-}
+GROWTH = {"frontier": ("capacity_gib: 48000", "capacity_gib: 96000")}
 
 
 @pytest.mark.parametrize("name", ["hybrid", pytest.param("regulated", marks=pytest.mark.long), "frontier"])

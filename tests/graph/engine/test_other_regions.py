@@ -42,7 +42,7 @@ def test_life_of_another_region(engine: Engine, cloud: EmulatorProcess, environm
     # One more zone is a subnet and its resources; the other zones stay unchanged.
     wider = changed(environment_file, "zones: [use2-az1, use2-az2]", "zones: [use2-az1, use2-az2, use2-az3]")
     more = pulumi.up(wider, environment_file)
-    assert set(kinds(more)) <= {"create", "update"} and pulumi.up(wider, environment_file).changed == 0
+    assert set(kinds(more)) <= {"create", "update"}
 
     # Without the other region, the own region is as before; after destroy nothing is left in either.
     environment_file.write_text(

@@ -24,7 +24,7 @@ PLATFORM = "dgx-h100"
 ONPREM = IPv4Network("10.37.0.0/16")
 CONTROLLER, NODES = ("ctl01", "10.37.0.11"), {"dgx01": "10.37.1.11", "dgx02": "10.37.1.12"}
 #: Slurm's health check interval, within which a fault must show, and the interval of the node's own checks.
-INTERVAL_SECONDS, ROUND_SECONDS = 10, 4
+INTERVAL_SECONDS, ROUND_SECONDS = 5, 4
 SITE = plan(
     ONPREM,
     IPv4Network("10.77.0.0/16"),
@@ -100,6 +100,11 @@ class Drill:
     def comment(self, name: str) -> str:
         """Return the node's comment in Slurm."""
         return str(json.loads(self.run("ctl01", f"scontrol show node {name} --json"))["nodes"][0]["comment"])
+
+    def problems(self, name: str) -> list[dict[str, Any]]:
+        """Return the problems that the node's last check found."""
+        shown = json.loads(self.run(name, "/opt/landbridge/bin/landbridge-node-health show"))
+        return list(shown["problems"])
 
     def drained(self) -> dict[str, str]:
         """Return the drain reason of each drained node."""

@@ -45,15 +45,18 @@ def drill(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(autouse=True)
-def healthy(drill: Drill) -> None:
-    """Begin every drill with healthy nodes in service."""
-    drill.wait({})
+def healthy(request: pytest.FixtureRequest, drill: Drill) -> None:
+    """Begin every drill with healthy nodes in service; a fault of dgx02 that replaces another one needs no repair first."""
+    if "fault" not in request.fixturenames:
+        faults.inject(drill.lab, "dgx02")
+        drill.wait({})
 
 
 def test_a_second_run_changes_nothing(drill: Drill) -> None:
     assert drill.converge().changed == {"ctl01": 0, "dgx01": 0, "dgx02": 0}
 
 
+#: No reason begins with the one before it: the wait for it would accept the earlier fault's.
 STATES: list[tuple[str, dict[str, Any], str]] = [
     ("a GPU off the bus", {"lost": [3]}, "landbridge:gpu:one of 8 is off the bus at 0000:3f:00.0; do: reboot"),
     ("a GPU that is gone after a restart", {"absent": [7]}, "landbridge:gpu:7 of 8 are there; do: reboot"),
@@ -63,17 +66,22 @@ STATES: list[tuple[str, dict[str, Any], str]] = [
     ("a row that cannot be remapped", {"unremapped": [1]}, "landbridge:rows:GPU at 0000:27:00.0 could not"),
     ("heat", {"thermal": [4]}, "landbridge:thermal:GPU 4 at 0000:4b:00.0"),
     ("NVLinks down", {"links": {"5": 2}}, "landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"),
-    ("a port down", {"ports": ["mlx5_2"]}, "landbridge:port:7 of 8 at 400 Gb/s; mlx5_2/1 is Down/Polling"),
     ("a slow port", {"slow": {"mlx5_2": 200}}, "landbridge:port:7 of 8 at 400 Gb/s"),
+    ("a port down", {"ports": ["mlx5_2"]}, "landbridge:port:7 of 8 at 400 Gb/s; mlx5_2/1 is Down/Polling"),
     ("another driver", {"driver": "575.57.08"}, "landbridge:driver:version 575.57.08 is not of branch 580"),
     ("no driver", {"unloaded": True}, "landbridge:driver:NVIDIA-SMI has failed"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("fault", "reason"), [row[1:] for row in STATES], ids=[row[0] for row in STATES])
-def test_a_fault_drains_only_its_node_and_a_repair_resumes_it(drill: Drill, fault: dict[str, Any], reason: str) -> None:
+def test_a_fault_drains_only_its_node_with_its_reason(drill: Drill, fault: dict[str, Any], reason: str) -> None:
     faults.inject(drill.lab, "dgx02", **fault)
     drill.wait({"dgx02": reason})
+
+
+def test_a_repair_resumes_the_node(drill: Drill) -> None:
+    faults.inject(drill.lab, "dgx02", thermal=[4])
+    drill.wait({"dgx02": "landbridge:thermal:GPU 4 at 0000:4b:00.0"})
     faults.inject(drill.lab, "dgx02")
     drill.wait({})
 
@@ -87,13 +95,14 @@ def test_a_stopped_service_and_a_lost_mount_drain_too(drill: Drill) -> None:
     drill.wait({})
 
 
-@pytest.mark.parametrize(("number", "action"), [(79, "reboot"), (48, "reset"), (95, "reset"), (119, "reset")])
-def test_a_hardware_error_drains_until_an_operator_resumes_the_node(drill: Drill, number: int, action: str) -> None:
-    faults.xid(drill.lab, "dgx01", number, gpu=1)
-    drill.wait({"dgx01": f"landbridge:xid:{number} at 0000:27:00; do: {action}"})
-    # No query shows it any more; only an operator can confirm the repair.
-    drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
-    drill.wait({})
+def test_a_hardware_error_drains_until_an_operator_resumes_the_node(drill: Drill) -> None:
+    for number, action in ((79, "reboot"), (48, "reset"), (95, "reset"), (119, "reset")):
+        faults.xid(drill.lab, "dgx01", number, gpu=1)
+        drill.wait({"dgx01": f"landbridge:xid:{number} at 0000:27:00; do: {action}"})
+        # No query shows it any more; only an operator can confirm the repair.
+        drill.run("ctl01", "scontrol update nodename=dgx01 state=resume")
+        wait_for("the error acknowledged", lambda: drill.problems("dgx01"), lambda problems: problems == [])
+        drill.wait({})
     assert nothing_happens(drill)
 
 

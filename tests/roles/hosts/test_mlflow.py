@@ -318,7 +318,6 @@ def test_databases_of_an_older_release_are_dumped_and_upgraded(host: Tracking) -
     )
     current = host.run(f"{psql} -At mlflow_class_restricted -c 'select version_num from alembic_version'")
     assert current != old and host.log("bob", RESTRICTED, "after-the-upgrade").run
-    assert host.converge().good().changed == {"mlops01": 0}
 
 
 def test_rotated_passwords_and_a_rotated_ca_replace_the_present_ones_and_a_running_client_continues(

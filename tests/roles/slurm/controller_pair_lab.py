@@ -61,6 +61,9 @@ def site_environment(
         "HealthCheckProgram": None,
         "SlurmctldTimeout": TAKEOVER_SECONDS,
     }
+    if not pools:
+        # Slurm looks at begin times once in this interval, 60 s by default.
+        overrides["SchedulerParameters"] = "batch_sched_delay=1,sched_interval=5"
     written: dict[str, Any] = {
         "owner": "control@example.org",
         "cost_center": "0000",

@@ -152,7 +152,7 @@ def test_the_standby_takes_over_with_every_job_and_returns_control(two: Jobs) ->
     two.completed(first, new)
     nodes.boot(two.lab, "ctl01")
     wait_for("the first is back", lambda: acts(two, "ctl01"), details=two.describe)
-    # Slurm checks begin times once a minute, and its nodes must register with the first controller before that.
+    # The nodes must register with the first controller before a job whose begin time has passed can start.
     two.completed(later)
     assert (two.state(second), two.state(on_hold)) == ("RUNNING", "PENDING")
     two.run("dgx01", "scancel", str(second), str(on_hold))

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from landbridge import yaml_text
 from landbridge.economics.assessment.answers_file import answers_of, read_answers
 from landbridge.findings import Severity
+from tests.thorough import examples
 from tests.unit.assessment.organisations import ORGANISATIONS
 
 GOOD = """workloads: {baseline: 60, burst: 40}
@@ -139,7 +140,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50, 150), deadline=None)
 def test_no_answers_raise(data: object) -> None:
     outcome = answers_of(data)
     assert outcome.answers is not None or outcome.findings

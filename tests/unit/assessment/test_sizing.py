@@ -30,6 +30,7 @@ from landbridge.economics.assessment.starting_file import origin_of, starting_fi
 from landbridge.environment.file.load import load_text
 from landbridge.findings import Severity, has_errors
 from landbridge.rules import check
+from tests.thorough import examples
 from tests.unit.assessment.organisations import ORGANISATIONS, answers
 from tests.unit.core.samples import ROOT
 
@@ -98,7 +99,7 @@ def test_a_trace_keeps_its_mean() -> None:
 
 
 @given(steady_answers())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 def test_the_number_of_nodes_is_the_cheapest_of_all(given_answers: Answers) -> None:
     sites = residency(given_answers)
     rates = rates_of(given_answers, sites.region)
@@ -117,7 +118,7 @@ def test_the_number_of_nodes_is_the_cheapest_of_all(given_answers: Answers) -> N
 
 
 @given(steady_answers(), st.floats(1, 4), st.sampled_from(["mean", "hours", "baseline", "scale"]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(26, 80), deadline=None)
 def test_more_steady_use_never_moves_from_owning_to_renting(given_answers: Answers, factor: float, change: str) -> None:
     use, work = given_answers.utilisation, given_answers.workloads
     if change == "mean":
@@ -140,7 +141,7 @@ def test_more_steady_use_never_moves_from_owning_to_renting(given_answers: Answe
 
 
 @given(steady_answers(), st.floats(1, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 def test_a_dearer_cloud_never_leads_to_fewer_nodes(given_answers: Answers, factor: float) -> None:
     assert recommend(given_answers, cloud_factor=factor).sizing.nodes >= recommend(given_answers).sizing.nodes
 

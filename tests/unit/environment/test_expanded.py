@@ -11,6 +11,7 @@ from landbridge.environment import load_environment
 from landbridge.environment.file.expanded import expanded
 from landbridge.environment.file.load import load_text
 from landbridge.findings import DataPath
+from tests.thorough import examples
 from tests.unit.core.samples import SHIPPED, loaded
 
 
@@ -70,7 +71,7 @@ def test_values_of_every_kind_load_to_the_same(changes: dict[DataPath, Any]) -> 
     assert reload(original).environment == original.environment
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(20, 60))
 @given(st.text(min_size=1, max_size=12))
 def test_any_text_loads_to_the_same(text: str) -> None:
     original = loaded({("owner",): text, ("scheduler", "accounts", "vision", "description"): text})

@@ -15,6 +15,7 @@ from landbridge.environment.file.fork import Wanted, fork
 from landbridge.environment.file.load import load_text
 from landbridge.findings import FindingsError, Severity
 from landbridge.rules import check
+from tests.thorough import examples
 from tests.unit.core.samples import ROOT
 
 TO_FORK = ("hybrid", "regulated", "frontier", "example")
@@ -115,7 +116,7 @@ def test_a_missing_key_is_added_on_a_separate_line() -> None:
         fork(json.dumps(yaml_text.load(text)), Wanted(onprem_asn=65200), "hybrid")
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(20, 60), suppress_health_check=[HealthCheck.too_slow])
 @given(
     owner=st.text(
         st.characters(min_codepoint=32, max_codepoint=0x2FF, exclude_characters="\x7f\x85"), min_size=1, max_size=30

@@ -1,7 +1,7 @@
 """Mutations of environments: for any change of a file, `check` reports located findings, or every plan can be computed.
 
-The sweep is deterministic: every path of every sample, with every mutation in `make test-long`, and otherwise with a
-quarter of the mutations, which rotates from path to path. Hypothesis covers what the sweep does not: several changes at
+The sweep is deterministic: every path of every sample, with every mutation in `make test-long`, and otherwise with an
+eighth of the mutations, which rotates from path to path. Hypothesis covers what the sweep does not: several changes at
 once, and changes of the text.
 """
 
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from landbridge.environment.file.load import load_text
 from landbridge.findings import DataPath, Finding, FindingsError, Severity, path_text
 from landbridge.rules import check
-from tests.thorough import LONG
+from tests.thorough import LONG, examples
 from tests.unit.core.plans import plans
 from tests.unit.core.samples import SHIPPED
 from tests.unit.rules.full import FULL
@@ -45,6 +45,8 @@ VALUES: dict[str, Any] = {
     "mapping": {},
     "unicode": "zoë\u202e☃\u0007",
 }
+#: Mutations of a shipped environment.
+SHIPPED_MUTATIONS = ["remove", "null", "text", "mapping"]
 JUNK = st.one_of(
     st.none(),
     st.booleans(),
@@ -57,7 +59,7 @@ JUNK = st.one_of(
     st.lists(st.integers(), max_size=2),
     st.dictionaries(st.sampled_from(["kind", "config", "x"]), st.sampled_from(["vpn", "spot", 5]), max_size=2),
 )
-QUICK = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(40, 150), suppress_health_check=[HealthCheck.too_slow])
 
 
 def paths(tree: Any, prefix: DataPath = ()) -> list[DataPath]:
@@ -119,7 +121,12 @@ def changes(tree: Any, path: DataPath, names: Iterable[str]) -> Iterator[tuple[s
 def mutations(path: DataPath, number: int) -> list[str]:
     """Return the mutations of the path of this number: names of replacement values, and of other changes."""
     all_mutations = ["remove", "repeat" if path and isinstance(path[-1], int) else "rename", *VALUES]
-    return all_mutations if LONG else all_mutations[number % 4 :: 4]
+    return all_mutations if LONG else all_mutations[number % 8 :: 8]
+
+
+def shipped_mutations(number: int) -> list[str]:
+    """Return the mutations of the path of this number in a shipped environment."""
+    return SHIPPED_MUTATIONS if LONG else [SHIPPED_MUTATIONS[number % len(SHIPPED_MUTATIONS)]]
 
 
 def written(tree: Any) -> str:
@@ -138,9 +145,7 @@ def test_every_mutation_of_every_path_gives_located_findings_or_plans(name: str,
     wrong: list[str] = []
     before = ""
     for number, path in list(enumerate(paths(tree)))[part::PARTS]:
-        for how, changed in changes(
-            tree, path, mutations(path, number) if full else ("remove", "null", "text", "mapping")
-        ):
+        for how, changed in changes(tree, path, mutations(path, number) if full else shipped_mutations(number)):
             text = written(changed)
             if text == before:
                 continue

@@ -17,6 +17,7 @@ from jsonschema.exceptions import ValidationError
 from landbridge import yaml_text
 from landbridge.environment.file.load import load_text
 from landbridge.environment.file.schema import FILE_NAME, MODELINE, json_schema
+from tests.thorough import examples
 from tests.unit.core.samples import SHIPPED
 from tests.unit.environment.test_fuzz import mutate, paths
 
@@ -100,7 +101,7 @@ def test_mistakes_are_errors_in_an_editor(path: tuple[str | int, ...], value: An
 
 
 @pytest.mark.parametrize("name", TREES)
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(20, 60), suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_schema_and_check_agree_about_structure(name: str, data: st.DataObject) -> None:
     tree = TREES[name]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from landbridge.findings import DataPath
+from tests.thorough import examples
 from tests.unit.core.samples import GOOD, REMOVED, findings
 
 POOLS: DataPath = ("aws", "pools")
@@ -88,7 +89,7 @@ def test_one_broken_part_hides_nothing(broken: Changes, rule: str, mistakes: Cha
     assert rule in {name for name, _ in result}
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50, 150))
 @given(st.lists(st.sampled_from(range(len(BROKEN))), min_size=2, max_size=len(BROKEN), unique=True))
 def test_many_broken_parts_hide_nothing(chosen: list[int]) -> None:
     parts = [BROKEN[index] for index in chosen]

@@ -14,6 +14,7 @@ from landbridge.simulation.report import ASSUMPTIONS, assumptions, report
 from landbridge.simulation.result import SimulatedJob, SimulationResult
 from landbridge.simulation.scenario import scenario_of
 from landbridge.trace import TraceJob
+from tests.thorough import examples
 from tests.unit.core.samples import shipped
 from tests.unit.simulation.queues import START, scenario
 from tests.unit.simulation.test_replay import HOUR, SETTINGS, peak, queues, spans
@@ -44,7 +45,7 @@ def finished(played: SimulationResult) -> float:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(40, 120), deadline=None)
 @given(queues(), SETTINGS, FAILING)
 def test_time_on_gpus_is_finished_work_and_what_was_repeated(tasks, site, conditions) -> None:  # type: ignore[no-untyped-def]
     played = replay(site, tasks, conditions=conditions)
@@ -65,7 +66,7 @@ def test_time_on_gpus_is_finished_work_and_what_was_repeated(tasks, site, condit
     assert sum(played.spent.values()) == pytest.approx(ran)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(queues(), SETTINGS)
 def test_conditions_that_never_occur_change_nothing(tasks, site) -> None:  # type: ignore[no-untyped-def]
     plain = replay(site, tasks)
@@ -137,7 +138,7 @@ def test_aws_has_only_the_given_number_of_instances() -> None:
     assert both.pool == ["", "", ""] and both.launches == {"p1": 0}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(queues(), some.integers(0, 3), some.integers(0, 3), some.integers(0, 100))
 def test_running_instances_are_within_the_capacity_of_their_launch(tasks, first, later, hours) -> None:  # type: ignore[no-untyped-def]
     change = START + hours * HOUR

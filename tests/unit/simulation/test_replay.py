@@ -14,6 +14,7 @@ from landbridge.simulation.replay import replay
 from landbridge.simulation.result import SimulatedJob, SimulationResult
 from landbridge.simulation.scenario import Scenario
 from landbridge.timestamps import month_of
+from tests.thorough import examples
 from tests.unit.simulation.queues import START, scenario
 
 HOUR = 3600.0
@@ -73,7 +74,7 @@ def by_account(played: SimulationResult) -> Counter[tuple[str, str]]:
     return totals
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(33, 100), deadline=None)
 @given(queues(), SETTINGS)
 def test_capacity_residency_and_budgets_hold_for_any_queue(tasks: list[SimulatedJob], site: Scenario) -> None:
     played = replay(site, tasks)
@@ -103,7 +104,7 @@ def test_a_repeated_replay_has_the_same_result(tasks: list[SimulatedJob], site: 
     assert replay(site, tasks) == replay(site, tasks)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(queues(), SETTINGS)
 def test_every_job_that_can_start_starts(tasks: list[SimulatedJob], site: Scenario) -> None:
     """Check that only a job that fits nowhere or exceeds its budget never starts."""
@@ -115,7 +116,7 @@ def test_every_job_that_can_start_starts(tasks: list[SimulatedJob], site: Scenar
     assert not played.refused.get("RESIDENCY", set()) & {n for n, task in enumerate(tasks) if task.account != "shut"}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(33, 100), deadline=None)
 @given(queues(some.just(1)), some.booleans(), some.sampled_from((None, 0.0, 1800.0)))
 def test_with_bursting_no_job_waits_longer_than_the_boot_time(
     tasks: list[SimulatedJob], capped: bool, wait: float | None
@@ -128,7 +129,7 @@ def test_with_bursting_no_job_waits_longer_than_the_boot_time(
         assert after <= before + 600.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(queues(some.just(1)))
 def test_equal_jobs_start_in_the_sequence_of_submission(tasks: list[SimulatedJob]) -> None:
     began = [began for began in replay(scenario(), tasks, bursting=False).began if began is not None]

@@ -12,6 +12,7 @@ from landbridge.cli.main import build
 from landbridge.findings import Severity
 from landbridge.trace import Trace, TraceJob, read
 from landbridge.trace.reader import MAX_LINE_FINDINGS
+from tests.thorough import examples
 from tests.unit.core.samples import ROOT
 from tests.unit.simulation.queues import START
 
@@ -143,7 +144,7 @@ def test_an_unsorted_file_is_sorted_with_an_info(tmp_path: Path) -> None:
     assert [(finding.rule, finding.severity) for finding in trace.findings] == [("trace-order", Severity.INFO)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(66, 200), deadline=None)
 @given(some.one_of(some.binary(max_size=200), some.binary(max_size=80).map(HEADER.encode().__add__)))
 def test_any_bytes_give_a_trace_or_findings(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.getbasetemp()

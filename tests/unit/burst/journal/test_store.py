@@ -25,6 +25,7 @@ from landbridge.burst.model import (
     State,
     TerminationRefusal,
 )
+from tests.thorough import examples
 from tests.unit.burst.journal.journals import FULL, NODES, attempt
 
 
@@ -77,7 +78,7 @@ states = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(st.lists(states, min_size=1, max_size=5))
 def test_the_last_of_several_saves_is_read_back(steps: list[State]) -> None:
     with tempfile.TemporaryDirectory() as folder:

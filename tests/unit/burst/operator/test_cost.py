@@ -21,6 +21,7 @@ from landbridge.burst.operator.cost import CostBy, CostLine, CostReport, Unitemi
 from landbridge.burst.slurm.accounting import AccountedJob
 from landbridge.cli.main import build
 from landbridge.timestamps import month_start
+from tests.thorough import examples
 from tests.unit.burst.operator.test_commands import file  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -158,7 +159,7 @@ charges = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(33, 100))
 @given(charges, st.sampled_from(CostBy), st.floats(0, 500))
 def test_lines_and_unitemized_spending_are_the_spending(known, by, lost):
     spent: Counter[tuple[str, str, str]] = Counter({("2026-11", "vision", "p5"): lost})

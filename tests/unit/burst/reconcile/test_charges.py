@@ -62,7 +62,7 @@ def sums(charges: list[Charge]) -> dict[tuple[str, str, str], float]:
     return dict(by_month)
 
 
-@settings(deadline=None, max_examples=examples(60, 5_000))
+@settings(deadline=None, max_examples=examples(20, 5_000))
 @given(STEPS, BEFORE)
 def test_charges_are_the_spending_and_each_use_of_a_node_has_its_own(steps, before):
     cluster = MeteredCluster(policy(capped=False), month_start("2027-02") - before)

@@ -152,7 +152,7 @@ def journals(draw):
     return state
 
 
-@settings(max_examples=examples(300, 10_000), deadline=None)
+@settings(max_examples=examples(100, 10_000), deadline=None)
 @given(views(), clouds(), journals(), st.sampled_from([None, 50.0, 5000.0]), st.sampled_from([1, 500]))
 def test_every_decision_keeps_its_invariants(view, cloud, state, cap, batch):
     policy = site(monthly_usd=cap, hard=cap is not None, launch_batch=batch)
@@ -203,7 +203,7 @@ def test_every_decision_keeps_its_invariants(view, cloud, state, cap, batch):
     json.dumps([record.details for record in decision.records])
 
 
-@settings(max_examples=examples(150, 5_000), deadline=None)
+@settings(max_examples=examples(50, 5_000), deadline=None)
 @given(views(), clouds(), journals())
 def test_a_crash_before_the_actions_repeats_the_same_launches(view, cloud, state):
     """Crash after the save of a decision: the next pass makes the same calls, and no others for these nodes."""

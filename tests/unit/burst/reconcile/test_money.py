@@ -246,7 +246,7 @@ STEPS = st.lists(
 BEFORE = st.sampled_from([100.0, 1800.0, 86_400.0])
 
 
-@settings(deadline=None, max_examples=examples(300, 10_000))
+@settings(deadline=None, max_examples=examples(100, 10_000))
 @given(STEPS, BEFORE)
 def test_holds_cover_what_may_be_spent_within_every_cap_and_no_job_ends_for_anothers(steps, before):
     cluster = Cluster(policy(capped=True), month_start("2027-02") - before)
@@ -254,7 +254,7 @@ def test_holds_cover_what_may_be_spent_within_every_cap_and_no_job_ends_for_anot
         cluster.step(*step)
 
 
-@settings(deadline=None, max_examples=examples(300, 10_000))
+@settings(deadline=None, max_examples=examples(100, 10_000))
 @given(STEPS, BEFORE)
 @example(
     [("job", 0, "lab", 540.0), ("wait", 0, "lab", 60.0), ("job", 0, "poor", 540.0), ("wait", 0, "lab", 540.0)], 100.0

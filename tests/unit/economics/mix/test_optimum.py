@@ -14,6 +14,7 @@ from landbridge.economics.mix.interval_cover import Interval, cheapest_cover
 from landbridge.economics.mix.levels import levels_of
 from landbridge.economics.mix.optimum import newsvendor, without
 from landbridge.trace import Demand, TraceJob, demand_of, read
+from tests.thorough import examples
 from tests.unit.core.samples import ROOT
 
 PHILLY = ROOT.parent / "shared" / "data" / "philly.csv"
@@ -175,7 +176,7 @@ def covers(draw: some.DrawFn) -> tuple[list[list[int]], list[Interval]]:
     return costs, [Interval(start, min(start + size, slots), cost * size, limit) for start, size, cost, limit in rows]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(covers())
 def test_the_flow_finds_the_cheapest_cover_of_any_levels(cover: tuple[list[list[int]], list[Interval]]) -> None:
     costs, intervals = cover

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from landbridge.ops.gpu_health.requirement import requirement
 from landbridge.ops.gpu_health.values import PREFIX, HealthJournal, HealthObservation, HealthState
+from tests.thorough import examples
 from tests.unit.ops.gpu_health.simulated_site import FACTS, PERSON, Machine, Site, site
 
 
@@ -170,7 +171,7 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50, 150), deadline=None)
 @given(EVENTS, st.integers(1, 4))
 def test_no_schedule_breaks_the_rules(events: list[tuple[str, str]], budget: int) -> None:
     """Run any schedule: the assertions of Site hold after each pass, and each drain of the machine has an end."""

@@ -18,6 +18,7 @@ from landbridge.plan.placement.evaluate import PlacementDecision, RankedDestinat
 from landbridge.plan.placement.job import DataInput, PlacementJob, SiteState
 from landbridge.plan.placement.timing import copy_hours, link_gbps
 from landbridge.plan.slurm.partitions import partition_names
+from tests.thorough import examples
 from tests.unit.core.samples import ROOT, SHIPPED, environment, shipped
 from tests.unit.plan.placement.estate import CLASSES, estate
 
@@ -215,7 +216,7 @@ STATES = st.builds(SiteState, st.none() | st.integers(0, 16), st.floats(0, 100))
 ESTATES: dict[bool, Environment] = {}
 
 
-@settings(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=examples(40, 120), suppress_health_check=[HealthCheck.too_slow])
 @given(job=JOBS, state=STATES, with_classes=st.booleans())
 def test_each_destination_is_ranked_or_refused_and_the_order_is_by_cost(
     job: PlacementJob, state: SiteState, with_classes: bool

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from landbridge.findings import DataPath
 from landbridge.plan.placement.job import DataInput, PlacementJob
 from landbridge.plan.placement.job_file import read_job
+from tests.thorough import examples
 from tests.unit.core.samples import environment
 
 DATA_SETS: dict[DataPath, Any] = {
@@ -95,7 +96,7 @@ JUNK = st.recursive(
 KEYS = st.sampled_from(["account", "gpus", "hours", "class", "inputs", "data_sets", "gpu", "partition", "qos", "wckey"])
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(40, 120))
 @given(st.dictionaries(KEYS, JUNK, max_size=4))
 def test_any_content_is_a_job_or_located_findings(content: dict[str, Any]) -> None:
     job, findings = read_job(json.dumps(content), "job.yaml", ENVIRONMENT)

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from landbridge.plan.slurm.jobs.workloads import JobLabels, lua_pattern, workload_of, workload_sites
+from tests.thorough import examples
 from tests.unit.core.samples import environment
 from tests.unit.plan.placement.estate import CLASSES, estate
 from tests.unit.plan.slurm.test_job_submit import LUAS, run_script, script
@@ -66,7 +67,7 @@ def test_a_refusal_names_the_class_and_the_partitions_that_are_possible(tmp_path
 TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(100, 300))
 @given(pattern=TEXT, text=TEXT)
 @example(pattern="a.b*%c", text="a.bXX%c")
 @example(pattern="[x]*^$()-+?", text="[x]y^$()-+?")

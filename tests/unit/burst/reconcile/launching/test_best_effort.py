@@ -73,7 +73,7 @@ def test_only_the_tasks_beyond_all_capacity_are_refused():
     assert {number: backoff.code for number, backoff in state.backoffs.items()} == {3: "CAPACITY", 4: "CAPACITY"}
 
 
-@settings(deadline=None, max_examples=examples(60, 2_000))
+@settings(deadline=None, max_examples=examples(20, 2_000))
 @given(
     st.fixed_dictionaries({zone: st.integers(0, 5) for zone in ZONES}),
     st.lists(st.integers(1, 3), min_size=1, max_size=4),
