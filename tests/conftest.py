@@ -126,15 +126,15 @@ def deployment() -> "BringUp":
 
 
 def environment_file(sandbox: Path) -> Path:
-    """Return a copy of the sandbox's environment file with scripts of its pool, and with a CA for IAM Roles Anywhere."""
+    """Return a copy of the sandbox's environment file with scripts of its pool, staging, and a CA for IAM Roles Anywhere."""
     from landbridge.paths import state_dir
     from sandbox.demo.machine import signing_helper
     from sandbox.demo.work import command, program
-    from tests.e2e import node_scripts
+    from tests.e2e import node_scripts, staged_data
 
     copied = state_dir("sandbox") / "tests" / sandbox.name
     copied.parent.mkdir(parents=True, exist_ok=True)
-    copied.write_text(node_scripts.with_scripts(sandbox.read_text()))
+    copied.write_text(staged_data.with_staging(node_scripts.with_scripts(sandbox.read_text())))
     if signing_helper().able:
         command([program("landbridge"), "credentials", "init", "--file", str(copied)])
     return copied

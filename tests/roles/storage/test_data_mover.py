@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from landbridge.aws_api.objects import DataAccess, TransferRate
+from landbridge.catalog.aws.datasets import datasets
 from landbridge.live.datasets import scan, upload
 from landbridge.plan.ansible.data_mover import LEDGER
 from landbridge.plan.aws.access.iam_policies import mover
@@ -21,8 +22,9 @@ from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
 from sandbox.nspawn.machine import nodes
+from sandbox.nspawn.site import operator_address
 from tests.roles.ansible_run import Played, connection, play
-from tests.roles.storage.object_store_lab import ADDRESS, ENDPOINT, HOST, HUB_BUCKET, SITE
+from tests.roles.storage.object_store_lab import ADDRESS, ENDPOINT, HOST, HUB_BUCKET, ONPREM, SITE
 from tests.unit.aws_emulator.conftest import client_of
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
@@ -62,6 +64,7 @@ class MoverMachine:
     def converge(self, *words: str) -> Played:
         variables = {
             "data_mover_config": CONFIG,
+            "data_mover_find_links": f"http://{operator_address(ONPREM)}:3143/",
             "data_mover_folders": [{"path": f"{FOLDER}/{name}", "group": ""} for name in CONFIG["classes"]],
         }
         host = {"ansible_host": ADDRESS, **connection(self.lab)} | variables
@@ -99,7 +102,8 @@ def put_dataset(cloud: EmulatorProcess, folder: Path) -> str:
     assert findings == []
     access = DataAccess(REGION, cloud.endpoint, "default", str(cloud.operator_credentials))
     bucket = access.bucket(HUB_BUCKET, 2, TransferRate(None), None)
-    upload(bucket, source, files, created=datetime.now(UTC), name="corpus", version="v1", data_class="internal")
+    named = {"name": "corpus", "version": "v1", "data_class": "internal"}
+    upload(bucket, source, files, facts=datasets(), created=datetime.now(UTC), **named)
     keys = client_of(cloud, "sts").assume_role(RoleArn=ROLE, RoleSessionName=HOST)["Credentials"]
     return (
         f"[mover]\naws_access_key_id = {keys['AccessKeyId']}\naws_secret_access_key = {keys['SecretAccessKey']}\n"

@@ -1,0 +1,42 @@
+"""Programs of hosts and the lock of their packages: each package that Landbridge's modules import is in it."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+LOCK = ROOT / "ansible/roles/burst/files/requirements.lock"
+#: Modules of the programs in the environments that the roles burst and data_mover install from the lock.
+PROGRAMS = (
+    "landbridge.burst.daemon.daemon, landbridge.aws_api",
+    "landbridge.live.staging.service",
+    "landbridge.cli.main, landbridge.cli.data.put, landbridge.live.datasets, landbridge.environment",
+)
+
+
+@pytest.mark.parametrize("modules", PROGRAMS)
+def test_the_lock_of_host_programs_has_each_package_that_they_import(modules: str) -> None:
+    code = f"import sys, {modules}; print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('landbridge.')))"
+    files = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = {name for file in files.split() for name in imported(Path(file))} - {"landbridge", *sys.stdlib_module_names}
+    locked = set(re.findall(r"^(\S+)==", LOCK.read_text(), re.MULTILINE))
+    distributions = packages_distributions()
+    assert names
+    assert {name for name in names if not {_normal(package) for package in distributions[name]} & locked} == set()
+
+
+def imported(file: Path) -> set[str]:
+    """Return the first words of the modules that a file imports when it is loaded."""
+    statements = ast.parse(file.read_text()).body
+    named = [alias.name for node in statements if isinstance(node, ast.Import) for alias in node.names]
+    named += [node.module or "" for node in statements if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in named}
+
+
+def _normal(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package).lower()
