@@ -34,6 +34,28 @@ class CustomAlert(Model):
     )
 
 
+class RemoteWrite(Model):
+    """Copy of the site's metrics in a workspace of Amazon Managed Service for Prometheus that exists."""
+
+    url: Annotated[
+        str,
+        StringConstraints(
+            pattern=r"^https://aps-workspaces(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/workspaces/ws-[a-z0-9-]+/api/v1/remote_write$"
+        ),
+    ] = Field(description="URL of the workspace for remote write; its region signs the requests")
+    credentials_file: Annotated[str, StringConstraints(pattern=r"^/[^\s\"']+$")] = Field(
+        description="AWS credentials file on the monitoring host, which the account prometheus can read"
+    )
+    profile: Word = Field(
+        default="default", description="profile of the file, whose role may aps:RemoteWrite to this workspace"
+    )
+
+    @property
+    def region(self) -> str:
+        """Return the region of the workspace."""
+        return self.url.split(".")[1]
+
+
 class Observability(Model):
     """Metrics and alerts of the site, if `onprem.services.monitoring` names a host."""
 
@@ -46,3 +68,6 @@ class Observability(Model):
         default=None, description="e-mails of alerts; none: alerts are on Alertmanager's page only"
     )
     alerts: tuple[CustomAlert, ...] = Field(default=(), description="alerts of the site, besides those of Landbridge")
+    remote_write: RemoteWrite | None = Field(
+        default=None, description="copy of the metrics in Amazon Managed Prometheus; none: metrics stay on the site"
+    )

@@ -26,11 +26,15 @@ class MetricFact(Facts):
 
 
 class ExporterFacts(Facts):
-    """Exporter with its metrics. `labels` are on every metric of it; without a `port` its metrics come through another one."""
+    """Exporter with its metrics. `labels` are on every metric of it; without a `port` its metrics come through another one.
+
+    `loopback`: port on the host's loopback, whose metrics node exporter copies.
+    """
 
     title: str
     package: str | None = None
     port: int | None = None
+    loopback: int | None = None
     version: str
     source: str
     as_of: date = Field(alias="date")

@@ -9,7 +9,7 @@ from landbridge.ops.gpu_health.values import HealthObservation
 
 @dataclass(frozen=True, slots=True)
 class CounterReading:
-    """Counters of one GPU or port at a time, by kind: pcie_replay, nvlink_errors, port_errors."""
+    """Counters of one GPU or port at a time, by kind: pcie_replay, nvlink_errors, port_errors (role node_health, counters.py)."""
 
     at: float
     node: str

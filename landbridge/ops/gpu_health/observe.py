@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from landbridge.catalog.hardware.gpu_health import gpu_health
+from landbridge.ops.gpu_health.counters import CounterReading, counter_observations
 from landbridge.ops.gpu_health.kernel_log import short
 from landbridge.ops.gpu_health.values import GpuIdentity, HealthObservation, NodeView
 from landbridge.plan.site.health import PROGRAM
@@ -75,6 +77,13 @@ def node_facts(node: str, text: str) -> NodeFacts:
         )
         result = data["result"] or {"problems": [], "at": 0}
         seen = tuple(_observation(node, problem, float(result["at"]), gpus) for problem in result["problems"])
+        # A program of an earlier release has no counters.
+        readings = [
+            CounterReading(float(entry["at"]), node, part, values)
+            for entry in data.get("counters", ())
+            for part, values in entry["parts"].items()
+        ]
+        seen += counter_observations(readings, gpu_health())
         return NodeFacts(gpus, data["processes"], data["booted_at"], seen)
     except (ValueError, KeyError, TypeError):
         return NodeFacts()

@@ -1,4 +1,4 @@
-"""Variables of the roles prometheus, node_exporter and dcgm_exporter."""
+"""Variables of the roles prometheus, node_exporter, database_exporter and dcgm_exporter."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.monitoring import exporter_port, monitoring_host
 from landbridge.plan.observability.alerts import alert_groups
+from landbridge.plan.observability.remote_write import remote_write_variables
 from landbridge.plan.observability.scrapes import (
     OPERATOR_ACCOUNT,
     SCRAPE_ACCOUNT,
@@ -17,12 +18,20 @@ from landbridge.plan.observability.scrapes import (
     prometheus_settings,
     target_files,
 )
-from landbridge.plan.observability.targets import LOOPBACK, MetricsTarget, burst_source, metrics_targets
+from landbridge.plan.observability.targets import (
+    DATABASES,
+    LOOPBACK,
+    MetricsTarget,
+    loopback_address,
+    metrics_targets,
+    sources_of,
+)
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
 
 Variables = dict[str, Any]
-#: Folder of the role mlflow's dumps, and the folder of the role roles_anywhere's certificate.
-_MLFLOW_DUMPS, _ANYWHERE = "/var/backups/landbridge-mlflow", "/etc/landbridge/anywhere"
+#: Folders of the dumps of the roles mlflow and slurm_database, and the folder of the role roles_anywhere's certificate.
+_MLFLOW_DUMPS, _SLURM_DUMPS = "/var/backups/landbridge-mlflow", "/var/backups/landbridge-slurm"
+_ANYWHERE = "/etc/landbridge/anywhere"
 
 
 def gpu_metrics_hosts(environment: Environment) -> frozenset[str]:
@@ -56,16 +65,19 @@ def monitoring_variables(environment: Environment) -> Variables:
         "prometheus_authority": AUTHORITY_FILE,
         "prometheus_scrape_account": SCRAPE_ACCOUNT,
         "prometheus_operator_account": OPERATOR_ACCOUNT,
+        "prometheus_environment": remote_write_variables(environment),
     }
 
 
 def exporter_variables(environment: Environment, host: InventoryHost) -> Variables:
-    """Return one host's variables of the roles node_exporter and dcgm_exporter; empty without a monitoring host."""
+    """Return one host's variables of the roles node_exporter, database_exporter and dcgm_exporter; empty without a monitoring host."""
     if monitoring_host(environment) is None:
         return {}
     certificates = {"site": HOST_FILE, "site-ca": AUTHORITY_FILE}
     if host.name in credential_hosts(environment):
         certificates["anywhere"] = f"{_ANYWHERE}/host.pem"
+    sources = sources_of(environment, host)
+    contract = metrics_contract().exporters
     variables: Variables = {
         "landbridge_monitoring": True,
         "node_exporter_listen": f"{host.address}:{exporter_port('node')}",
@@ -73,7 +85,11 @@ def exporter_variables(environment: Environment, host: InventoryHost) -> Variabl
         "node_exporter_certificate": HOST_FILE,
         "node_exporter_certificates": certificates,
         "node_exporter_backups": _backups(environment, host),
-        "node_exporter_sources": _sources(environment, host),
+        "node_exporter_sources": sources,
+        "node_exporter_source_metrics": {name: sorted(contract[name].metrics) for name in sources},
+        "node_exporter_probes": _probes(environment, host),
+        "node_exporter_gateway": "site_gateway" in host.groups,
+        **{f"database_exporter_{name}": loopback_address(name) for name in DATABASES if name in sources},
     }
     if host.name in gpu_metrics_hosts(environment):
         variables |= {
@@ -100,12 +116,18 @@ def counters() -> list[dict[str, str]]:
 
 
 def _backups(environment: Environment, host: InventoryHost) -> dict[str, str]:
+    backups = {}
+    if "slurm_database" in host.groups:
+        backups["slurm"] = f"{_SLURM_DUMPS}/*-periodic-*.sql.gz"
+    if "mlflow" in host.groups:
+        servers = mlflow_servers(environment)
+        backups |= {server.database: f"{_MLFLOW_DUMPS}/{server.database}-periodic-*.dump" for server in servers}
+    return backups
+
+
+def _probes(environment: Environment, host: InventoryHost) -> dict[str, str]:
+    """Return the servers of MLflow, which has no metrics of its own with uvicorn."""
     if "mlflow" not in host.groups:
         return {}
-    servers = mlflow_servers(environment)
-    return {server.database: f"{_MLFLOW_DUMPS}/{server.database}-periodic-*.dump" for server in servers}
-
-
-def _sources(environment: Environment, host: InventoryHost) -> dict[str, str]:
-    source = burst_source(environment)
-    return {"burst": source} if source is not None and "burst" in host.groups else {}
+    scheme = "https" if environment.mlops.mlflow.tls else "http"
+    return {server.name: f"{scheme}://localhost:{server.port}/health" for server in mlflow_servers(environment)}

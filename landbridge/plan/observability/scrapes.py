@@ -7,6 +7,7 @@ from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.monitoring import has_slurm_metrics
+from landbridge.plan.observability.remote_write import remote_write
 from landbridge.plan.observability.targets import LOOPBACK, metrics_targets
 
 #: Account of Prometheus at exporters, and of operators and dashboards at Prometheus and Alertmanager.
@@ -17,7 +18,7 @@ _SLURM_PATHS = ("jobs", "nodes", "partitions", "scheduler")
 #: Most samples of one target: a node with 8 GPUs has about 2,500. More are refused, so that no target fills the memory.
 _SAMPLES = {"node": 10_000, "dcgm": 5_000, "slurm": 200_000, "prometheus": 10_000, "alertmanager": 5_000}
 #: Exporters whose metrics are in text files of node exporter.
-_THROUGH_NODE = ("host", "burst", "link")
+_THROUGH_NODE = ("host", "burst", "link", "gateway", "postgresql", "mariadb")
 #: Modes of processors that are dropped: each one is a series for each of a node's processors.
 _MODES = (
     {
@@ -54,6 +55,7 @@ def prometheus_settings(environment: Environment, gpu_hosts: Collection[str], au
             *(_job(job, authority) for job in jobs if job != "slurm"),
             *(_slurm_job(path) for path in _SLURM_PATHS if has_slurm_metrics(environment)),
         ],
+        **({"remote_write": destinations} if (destinations := remote_write(environment)) else {}),
     }
 
 

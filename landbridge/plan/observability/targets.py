@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import InventoryHost, hosts
 from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host
@@ -10,6 +11,10 @@ from landbridge.plan.slurm_ports import slurm_ports
 
 #: Host of a target's `node` label is the name that Slurm and the inventory use.
 LOOPBACK = "127.0.0.1"
+#: Inventory group of the hosts whose node exporter has the metrics of another exporter.
+_GROUP_OF = {"postgresql": "mlflow", "mariadb": "slurm_database", "gateway": "site_gateway"}
+#: Exporters of databases, on the loopback of their hosts.
+DATABASES = ("postgresql", "mariadb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +41,26 @@ def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> f
     through_files = {"host"}
     if environment.link is not None:
         through_files.add("link")
+    groups = {group for host in hosts(environment) for group in host.groups}
+    through_files |= {exporter for exporter, group in _GROUP_OF.items() if group in groups}
     if burst_source(environment) is not None:
         through_files.add("burst")
     return frozenset(jobs | through_files)
+
+
+def sources_of(environment: Environment, host: InventoryHost) -> dict[str, str]:
+    """Return the URL of each server on a host's loopback whose metrics node exporter copies, by exporter."""
+    sources = {name: f"http://{loopback_address(name)}/metrics" for name in DATABASES if _GROUP_OF[name] in host.groups}
+    burst = burst_source(environment)
+    return sources | ({"burst": burst} if burst is not None and "burst" in host.groups else {})
+
+
+def loopback_address(exporter: str) -> str:
+    """Return address and port of an exporter on its host's loopback. Raises KeyError for another one."""
+    port = metrics_contract().exporters[exporter].loopback
+    if port is None:
+        raise KeyError(exporter)
+    return f"{LOOPBACK}:{port}"
 
 
 def burst_source(environment: Environment) -> str | None:

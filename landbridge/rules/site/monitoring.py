@@ -47,15 +47,20 @@ def alert_name_used(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
-    """Alerts and their messages need a monitoring host.
+    """Alerts, their messages and remote write need a monitoring host.
 
     Source: landbridge/plan/network/monitoring.py.
     """
     settings = environment.observability
-    if monitoring_host(environment) is None and (settings.alerts or settings.mail is not None):
+    fix = "name a host in onprem.services.monitoring"
+    if monitoring_host(environment) is not None:
+        return
+    if settings.alerts or settings.mail is not None:
         path: DataPath = _ALERTS if settings.alerts else ("observability", "mail")
-        fix = "name a host in onprem.services.monitoring"
         yield error(path, "the environment has no monitoring host, so these alerts are not used", fix=fix)
+    if settings.remote_write is not None:
+        message = "the environment has no monitoring host, so no metric is sent to the workspace"
+        yield error(("observability", "remote_write"), message, fix=fix)
 
 
 @rule

@@ -27,6 +27,8 @@ KNOWN = {
     "driver": str,  # driver version, other than the machine's
     "use": dict,  # GPU: utilisation in percent, memory in MiB and power in watts; [0, 0, 70] by default
     "processes": int,  # number of processes with a CUDA context
+    "replays": dict,  # GPU: repeated transfers over PCIe since the driver was loaded
+    "link_errors": dict,  # GPU: replays of its first NVLink
     "unloaded": bool,  # the driver's module is not loaded
 }
 

@@ -180,8 +180,8 @@ def expose(gpu):
                 os.mknod(device, 0o666 | 0o020000, os.makedev(_MAJOR, _MINOR_BASE + minor))
 
 
-def as_xml(gpus):
-    """Print the output of `-q -x`, with the elements about MIG and processes."""
+def as_xml(gpus, replays):
+    """Print the output of `-q -x`, with the elements about MIG, processes and PCIe replays."""
     print('<?xml version="1.0" ?>\n<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_device_v12.dtd">\n<nvidia_smi_log>\n'
           f"\t<attached_gpus>{len(gpus)}</attached_gpus>")  # fmt: skip
     for gpu in gpus:
@@ -196,6 +196,7 @@ def as_xml(gpus):
               f"\t\t<mig_mode><current_mig>{mode}</current_mig><pending_mig>{mode}</pending_mig></mig_mode>\n"
               f"\t\t<mig_devices>{devices or 'None'}</mig_devices>\n\t\t<uuid>{gpu['uuid']}</uuid>\n"
               f"\t\t<minor_number>{gpu['index']}</minor_number>\n"
+              f"\t\t<pci><replay_counter>{replays.get(str(gpu['index']), 0)}</replay_counter></pci>\n"
               f"\t\t<processes>{processes(gpu)}</processes>\n\t</gpu>")  # fmt: skip
     print("</nvidia_smi_log>")
     return 0

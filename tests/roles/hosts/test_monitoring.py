@@ -1,4 +1,4 @@
-"""Prometheus, Alertmanager and node exporter of a host: TLS with accounts, planned targets that are up, and an alert for a fault."""
+"""Prometheus, Alertmanager and exporters of a host with databases: TLS with accounts, planned targets that are up, and an alert for a fault."""
 
 import json
 from collections.abc import Iterator
@@ -31,6 +31,9 @@ ONPREM, CLOUD = IPv4Network("10.58.0.0/16"), IPv4Network("10.98.0.0/16")
 HOST, ADDRESS = "mon01", "10.58.0.17"
 SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
 PASSWORDS = {"prometheus": "lab-password-of-scrapes-0123456789", "operator": "lab-password-of-operators-0123456"}
+ROLES = ["site_tls", "node_exporter", "database_exporter", "prometheus"]
+#: The lab machine's clock and disk are those of the machine that runs the lab.
+USUAL = {"ClockNotSynchronised", "DiskFilling", "DiskFull", "GatewayMetricsAbsent"}
 #: Metrics that appear with the first event of their kind, or with a part that this host does not have.
 WITH_EVENTS = {"ALERTS", "prometheus_rule_evaluation_failures_total"}
 #: Waits until a query of Prometheus has the wanted value, or until Alertmanager has exactly the wanted alerts.
@@ -75,7 +78,7 @@ def site_environment() -> Environment:
 
 @dataclass(frozen=True)
 class Monitored:
-    """Host with the three roles."""
+    """Host with the roles and the two database servers."""
 
     lab: Layout
     folder: Path
@@ -105,13 +108,16 @@ class Monitored:
             "ansible_host": ADDRESS,
             **connection(self.lab),
             "node_exporter_seconds": 2,
+            # This host has neither MLflow nor a gateway's programs.
+            "node_exporter_probes": {},
+            "node_exporter_gateway": False,
             "node_exporter_password": PASSWORDS["prometheus"],
             "prometheus_scrape_password": PASSWORDS["prometheus"],
             "prometheus_operator_password": PASSWORDS["operator"],
             "site_tls_authority": "\n".join(certificates_in(store.read()[AUTHORITY])),
             "site_tls_store": describe_store(store),
         }
-        book = [{"hosts": HOST, "gather_facts": False, "roles": ["site_tls", "node_exporter", "prometheus"]}]
+        book = [{"hosts": HOST, "gather_facts": False, "roles": ROLES}]
         return play(self.lab, self.folder, book, {"all": {"hosts": {HOST: variables}}}, *words, timeout=600)
 
     def wait(self, url: str, wanted: Any = None, ignored: Any = ()) -> Any:
@@ -135,7 +141,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
         whole.up(lab, SITE)
         monitored = Monitored(lab, folder)
         monitored.run(
-            "mkdir -p /var/backups/landbridge-mlflow; touch /var/backups/landbridge-mlflow/mlflow-periodic-1.dump"
+            "apt-get --quiet --yes --no-install-recommends install postgresql mariadb-server; "
+            "mkdir -p /var/backups/landbridge-mlflow /var/backups/landbridge-slurm; "
+            "touch /var/backups/landbridge-slurm/slurm_acct_db-periodic-1.sql.gz; touch /var/backups/landbridge-mlflow/mlflow-periodic-1.dump"
         )
         monitored.converge().good()
         yield monitored
@@ -146,14 +154,12 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
 def test_every_planned_target_is_up_and_a_fault_raises_exactly_its_alert(host: Monitored) -> None:
     jobs = sorted(target.job for target in planned_targets(site_environment()))
     host.wait(f"https://{ADDRESS}:9090/api/v1/query?query=up", [[job, "1"] for job in jobs])
-    # The lab machine's clock and disk are those of the machine that runs the lab.
     alerts = "https://127.0.0.1:9093/api/v2/alerts"
-    usual = {"ClockNotSynchronised", "DiskFilling", "DiskFull"}
-    host.wait(alerts, [], usual)
+    host.wait(alerts, [], USUAL)
     host.run("systemd-run --quiet --unit=mlflow-broken.service false || true")
-    host.wait(alerts, ["ServiceFailed"], usual)
+    host.wait(alerts, ["ServiceFailed"], USUAL)
     host.run("systemctl reset-failed mlflow-broken.service")
-    host.wait(alerts, [], usual)
+    host.wait(alerts, [], USUAL)
 
 
 def test_metrics_need_tls_and_the_account(host: Monitored) -> None:
@@ -186,9 +192,27 @@ def test_the_host_has_the_metrics_of_the_contract(host: Monitored) -> None:
             f"https://{ADDRESS}:9090/api/v1/label/__name__/values"
         )
     )["data"]
-    for exporter in ("prometheus", "alertmanager", "host"):
-        wanted = set(contract.exporters[exporter].metrics)
-        assert wanted - WITH_EVENTS - {"landbridge_source_up"} - set(names) == set()
+    for exporter in ("prometheus", "alertmanager", "host", "postgresql", "mariadb"):
+        absent = ("landbridge_probe_", "prometheus_remote_")
+        wanted = {name for name in contract.exporters[exporter].metrics if not name.startswith(absent)}
+        assert wanted - WITH_EVENTS - set(names) == set()
+
+
+def test_a_database_that_stops_raises_its_alert_and_the_exporters_have_no_password(host: Monitored) -> None:
+    alerts = "https://127.0.0.1:9093/api/v2/alerts"
+    host.run("systemctl stop mariadb")
+    host.wait(alerts, ["MariadbDown"], USUAL)
+    host.run("systemctl start mariadb")
+    host.wait(alerts, [], USUAL)
+    passwords = "select count(*) from pg_authid where rolname = 'prometheus' and rolpassword is not null"
+    assert host.run(f'runuser -u postgres -- psql --tuples-only --no-align --command="{passwords}"') == "0"
+    for command in ("psql --command='table pg_authid' postgres", "mariadb --execute='select * from mysql.global_priv'"):
+        host.run(f"! runuser -u prometheus -- {command} 2>/dev/null")
+    listening = host.run("ss --listening --tcp --numeric --no-header | awk '{ print $4 }'").split()
+    assert {"127.0.0.1:9104", "127.0.0.1:9187"} <= set(listening)
+    assert not [
+        entry for entry in listening if entry.rpartition(":")[2] in ("9104", "9187") and "127.0.0.1" not in entry
+    ]
 
 
 def test_a_second_run_changes_nothing(host: Monitored) -> None:

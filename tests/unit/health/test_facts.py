@@ -13,7 +13,8 @@ from tests.unit.health.standins import Standins, machine
 __all__ = ["machine"]
 
 from node_health import __main__ as program
-from node_health import facts, kernel, samples
+from node_health import counters, facts, kernel, samples
+from node_health.run import Output
 
 
 @pytest.fixture
@@ -76,6 +77,40 @@ def test_each_round_adds_a_sample_of_every_gpu(node: Standins, capsys: pytest.Ca
     by_gpu = {entry["gpu"]: entry for entry in lines[1]["gpus"]}
     assert [by_gpu[3][key] for key in ("utilisation", "memory_mib", "watts")] == [97, 40_000, 655.5]
     assert [by_gpu[0][key] for key in ("utilisation", "memory_mib", "watts")] == [0, 0, 70]
+
+
+def test_counters_are_read_every_ten_minutes_and_are_among_the_facts(
+    node: Standins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = tmp_path / "infiniband/mlx5_0/ports/1/counters"
+    port.mkdir(parents=True)
+    (port / "link_downed").write_text("2\n")
+    monkeypatch.setattr(counters, "INFINIBAND", tmp_path / "infiniband")
+    node.inject(replays={"1": 7}, link_errors={"2": 4})
+    for _ in range(2):
+        program.main(["check"])
+    program.main(["facts"])
+    printed = json.loads(capsys.readouterr().out)
+    (entry,) = printed["counters"]
+    uuids = [gpu["uuid"] for gpu in printed["gpus"]]
+    assert entry["parts"][uuids[1]] == {"pcie_replay": 7, "nvlink_errors": 0}
+    assert entry["parts"][uuids[2]] == {"pcie_replay": 0, "nvlink_errors": 4}
+    assert entry["parts"]["mlx5_0/1"] == {"port_errors": 2}
+
+
+def test_the_recorded_h200_has_its_replays_and_no_nvlink(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = (Path(__file__).parent / "recorded_h200/smi-q-x.txt").read_text()
+    monkeypatch.setattr(counters, "run", lambda command: Output(0, recorded if "-q" in command else ""))
+    (value,) = counters.replays().values()
+    assert value == 1 and counters.link_errors() == {}
+
+
+def test_old_readings_are_removed_and_a_clock_that_went_back_stops_none(tmp_path: Path, node: Standins) -> None:
+    path = tmp_path / "counters.jsonl"
+    for at in (0, 599, *range(600, 40_000, 600), 100):
+        counters.append(path, at)
+    times = [entry["at"] for entry in counters.readings(path)]
+    assert len(times) == counters.KEPT and times[-1] == 100 and times[0] == 39_600 - 600 * (counters.KEPT - 2)
 
 
 def test_a_gpu_has_the_number_of_its_device_file(

@@ -19,9 +19,34 @@ from tests.unit.observability.debian_programs import debian_program
 
 CONTRACT = metrics_contract()
 #: Metrics of the node exporter that only a host with such hardware or such a service has.
-WITH_HARDWARE = re.compile("node_(infiniband|nfsd|edac|disk|network|filesystem|pressure|systemd|timex|textfile_mtime)_")
+WITH_HARDWARE = re.compile(
+    "node_(infiniband|nfs|nfsd|edac|disk|network|filesystem|pressure|systemd|timex|textfile_mtime)_"
+)
+#: /proc/net/rpc/nfs of an NFS client and /proc/net/rpc/nfsd of a server, as Linux 6.1 prints them, with smaller numbers.
+NFS_CLIENT = """net 18628 0 18628 6
+rpc 4329785 3 4338291
+proc3 22 1 4084749 29200 94754 32580 186 47747 7981 8639 0 6356 0 6962 0 7958 0 0 241 4 4 2 39
+proc4 61 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+"""
+NFS_SERVER = """rc 0 6 18622
+fh 0 0 0 0 0
+io 157286400 72864
+th 8 0 0.000 0.000 0.000 0.000 0.000 0.000 0.000 0.000 0.000 0.000
+ra 32 0 0 0 0 0 0 0 0 0 0 0
+net 18628 0 18628 6
+rpc 18628 0 0 0 0
+proc2 18 2 69 0 0 4410 0 0 0 0 0 0 0 0 0 0 0 99 2
+proc3 22 2 112 0 2719 111 0 0 0 0 0 0 0 0 0 0 0 27 216 0 2 1 0
+proc4 2 2 10853
+proc4ops 40 0 0 0 1098 2 0 0 0 0 8179 5896 0 0 0 0 5900 0 0 2 0 2 0 9609 0 2 150 1272 0 0 0 1236 0 0 0 0 3 3 0 0 0
+"""
 #: Metrics that appear with the first sample of their kind.
-WITH_EVENTS = {"prometheus_rule_evaluation_failures_total"}
+WITH_EVENTS = {
+    "prometheus_rule_evaluation_failures_total",
+    # Tested with a real destination in test_remote_write.py.
+    "prometheus_remote_storage_highest_timestamp_in_seconds",
+    "prometheus_remote_storage_queue_highest_sent_timestamp_seconds",
+}
 
 
 def types_of(text: str) -> dict[str, str]:
@@ -118,9 +143,25 @@ def test_the_node_exporter_has_its_metrics(tmp_path: Path) -> None:
     assert other == {}
 
 
+def test_the_node_exporter_has_the_metrics_of_nfs(tmp_path: Path) -> None:
+    address, counters = f"127.0.0.1:{free_port()}", tmp_path / "net/rpc"
+    counters.mkdir(parents=True)
+    (counters / "nfs").write_text(NFS_CLIENT)
+    (counters / "nfsd").write_text(NFS_SERVER)
+    collectors = ("--collector.disable-defaults", "--collector.nfs", "--collector.nfsd", f"--path.procfs={tmp_path}")
+    program = debian_program("prometheus-node-exporter", "prometheus-node-exporter")
+    with running(program, f"--web.listen-address={address}", *collectors):
+        families = types_of(page(f"http://{address}/metrics"))
+    wanted = {
+        name: fact.type for name, fact in CONTRACT.exporters["node"].metrics.items() if name.startswith("node_nfs")
+    }
+    assert wanted and wanted == {name: families.get(name) for name in wanted}
+
+
 def test_prometheus_has_its_metrics(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
-    (tmp_path / "prometheus.yml").write_text("")
+    # Remote write has metrics while a destination is configured.
+    (tmp_path / "prometheus.yml").write_text('{"remote_write": [{"url": "http://127.0.0.1:9/"}]}')
     arguments = (f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/series")
     with running(debian_program("prometheus", "prometheus"), *arguments, f"--web.listen-address={address}"):
         page(f"http://{address}/-/ready")

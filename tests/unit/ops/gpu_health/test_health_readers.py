@@ -1,5 +1,6 @@
 """Readers of recorded outputs: kernel logs, nvidia-smi -q -x, and counters."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from landbridge.catalog.hardware.gpu_health import gpu_health
 from landbridge.catalog.hardware.health_checks import health_checks
 from landbridge.ops.gpu_health.counters import CounterReading, counter_observations
 from landbridge.ops.gpu_health.kernel_log import read_log
+from landbridge.ops.gpu_health.observe import node_facts
+from landbridge.ops.gpu_health.requirement import requirement
 from landbridge.ops.gpu_health.smi_xml import SmiError, read_smi
 
 DATA = Path(__file__).with_name("data")
@@ -105,3 +108,36 @@ def test_counters_count_by_their_increase_in_an_hour() -> None:
 def test_each_kind_that_a_health_check_reports_is_one_of_its_checks() -> None:
     counters = {"nvlink_errors", "power", "pcie_replay", "port_errors"}
     assert gpu_health().kinds.keys() - counters <= health_checks().checks.keys()
+
+
+def facts_of(*readings: tuple[float, dict[str, int]], part: str = UUID) -> str:
+    """Return the output of `landbridge-node-health facts` with these readings of one part."""
+    counters = [{"at": at, "parts": {part: values}} for at, values in readings]
+    return json.dumps({"result": None, "gpus": [], "processes": 0, "booted_at": 1.0, "counters": counters})
+
+
+def test_errors_in_three_readings_of_an_hour_require_the_repair_and_fewer_do_not() -> None:
+    errors = [(600.0 * number, {"nvlink_errors": 5 * number}) for number in range(4)]
+    seen = node_facts("dgx01", facts_of(*errors)).observations
+    assert [(entry.at, entry.kind, entry.gpu) for entry in seen] == [
+        (at, "nvlink_errors", UUID) for at in (600, 1200, 1800)
+    ]
+    need = requirement(seen, gpu_health())
+    assert need is not None and (need.action, need.gpus) == ("reset", (UUID,))
+    fewer = requirement(node_facts("dgx01", facts_of(*errors[:3])).observations, gpu_health())
+    assert fewer is not None and not fewer.drains
+    # Without an increase, and after a restart of the driver.
+    assert node_facts("dgx01", facts_of((0, {"pcie_replay": 9}), (600, {"pcie_replay": 0}))).observations == ()
+
+
+def test_a_port_that_fails_again_and_again_is_no_fault_of_a_gpu() -> None:
+    failures = [(600.0 * number, {"port_errors": number}) for number in range(4)]
+    seen = node_facts("dgx01", facts_of(*failures, part="mlx5_0/1")).observations
+    need = requirement(seen, gpu_health())
+    assert need is not None and (need.action, need.gpus) == ("repair", ())
+    assert "mlx5_0/1" in need.detail
+
+
+def test_facts_of_a_program_without_counters_are_read() -> None:
+    text = json.dumps({"result": None, "gpus": [], "processes": 0, "booted_at": 1.0})
+    assert node_facts("dgx01", text).processes == 0

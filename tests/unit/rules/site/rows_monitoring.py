@@ -8,6 +8,10 @@ from tests.unit.rules.slurm.rows_existing_slurm import RUNNING
 
 HOST: DataPath = ("onprem", "services", "monitoring")
 ALERTS: DataPath = ("observability", "alerts")
+WORKSPACE = {
+    "url": "https://aps-workspaces.us-east-1.amazonaws.com/workspaces/ws-1/api/v1/remote_write",
+    "credentials_file": "/etc/landbridge/aws-credentials-prometheus",
+}
 MONITORED = {HOST: "mlops01"}
 
 
@@ -26,6 +30,7 @@ ROWS = [
     Row("alert-unknown-metric", "an alert without a metric", {**MONITORED, ALERTS: [alert(expression="vector(1)")]}, (*ALERTS, 0, "expression"), "no metric"),
     Row("alert-name-used", "an alert with the name of one of Landbridge's", {**MONITORED, ALERTS: [alert(name="NodeDown")]}, (*ALERTS, 0, "name"), "NodeDown"),
     Row("alert-without-prometheus", "alerts without a monitoring host", {ALERTS: [alert()]}, ALERTS, "not used"),
+    Row("alert-without-prometheus", "remote write without a monitoring host", {("observability", "remote_write"): WORKSPACE}, ("observability", "remote_write"), "no metric is sent"),
     Row("alerts-without-messages", "alerts that are sent to no person", MONITORED, HOST, "no message"),
     Row("monitoring-of-an-existing-slurm", "metrics of a site that others configure", {**RUNNING, HOST: "ctl01"}, HOST, "no exporters"),
     Row("unmonitored-part", "a Slurm without metrics", {**MONITORED, ("scheduler", "slurm", "version"): "24.11"}, ("scheduler", "slurm", "version"), "since 25.11"),

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from node_health import checks, cloud, facts, kernel, run, samples, slurm
+from node_health import checks, cloud, counters, facts, kernel, run, samples, slurm
 from node_health.problem import Result, is_ours, load, read, reason, write
 
 CONFIG = Path("/etc/landbridge/node-health.json")
@@ -20,6 +20,8 @@ CONFIG = Path("/etc/landbridge/node-health.json")
 STATE = Path("/run/landbridge-node-health")
 # Samples of the GPUs' use, in STATE.
 SAMPLES = "samples.jsonl"
+# Readings of error counters, in STATE.
+COUNTERS = "counters.jsonl"
 # Survives a reboot, because the drain does.
 MARK = Path("/var/lib/landbridge-node-health/drained.json")
 # Seconds. An older result is not used: the timer that should have renewed it does not run.
@@ -114,7 +116,8 @@ def main(words: list[str] | None = None) -> int:
         print(json.dumps(_shown(last), indent=1))
         return 0
     if action == "facts":
-        print(json.dumps({"result": _shown(last), **facts.facts()}, indent=1))
+        present = {**facts.facts(), "counters": counters.readings(STATE / COUNTERS)}
+        print(json.dumps({"result": _shown(last), **present}, indent=1))
         return 0
     if action == "samples":
         sys.stdout.write(samples.text(STATE / SAMPLES))
@@ -150,13 +153,14 @@ def _check_and_apply(action: str, last: Result | None) -> int:
 
 
 def _sample(config: dict[str, Any], result: Result) -> None:
-    """Add a sample of the GPUs' use, unless nvidia-smi did not answer the checks."""
+    """Add a sample of the GPUs' use, and a reading of counters, unless nvidia-smi did not answer the checks."""
     if not config["expected"].get("gpus") or any(
         problem.check in ("gpu", "driver", "stale") for problem in result.problems
     ):
         return
     try:
         samples.append(STATE / SAMPLES, samples.sample(result.at))
+        counters.append(STATE / COUNTERS, result.at)
     except (OSError, run.OutOfTimeError) as error:
         print(f"landbridge-node-health: no sample of the GPUs: {error}", file=sys.stderr)
 
