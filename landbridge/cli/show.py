@@ -23,7 +23,7 @@ GatewaySheet = Annotated[
 ]
 DashboardName = Annotated[
     str | None,
-    typer.Option("--dashboard", metavar="NAME", help="Dashboard for Grafana's import, as JSON: burst or link."),
+    typer.Option("--dashboard", metavar="NAME", help="Dashboard for Grafana's import, as JSON, such as overview."),
 ]
 Form = Annotated[Format, typer.Option("--format", help="Output format of --gateway-sheet: text, or json.")]
 Ports = Annotated[bool, typer.Option("--ports", help="Open ports between hosts, from the firewall rules.")]
@@ -116,13 +116,14 @@ def show(
 
 def _dashboard(name: str) -> None:
     """Print a dashboard, which is the same for every environment. Raises a usage error for an unknown name."""
+    from landbridge.catalog.observability.dashboards import dashboards
     from landbridge.cli.common import print_json
-    from landbridge.report.dashboards.dashboards import DASHBOARDS
     from landbridge.report.dashboards.grafana import grafana_json
 
-    if name not in DASHBOARDS:
-        raise typer.BadParameter(f"{name} is none of {', '.join(DASHBOARDS)}", param_hint="--dashboard")
-    print_json(grafana_json(DASHBOARDS[name]))
+    known = dashboards()
+    if name not in known:
+        raise typer.BadParameter(f"{name} is none of {', '.join(known)}", param_hint="--dashboard")
+    print_json(grafana_json(name, known[name]))
 
 
 def _gateway_sheet(environment: "Environment", form: Format) -> None:

@@ -1,6 +1,7 @@
 """Command `landbridge status`: the state of a running environment in one page, and what an operator has to do."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +32,12 @@ Save = Annotated[Path | None, typer.Option("--save", help="Save the facts of the
 Facts = Annotated[
     Path | None, typer.Option("--facts", help="Judge the facts that --save wrote to this file; connect to no host.")
 ]
+Watch = Annotated[
+    float | None,
+    typer.Option(
+        "--watch", min=1, metavar="SECONDS", help="Show the state again after this many seconds, until Ctrl-C."
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -44,6 +51,7 @@ def status(
     limit: Limit = None,
     save: Save = None,
     facts: Facts = None,
+    watch: Watch = None,
     form: Form = Format.TEXT,
 ) -> None:
     """Show the state of an environment and an operator's tasks.
@@ -52,6 +60,8 @@ def status(
     gateways are read at the same time, over ssh or, on the host itself, without it; nothing is changed. A fact that a host does
     not give in time is `not read`. Exit status: 0 nothing to do, 1 something to do or a fact not read, 2 no host could be read.
 
+    --watch repeats it until Ctrl-C, and then has the exit status of the last report.
+
     Example: landbridge status -s acme
     """
     loaded = load(stack, file)
@@ -59,16 +69,36 @@ def status(
     if environment is None:
         print_findings(loaded.findings)
         raise typer.Exit(exit_code(loaded.findings))
+    if watch is not None and form is Format.JSON:
+        raise typer.BadParameter("it is for text only", param_hint="--watch")
+    report = _show(environment, limit, save, facts, form)
+    with suppress(KeyboardInterrupt):
+        while watch is not None:
+            time.sleep(watch)
+            report = _show(environment, limit, save, facts, form, clear=True)
+    raise typer.Exit(report.exit_status)
+
+
+def _show(
+    environment: "Environment",
+    limit: float | None,
+    save: Path | None,
+    recorded: Path | None,
+    form: Format,
+    *,
+    clear: bool = False,
+) -> "StatusReport":
+    """Read the facts, judge them, and print the report; `clear` empties a terminal before it."""
     from landbridge.ops.status.judge import judge
 
     started = time.time()
-    collected, at = _collected(environment, limit, save, facts)
+    collected, at = _collected(environment, limit, save, recorded)
     report = judge(environment, collected, at)
     if form is Format.JSON:
         print_json(report.to_dict())
     else:
-        _print(report, len(collected), time.time() - started)
-    raise typer.Exit(report.exit_status)
+        _print(report, len(collected), time.time() - started, clear=clear)
+    return report
 
 
 def _collected(
@@ -93,11 +123,13 @@ def _collected(
     return every, time.time()
 
 
-def _print(report: "StatusReport", hosts: int, seconds: float) -> None:
+def _print(report: "StatusReport", hosts: int, seconds: float, *, clear: bool) -> None:
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False, soft_wrap=True)
+    if clear:
+        console.clear()
     styles = {"ok": "green", "attention": "bold yellow", "not read": "bold red"}
     console.print(f"{report.environment} at {report.at}: {report.read} of {hosts} hosts read in {seconds:.1f} s")
     area = ""

@@ -18,6 +18,8 @@ from landbridge.trace.columns import gpus_of_tres
 ALLOCATION_FIELDS = (
     "JobIDRaw", "JobID", "User", "Account", "Partition", "State", "Start", "End", "NodeList", "AllocTRES",
 )  # fmt: skip
+#: Field that waits need; the output of another program may be without it.
+SUBMIT_FIELD = "Submit"
 #: Fields of `sacctmgr show event format=`, with the headings that it prints.
 EVENT_FIELDS = ("NodeName", "TimeStart", "TimeEnd", "State")
 _ABSENT = frozenset({"", "none", "unknown", "n/a", "none assigned"})
@@ -30,7 +32,7 @@ class Allocation:
     """Allocation of nodes to a job: one run of it, in whole seconds since 1970. `end` is None while it runs.
 
     `job` is Slurm's number of the job, `name` its id as users write it, such as `12_3` of an array. A job that is requeued
-    has several allocations. `state` is its first word.
+    has several allocations. `state` is its first word. `submit` is None in an output without the column.
     """
 
     job: int
@@ -44,6 +46,7 @@ class Allocation:
     nodes: tuple[str, ...]
     gpus: int
     cpus: int
+    submit: int | None = None
 
     def seconds(self, start: int, end: int) -> int:
         """Return the seconds of the allocation between two times."""
@@ -140,6 +143,7 @@ def _allocation(row: dict[str, str]) -> Allocation | None:
         nodes=tuple(hostlist.expand(row["NodeList"])),
         gpus=gpus_of_tres(row["AllocTRES"])[0],
         cpus=int(cpus[1]) if cpus else 0,
+        submit=_time(row.get(SUBMIT_FIELD, "")),
     )
 
 

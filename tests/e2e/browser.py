@@ -19,14 +19,18 @@ HEIGHT = 900
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Start Chromium without network access for pages; skip the test, with the reason, if it cannot be installed."""
+    """Start Chromium; pages reach the loopback only; skip the test, with the reason, if it cannot be installed."""
     try:
         install(wanted=[CHROMIUM])
     except LabError as error:
         pytest.skip(f"needs Chromium: {error}")
     program = find_program(CHROMIUM.program)
     # Chromium refuses its own sandbox for root; the pages are our own.
-    options = ["--no-sandbox", "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    options = [
+        "--no-sandbox",
+        "--disable-background-networking",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=options)
         yield browser
@@ -34,12 +38,14 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, path: Path, width: int, theme: str = "light", media: str = "screen") -> Iterator[Page]:
-    """Open a file at a width of the window, in a colour scheme and a medium (`screen` or `print`)."""
-    context = browser.new_context(viewport={"width": width, "height": HEIGHT}, offline=True)
+def opened(
+    browser: Browser, path: Path | str, width: int, theme: str = "light", media: str = "screen"
+) -> Iterator[Page]:
+    """Open a file, or a URL of the loopback, at a width of the window, in a colour scheme and a medium (`screen` or `print`)."""
+    context = browser.new_context(viewport={"width": width, "height": HEIGHT}, offline=isinstance(path, Path))
     page = context.new_page()
     page.emulate_media(color_scheme=theme, media=media)  # type: ignore[arg-type]
-    page.goto(path.as_uri())
+    page.goto(path.as_uri() if isinstance(path, Path) else path)
     yield page
     context.close()
 

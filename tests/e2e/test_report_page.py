@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from landbridge.cli.main import build
 from tests.e2e.browser import WIDTHS, chromium, opened, violations
 from tests.unit.core.samples import ROOT
+from tests.unit.economics.job_costs import recorded
 from tests.unit.simulation.queues import TRACE
 
 
@@ -39,6 +40,21 @@ def test_the_page_fits_its_window_and_passes_axe(browser: Browser, report: Path,
         hidden = page.locator("section >> visible=false").count()
         assert hidden == 0 and page.locator("section").count() >= 5
         page.screenshot(path=report.with_name(f"report-{width}-{theme}.png"), full_page=True)
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (820, "light"), (1280, "light")])
+def test_the_page_of_a_user_fits_its_window_and_passes_axe(
+    browser: Browser, tmp_path: Path, width: int, theme: str
+) -> None:
+    out = tmp_path / "user.html"
+    words = ["cost", "user", "bob", "--month", recorded.MONTH, *recorded.write(tmp_path), "--page", str(out)]
+    done = CliRunner().invoke(build(), words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    with opened(browser, out, width, theme) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page scrolls sideways"
+        assert violations(page) == []
+        assert page.locator("section h2").all_inner_texts() == ["Cost", "GPUs", "Jobs"]
+        page.screenshot(path=tmp_path / f"user-{width}-{theme}.png", full_page=True)
 
 
 def test_the_dark_page_is_dark(browser: Browser, report: Path) -> None:

@@ -1,7 +1,6 @@
 """Commands `landbridge cost job`, `user`, `account` and `month`: what jobs have cost, with idle and lost time."""
 
 import csv
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ import typer
 
 from landbridge.cli.common import File, Stack, exit_code, print_findings, print_json, require
 from landbridge.cli.cost.job_records import Events, Grid, Journal, Ledger, Sacct, Statistics, read_records
+from landbridge.cli.cost.statement_files import write_metrics_file, write_page
 
 if TYPE_CHECKING:
     from landbridge.economics.job_costs.lines import LineKey, MonthStatement
@@ -37,6 +37,12 @@ Form = Annotated[
 ]
 Month = Annotated[
     str | None, typer.Option("--month", metavar="YYYY-MM", help="Month in UTC; default: the present one.")
+]
+MetricsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--metrics", metavar="FILE", help="Write waits, recoveries and GPU time for node exporter's text files."
+    ),
 ]
 Page = Annotated[Path | None, typer.Option("--page", metavar="FILE", help="Write the statement as an HTML page too.")]
 
@@ -90,14 +96,21 @@ def user(
     ledger: Ledger = None,
     grid: Grid = None,
     form: Form = StatementFormat.TEXT,
+    page: Page = None,
 ) -> None:
-    """Show what the jobs of a user have cost in a month. Example: landbridge cost user ann -s hybrid --month 2026-11"""
+    """Show what the jobs of a user have cost in a month.
+
+    The page of --page has this user's lines only, and its file is readable by its owner alone. On a login host, Slurm gives a
+    user the jobs that PrivateData allows: their own.
+
+    Example: landbridge cost user ann -s hybrid --month 2026-11
+    """
     from landbridge.economics.job_costs.sums import of_user
 
     environment = require(stack, file)
     chosen_month = _month(month)
     records = read_records(environment, sacct, events, journal, statistics, ledger, grid, f"{chosen_month}-01")
-    _show(environment, records, [chosen_month], of_user(name), form, f"user {name}")
+    _show(environment, records, [chosen_month], of_user(name), form, f"user {name}", page, name)
 
 
 def account(
@@ -139,6 +152,7 @@ def month(
     grid: Grid = None,
     form: Form = StatementFormat.TEXT,
     page: Page = None,
+    metrics: MetricsFile = None,
 ) -> None:
     """Show the bill of a month by jobs, idle and lost time.
 
@@ -148,6 +162,8 @@ def month(
     environment = require(stack, file)
     chosen_month = _month(name)
     records = read_records(environment, sacct, events, journal, statistics, ledger, grid, f"{chosen_month}-01")
+    if metrics is not None:
+        write_metrics_file(environment, records, chosen_month, metrics)
     _show(environment, records, [chosen_month], lambda _: True, form, "all", page)
 
 
@@ -170,6 +186,7 @@ def _show(
     form: StatementFormat,
     subject: str,
     page: Path | None = None,
+    user: str | None = None,
 ) -> None:
     from landbridge.economics.job_costs.statement import statement
 
@@ -179,7 +196,7 @@ def _show(
     findings = tuple(dict.fromkeys(finding for each in chosen_statements for finding in each.findings))
     print_findings(findings)
     if page is not None:
-        _write_page(environment, chosen_statements[0], page)
+        write_page(environment, records, chosen_statements[0], page, user)
     match form:
         case StatementFormat.JSON:
             print_json(_as_data(environment, subject, chosen_statements))
@@ -192,19 +209,6 @@ def _show(
         case _:
             _text(environment, subject, chosen_statements)
     raise typer.Exit(exit_code(findings))
-
-
-def _write_page(environment: "Environment", statement: "MonthStatement", page: Path) -> None:
-    from landbridge.report.content import Report
-    from landbridge.report.page import html
-    from landbridge.report.showback import showback
-    from landbridge.timestamps import day_of
-
-    report = Report(environment.name, day_of(time.time()), showback(statement))
-    new = page.with_name(f".{page.name}.{os.getpid()}")
-    new.write_text(html(report), encoding="utf-8")
-    new.replace(page)
-    typer.echo(f"wrote {page}", err=True)
 
 
 def _as_data(environment: "Environment", subject: str, chosen_statements: "Sequence[MonthStatement]") -> dict[str, Any]:

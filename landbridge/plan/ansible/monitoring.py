@@ -10,6 +10,7 @@ from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.monitoring import exporter_port, monitoring_host
 from landbridge.plan.observability.alerts import alert_groups
+from landbridge.plan.observability.pages import dashboard_pages
 from landbridge.plan.observability.remote_write import remote_write_variables
 from landbridge.plan.observability.scrapes import (
     OPERATOR_ACCOUNT,
@@ -60,6 +61,7 @@ def monitoring_variables(environment: Environment) -> Variables:
         "prometheus_settings": prometheus_settings(environment, gpu_hosts, AUTHORITY_FILE),
         "prometheus_targets": target_files(environment, gpu_hosts),
         "prometheus_rules": alert_groups(environment, gpu_hosts),
+        "prometheus_pages": dashboard_pages(environment, gpu_hosts),
         "prometheus_alertmanager_settings": alertmanager_settings(environment),
         "prometheus_certificate": HOST_FILE,
         "prometheus_authority": AUTHORITY_FILE,

@@ -4,13 +4,17 @@ from collections.abc import Collection
 from typing import Any
 
 from landbridge.catalog.observability.alerts import alert_rules, runbook_of
-from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
+from landbridge.plan.observability.objectives import OBJECTIVES, exporters_of, planned_objectives, recording_rules
 from landbridge.plan.observability.targets import planned_exporters
 
 
 def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[str, Any]:
-    """Return the file of alert rules. Messages have no templates: the labels of an alert name the host and the part."""
+    """Return the file of rules: recorded series of the objectives, and alerts.
+
+    Messages have no templates: the labels of an alert name the host and the part.
+    """
     names = planned_alerts(environment, gpu_hosts)
     landbridge_rules = [
         _rule(name, rule.expression, rule.minutes, rule.severity, rule.owner, rule.summary, runbook_of(name))
@@ -21,22 +25,25 @@ def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[s
         _rule(alert.name, alert.expression, alert.minutes, alert.severity, alert.owner, alert.summary, alert.runbook)
         for alert in environment.observability.alerts
     ]
-    groups = [{"name": "landbridge", "rules": landbridge_rules}, {"name": "site", "rules": site_rules}]
+    groups = [
+        {"name": "objectives", "interval": "1m", "rules": recording_rules(planned_exporters(environment, gpu_hosts))},
+        {"name": "landbridge", "rules": landbridge_rules},
+        {"name": "site", "rules": site_rules},
+    ]
     return {"groups": [group for group in groups if group["rules"]]}
 
 
 def planned_alerts(environment: Environment, gpu_hosts: Collection[str]) -> tuple[str, ...]:
     """Return the names of the catalogue's alerts for which every exporter is planned."""
-    contract, exporters = metrics_contract(), planned_exporters(environment, gpu_hosts)
-    return tuple(
-        name for name, rule in alert_rules().items() if _needed(rule.expression, contract.exporter_of) <= exporters
-    )
+    exporters = set(planned_exporters(environment, gpu_hosts))
+    if planned_objectives(exporters):
+        exporters.add(OBJECTIVES)
+    return tuple(name for name, rule in alert_rules().items() if _needed(rule.expression) <= exporters)
 
 
-def _needed(expression: str, exporter_of: Any) -> set[str]:
+def _needed(expression: str) -> set[str]:
     """Return the exporters of an expression. `up` is of every job: the job that it names is needed."""
-    needed = {str(exporter_of(metric)) for metric in metrics_in(expression)}
-    return needed | {job for job in metrics_contract().exporters if f'job="{job}"' in expression}
+    return exporters_of(expression) | {job for job in metrics_contract().exporters if f'job="{job}"' in expression}
 
 
 def _rule(

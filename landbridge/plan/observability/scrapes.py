@@ -18,7 +18,7 @@ _SLURM_PATHS = ("jobs", "nodes", "partitions", "scheduler")
 #: Most samples of one target: a node with 8 GPUs has about 2,500. More are refused, so that no target fills the memory.
 _SAMPLES = {"node": 10_000, "dcgm": 5_000, "slurm": 200_000, "prometheus": 10_000, "alertmanager": 5_000}
 #: Exporters whose metrics are in text files of node exporter.
-_THROUGH_NODE = ("host", "burst", "link", "gateway", "postgresql", "mariadb")
+_THROUGH_NODE = ("host", "burst", "link", "gateway", "postgresql", "mariadb", "jobs")
 #: Modes of processors that are dropped: each one is a series for each of a node's processors.
 _MODES = (
     {

@@ -38,7 +38,7 @@ def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> f
     jobs = {target.job for target in metrics_targets(environment, gpu_hosts)}
     if not jobs:
         return frozenset()
-    through_files = {"host"}
+    through_files = {"host", "jobs"}
     if environment.link is not None:
         through_files.add("link")
     groups = {group for host in hosts(environment) for group in host.groups}

@@ -1,1 +1,1 @@
-"""Dashboards of Grafana from a typed description: JSON to import, with the same queries as any Prometheus answers."""
+"""Dashboards as JSON for the import of Grafana, with the same queries as the pages of the site's Prometheus."""

@@ -8,6 +8,7 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.observability.gaps import unmonitored
+from landbridge.plan.observability.objectives import RECORDED
 from landbridge.rules.registry import rule
 
 _MONITORING: DataPath = ("onprem", "services", "monitoring")
@@ -21,10 +22,10 @@ def alert_unknown_metric(environment: Environment) -> Iterator[Finding]:
     Source: landbridge/catalog/metrics.yaml.
     """
     contract = metrics_contract()
-    known_names = [name for exporter in contract.exporters.values() for name in exporter.metrics]
+    known_names = [*RECORDED, *(name for exporter in contract.exporters.values() for name in exporter.metrics)]
     for number, alert in enumerate(environment.observability.alerts):
         path: DataPath = (*_ALERTS, number, "expression")
-        for name in contract.missing(alert.expression):
+        for name in contract.missing(alert.expression, frozenset(RECORDED)):
             yield error(path, f"no exporter has the metric {name}", fix=did_you_mean(name, known_names))
         if not metrics_in(alert.expression):
             yield error(path, "the expression has no metric", fix="write a PromQL expression with a metric")

@@ -1,48 +1,32 @@
-"""Dashboards of Landbridge's own metrics: each expression is parsed by the real promtool, and each metric exists in the code."""
+"""Dashboards: each expression uses the contract and is parsed by the real promtool, and Grafana's JSON has a place for each panel."""
 
 import json
-import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from landbridge.burst.daemon.metrics import GAUGES, PREFIX, Metrics
-from landbridge.ops.netcheck.metrics import metrics_text
-from landbridge.report.dashboards.dashboards import DASHBOARDS
+from landbridge.catalog.observability.dashboards import dashboards
+from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
+from landbridge.plan.observability.objectives import RECORDED
+from landbridge.plan.observability.pages import dashboard_pages
 from landbridge.report.dashboards.grafana import grafana_json
-from tests.unit.core.samples import ROOT
+from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program
-from tests.unit.ops.netcheck import records
 
-METRIC = re.compile(r"landbridge_\w+")
-EXPRESSIONS = [
-    query.expression
-    for dashboard in DASHBOARDS.values()
-    for row in dashboard.rows
-    for panel in row
-    for query in panel.queries
-]
+MONITORING = ("onprem", "services", "monitoring")
+VERSION = ("scheduler", "slurm", "version")
+EXPRESSIONS = [expression for dashboard in dashboards().values() for expression in dashboard.expressions]
 
 
-def metrics_of_the_code() -> set[str]:
-    """Return the names that the burst daemon and netcheck really write, with the suffixes of counters and histograms."""
-    burst = Metrics()
-    burst.passed(1.0, 0.0, acting=True)
-    types = re.findall(r"^# TYPE (\S+) (\w+)", burst.text, re.MULTILINE)
-    names = {f"{PREFIX}{name}" for name in GAUGES} | {f"{name}_total" for name, kind in types if kind == "counter"}
-    names |= {f"{name}_{part}" for name, kind in types if kind == "histogram" for part in ("bucket", "sum", "count")}
-    expected = records.expectations()
-    every = records.healthy(expected)
-    text = metrics_text(records.report(expected, every), tuple(every.values()), 0.0)
-    return names | set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
-
-
-def test_every_metric_of_a_dashboard_exists() -> None:
-    used = {name for expression in EXPRESSIONS for name in METRIC.findall(expression)}
-    assert used and used <= metrics_of_the_code()
+def test_every_metric_of_a_dashboard_is_in_the_contract() -> None:
+    contract = metrics_contract()
+    assert [text for text in EXPRESSIONS if contract.missing(text, frozenset(RECORDED)) or not metrics_in(text)] == []
+    assert contract.missing("sum(slurm_jobs_invented)", frozenset(RECORDED)) == ["slurm_jobs_invented"]
 
 
 def test_promtool_parses_every_expression_and_refuses_a_wrong_one(tmp_path: Path) -> None:
@@ -57,12 +41,9 @@ def test_promtool_parses_every_expression_and_refuses_a_wrong_one(tmp_path: Path
     assert check([*EXPRESSIONS, "sum by (pool (landbridge_burst_instances)"]).returncode != 0
 
 
-@pytest.mark.parametrize("name", DASHBOARDS)
+@pytest.mark.parametrize("name", dashboards())
 def test_panels_do_not_overlap_and_have_the_data_source_of_the_import(name: str) -> None:
-    line = [sys.executable, "-m", "landbridge.cli.main", "show", "--dashboard", name]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
-    document: dict[str, Any] = json.loads(done.stdout)
-    assert document == json.loads(json.dumps(grafana_json(DASHBOARDS[name])))
+    document: dict[str, Any] = grafana_json(name, dashboards()[name])
     assert document["uid"] == f"landbridge-{name}" and document["__inputs"][0]["name"] == "DS_PROMETHEUS"
     cells = [
         (column, line)
@@ -72,6 +53,35 @@ def test_panels_do_not_overlap_and_have_the_data_source_of_the_import(name: str)
     ]
     assert len(cells) == len(set(cells)) and max(column for column, _ in cells) < 24
     assert len({panel["id"] for panel in document["panels"]}) == len(document["panels"])
-    assert all(
-        target["datasource"]["uid"] == "${DS_PROMETHEUS}" for panel in document["panels"] for target in panel["targets"]
-    )
+    assert len({panel["title"] for panel in document["panels"]}) == len(document["panels"])
+    targets = [target for panel in document["panels"] for target in panel["targets"]]
+    assert all(target["datasource"]["uid"] == "${DS_PROMETHEUS}" for target in targets)
+    assert all("{{" in target["legendFormat"] or "{" not in target["legendFormat"] for target in targets)
+
+
+def test_titles_and_uids_of_dashboards_are_unique() -> None:
+    documents = [grafana_json(name, dashboard) for name, dashboard in dashboards().items()]
+    for key in ("uid", "title"):
+        assert [text for text, number in Counter(document[key] for document in documents).items() if number > 1] == []
+
+
+def test_the_command_prints_the_document_and_refuses_an_unknown_name() -> None:
+    def show(name: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "landbridge.cli.main", "show", "--dashboard", name]
+        return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+    assert json.loads(show("burst").stdout) == json.loads(json.dumps(grafana_json("burst", dashboards()["burst"])))
+    assert show("bursts").returncode == 2
+
+
+def test_a_page_has_the_panels_whose_exporters_are_planned() -> None:
+    site = environment({MONITORING: "mlops01", VERSION: "26.05"})
+    pages = dashboard_pages(site, gpu_metrics_hosts(site))
+    assert list(pages) == list(dashboards())
+    shown = sum(len(row) for page in pages.values() for row in page["rows"])
+    assert shown == sum(len(row) for dashboard in dashboards().values() for row in dashboard.rows)
+    old = environment({MONITORING: "mlops01", VERSION: "24.11"})
+    without_gpus = dashboard_pages(old, ())
+    assert "gpu" not in without_gpus and "burst" in without_gpus
+    assert "slurm_jobs" not in json.dumps(without_gpus)
+    assert dashboard_pages(environment(), ()) == {}

@@ -3,14 +3,23 @@
 import csv
 import io
 import json
+import re
+import subprocess
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.cli.main import build
+from landbridge.economics.job_costs.job_metrics import job_metrics, recoveries, waits
+from landbridge.economics.job_costs.lines import MonthBill, MonthStatement
+from landbridge.timestamps import month_start
+from landbridge.trace.allocations import ALLOCATION_FIELDS, SUBMIT_FIELD, allocations_of
 from tests.unit.economics.job_costs import recorded
+from tests.unit.observability.debian_programs import debian_program
 from tests.unit.report.test_page import tree
 
 
@@ -167,6 +176,68 @@ def test_the_page_has_tables_that_add_up_to_the_bill(options: list[str], tmp_pat
         amounts = [Decimal(row[-1].replace(",", "")) for row in rows[1:]]
         assert sum(amounts[:-1]) == amounts[-1]
         assert table.find("caption") is not None and all(th.get("scope") for th in table.iter("th"))
+
+
+def test_the_page_of_a_user_has_no_line_of_others_and_is_readable_by_its_owner_alone(
+    options: list[str], tmp_path: Path
+) -> None:
+    every = lines(options, "month", recorded.MONTH)
+    users = sorted({line["user"] for line in every if line["user"]})
+    assert len(users) > 1
+    for user in users:
+        page = tmp_path / f"{user}.html"
+        code, out, err = command("user", user, "--month", recorded.MONTH, *options, "--page", str(page))
+        assert code == 0, err
+        assert page.stat().st_mode & 0o777 == 0o600
+        text = page.read_text()
+        others = {other for other in users if other != user}
+        assert user in text and not [other for other in others if other in text]
+        tables = list(tree(text).iter("table"))
+        jobs = {line["name"] for line in every if line["user"] == user and line["job"]}
+        shown = {row[0].text for row in tables[2].iter("tr")} - {"job"}
+        assert shown == jobs
+        totals = ["".join(row.itertext()) for row in tables[0].iter("tr") if row.get("class") == "total"]
+        assert len(totals) == 1 and totals[0].endswith(out.splitlines()[-1].split()[-2])
+
+
+def test_the_metrics_have_the_gpu_time_of_ended_jobs_and_are_accepted_by_promtool(
+    options: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "jobs.prom"
+    code, _, err = command("month", recorded.MONTH, *options, "--metrics", str(file))
+    assert code == 0, err
+    text = file.read_text()
+    pattern = r'^landbridge_jobs_gpu_seconds_total\{resource="([^"]+)",use="([^"]+)"\} (\S+)$'
+    written = {(resource, use): float(seconds) for resource, use, seconds in re.findall(pattern, text, re.MULTILINE)}
+    hours: Counter[tuple[str, str]] = Counter()
+    for line in lines(options, "month", recorded.MONTH):
+        if line["gpu_hours"] and line["use"] != "running":
+            hours[line["resource"], line["use"]] += line["gpu_hours"]
+    assert written == pytest.approx({key: value * 3600 for key, value in hours.items()})
+    names = set(re.findall(r"^(landbridge_\w+)", text, re.MULTILINE))
+    assert names <= set(metrics_contract().exporters["jobs"].metrics)
+    line = [debian_program("prometheus", "promtool"), "check", "metrics"]
+    done = subprocess.run(line, input=text, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_waits_and_recoveries_are_those_of_accounting() -> None:
+    header = "|".join((*ALLOCATION_FIELDS, SUBMIT_FIELD))
+    rows = [
+        "1|1|ann|vision|p5|NODE_FAIL|2026-10-10T00:10:00|2026-10-10T01:00:00|p5-1|cpu=8,gres/gpu=4,node=1|2026-10-10T00:00:00",
+        "1|1|ann|vision|p5|COMPLETED|2026-10-10T01:20:00|2026-10-10T02:00:00|p5-2|cpu=8,gres/gpu=4,node=1|2026-10-10T01:00:00",
+        "2|2|bob|vision|p5|FAILED|2026-10-10T03:00:00|2026-10-10T04:00:00|p5-1|cpu=8,gres/gpu=4,node=1|2026-10-10T03:00:00",
+        "2|2|bob|vision|p5|COMPLETED|2026-10-10T05:00:00|2026-10-10T06:00:00|p5-1|cpu=8,gres/gpu=4,node=1|2026-10-10T04:00:00",
+    ]
+    runs, findings = allocations_of("\n".join([header, *rows, ""]))
+    assert findings == () and waits(runs) == {"p5": [600, 1200, 0, 3600]}
+    start, end = month_start("2026-10"), month_start("2026-11")
+    assert list(recoveries(runs, start, end)) == [1200] and list(recoveries(runs, end, end + 1)) == []
+    empty = MonthStatement("2026-10", int(end), (), MonthBill())
+    text = job_metrics(empty, runs, (900, 3600), 1.0)
+    assert 'wait_seconds_bucket{partition="p5",le="900"} 2' in text
+    assert 'wait_seconds_bucket{partition="p5",le="+Inf"} 4' in text
+    assert 'recovery_seconds_bucket{le="900"} 0' in text and "recovery_seconds_sum 1200" in text
 
 
 def test_slurm_on_this_host_gives_the_same_statement(

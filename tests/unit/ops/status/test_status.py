@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -149,10 +151,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+STATUS = (sys.executable, "-m", "landbridge.cli.main", "status", "-s", "test")
+
+
+def command_variables(folder: Path) -> dict[str, str]:
+    return {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT)}
+
+
 def status(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "landbridge.cli.main", "status", "-s", "test", *words]
-    variables = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(line, cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False)
+    variables = command_variables(folder)
+    return subprocess.run(
+        [*STATUS, *words], cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_the_command_judges_saved_facts_in_both_formats(folder: Path) -> None:
@@ -166,6 +176,34 @@ def test_the_command_judges_saved_facts_in_both_formats(folder: Path) -> None:
     assert set(report["tasks"][0]) == {"rank", "message", "command"}
     done = status(folder, "--facts", "absent.json")
     assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+def test_watch_reads_the_facts_again_until_it_is_interrupted(folder: Path) -> None:
+    write_facts(folder / "facts.json", records.expectations(), facts({"ctl01": {"nodes": json.dumps(NODES)}}))
+    words = [*STATUS, "--facts", "facts.json", "--watch", "1"]
+    variables = {**command_variables(folder), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True, env=variables) as process:
+        assert process.stdout is not None
+        first = read_until(process.stdout, "to do, in this order:")
+        write_facts(folder / "facts.json", records.expectations(), facts())
+        second = read_until(process.stdout, "nothing needs an operator")
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+    assert "dgx02" in first and "dgx02" not in second.rpartition(" hosts read in ")[2]
+    # The exit status is that of the last report, which has no task.
+    assert process.returncode == 0
+    assert status(folder, "--facts", "facts.json", "--watch", "1", "--format", "json").returncode == 2
+
+
+def read_until(stream: IO[str], words: str) -> str:
+    """Return the lines of a stream up to the one with these words."""
+    read = ""
+    for line in stream:
+        read += line
+        if words in line:
+            break
+    assert words in read, read
+    return read
 
 
 def test_waits_are_shown_in_two_units() -> None:

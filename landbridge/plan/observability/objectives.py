@@ -1,0 +1,72 @@
+"""Recording rules of service level objectives: the share of errors by window, the error budget, and its rest. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.catalog.observability.objectives import WINDOW, ServiceObjective, service_objectives
+
+#: Windows of every objective, and those of objectives with `available`, which have a value at each moment.
+WINDOWS, SHORT_WINDOWS = ("6h", "3d", "28d"), ("5m", "30m", "1h")
+#: Window for which the error budget is counted.
+BUDGET_WINDOW = "28d"
+_PREFIX = "landbridge:objective_"
+BUDGET, LEFT, AVAILABLE = f"{_PREFIX}budget:ratio", f"{_PREFIX}budget_left:ratio", f"{_PREFIX}available:ratio"
+#: Series that recording rules make, with their labels.
+RECORDED: Mapping[str, frozenset[str]] = {
+    name: frozenset({"objective"})
+    for name in (BUDGET, LEFT, AVAILABLE, *(f"{_PREFIX}errors:ratio_{window}" for window in (*SHORT_WINDOWS, *WINDOWS)))
+}
+#: Name of the recorded series among exporters.
+OBJECTIVES = "objectives"
+
+
+def planned_objectives(exporters: Collection[str]) -> dict[str, ServiceObjective]:
+    """Return the objectives for which every exporter of their metrics is planned."""
+    exporter_of = metrics_contract().exporter_of
+    return {
+        name: objective
+        for name, objective in service_objectives().objectives.items()
+        if {exporter_of(metric) for text in objective.expressions for metric in metrics_in(text)} <= set(exporters)
+    }
+
+
+def exporters_of(expression: str) -> set[str]:
+    """Return the exporters of an expression's metrics; recorded series are those of `objectives`."""
+    exporter_of = metrics_contract().exporter_of
+    return {OBJECTIVES if name in RECORDED else str(exporter_of(name)) for name in metrics_in(expression)}
+
+
+def recording_rules(exporters: Collection[str]) -> list[dict[str, Any]]:
+    """Return the recording rules, in the order in which one needs another."""
+    return [rule for name, objective in planned_objectives(exporters).items() for rule in _rules(name, objective)]
+
+
+def _rules(name: str, objective: ServiceObjective) -> Iterator[dict[str, Any]]:
+    yield _rule(BUDGET, f"vector({1 - objective.target:.6g})", name)
+    if objective.available is not None:
+        yield _rule(AVAILABLE, objective.available, name)
+    for window in (*(SHORT_WINDOWS if objective.available is not None else ()), *WINDOWS):
+        yield _rule(_errors(window), _error_ratio(name, objective, window), name)
+    yield _rule(
+        LEFT,
+        f'1 - {_errors(BUDGET_WINDOW)}{{objective="{name}"}} / {BUDGET}{{objective="{name}"}}',
+        name,
+    )
+
+
+def _error_ratio(name: str, objective: ServiceObjective, window: str) -> str:
+    """Return the share of bad time or events; without an event there is no series."""
+    if objective.available is not None:
+        return f'1 - avg_over_time({AVAILABLE}{{objective="{name}"}}[{window}])'
+    good, total = (str(text).replace(WINDOW, window) for text in (objective.good, objective.total))
+    # A good event may fall into the window whose cause is before it, so that there can be more of them than of all events.
+    return f"clamp_min(1 - (({good}) or vector(0)) / (({total}) > 0), 0)"
+
+
+def _errors(window: str) -> str:
+    return f"{_PREFIX}errors:ratio_{window}"
+
+
+def _rule(record: str, expression: str, objective: str) -> dict[str, Any]:
+    return {"record": record, "expr": expression, "labels": {"objective": objective}}
