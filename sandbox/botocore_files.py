@@ -19,7 +19,8 @@ def share() -> None:
     read = cache(lambda kind, path: load(kind(), path))
 
     def load_file(loader: JSONFileLoader, file_path: str) -> Any:
-        return read(type(loader), file_path)
+        kind: Any = type(loader)
+        return read(kind, file_path)
 
     load_file.is_shared = True  # type: ignore[attr-defined]
-    JSONFileLoader.load_file = load_file  # type: ignore[method-assign]
+    JSONFileLoader.load_file = load_file  # type: ignore[method-assign,assignment]
