@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from landbridge.burst.model import CloudInstance, Down, PowerDown, SlurmNode, TerminationRefusal
-from tests.unit.burst.reconcile.test_instance_status import POLICY, READ, RETIREMENT, decided, known
+from tests.unit.burst.reconcile.instances.test_instance_status import POLICY, READ, RETIREMENT, decided, known
 from tests.unit.burst.situations import (
     BUSY,
     IDLE,

@@ -11,7 +11,7 @@ from landbridge.burst.model.charges import add_up
 from landbridge.burst.reconcile.budget import accrued, spend
 from landbridge.timestamps import month_of, month_start
 from tests.thorough import examples
-from tests.unit.burst.reconcile.test_money import BEFORE, PASS_SECONDS, STEPS, Cluster, policy, usd
+from tests.unit.burst.reconcile.charges.test_money import BEFORE, PASS_SECONDS, STEPS, Cluster, policy, usd
 from tests.unit.burst.situations import (
     BUSY,
     NOW,

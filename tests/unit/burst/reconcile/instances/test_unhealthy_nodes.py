@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from landbridge.burst.model import Down, SlurmNode
-from tests.unit.burst.reconcile.test_garbage_collection import decisions_at, ended
+from tests.unit.burst.reconcile.instances.test_garbage_collection import decisions_at, ended
 from tests.unit.burst.situations import NOW, RISING, decide, ec2, instance, job, of, only_launch, slurm
 
 DEAD = "landbridge:gpu:7 of 8 are there; do: reboot"

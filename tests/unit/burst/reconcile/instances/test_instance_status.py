@@ -22,7 +22,7 @@ from landbridge.burst.model import (
     StatusRead,
 )
 from landbridge.timestamps import iso
-from tests.unit.burst.reconcile.test_garbage_collection import ended
+from tests.unit.burst.reconcile.instances.test_garbage_collection import ended
 from tests.unit.burst.situations import (
     BUSY,
     IDLE,

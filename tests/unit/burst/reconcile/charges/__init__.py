@@ -1,0 +1,1 @@
+"""Tests of the charges, budgets and leases of a pass."""

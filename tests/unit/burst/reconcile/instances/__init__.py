@@ -1,0 +1,1 @@
+"""Tests of instances that end, fail or have no node."""
