@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.paths import secrets_dir
+from landbridge.paths import outputs_file, secrets_dir
+from landbridge.plan.ansible.roles_anywhere import roles_anywhere
+from landbridge.plan.outputs import StackOutputs
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, bgp_routes, wait_for
 from sandbox.demo.full import clients, instances, train_on_both_sites
@@ -145,6 +147,7 @@ else:
     else:
         raise SystemExit("no connection to the first process")
 print("process", os.environ["SLURM_PROCID"], "met the other at", address[0])
+print("checkpoints", os.environ["SLURM_PROCID"], os.environ.get("LANDBRIDGE_CHECKPOINT_URL", "-"))
 '
 scontrol getaddrs "$SLURM_JOB_NODELIST"
 """
@@ -159,6 +162,11 @@ scontrol getaddrs "$SLURM_JOB_NODELIST"
     first = re.search(r"^\S+: (\S+):\d+$", output, re.MULTILINE)
     assert first, output
     assert sorted(re.findall(r"process (\d) met the other at (\S+)", output)) == [("0", first[1]), ("1", first[1])]
+    # Each task has the bucket of its account's data class; a node without certificates has no credentials for it.
+    outputs = StackOutputs.model_validate_json(outputs_file(deployment.name).read_text())
+    has_bucket = partition == "p5" or roles_anywhere(deployment.environment) is not None
+    place = f"s3://{outputs.data_hub.buckets['internal'].name}/checkpoints" if has_bucket else "-"
+    assert sorted(re.findall(r"checkpoints (\d) (\S+)", output)) == [("0", place), ("1", place)]
 
 
 def test_idle_aws_nodes_are_terminated(deployment: BringUp, shown: Shown) -> None:
