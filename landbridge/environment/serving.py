@@ -12,7 +12,7 @@ from landbridge.environment.base import HostName, Model, Port, UserName, Word
 ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9](-?[A-Za-z0-9]){0,56}$", max_length=57)]
 
 
-class ServiceObjective(Model):
+class PredictionObjective(Model):
     """Objective of a service: latency, and requests a second that it must hold."""
 
     p95_ms: float = Field(
@@ -32,7 +32,7 @@ class ModelService(Model):
     accounts: Annotated[tuple[UserName, ...], Field(min_length=1)] = Field(
         description="accounts of scheduler.accounts that may call it; each has a token of its own"
     )
-    objective: ServiceObjective = ServiceObjective()
+    objective: PredictionObjective = PredictionObjective()
     runtime: Literal["onnx", "triton", "vllm"] = Field(
         default="onnx", description="onnx: Landbridge's model server; triton, vllm: programs that the hosts have"
     )

@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
     pipeline = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Check a pipeline's file, and start, show and cancel its runs. Its steps are Slurm jobs of its owner.",
+        help="Check pipelines; start, show and cancel runs. The steps of a run are Slurm jobs of its owner.",
     )
     pipeline.callback()(lambda: None)
     for module in (check, runs):
