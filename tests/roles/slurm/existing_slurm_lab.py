@@ -118,12 +118,16 @@ class ExistingSite(LabCluster):
 
     def make(self) -> None:
         """Install and start Slurm by hand."""
-        for name, text in FILES.items():
-            self.put(HEAD, f"{FOLDER}/{name}", text.encode(), "root")
-        self.shell(HEAD, _HEAD)
+        self.make_head()
         self.shell(INSTANCE, _INSTANCE)
         key = self.shell(HEAD, "base64 /etc/munge/munge.key")
         self.shell(INSTANCE, f"echo '{key.strip()}' | base64 -d > /etc/munge/munge.key && systemctl restart munge")
+
+    def make_head(self) -> None:
+        """Install and start Slurm on its host."""
+        for name, text in FILES.items():
+            self.put(HEAD, f"{FOLDER}/{name}", text.encode(), "root")
+        self.shell(HEAD, _HEAD)
         wait_for("the node in service", lambda: self.states().get(HEAD), lambda state: state == "idle")
 
     def states(self) -> dict[str, str]:
