@@ -120,5 +120,5 @@ def test_a_missing_bucket_fails_the_run_and_not_the_other_bucket(
 def test_a_version_expires_thirty_days_after_it_was_replaced(ages: list[tuple[str, int]], expired: list[int]) -> None:
     module = loaded(PROGRAM, "object_expire")
     entries = [{"LastModified": NOW - timedelta(days=days), "marker": kind == "marker"} for kind, days in ages]
-    found = module.expired_versions(entries, NOW - timedelta(days=30))
-    assert [(NOW - entry["LastModified"]).days for entry in found] == expired
+    expired_entries = module.expired_versions(entries, NOW - timedelta(days=30))
+    assert [(NOW - entry["LastModified"]).days for entry in expired_entries] == expired
