@@ -1,7 +1,7 @@
 # `make demo` and `make test` set up all they need by themselves; see `make help`.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench down setup slurm-packages test-long test-rare
+.PHONY: help demo demo-mlops test lint bench down setup slurm-packages test-long test-rare
 PY := .venv/bin/python
 # Some images set this; every process would compile what it imports again, which is most of the time of a short one.
 unexport PYTHONDONTWRITEBYTECODE
@@ -15,6 +15,9 @@ setup:  ## the Python environment in .venv (the other targets call it)
 
 demo: setup  ## a hybrid cluster on this machine: on-prem nodes, emulated AWS, two training jobs
 	@$(PY) -m sandbox.demo $(if $(LEVEL),--level $(LEVEL)) $(ARGS)
+
+demo-mlops: setup  ## a model's life on loopback: registry, signature, serving, canaries, refusals, drift
+	@$(PY) -m sandbox.model_life $(ARGS)
 
 test: setup  ## every tier of tests that this machine can run
 	@$(PY) -m tests.run $(if $(TIER),--tier $(TIER)) -- $(ARGS)

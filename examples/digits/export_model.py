@@ -1,7 +1,7 @@
 """Model folder of a checkpoint: `python export_model.py CHECKPOINT FOLDER [--class CLASS] [--dataset NAME@VERSION] ...`.
 
 The parameters become an ONNX file, whose output is the probability of each digit. `model.json` has inputs, outputs, lineage,
-metrics on the test images, and the distribution of training data and confidence. `landbridge model register` takes the folder.
+metrics on the test images, and the distributions of their features and of the confidence. `landbridge model register` takes the folder.
 """
 
 import argparse
@@ -55,14 +55,26 @@ def probabilities(arrays: Mapping[str, np.ndarray], x: np.ndarray) -> np.ndarray
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def reference(x: np.ndarray, confidence: np.ndarray) -> dict[str, Any]:
-    """Return deciles of each feature of the training data, and of the confidence, for drift."""
-    ranks = np.linspace(0.0, 1.0, 11)
-    features = np.quantile(x, ranks, axis=0).T
+def reference(x: np.ndarray, confidence: np.ndarray, accuracy: float) -> dict[str, Any]:
+    """Return the reference of drift: counts by bin of each feature and of the confidence, on data that training did not see."""
     return {
-        "features": {f"x{index}": [round(float(value), 6) for value in row] for index, row in enumerate(features)},
-        "confidence": [round(float(value), 6) for value in np.quantile(confidence, ranks)],
+        "schema": 1,
+        "features": {f"x[{index}]": binned(column, deciles(column)) for index, column in enumerate(x.T)},
+        "confidence": binned(confidence, np.arange(1, 10) / 10),
+        "accuracy": accuracy,
     }
+
+
+def deciles(values: np.ndarray) -> np.ndarray:
+    """Return the inner edges of bins; fewer than nine if a value has more than its share."""
+    edges = np.unique(np.sort(values)[len(values) * np.arange(1, 10) // 10])
+    return np.asarray(edges[edges < values.max()])
+
+
+def binned(values: np.ndarray, edges: np.ndarray) -> dict[str, list[Any]]:
+    """Return the counts by bin. Bin i has the values above edge i-1 and up to edge i."""
+    counts = np.bincount(np.searchsorted(edges, values, side="left"), minlength=len(edges) + 1)
+    return {"edges": [float(edge) for edge in edges], "counts": [int(count) for count in counts]}
 
 
 def data(seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
@@ -78,9 +90,10 @@ def data(seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np
 def export(saved: checkpoints.Checkpoint, folder: Path, data_class: str, lineage: Mapping[str, str]) -> None:
     """Write the model folder of a checkpoint; model.json is last."""
     arrays = saved.arrays()
-    (train_x, _), (test_x, test_y) = data(int(saved.facts.get("seed", 7)))
+    _, (test_x, test_y) = data(int(saved.facts.get("seed", 7)))
     weights = onnx_model(arrays)
-    accuracy = float(np.mean(probabilities(arrays, test_x).argmax(axis=1) == test_y))
+    predicted = probabilities(arrays, test_x)
+    accuracy = float(np.mean(predicted.argmax(axis=1) == test_y))
     manifest = {
         "schema": 1,
         "name": "digits",
@@ -91,7 +104,7 @@ def export(saved: checkpoints.Checkpoint, folder: Path, data_class: str, lineage
         "outputs": [{"name": "probabilities", "datatype": "FP32", "shape": [-1, 10]}],
         "lineage": {key: value for key, value in lineage.items() if value},
         "metrics": {"accuracy": accuracy, "loss": float(saved.facts.get("loss", 0.0))},
-        "reference": reference(train_x, probabilities(arrays, train_x).max(axis=1)),
+        "reference": reference(test_x, predicted.max(axis=1), accuracy),
     }
     folder.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(weights)

@@ -1,7 +1,7 @@
 """Aliases of a model: candidate, staging and champion, and the moves that are legal.
 
 A version becomes candidate when it is registered, staging after its signature was verified, and champion from staging. Champion
-goes back only to a version that was champion before. The registry's permissions decide who may move an alias.
+goes back only to a version that was champion before. A canary takes staging from the version that it rolls back. The registry's permissions decide who may move an alias.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ _BEFORE = {STAGING: CANDIDATE, CHAMPION: STAGING}
 
 @dataclass(frozen=True, slots=True)
 class AliasMove:
-    """Move of an alias. `before` is empty if no version had it."""
+    """Move of an alias. `before` is empty if no version had it, `after` if no version has it any more."""
 
     alias: str
     before: str
@@ -36,6 +36,11 @@ def promotion(aliases: Mapping[str, str], version: str, alias: str) -> AliasMove
         holder = aliases.get(needed)
         return f"version {version} is not {needed} ({holder or 'no version'} is): an alias goes {' → '.join(ALIASES)}"
     return AliasMove(alias, aliases.get(alias, ""), version)
+
+
+def withdrawal(aliases: Mapping[str, str], version: str) -> AliasMove | None:
+    """Return the move that takes staging from a version; None if the version is not staging."""
+    return AliasMove(STAGING, version, "") if aliases.get(STAGING) == version else None
 
 
 def rollback(aliases: Mapping[str, str], champions: Collection[str], version: str | None) -> AliasMove | str:

@@ -94,7 +94,8 @@ def aliases_at(records: Sequence[AliasRecord], at: float | None = None) -> dict[
         moved = parse_iso(record.at)
         if at is None or (moved is not None and moved <= at):
             versions[record.alias] = record.after
-    return versions
+    # A record without a version after it took the alias away.
+    return {alias: version for alias, version in versions.items() if version}
 
 
 def champions(records: Sequence[AliasRecord]) -> list[str]:

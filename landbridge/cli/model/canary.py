@@ -1,6 +1,5 @@
 """Command `landbridge model canary`: one step of a canary."""
 
-import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import Format, print_json
+from landbridge.cli.common import File, Format, Stack, print_findings, print_json
+from landbridge.cli.model.common import Revoked, Trusted, account, open_registry, trust_from
+from landbridge.findings import FindingsError
 
 if TYPE_CHECKING:
     from landbridge.models.canary.plan import CanaryPlan
@@ -26,6 +27,12 @@ Socket = Annotated[Path, typer.Option("--socket", help="HAProxy's runtime socket
 Backend = Annotated[str, typer.Option("--backend", help="HAProxy's backend.")]
 Record = Annotated[Path, typer.Option("--record", metavar="FILE", help="Record of the canary.")]
 Latency = Annotated[float, typer.Option("--p95-ms", min=0.001, help="Objective: 95 percent of answers within it.")]
+Authority = Annotated[
+    str | None, typer.Option("--authority", metavar="PEM", help="CA of the servers, for https metrics.")
+]
+State = Annotated[
+    Path | None, typer.Option("--state-file", metavar="FILE", help="HAProxy's state file: weights outlive a reload.")
+]
 Low = Annotated[float, typer.Option("--low-confidence", min=0, max=1, help="Confidence up to which an answer is low.")]
 Predictions = Annotated[
     Path | None, typer.Option("--predictions", metavar="FILE", help="JSON lines: request, version, at, label.")
@@ -54,19 +61,26 @@ def canary(
     low_confidence: Low = 0.5,
     predictions: Predictions = None,
     labels: Labels = None,
+    authority: Authority = None,
+    state_file: State = None,
+    stack: Stack = None,
+    file: File = None,
+    trust: Trusted = None,
+    revoked: Revoked = None,
     form: Form = Format.TEXT,
 ) -> None:
     """Make one step of a canary: look, decide, set weights.
 
-    A promotion or a rollback also moves the alias and is recorded as tags of the version. Run it every few seconds from a timer; a step
+    A promotion verifies the signature first, and it and a rollback move the alias with a record in the history; both are recorded as tags of the version. Run it every few seconds from a timer; a step
     that was killed is completed by the next one. Exit status 1 if the candidate is rolled back, 2 if the gateway or MLflow failed.
     Example: landbridge model canary digits 3 4 --server v3=http://127.0.0.1:9003/metrics --server
     v4=http://127.0.0.1:9004/metrics --socket /run/haproxy/admin.sock --backend digits --record
     /var/lib/landbridge/canary/digits.json --p95-ms 50
     """
-    from landbridge.live.model_versions import VersionServer
-    from landbridge.live.tracked_runs import TrackingError
+    from landbridge.live.models.canary_moves import CanaryMoves
+    from landbridge.live.models.registry import RegistryError
     from landbridge.models.canary.decide import CanaryAction
+    from landbridge.ops.secrets.cipher import SecretsError
     from landbridge.serving.canary_controller.controller import step
     from landbridge.serving.canary_controller.gateway import HaproxyShares
     from landbridge.serving.canary_controller.guard_counters import GuardBounds, is_ready
@@ -74,7 +88,7 @@ def canary(
     from landbridge.serving.canary_controller.runtime_socket import GatewayError
 
     urls = dict(_pairs(server))
-    samples = {each: read_samples(url) for each, url in urls.items()}
+    samples = {each: read_samples(url, authority) for each, url in urls.items()}
     tallies = _tallies(predictions, labels)
     bounds = GuardBounds(p95_ms / 1000, low_confidence)
     look = look_at(time.time(), samples, champion, candidate, bounds, tallies)
@@ -85,12 +99,17 @@ def canary(
         tuple(each for each, read in ready.items() if is_ready(read, champion)),
         tuple(each for each, read in ready.items() if is_ready(read, candidate)),
         tuple(urls),
+        state_file,
     )
-    secret, authority = os.environ.get("MLFLOW_TRACKING_PASSWORD"), os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
-    registry = VersionServer(tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority)
+    registry = CanaryMoves(
+        lambda: open_registry(tracking_uri), lambda: trust_from(trust, revoked, stack, file), account(), time.time
+    )
     try:
         decision = step(canary_plan(bool(tallies)), record, look, (name, champion, candidate), gateway, registry)
-    except (GatewayError, TrackingError, OSError, ValueError) as error:
+    except FindingsError as error:
+        print_findings(error.findings)
+        raise typer.Exit(2) from None
+    except (GatewayError, RegistryError, SecretsError, OSError, ValueError) as error:
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
     if form is Format.JSON:

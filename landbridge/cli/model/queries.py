@@ -82,7 +82,7 @@ def history(name: ModelName, tracking_uri: Server, at: At = None, form: Form = F
             typer.echo(f"{alias:<10} {version}")
     else:
         for record in records:
-            place = f"{record.alias} {record.before or 'none'} → {record.after}"
+            place = f"{record.alias} {record.before or 'none'} → {record.after or 'none'}"
             typer.echo(f"{record.at}  {record.account:<12} {place:<24} {record.reason}".rstrip())
     if form is Format.TEXT:
         print_findings(findings)

@@ -71,7 +71,10 @@ def move_alias(registry: ModelRegistry, name: str, move: AliasMove, account: str
     last = next((record for record in reversed(records) if record.alias == move.alias), None)
     if last is None or last.after != move.after:
         registry.add_record(name, next_record(records, move, now, account, reason))
-    registry.set_alias(name, move.alias, move.after)
+    if move.after:
+        registry.set_alias(name, move.alias, move.after)
+    else:
+        registry.remove_alias(name, move.alias)
 
 
 def sign(registry: ModelRegistry, version: RegisteredVersion, key: str, certificates: tuple[str, ...]) -> None:

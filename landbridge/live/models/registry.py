@@ -169,6 +169,11 @@ class ModelRegistry:
         with _answers(self.uri):
             self._client.set_registered_model_alias(name, alias, version)
 
+    def remove_alias(self, name: str, alias: str) -> None:
+        """Take an alias from the version that has it."""
+        with _answers(self.uri):
+            self._client.delete_registered_model_alias(name, alias)
+
     def add_record(self, name: str, record: AliasRecord) -> None:
         """Write a record of the history. Raises RegistryError if another account wrote its number at the same time."""
         with _answers(self.uri):

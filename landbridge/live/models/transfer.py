@@ -137,6 +137,9 @@ def _aliases_copied(source: ModelRegistry, target: ModelRegistry, name: str) -> 
     for record in records[len(known) :]:
         target.add_record(name, record)
     wanted, has = aliases_at(records), target.aliases(name)
+    for alias in sorted({record.alias for record in records if record.alias in has} - wanted.keys()):
+        target.remove_alias(name, alias)
+        yield SyncStep(name, alias, "removed")
     complete_versions = {each.version for each in target.versions(name) if each.digest}
     for alias in (each for each in ALIASES if each in wanted):
         if has.get(alias) == wanted[alias]:

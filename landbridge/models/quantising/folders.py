@@ -7,7 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-WEIGHTS, MANIFEST = "model.onnx", "model.json"
+from landbridge.models.files.folder import read_folder
+from landbridge.models.names import MANIFEST_FILE as MANIFEST
+
+WEIGHTS = "model.onnx"
 
 
 class QuantiseError(Exception):
@@ -15,18 +18,13 @@ class QuantiseError(Exception):
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of an ONNX folder after the digest of its weights was compared. Raises QuantiseError."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text())
-        digest = manifest["files"][WEIGHTS]["sha256"]
-        content = (folder / WEIGHTS).read_bytes()
-    except OSError as error:
-        raise QuantiseError(f"{error.filename}: {error.strerror}") from None
-    except (KeyError, TypeError, ValueError):
-        raise QuantiseError(f"{folder / MANIFEST}: it is no manifest of an ONNX model") from None
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise QuantiseError(f"{folder / WEIGHTS}: its SHA-256 is not that of the manifest")
-    return dict(manifest)
+    """Return the manifest of a model folder in ONNX after its files were checked. Raises QuantiseError."""
+    content = read_folder(folder)
+    if isinstance(content, list):
+        raise QuantiseError(f"{folder}: " + "; ".join(finding.message for finding in content))
+    if content.manifest.format != "onnx":
+        raise QuantiseError(f"{folder}: its format is {content.manifest.format}, not onnx")
+    return dict(json.loads(content.contents[MANIFEST]))
 
 
 def quantise(folder: Path, output: Path, calibration: Path | None = None) -> dict[str, Any]:
@@ -53,13 +51,27 @@ def quantise(folder: Path, output: Path, calibration: Path | None = None) -> dic
             quantize_static(
                 str(prepared), str(new / WEIGHTS), _reader(calibration, manifest), weight_type=QuantType.QInt8
             )
-        content = (new / WEIGHTS).read_bytes()
+        content = _without_unused_domains((new / WEIGHTS).read_bytes())
+        (new / WEIGHTS).write_bytes(content)
         manifest["files"] = {WEIGHTS: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}}
         for key in ("version", "metrics"):
             manifest.pop(key, None)
         (new / MANIFEST).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
         shutil.move(str(new), str(output))
     return manifest
+
+
+def _without_unused_domains(content: bytes) -> bytes:
+    """Return an ONNX file without operator sets that no node uses: the quantiser names several, which the registry refuses."""
+    import onnx
+
+    model = onnx.load_from_string(content)
+    nodes = [*model.graph.node, *(node for function in model.functions for node in function.node)]
+    used = {node.domain for node in nodes} | {""}
+    sets = [each for each in model.opset_import if each.domain in used]
+    del model.opset_import[:]
+    model.opset_import.extend(sets)
+    return bytes(model.SerializeToString())
 
 
 def read_rows(path: Path) -> dict[str, Any]:

@@ -1,5 +1,9 @@
-"""Weights of servers at a running HAProxy, through its runtime API. Source: HAProxy 2.6 management guide, 9.3, "set server"."""
+"""Weights of servers at a running HAProxy, through its runtime API. Source: HAProxy 2.6 management guide, 9.3, "set server".
 
+The program `landbridge-model-gateway` does the same for an operator on the gateway's host, which has no package of Landbridge.
+"""
+
+import os
 import re
 import socket
 from collections.abc import Mapping
@@ -37,6 +41,17 @@ def set_weights(path: Path, backend: str, weights: Mapping[str, int]) -> None:
         current = _ask(path, f"get weight {backend}/{server}").split()
         if not current or current[0] != str(weight):
             raise GatewayError(f"{backend}/{server} has the weight {' '.join(current) or 'none'}, and not {weight}")
+
+
+def save_state(path: Path, state_file: Path) -> None:
+    """Write HAProxy's state file, so that weights outlive a reload: the old file or the new one is there at any time."""
+    text = _ask(path, "show servers state")
+    part = state_file.with_name(f"{state_file.name}.part")
+    with part.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(state_file)
 
 
 def _ask(path: Path, command: str) -> str:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from landbridge.cli.main import build
 from landbridge.serving.canary_controller.runtime_socket import GatewayError, server_weights, set_weights
-from tests.unit.canary_controller.haproxy_program import haproxy_program
+from sandbox.model_life.haproxy_program import haproxy_program
 from tests.unit.canary_controller.model_servers import ServedPair, served
 
 
@@ -87,6 +87,7 @@ def test_the_command_sets_the_first_weight(gateway: tuple[ServedPair, Path, Path
     words = ["model", "canary", "digits", "1", "2", "--tracking-uri", "http://127.0.0.1:9", "--p95-ms", "50"]
     words += ["--server", f"v1={pair.champion.url}", "--server", f"v2={pair.candidate.url}", "--backend", "digits"]
     words += ["--socket", str(runtime), "--record", str(tmp_path / "record.json")]
+    words += ["--state-file", str(tmp_path / "state")]
     set_weights(runtime, "digits", {"v1": 0, "v2": 256})
     done = CliRunner().invoke(build(), words)
     assert (done.exit_code, done.stdout) == (0, "digits 2: hold, 1 percent: 0 requests in this step\n")
@@ -98,6 +99,9 @@ def test_the_command_sets_the_first_weight(gateway: tuple[ServedPair, Path, Path
     assert done.exit_code == 2
     assert "http://127.0.0.1:9" in done.stderr
     assert versions(models, 100)["2"] == 0
+    # The weights are in the state file, from which HAProxy takes them at a reload.
+    rows = [line.split() for line in (tmp_path / "state").read_text().splitlines() if " v" in line]
+    assert {row[3]: row[7] for row in rows} == {"v1": "256", "v2": "0"}
     words[words.index(str(runtime))] = str(tmp_path / "none")
     done = CliRunner().invoke(build(), words)
     assert done.exit_code == 2

@@ -98,6 +98,6 @@ def test_the_cheapest_instances_of_the_family_are_listed(tmp_path: Path) -> None
 def test_a_folder_without_a_manifest_is_not_quantised(tmp_path: Path) -> None:
     done = run("quantise", tmp_path, tmp_path / "new")
     assert done.exit_code == 2
-    assert "model.json: No such file" in done.stderr
+    assert "model.json is missing" in done.stderr
     done = run("compare", tmp_path, tmp_path, "--rows", tmp_path / "none.npz")
     assert done.exit_code == 2

@@ -99,7 +99,7 @@ def test_a_changed_file_and_other_rows_are_refused(digits: tuple[Path, Path], tm
     with pytest.raises(QuantiseError, match="exists already"):
         quantise(folder, tmp_path / "int8")
     (tmp_path / "int8" / "model.onnx").write_bytes(b"other")
-    with pytest.raises(QuantiseError, match="SHA-256"):
+    with pytest.raises(QuantiseError, match="was replaced"):
         quantise(tmp_path / "int8", tmp_path / "again")
     np.savez(tmp_path / "pickled.npz", x=np.array([{}], dtype=object))
     with pytest.raises(QuantiseError, match="plain arrays"):

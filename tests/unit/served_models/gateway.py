@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
-from tests.unit.served_models.haproxy_program import haproxy_program
+from sandbox.model_life.haproxy_program import haproxy_program
 from tests.unit.served_models.processes import BODY
 
 TOKEN, STRANGER = "token-of-research", "token-of-another-account"

@@ -1,0 +1,1 @@
+"""Demonstration of a model's life on loopback: registry, signature, serving, canaries, refusals and drift."""

@@ -1,0 +1,95 @@
+"""Steps of a model's life, each with its outcome as data."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sandbox.demo.report import DemoError, DemoReport
+from sandbox.embedded.tracking import serving as tracking_server
+from sandbox.model_life import canary, digits, drift, refusals
+from sandbox.model_life.clients import DigitClients
+from sandbox.model_life.haproxy_program import haproxy_program
+from sandbox.model_life.registry import SignedRegistry, signed_registry
+from sandbox.model_life.serving import LoopbackServing, loopback_serving
+
+CHAMPION = "champion"
+
+
+def run(report: DemoReport, outcomes: dict[str, Any]) -> None:
+    """Run all steps in a temporary folder. Raises DemoError for a step with another outcome than expected."""
+    with TemporaryDirectory(prefix="landbridge-model-life-") as temporary:
+        folder = Path(temporary)
+        haproxy_program()
+        with tracking_server(folder / "mlflow") as tracking:
+            with report.step("start MLflow, and create the site's CA") as step:
+                tracking.wait()
+                site = signed_registry(tracking.uri, folder)
+                step.result = "SQLite, and a signer of models in the store of secrets"
+            with report.step("train, register, sign and promote the first version") as step:
+                first = _published(site, folder, "first", 12)
+                site.promote(first, CHAMPION, "first version")
+                step.result = f"digits/{first} is champion"
+            with loopback_serving(folder, site) as serving:
+                _served_life(report, outcomes, serving, first)
+
+
+def _served_life(report: DemoReport, outcomes: dict[str, Any], serving: LoopbackServing, first: str) -> None:
+    site, folder, clients = serving.site, serving.folder, DigitClients(serving)
+    with report.step("serve it through HAProxy") as step:
+        serving.start("a", site.fetch(first, folder / "models"))
+        clients.send(200)
+        _expect(clients.errors == 0, f"clients got {dict(clients.statuses)}")
+        outcomes["first_accuracy"] = clients.accuracy(first)
+        step.result = f"200 answers, {outcomes['first_accuracy']:.1%} right"
+    with report.step("canary of a better version") as step:
+        better = _published(site, folder, "better", 60)
+        serving.start("b", site.fetch(better, folder / "models"))
+        step.result = _canary(outcomes, "better", canary.decide(clients, first, better), "promote")
+        _expect(site.champion() == better, f"champion is {site.champion()}")
+    with report.step("canary of a version with swapped labels") as step:
+        wrong = _published(site, folder, "wrong", 60, are_swapped=True)
+        serving.start("a", site.fetch(wrong, folder / "models"))
+        step.result = _canary(outcomes, "wrong", canary.decide(clients, better, wrong), "roll_back")
+        _expect(site.champion() == better, f"champion is {site.champion()}")
+    with report.step("canary of a version whose server crashes") as step:
+        crashing = _published(site, folder, "crashing", 40)
+        serving.start("a", site.fetch(crashing, folder / "models"))
+
+        def crash(number: int) -> None:
+            if number == 1:
+                serving.stop("a", is_crash=True)
+
+        step.result = _canary(outcomes, "crashing", canary.decide(clients, better, crashing, crash), "roll_back")
+        _expect(site.champion() == better, f"champion is {site.champion()}")
+    model = folder / "models" / "digits" / better
+    with report.step("folders that are refused at load") as step:
+        outcomes["refused"] = dict(refusals.refused_folders(serving, model))
+        for case, reason in outcomes["refused"].items():
+            step.note(f"{case}: {reason}")
+        step.result = f"{len(outcomes['refused'])} refused"
+    with report.step("drift of the inputs") as step:
+        _expect(drift.window(clients, "b", model, "usual", is_shifted=False) is None, "the usual inputs have drift")
+        trigger = drift.window(clients, "b", model, "shifted", is_shifted=True)
+        _expect(trigger is not None, "the shifted inputs have no drift")
+        outcomes["trigger"] = trigger
+        step.result = "none in the usual window; the shifted one wrote the trigger of a retraining"
+    outcomes |= {"history": site.records(), "champion": site.champion(), "versions": [first, better, wrong, crashing]}
+
+
+def _published(site: SignedRegistry, folder: Path, name: str, passes: int, *, are_swapped: bool = False) -> str:
+    digits.train(folder / name, folder, passes=passes, are_swapped=are_swapped)
+    return site.publish(folder / name)
+
+
+def _canary(outcomes: dict[str, Any], name: str, outcome: canary.CanaryOutcome, expected: str) -> str:
+    outcomes[name] = {"action": str(outcome.action), "reason": outcome.reason, "requests": outcome.requests}
+    outcomes[name]["errors"] = outcome.errors
+    _expect(outcome.action == expected, f"the canary decided {outcome.action}: {outcome.reason}")
+    _expect(outcome.errors == 0, f"{outcome.errors} of {outcome.requests} requests got an error")
+    decided = "promoted" if expected == "promote" else "rolled back"
+    return f"{decided}: {outcome.reason} ({outcome.requests} requests, no error)"
+
+
+def _expect(holds: bool, message: str) -> None:
+    if not holds:
+        raise DemoError(message)
