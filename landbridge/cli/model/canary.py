@@ -9,6 +9,7 @@ import typer
 
 from landbridge.cli.common import File, Format, Stack, print_findings, print_json
 from landbridge.cli.model.common import Revoked, Trusted, account, open_registry, trust_from
+from landbridge.cli.model.drift import write_whole
 from landbridge.findings import FindingsError
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ Predictions = Annotated[
     Path | None, typer.Option("--predictions", metavar="FILE", help="JSON lines: request, version, at, label.")
 ]
 Labels = Annotated[Path | None, typer.Option("--labels", metavar="FILE", help="JSON lines: request, at, label.")]
+Gauges = Annotated[
+    Path | None, typer.Option("--gauges", metavar="FILE", help="Write metrics for node exporter's text files.")
+]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 #: Labels later than this do not count.
 _LABEL_SECONDS = 7 * 86_400.0
@@ -67,6 +71,7 @@ def canary(
     file: File = None,
     trust: Trusted = None,
     revoked: Revoked = None,
+    gauges: Gauges = None,
     form: Form = Format.TEXT,
 ) -> None:
     """Make one step of a canary: look, decide, set weights.
@@ -81,7 +86,7 @@ def canary(
     from landbridge.live.models.registry import RegistryError
     from landbridge.models.canary.decide import CanaryAction
     from landbridge.ops.secrets.cipher import SecretsError
-    from landbridge.serving.canary_controller.controller import step
+    from landbridge.serving.canary_controller.controller import step, stored
     from landbridge.serving.canary_controller.gateway import HaproxyShares
     from landbridge.serving.canary_controller.guard_counters import GuardBounds, is_ready
     from landbridge.serving.canary_controller.looks import look_at, read_samples
@@ -112,6 +117,10 @@ def canary(
     except (GatewayError, RegistryError, SecretsError, OSError, ValueError) as error:
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
+    if gauges is not None and (state := stored(record)) is not None:
+        from landbridge.models.canary.gauges import canary_gauge_text
+
+        write_whole(gauges, canary_gauge_text(state, decision, look.at))
     if form is Format.JSON:
         print_json(
             {

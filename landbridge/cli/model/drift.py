@@ -70,9 +70,9 @@ def drift(
     if gauges is not None:
         from landbridge.models.drift.gauges import gauge_text
 
-        _write(gauges, gauge_text(report, model, version))
+        write_whole(gauges, gauge_text(report, model, version, time.time()))
     if trigger is not None and report.reason:
-        _write(trigger, trigger_record(model, version, time.time(), report.reason))
+        write_whole(trigger, trigger_record(model, version, time.time(), report.reason))
     if form is Format.JSON:
         print_json(_as_data(report))
     else:
@@ -116,7 +116,7 @@ def _as_data(report: "DriftReport") -> dict[str, Any]:
     return {**asdict(report), "reason": report.reason}
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write a file: the old one or the new one is there at any time."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     new.write_text(text)

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from landbridge.models.drift.judge import DriftReport
 
 
-def gauge_text(report: DriftReport, model: str, version: str) -> str:
-    """Return the gauges: distances by feature and slice, whether each has drifted, and the estimated accuracy."""
-    return "\n".join(_lines(report, f'model="{model}",version="{version}"')) + "\n"
+def gauge_text(report: DriftReport, model: str, version: str, at: float) -> str:
+    """Return the gauges: distances by feature and slice, whether each has drifted, the estimated accuracy, and the time."""
+    return "\n".join(_lines(report, f'model="{model}",version="{version}"', at)) + "\n"
 
 
-def _lines(report: DriftReport, labels: str) -> Iterator[str]:
+def _lines(report: DriftReport, labels: str, at: float) -> Iterator[str]:
+    yield "# TYPE landbridge_model_drift_judged_timestamp_seconds gauge"
+    yield f"landbridge_model_drift_judged_timestamp_seconds{{{labels}}} {at:.0f}"
     for name, field in (("psi", "psi"), ("ks", "ks"), ("drifted", "drifted")):
         yield f"# TYPE landbridge_model_drift_{name} gauge"
         for each in report.features:

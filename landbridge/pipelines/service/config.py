@@ -22,7 +22,8 @@ class PipelinesConfig:
 
     `accounts` are data classes by account, `owners` the users whose folders are read, `datasets` the folders of data
     classes with staged versions, `rates` the costs of nodes, `homes` the homes that are not those of the accounts.
-    `unknown_results`: texts of sbatch after which a job may exist. `settle_seconds`: see reconcile/core.py.
+    `unknown_results`: texts of sbatch after which a job may exist. `settle_seconds`: see reconcile/core.py. `metrics`:
+    file of node exporter's textfile collector, written after each pass.
     """
 
     accounts: Mapping[str, str]
@@ -36,6 +37,7 @@ class PipelinesConfig:
     homes: Mapping[str, Path] = field(default_factory=dict)
     interval_seconds: float = 15.0
     live_runs: int = 100
+    metrics: Path | None = None
 
 
 def load_pipelines_config(path: Path) -> PipelinesConfig:
@@ -60,6 +62,7 @@ def parse_pipelines_config(raw: Mapping[str, Any]) -> PipelinesConfig:
     homes = {name: Path(folder) for name, folder in values.pop("homes", {}).items()}
     owners, unknown = tuple(values.pop("owners")), tuple(values.pop("unknown_results"))
     state = Path(values.pop("state", PipelinesConfig.state))
+    metrics = values.pop("metrics", None)
     return PipelinesConfig(
         **values,
         owners=owners,
@@ -68,4 +71,5 @@ def parse_pipelines_config(raw: Mapping[str, Any]) -> PipelinesConfig:
         datasets=datasets,
         rates=rates,
         homes=homes,
+        metrics=Path(metrics) if metrics else None,
     )

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with lock:
         one_pass = PipelinePass(config, store, HostFolders(config), HostSlurm(config), log)
         if options.once:
-            one_pass.run()
+            _run(one_pass)
             return 0
         _loop(one_pass, config.interval_seconds)
     return 0
@@ -47,6 +47,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def log(text: str) -> None:
     """Write a line to the service's log: standard error, which systemd keeps."""
     print(text, file=sys.stderr, flush=True)
+
+
+def _run(one_pass: PipelinePass) -> None:
+    one_pass.run()
+    if one_pass.config.metrics is not None:
+        one_pass.metrics.write(one_pass.config.metrics, one_pass.clock())
 
 
 def _loop(one_pass: PipelinePass, interval: float) -> None:
@@ -59,7 +65,7 @@ def _loop(one_pass: PipelinePass, interval: float) -> None:
     notify("READY=1")
     while not stopping:
         try:
-            one_pass.run()
+            _run(one_pass)
         except OSError as error:
             log(f"pass not finished: {error}")
         except Exception:  # noqa: BLE001 - other runs need the next pass, which observes again

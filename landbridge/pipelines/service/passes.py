@@ -16,6 +16,7 @@ from landbridge.pipelines.runs.names import is_run_name, job_name
 from landbridge.pipelines.runs.record import RunRecord, new_record
 from landbridge.pipelines.runs.request import PipelineSource, RequestError, RunRequest
 from landbridge.pipelines.service.config import PipelinesConfig
+from landbridge.pipelines.service.metrics import PipelineMetrics
 from landbridge.pipelines.service.ports import OwnerFolders, PipelineSlurm, PortError, RunJournal
 
 #: Time before the start of a run from which sacct's jobs are read: clocks differ.
@@ -36,6 +37,7 @@ class PipelinePass:
     ) -> None:
         self.config, self.journal, self.folders, self.slurm = config, journal, folders, slurm
         self.log, self.clock = log, clock
+        self.metrics = PipelineMetrics(config.accounts)
 
     def run(self) -> None:
         """Run the pass. A fault of one owner or run is logged, and the others go on. Raises OSError of the journal."""
@@ -50,6 +52,7 @@ class PipelinePass:
                 self._triggered(owner, content[owner], records)
             except PortError as error:
                 self.log(str(error))
+        self.metrics.live(_account(record) for record in records.values())
         live = [record for record in records.values() if record.owner in content]
         if not live:
             return
@@ -168,6 +171,7 @@ class PipelinePass:
         if record.ended is not None:
             self.folders.finish(record)
             self.journal.remove(record.name)
+            self.metrics.ended(_account(record), record.outcome)
             self.log(f"{record.name}: {record.outcome}{f': {record.reason}' if record.reason else ''}")
         elif record != before:
             self.folders.prepare(record)
@@ -179,6 +183,10 @@ class PipelinePass:
         result = f"job {outcome.job}" if outcome.job is not None else outcome.refusal or outcome.fault
         self.log(f"{record.name}: step {step}: {result}")
         return changed
+
+
+def _account(record: RunRecord) -> str:
+    return record.request.source.definition.account
 
 
 def _is_run_of(run: str, pipeline: str) -> bool:

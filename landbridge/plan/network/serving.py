@@ -31,6 +31,11 @@ class ModelSlot:
         """Return the name of the slot on its host."""
         return f"{self.service}-{self.slot}"
 
+    @property
+    def unit(self) -> str:
+        """Return the name of its systemd unit, without the suffix."""
+        return f"landbridge-model-{self.instance}"
+
 
 def serving_of(environment: Environment) -> Serving | None:
     """Return the settings; None without them, and on a site that Landbridge does not configure. A rule reports it."""
@@ -61,6 +66,13 @@ def model_slots(environment: Environment) -> tuple[ModelSlot, ...]:
     """Return the slots of every service, in the order of the file, of the hosts and of the slots."""
     serving = serving_of(environment)
     return () if serving is None else tuple(_slots(environment, serving))
+
+
+def measured_slots(environment: Environment) -> tuple[ModelSlot, ...]:
+    """Return the slots of Landbridge's own model server: Triton and vLLM have other metrics."""
+    serving = serving_of(environment)
+    services = {} if serving is None else serving.services
+    return tuple(slot for slot in model_slots(environment) if services[slot.service].runtime == "onnx")
 
 
 def calling_accounts(environment: Environment) -> tuple[str, ...]:

@@ -4,10 +4,15 @@ from collections.abc import Collection
 from typing import Any
 
 from landbridge.catalog.observability.alerts import alert_rules, runbook_of
-from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
-from landbridge.plan.observability.objectives import OBJECTIVES, exporters_of, planned_objectives, recording_rules
-from landbridge.plan.observability.targets import planned_exporters
+from landbridge.plan.observability.objectives import (
+    OBJECTIVES,
+    exporters_of,
+    latency_rules,
+    planned_objectives,
+    recording_rules,
+)
+from landbridge.plan.observability.targets import monitored_services, planned_exporters
 
 
 def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[str, Any]:
@@ -27,6 +32,7 @@ def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[s
     ]
     groups = [
         {"name": "objectives", "interval": "1m", "rules": recording_rules(planned_exporters(environment, gpu_hosts))},
+        {"name": "services", "interval": "1m", "rules": latency_rules(_latencies(environment))},
         {"name": "landbridge", "rules": landbridge_rules},
         {"name": "site", "rules": site_rules},
     ]
@@ -38,12 +44,11 @@ def planned_alerts(environment: Environment, gpu_hosts: Collection[str]) -> tupl
     exporters = set(planned_exporters(environment, gpu_hosts))
     if planned_objectives(exporters):
         exporters.add(OBJECTIVES)
-    return tuple(name for name, rule in alert_rules().items() if _needed(rule.expression) <= exporters)
+    return tuple(name for name, rule in alert_rules().items() if exporters_of(rule.expression) <= exporters)
 
 
-def _needed(expression: str) -> set[str]:
-    """Return the exporters of an expression. `up` is of every job: the job that it names is needed."""
-    return exporters_of(expression) | {job for job in metrics_contract().exporters if f'job="{job}"' in expression}
+def _latencies(environment: Environment) -> dict[str, float]:
+    return {name: service.objective.p95_ms / 1000 for name, service in monitored_services(environment).items()}
 
 
 def _rule(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.network.monitoring import has_slurm_metrics, monitoring_host
+from landbridge.plan.network.serving import serving_of
 
 
 def unmonitored(environment: Environment) -> Iterator[tuple[DataPath, str]]:
@@ -24,3 +25,10 @@ def unmonitored(environment: Environment) -> Iterator[tuple[DataPath, str]]:
             "nodes in AWS have no exporter: they have no certificate of the site's CA; the burst controller counts them"
         )
         yield ("aws", "pools"), reason
+    serving = serving_of(environment)
+    for name, service in serving.services.items() if serving is not None else ():
+        if service.runtime != "onnx":
+            reason = (
+                f"the contract has no metrics of {service.runtime}: latency, errors and drift of {name} are not seen"
+            )
+            yield ("serving", "services", name, "runtime"), reason

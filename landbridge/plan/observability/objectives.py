@@ -12,11 +12,13 @@ WINDOWS, SHORT_WINDOWS = ("6h", "3d", "28d"), ("5m", "30m", "1h")
 BUDGET_WINDOW = "28d"
 _PREFIX = "landbridge:objective_"
 BUDGET, LEFT, AVAILABLE = f"{_PREFIX}budget:ratio", f"{_PREFIX}budget_left:ratio", f"{_PREFIX}available:ratio"
+#: Latency objective of each service; it is recorded with the metrics of model servers.
+MODEL_P95 = "landbridge:model_p95_objective:seconds"
 #: Series that recording rules make, with their labels.
 RECORDED: Mapping[str, frozenset[str]] = {
     name: frozenset({"objective"})
     for name in (BUDGET, LEFT, AVAILABLE, *(f"{_PREFIX}errors:ratio_{window}" for window in (*SHORT_WINDOWS, *WINDOWS)))
-}
+} | {MODEL_P95: frozenset({"service"})}
 #: Name of the recorded series among exporters.
 OBJECTIVES = "objectives"
 
@@ -32,9 +34,22 @@ def planned_objectives(exporters: Collection[str]) -> dict[str, ServiceObjective
 
 
 def exporters_of(expression: str) -> set[str]:
-    """Return the exporters of an expression's metrics; recorded series are those of `objectives`."""
-    exporter_of = metrics_contract().exporter_of
-    return {OBJECTIVES if name in RECORDED else str(exporter_of(name)) for name in metrics_in(expression)}
+    """Return the exporters of an expression's metrics; recorded series are those of `objectives`, or of model servers.
+
+    `up` is of every job: the job that it names is needed.
+    """
+    contract = metrics_contract()
+    recorded = dict.fromkeys(RECORDED, OBJECTIVES) | {MODEL_P95: "model_server"}
+    jobs = {job for job in contract.exporters if f'job="{job}"' in expression}
+    return jobs | {recorded.get(name) or str(contract.exporter_of(name)) for name in metrics_in(expression)}
+
+
+def latency_rules(latencies: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the recording rules of the latency objectives of services, in seconds."""
+    return [
+        {"record": MODEL_P95, "expr": f"vector({seconds:.6g})", "labels": {"service": name}}
+        for name, seconds in latencies.items()
+    ]
 
 
 def recording_rules(exporters: Collection[str]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.serving import model_slots, serving_of
 
 
 def remote_write(environment: Environment) -> list[dict[str, Any]]:
@@ -37,16 +38,26 @@ def remote_write_variables(environment: Environment) -> dict[str, str]:
 
 
 def restricted_values(environment: Environment) -> Mapping[str, tuple[str, ...]]:
-    """Return by label the values that name a part of a class that may not be in AWS: its MLflow server, databases and accounts."""
+    """Return by label the values that name a part of a class that may not be in AWS: its MLflow server, databases, accounts and services."""
     restricted = {name for name, data_class in environment.data_classes.items() if "aws" not in data_class.sites}
     servers = [server for server in mlflow_servers(environment) if server.data_class in restricted]
     accounts = environment.scheduler.accounts.items()
+    serving = serving_of(environment)
+    services = {
+        name: service
+        for name, service in (serving.services.items() if serving is not None else ())
+        if service.data_class in restricted
+    }
+    units = dict.fromkeys(slot.unit for slot in model_slots(environment) if slot.service in services)
     return {
         "probe": tuple(server.name for server in servers),
-        "name": tuple(f"{server.name}.service" for server in servers),
+        "name": (*(f"{server.name}.service" for server in servers), *(f"{unit}.service" for unit in units)),
         "backup": tuple(server.database for server in servers),
         "datname": tuple(name for server in servers for name in (server.database, server.users_database)),
         "account": tuple(name for name, account in accounts if account.data_class in restricted),
+        "service": tuple(services),
+        "model": tuple(service.model for service in services.values()),
+        "proxy": tuple(f"model-{name}" for name in services),
     }
 
 

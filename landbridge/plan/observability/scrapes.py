@@ -16,9 +16,32 @@ FOLDER = "/etc/prometheus"
 #: Paths of slurmctld's metrics. `jobs-users-accts` has a series for each user, and is left out. Source: slurm.schedmd.com/metrics.html.
 _SLURM_PATHS = ("jobs", "nodes", "partitions", "scheduler")
 #: Most samples of one target: a node with 8 GPUs has about 2,500. More are refused, so that no target fills the memory.
-_SAMPLES = {"node": 10_000, "dcgm": 5_000, "slurm": 200_000, "prometheus": 10_000, "alertmanager": 5_000}
+_SAMPLES = {
+    "node": 10_000,
+    "dcgm": 5_000,
+    "slurm": 200_000,
+    "prometheus": 10_000,
+    "alertmanager": 5_000,
+    "model_server": 5_000,
+    "model_gateway": 20_000,
+}
 #: Exporters whose metrics are in text files of node exporter.
-_THROUGH_NODE = ("host", "burst", "link", "gateway", "postgresql", "mariadb", "jobs")
+_THROUGH_NODE = (
+    "host",
+    "burst",
+    "link",
+    "gateway",
+    "postgresql",
+    "mariadb",
+    "jobs",
+    "model_drift",
+    "model_canary",
+    "pipelines",
+)
+#: Servers whose metrics have no account: their firewall and they themselves answer Prometheus' host only.
+_WITHOUT_ACCOUNT = ("model_server", "model_gateway")
+#: A model server does not name its service in Prometheus: the target does.
+_OWN_SERVICE = {"regex": "exported_service", "action": "labeldrop"}
 #: Modes of processors that are dropped: each one is a series for each of a node's processors.
 _MODES = (
     {
@@ -114,9 +137,13 @@ def _job(job: str, authority: str) -> dict[str, Any]:
     account = OPERATOR_ACCOUNT if job in ("prometheus", "alertmanager") else SCRAPE_ACCOUNT
     return {
         "job_name": job,
-        **_login(account, authority),
+        **(_encryption(authority) if job in _WITHOUT_ACCOUNT else _login(account, authority)),
         "sample_limit": _SAMPLES[job],
-        "metric_relabel_configs": [_kept(job), *(_MODES if job == "node" else ())],
+        "metric_relabel_configs": [
+            _kept(job),
+            *(_MODES if job == "node" else ()),
+            *((_OWN_SERVICE,) if job == "model_server" else ()),
+        ],
         "file_sd_configs": [{"files": [f"{FOLDER}/targets/{job}.json"]}],
     }
 
@@ -150,7 +177,10 @@ def _kept(job: str) -> dict[str, Any]:
 
 def _login(account: str, authority: str) -> dict[str, Any]:
     return {
-        "scheme": "https",
-        "tls_config": {"ca_file": authority},
+        **_encryption(authority),
         "basic_auth": {"username": account, "password_file": f"{FOLDER}/{account}-password"},
     }
+
+
+def _encryption(authority: str) -> dict[str, Any]:
+    return {"scheme": "https", "tls_config": {"ca_file": authority}}

@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from landbridge.catalog.observability.metrics import metrics_contract
-from landbridge.environment import Environment
+from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import InventoryHost, hosts
 from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host
+from landbridge.plan.network.serving import measured_slots, model_gateway_host, serving_of
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Host of a target's `node` label is the name that Slurm and the inventory use.
@@ -38,13 +39,15 @@ def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> f
     jobs = {target.job for target in metrics_targets(environment, gpu_hosts)}
     if not jobs:
         return frozenset()
-    through_files = {"host", "jobs"}
+    through_files = {"host", "jobs", "pipelines"}
     if environment.link is not None:
         through_files.add("link")
     groups = {group for host in hosts(environment) for group in host.groups}
     through_files |= {exporter for exporter, group in _GROUP_OF.items() if group in groups}
     if burst_source(environment) is not None:
         through_files.add("burst")
+    if serving_of(environment) is not None:
+        through_files |= {"model_drift", "model_canary"}
     return frozenset(jobs | through_files)
 
 
@@ -61,6 +64,15 @@ def loopback_address(exporter: str) -> str:
     if port is None:
         raise KeyError(exporter)
     return f"{LOOPBACK}:{port}"
+
+
+def monitored_services(environment: Environment) -> dict[str, ModelService]:
+    """Return the services whose model servers are targets; none without a monitoring host."""
+    serving = serving_of(environment)
+    if serving is None or monitoring_host(environment) is None:
+        return {}
+    measured = {slot.service for slot in measured_slots(environment)}
+    return {name: service for name, service in serving.services.items() if name in measured}
 
 
 def burst_source(environment: Environment) -> str | None:
@@ -85,12 +97,24 @@ def _targets(environment: Environment, gpu_hosts: Collection[str]) -> Iterator[M
         if has_slurm_metrics(environment) and "slurm_controller" in host.groups:
             # Without `node`: that label of Slurm's metrics is the node that they describe.
             yield MetricsTarget("slurm", f"{host.address}:{slurm_ports(environment)[0]}", {"instance": host.name})
+    yield from _serving_targets(environment, monitored)
     settings, host_name = environment.observability, monitoring_host(environment)
     for host in monitored:
         if host.name == host_name:
             labels = {"instance": host.name}
             yield MetricsTarget("prometheus", f"{host.address}:{settings.port}", labels)
             yield MetricsTarget("alertmanager", f"{LOOPBACK}:{settings.alertmanager_port}", labels)
+
+
+def _serving_targets(environment: Environment, monitored: Collection[InventoryHost]) -> Iterator[MetricsTarget]:
+    by_name = {host.name: host for host in monitored}
+    for slot in measured_slots(environment):
+        host = by_name[slot.host]
+        labels = {**_labels(host), "service": slot.service, "slot": slot.slot}
+        yield MetricsTarget("model_server", f"{host.address}:{slot.port}", labels)
+    gateway = by_name.get(model_gateway_host(environment) or "")
+    if gateway is not None:
+        yield MetricsTarget("model_gateway", f"{gateway.address}:{exporter_port('model_gateway')}", _labels(gateway))
 
 
 def _labels(host: InventoryHost) -> dict[str, str]:

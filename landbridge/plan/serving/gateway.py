@@ -4,6 +4,7 @@ from typing import Any
 
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.monitoring import exporter_port, monitoring_host
 from landbridge.plan.network.serving import calling_accounts, model_gateway_host, model_slots, serving_of
 from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
@@ -28,6 +29,7 @@ def gateway_settings(environment: Environment) -> GatewaySettings | None:
     address = service_hosts(environment).addresses.get(host or "")
     if serving is None or address is None:
         return None
+    monitoring = service_hosts(environment).addresses.get(monitoring_host(environment) or "")
     return GatewaySettings(
         listen=str(address),
         port=serving.port,
@@ -36,6 +38,8 @@ def gateway_settings(environment: Environment) -> GatewaySettings | None:
         callers=CALLERS,
         socket=SOCKET,
         state_file=STATE_FILE,
+        metrics=f"{address}:{exporter_port('model_gateway')}" if monitoring is not None else "",
+        metrics_client=str(monitoring or ""),
         services=gateway_services(environment),
     )
 

@@ -51,7 +51,10 @@ class GatewayService:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    """Places and addresses of the gateway. `account`: the Unix account of HAProxy; empty: the one that starts it."""
+    """Places and addresses of the gateway. `account`: the Unix account of HAProxy; empty: the one that starts it.
+
+    `metrics`: address and port of its own metrics, which it gives to the address `metrics_client` only.
+    """
 
     listen: str
     port: int
@@ -63,6 +66,7 @@ class GatewaySettings:
     account: str = "haproxy"
     check_milliseconds: int = 1000
     metrics: str = ""
+    metrics_client: str = ""
     services: tuple[GatewayService, ...] = field(default=())
 
 
@@ -138,6 +142,7 @@ def _frontend(settings: GatewaySettings) -> Iterator[str]:
         yield ""
         yield "frontend metrics"
         yield f"    bind {settings.metrics} ssl crt {settings.certificate}"
+        yield f"    http-request deny deny_status 403 unless {{ src {settings.metrics_client} }}"
         yield "    http-request use-service prometheus-exporter if { path /metrics }"
         yield "    http-request deny deny_status 404"
 

@@ -100,6 +100,7 @@ def server_settings(environment: Environment, service: ModelService, slot: Model
         "concurrency": service.concurrency,
         "max_request_bytes": service.max_request_kib * 1024,
         "client_rate": service.client_rate,
+        "metrics_client": str(served.addresses.get(monitoring_host(environment) or "", "")),
         "shadow": f"https://{slot.host}:{model_port(service, other)}" if service.shadow else "",
     }
 
@@ -115,7 +116,7 @@ def _service(environment: Environment, name: str, service: ModelService, slots: 
             {
                 "name": slot.slot,
                 "port": slot.port,
-                "unit": f"landbridge-model-{slot.instance}",
+                "unit": slot.unit,
                 "settings": server_settings(environment, service, slot) if service.runtime == "onnx" else {},
                 "command": command_line(service, name, slot, address),
                 "gpu": service.runtime != "onnx",

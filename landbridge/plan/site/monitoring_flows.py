@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts, top_group
 from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host
+from landbridge.plan.network.serving import measured_slots, model_gateway_host
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Inventory group, networks of the clients, port and reason.
@@ -21,5 +22,14 @@ def monitoring_flows(environment: Environment) -> Iterator[MonitoringFlow]:
     yield "slurm_node", source, str(exporter_port("dcgm")), "Prometheus reads the metrics of GPUs"
     if has_slurm_metrics(environment):
         yield "slurm_controller", source, slurm_ports(environment)[0], "Prometheus reads Slurm's metrics"
+    for port in sorted({slot.port for slot in measured_slots(environment)}):
+        yield "model_server", source, str(port), "Prometheus reads the metrics of model servers"
+    if model_gateway_host(environment) is not None:
+        yield (
+            "model_gateway",
+            source,
+            str(exporter_port("model_gateway")),
+            "Prometheus reads the model gateway's metrics",
+        )
     operators = tuple(map(str, environment.hosts.firewall.operators)) or (str(served.cidr),)
     yield "monitoring", operators, str(environment.observability.port), "operators and dashboards reach Prometheus"

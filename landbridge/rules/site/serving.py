@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
+from landbridge.plan.network.monitoring import exporter_port
 from landbridge.plan.network.serving import SLOTS, model_port
 from landbridge.rules.registry import rule
 
@@ -109,8 +110,9 @@ def serving_ports(environment: Environment) -> Iterator[Finding]:
     if serving is None:
         return
     used = dict(_USED_PORTS)
-    if serving.port in used:
-        message = f"port {serving.port} of the gateway is used by {used[serving.port]}"
+    used_by = used | {exporter_port("model_gateway"): "its own metrics"}
+    if serving.port in used_by:
+        message = f"port {serving.port} of the gateway is used by {used_by[serving.port]}"
         yield error((*_SERVING, "port"), message, fix="write another port")
     models: dict[str, str] = {}
     for name, service in serving.services.items():

@@ -18,7 +18,7 @@ class ModelServerConfig:
     `folder` is the model folder or a link to it. `trust` is a file with the certificates of CAs, or with a public key, whose
     signatures are accepted. `certificate` has key, certificate and chain; empty: HTTP without TLS, on a loopback address only.
     `shadow` is the URL of another model server on the loopback that gets copies of requests. Zero requests a second per client
-    is no limit.
+    is no limit. The address `metrics_client` is that of Prometheus: it gets the metrics, and no prediction.
     """
 
     service: str
@@ -36,6 +36,7 @@ class ModelServerConfig:
     client_rate: int = 0
     drain_seconds: float = 5.0
     shadow: str = ""
+    metrics_client: str = ""
 
 
 def load_server_config(path: Path) -> ModelServerConfig:

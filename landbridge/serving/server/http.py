@@ -82,6 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer health, metadata and metrics."""
         predictor, manifest = self.server.predictor, self.server.predictor.manifest
         model = f"/v2/models/{manifest.name}"
+        if self._is_refused():
+            return
         if self.path in ("/v2/health/ready", f"{model}/ready", f"{model}/versions/{manifest.version}/ready"):
             # 404 while draining: HAProxy then sends no new requests, at once. Source: HAProxy 3.0, "http-check disable-on-404".
             self._send(Reply(200 if predictor.readiness() else 404, b""))
@@ -98,6 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a prediction."""
+        if self._is_refused():
+            return
         predictor, began = self.server.predictor, time.monotonic()
         client = (self.headers.get(CLIENT_HEADER) or self.client_address[0])[:64]
         predictor.enter()
@@ -134,6 +138,15 @@ class _Handler(BaseHTTPRequestHandler):
         if not predictor.admits(client):
             return _error(429, "too many requests a second"), b""
         return predictor.predict(body), body
+
+    def _is_refused(self) -> bool:
+        """Refuse Prometheus' host, which has no token, any other path than that of the metrics."""
+        is_reading = self.command == "GET" and self.path == "/metrics"
+        if is_reading or self.client_address[0] != self.server.config.metrics_client:
+            return False
+        self.close_connection = True
+        self._send(_error(403, "this address may read the metrics only"))
+        return True
 
     def _json(self, status: int, content: Any) -> None:
         self._send(Reply(status, json.dumps(content).encode()))

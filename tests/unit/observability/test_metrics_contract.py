@@ -1,6 +1,7 @@
 """Contract of metrics: it has exactly our own metrics, and those of the real exporters."""
 
 import re
+import ssl
 import subprocess
 import time
 import urllib.error
@@ -13,9 +14,22 @@ import pytest
 
 from landbridge.burst.daemon.metrics import GAUGES, PREFIX, Metrics
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.models.canary.decide import CanaryLook, begun, decided
+from landbridge.models.canary.gauges import canary_gauge_text
+from landbridge.models.canary.guards import Guard
+from landbridge.models.canary.plan import CanaryPlan
+from landbridge.models.canary.tallies import VersionCounters
+from landbridge.models.drift.gauges import gauge_text
+from landbridge.models.drift.judge import DriftReport, FeatureDrift
 from landbridge.ops.netcheck import metrics as link_metrics
+from landbridge.pipelines.service.metrics import PipelineMetrics
+from landbridge.serving.canary_controller.exposition import samples
 from sandbox.ports import free_port
 from tests.unit.observability.debian_programs import debian_program
+from tests.unit.served_models.folders import new_key, sign, write_folder
+from tests.unit.served_models.gateway import gateway
+from tests.unit.served_models.processes import model_server
+from tests.unit.served_models.site_ca import write_certificates
 
 CONTRACT = metrics_contract()
 #: Metrics of the node exporter that only a host with such hardware or such a service has.
@@ -63,6 +77,88 @@ def test_the_burst_controllers_metrics_are_those_of_its_program() -> None:
 
 def test_the_links_metrics_are_those_of_netcheck() -> None:
     assert set(CONTRACT.exporters["link"].metrics) == {f"{link_metrics.PREFIX}{name}" for name in link_metrics._HELP}
+
+
+def printed_of(text: str) -> dict[str, str]:
+    """Return the type of each metric of a page, with the suffixes of histograms."""
+    suffixes = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
+    return {name + suffix: kind for name, kind in types_of(text).items() for suffix in suffixes[kind]}
+
+
+def assert_is_contract(exporter: str, text: str) -> None:
+    """Compare names, types and labels of a page with the contract."""
+    facts = CONTRACT.exporters[exporter]
+    assert {name: fact.type for name, fact in facts.metrics.items()} == printed_of(text)
+    for sample in samples(text):
+        wanted = {*facts.labels, *facts.metrics[sample.name].labels}
+        assert sample.labels.keys() - {"service"} == wanted, sample
+
+
+def test_a_model_server_has_the_metrics_of_the_contract(tmp_path: Path) -> None:
+    private, public = new_key(tmp_path)
+    folder = sign(write_folder(tmp_path / "3", "3"), private)
+    with model_server(tmp_path, "a", folder=str(folder), trust=str(public)) as server:
+        assert server.infer()[0] == 200
+        text = server.request("GET", "/metrics")[1]
+    assert_is_contract("model_server", text)
+
+
+def test_prometheus_reads_a_model_servers_metrics_and_gets_no_prediction(tmp_path: Path) -> None:
+    private, public = new_key(tmp_path)
+    folder = sign(write_folder(tmp_path / "3", "3"), private)
+    with model_server(tmp_path, "a", folder=str(folder), trust=str(public), metrics_client="127.0.0.1") as server:
+        assert server.request("GET", "/metrics")[0] == 200
+        assert server.infer()[0] == 403
+        assert server.request("GET", "/v2/models/digits")[0] == 403
+
+
+def test_haproxy_has_the_metrics_of_the_contract_for_prometheus_only(tmp_path: Path) -> None:
+    authority, certificate = write_certificates(tmp_path)
+    port = free_port()
+    context = ssl.create_default_context(cafile=str(authority))
+    url = f"https://localhost:{port}/metrics"
+    for client, is_answered in (("127.0.0.1", True), ("127.0.0.2", False)):
+        place = tmp_path / client
+        place.mkdir()
+        metrics = {"metrics": f"127.0.0.1:{port}", "metrics_client": client}
+        with gateway(place, authority, certificate, {"a": [free_port()]}, metrics):
+            if not is_answered:
+                with pytest.raises(urllib.error.HTTPError, match="403"):
+                    urllib.request.urlopen(url, timeout=60, context=context)
+                continue
+            with urllib.request.urlopen(url, timeout=60, context=context) as answer:
+                text = answer.read().decode()
+            facts, families = CONTRACT.exporters["model_gateway"], types_of(text)
+            wanted = {name: fact.type for name, fact in facts.metrics.items()}
+            assert wanted == {name: families.get(name) for name in wanted}
+            for sample in samples(text):
+                if sample.name in wanted and sample.labels["proxy"] == "model-digits":
+                    assert sample.labels.keys() == {*facts.labels, *facts.metrics[sample.name].labels}
+
+
+def test_the_gauges_of_drift_are_those_of_its_program() -> None:
+    feature = FeatureDrift("all", 'x"0', 500, 0.3, 0.2, 0.0001, drifted=True)
+    text = gauge_text(DriftReport((feature,), (), 0.8, 0.9, accuracy_fell=True), "digits", "3", 60.0)
+    assert_is_contract("model_drift", text)
+
+
+def test_the_metrics_of_pipelines_are_those_of_its_service() -> None:
+    assert_is_contract("pipelines", PipelineMetrics(["vision"]).text(60.0))
+
+
+def test_the_gauges_of_a_canary_are_those_of_its_program() -> None:
+    plan = CanaryPlan((Guard("errors", 0.001, 0.01),), down_seconds=10)
+    counters: VersionCounters = {}
+    record = begun("digits", "3", "4", CanaryLook(0.0, counters, counters))
+    decision, record = decided(plan, record, CanaryLook(5.0, counters, counters))
+    text = canary_gauge_text(record, decision, 5.0)
+    assert_is_contract("model_canary", text)
+    assert 'landbridge_model_canary_undecided{model="digits",champion="3",candidate="4"} 1' in text
+    _, record = decided(plan, record, CanaryLook(10.0, counters, counters, ready=False))
+    decision, record = decided(plan, record, CanaryLook(30.0, counters, counters, ready=False))
+    values = {each.name: each.value for each in samples(canary_gauge_text(record, decision, 30.0))}
+    assert values["landbridge_model_canary_rolled_back"] == 1 and values["landbridge_model_canary_undecided"] == 0
+    assert values["landbridge_model_canary_weight_percent"] == 0
 
 
 def test_a_metric_belongs_to_one_exporter() -> None:

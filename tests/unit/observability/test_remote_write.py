@@ -20,6 +20,7 @@ from landbridge.plan.ansible.monitoring import monitoring_variables
 from sandbox.ports import free_port
 from tests.unit.core.samples import environment
 from tests.unit.observability.debian_programs import debian_program
+from tests.unit.observability.serving_sample import served
 from tests.unit.observability.test_metrics_contract import page, running, types_of
 
 URL = "https://aps-workspaces.eu-central-1.amazonaws.com/workspaces/ws-1/api/v1/remote_write"
@@ -30,6 +31,14 @@ pg_database_size_bytes{datname="mlflow_class_restricted"} 9
 pg_database_size_bytes{datname="mlflow"} 9
 landbridge_burst_spent_usd{account="clinic"} 5
 landbridge_burst_spent_usd{account="vision"} 5
+landbridge_model_ready{service="digits"} 1
+landbridge_model_ready{service="trial"} 1
+landbridge_model_drift_psi{model="digits"} 0.1
+landbridge_model_drift_psi{model="trial-model"} 0.1
+haproxy_backend_current_queue{proxy="model-digits"} 0
+haproxy_backend_current_queue{proxy="model-trial"} 0
+node_systemd_unit_state{name="landbridge-model-digits-a.service"} 1
+node_systemd_unit_state{name="landbridge-model-trial-a.service"} 1
 """
 
 
@@ -39,7 +48,9 @@ def site() -> Environment:
         "clinic": {"users": ["bob"], "data_class": "restricted"},
     }
     chosen = {("onprem", "services", "monitoring"): "mlops01", ("scheduler", "accounts"): accounts}
-    return environment({**chosen, ("observability", "remote_write"): SETTINGS})
+    trial = {"model": "trial-model", "data_class": "restricted", "port": 8510, "accounts": ["clinic"]}
+    serving = {**served(), ("serving", "services", "trial"): trial}
+    return environment({**chosen, **serving, ("observability", "remote_write"): SETTINGS})
 
 
 class Workspace(BaseHTTPRequestHandler):
@@ -115,6 +126,10 @@ def test_restricted_series_are_not_sent_and_requests_are_signed(
             assert accounts == [{"account": "vision"}]
             assert received(receiver, "landbridge_probe_up") == [{"probe": "mlflow"}]
             assert received(receiver, "pg_database_size_bytes") == [{"datname": "mlflow"}]
+            assert received(receiver, "landbridge_model_ready") == [{"service": "digits"}]
+            assert received(receiver, "landbridge_model_drift_psi") == [{"model": "digits"}]
+            assert received(receiver, "haproxy_backend_current_queue") == [{"proxy": "model-digits"}]
+            assert received(receiver, "node_systemd_unit_state") == [{"name": "landbridge-model-digits-a.service"}]
             families = types_of(page(f"http://{sender}/metrics"))
     metrics = metrics_contract().exporters["prometheus"].metrics
     assert {name for name in metrics if name.startswith("prometheus_remote_")} <= set(families)

@@ -12,11 +12,15 @@ from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.ansible.monitoring import counters, monitoring_variables, planned_targets
 from landbridge.plan.network.hosts import hosts
+from landbridge.plan.observability.gaps import unmonitored
+from landbridge.plan.serving.gateway import gateway_settings
+from landbridge.plan.serving.model_servers import model_server_variables
 from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.secrets import generated_secrets
 from landbridge.plan.site.site_tls import server_names
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
+from tests.unit.observability.serving_sample import SERVICE, served
 
 MONITORING = ("onprem", "services", "monitoring")
 VERSION = ("scheduler", "slurm", "version")
@@ -98,6 +102,56 @@ def test_only_the_monitoring_host_reaches_the_exporters() -> None:
     }
     assert ports == {"9100": ("10.20.0.15/32",), "9400": ("10.20.0.15/32",)}
     assert not [rule for group in rules.values() for rule in group if "9093" in rule.ports]
+
+
+def test_each_slot_of_a_service_and_the_gateway_are_targets() -> None:
+    site = monitored(served())
+    servers = [target for target in planned_targets(site) if target.job == "model_server"]
+    assert [(target.labels["node"], target.labels["slot"], target.address) for target in servers] == [
+        ("srv01", "a", "10.20.0.31:8500"),
+        ("srv01", "b", "10.20.0.31:8501"),
+        ("srv02", "a", "10.20.0.32:8500"),
+        ("srv02", "b", "10.20.0.32:8501"),
+    ]
+    assert {target.labels["service"] for target in servers} == {"digits"}
+    assert [target.address for target in planned_targets(site) if target.job == "model_gateway"] == ["10.20.0.33:8405"]
+    # The certificate of each host has the address at which Prometheus verifies it.
+    names = server_names(site)
+    assert all(address in names[host] for host, address in (("srv01", "10.20.0.31"), ("gwm01", "10.20.0.33")))
+    jobs = {job["job_name"]: job for job in monitoring_variables(site)["prometheus_settings"]["scrape_configs"]}
+    for job in ("model_server", "model_gateway"):
+        assert jobs[job]["scheme"] == "https" and "basic_auth" not in jobs[job]
+    assert {"regex": "exported_service", "action": "labeldrop"} in jobs["model_server"]["metric_relabel_configs"]
+
+
+def test_prometheus_reaches_serving_which_stays_closed_to_all_others() -> None:
+    before, after = (firewall_rules(environment({**served(), **more})) for more in ({}, {MONITORING: "mlops01"}))
+    added = {
+        group: {(rule.sources, rule.ports) for rule in after[group]}
+        - {(rule.sources, rule.ports) for rule in before[group]}
+        for group in ("model_server", "model_gateway")
+    }
+    reader = ("10.20.0.15/32",)
+    assert added == {
+        "model_server": {(reader, ("8500",)), (reader, ("8501",))},
+        "model_gateway": {(reader, ("8405",))},
+    }
+
+
+def test_model_servers_and_the_gateway_know_the_only_reader_of_their_metrics() -> None:
+    for more, client in (({}, ""), ({MONITORING: "mlops01"}, "10.20.0.15")):
+        site = environment({**served(), **more})
+        (service,) = model_server_variables(site, "srv01")["model_server_services"]
+        assert {slot["settings"]["metrics_client"] for slot in service["slots"]} == {client}
+        settings = gateway_settings(site)
+        assert settings is not None
+        assert (settings.metrics, settings.metrics_client) == ("10.20.0.33:8405" if client else "", client)
+
+
+def test_a_runtime_with_other_metrics_is_no_target_and_is_named() -> None:
+    site = monitored({**served(), (*SERVICE, "runtime"): "vllm"})
+    assert not [target for target in planned_targets(site) if target.job == "model_server"]
+    assert ("serving", "services", "digits", "runtime") in dict(unmonitored(site))
 
 
 def test_prometheus_keeps_the_metrics_of_the_contract_only() -> None:

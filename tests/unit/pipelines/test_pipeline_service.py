@@ -92,6 +92,7 @@ def install(folder: Path, owner: str) -> Path:
         "sbatch_seconds": 20,
         "unknown_results": [],
         "state": str(folder / "state"),
+        "metrics": str(folder / "pipelines.prom"),
     }
     (folder / "pipelines.json").write_text(json.dumps(config))
     return home
@@ -153,3 +154,6 @@ def test_no_step_has_two_jobs_wherever_the_service_is_killed(site: tuple[Path, s
     assert jobs[0]["environment"]["LANDBRIDGE_PIPELINE_STEP"] == "train"
     assert ended.stat().st_uid == pwd.getpwnam(owner).pw_uid
     assert not (home / queue.FOLDER / queue.REQUESTS / f"{wanted.name}.json").exists()
+    metrics = (folder / "pipelines.prom").read_text()
+    assert 'ended_runs_total{account="lab",outcome="succeeded"} 1' in metrics
+    assert 'ended_runs_total{account="lab",outcome="failed"} 0' in metrics

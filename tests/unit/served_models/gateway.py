@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -82,9 +82,14 @@ class Gateway:
 
 @contextmanager
 def gateway(
-    folder: Path, authority: Path, certificate: Path, ports: dict[str, Sequence[int]], **changes: Any
+    folder: Path,
+    authority: Path,
+    certificate: Path,
+    ports: dict[str, Sequence[int]],
+    places: Mapping[str, str] | None = None,
+    **changes: Any,
 ) -> Iterator[Gateway]:
-    """Yield HAProxy before model servers: `ports` by slot."""
+    """Yield HAProxy before model servers: `ports` by slot; `places`: changes of its settings, `changes` of the service's."""
     servers = tuple(
         GatewayServer(f"{slot}-srv{number:02}", slot, "localhost", "127.0.0.1", port)
         for slot, of_slot in ports.items()
@@ -109,6 +114,7 @@ def gateway(
         check_milliseconds=200,
         services=(replace(service, **changes),),
     )
+    settings = replace(settings, **(places or {}))
     configuration, log = folder / "haproxy.cfg", folder / "haproxy.log"
     configuration.write_text(haproxy_configuration(settings))
     program, environment = haproxy_program()

@@ -38,6 +38,7 @@ ROWS = [
     Row("serving-data-class", "a caller of another class", served({"data_class": "restricted"}), (*SERVICES, "digits", "accounts", 0), "leave their class"),
     Row("serving-data-class", "a misspelt caller", served({"accounts": ["reserch"]}), (*SERVICES, "digits", "accounts", 0), '"research"'),
     Row("serving-ports", "the gateway at ssh's port", served(port=22), (*SERVING, "port"), "ssh"),
+    Row("serving-ports", "the gateway at the port of its own metrics", served(port=8405), (*SERVING, "port"), "its own metrics"),
     Row("serving-ports", "two services with a port", served(services=TWO | {"second": SECOND | {"port": 8501}}), (*SERVICES, "second", "port"), "the service digits"),
     Row("serving-ports", "a model served twice", served(services=TWO | {"second": TWO["digits"] | {"port": 8600}}), (*SERVICES, "second", "model"), "already"),
     Row("serving-replicas", "more replicas than hosts", served({"replicas": 3}), (*SERVICES, "digits", "replicas"), "3 replicas on 2 hosts"),
