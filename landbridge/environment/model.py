@@ -17,6 +17,7 @@ from landbridge.environment.onprem.containers import Containers
 from landbridge.environment.onprem.existing_slurm import ExistingSlurm
 from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.onprem import NodeGroup, OnPrem
+from landbridge.environment.pipelines import Pipelines
 from landbridge.environment.placement import PlacementPolicy
 from landbridge.environment.secrets import SecretsSettings
 from landbridge.environment.serving import Serving
@@ -80,11 +81,12 @@ class Registry(Model):
 
 
 class MLOps(Model):
-    """MLflow tracking, an optional container registry, and SageMaker."""
+    """MLflow tracking, an optional container registry, SageMaker, and pipelines."""
 
     mlflow: MLflow = MLflow()
     registry: Registry | None = None
     sagemaker: SageMakerSettings | None = Field(default=None, description="SageMaker training jobs and model registry")
+    pipelines: Pipelines | None = Field(default=None, description="service of pipelines; none: no pipeline runs")
 
 
 class Window(Model):

@@ -1,4 +1,4 @@
-"""Commands `landbridge pipeline run`, `status`, `why` and `cancel`: files in the user's folder, which the service reads."""
+"""Commands `landbridge pipeline run`, `status`, `why`, `cancel` and `remove`: files in the user's folder, which the service reads."""
 
 import getpass
 import time
@@ -19,7 +19,7 @@ RunName = Annotated[str, typer.Argument(metavar="RUN", help="Name of the run, as
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (run, status, why, cancel):
+    for command in (run, status, why, cancel, remove):
         app.command()(command)
 
 
@@ -123,6 +123,28 @@ def cancel(name: RunName, form: Form = Format.TEXT) -> None:
         _refuse(f"there is no live run {name}")
     queue.write_json(root / queue.CANCELS / f"{name}.json", {})
     _answer(form, {"run": name}, f"{name} is cancelled at the next pass of the service")
+
+
+def remove(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of a pipeline that `run --on-triggers` registered.")
+    ],
+    form: Form = Format.TEXT,
+) -> None:
+    """Remove the registration of a pipeline's triggers.
+
+    Live runs of the pipeline go on. Exit status: 0, or 2 if it is not registered.
+    Example: landbridge pipeline remove digits
+    """
+    from landbridge.pipelines.service import queue
+
+    folder = Path.home() / queue.FOLDER / queue.DEFINITIONS
+    registered = queue.names_in(folder)
+    if name not in registered:
+        known = f"; registered: {', '.join(registered)}" if registered else ""
+        _refuse(f"{name} is not registered{known}")
+    (folder / f"{name}.json").unlink(missing_ok=True)
+    _answer(form, {"pipeline": name}, f"{name} starts no run by a trigger any more")
 
 
 def _definition(source: "PipelineSource") -> dict[str, Any]:

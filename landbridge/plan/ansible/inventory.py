@@ -20,6 +20,7 @@ from landbridge.plan.ansible.monitoring import exporter_variables, gpu_exporter_
 from landbridge.plan.ansible.node_logins import node_login_variables
 from landbridge.plan.ansible.node_restarts import node_restart_variables
 from landbridge.plan.ansible.node_verify import node_verify_variables
+from landbridge.plan.ansible.pipelines import pipelines_variables
 from landbridge.plan.ansible.roles_anywhere import mlflow_files, roles_anywhere_variables
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, pcie_tuning, service_tuning
@@ -120,6 +121,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "burst": _burst(environment, outputs),
         "monitoring": monitoring_variables(environment),
         "model_gateway": model_gateway_variables(environment),
+        "pipelines": pipelines_variables(environment),
     }
     for group in GROUPS[1:]:
         members = [host.name for host in inventory_hosts if group in host.groups]
@@ -149,7 +151,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables |= pcie_tuning(environment, host.platform)
         variables |= mig_variables(environment, host.name) | gpu_tools_variables(environment, host.name)
     variables |= roles_anywhere_variables(environment, host.name, outputs, aws_endpoint(environment))
-    if "slurm_login" in host.groups and {"slurm_controller", "slurm_node"} & set(host.groups):
+    if {"slurm_login", "pipelines"} & set(host.groups) and {"slurm_controller", "slurm_node"} & set(host.groups):
         variables["slurm_login_daemon"] = False
         variables["slurm_login_keeps_sackd"] = "slurm_controller" in host.groups and needs_sackd(environment)
     if {"slurm_controller", "slurm_node"} <= set(host.groups):

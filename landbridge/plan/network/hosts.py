@@ -16,6 +16,7 @@ from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.network.pipelines import pipelines_of
 from landbridge.plan.network.serving import model_gateway_host, model_server_hosts, serving_hosts
 
 # Inventory groups. The first contains every host (see `top_group`).
@@ -36,6 +37,7 @@ GROUPS = (
     "monitoring",
     "model_server",
     "model_gateway",
+    "pipelines",
     "burst",
 )
 
@@ -182,6 +184,7 @@ def _in_aws(environment: Environment, services: CloudServices) -> ServiceHosts:
 
 def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: bool) -> tuple[str, ...]:
     exports_homes = environment.storage.home.kind == "nfs" and name == served.storage
+    runs_pipelines = name == served.mlops and pipelines_of(environment) is not None
     is_member = {
         "slurm_controller": name in served.controllers,
         "slurm_database": name == served.database,
@@ -190,7 +193,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "slurm_node": is_node,
         "nfs_server": exports_homes,
         # A login host that exports the homes mounts them too, at the same path as the other hosts.
-        "nfs_client": is_node or name in served.logins,
+        "nfs_client": is_node or name in served.logins or runs_pipelines,
         "lustre_client": (is_node or name in served.logins)
         and any(isinstance(share, SiteLustre) for share in environment.storage.site_shares.values()),
         # Direct Connect ends at a router that Landbridge does not manage.
@@ -201,6 +204,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "monitoring": name == monitoring_host(environment),
         "model_server": name in model_server_hosts(environment),
         "model_gateway": name == model_gateway_host(environment),
+        "pipelines": runs_pipelines,
         # A standby controller runs the burst controller too; a lease decides which of the two is active.
         "burst": name in served.controllers and bool(environment.aws.pools),
     }

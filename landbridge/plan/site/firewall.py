@@ -17,6 +17,7 @@ from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.network.object_store import store_port
+from landbridge.plan.network.pipelines import pipelines_of
 from landbridge.plan.network.service_flows import NFS_PORT, service_flows
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
 from landbridge.plan.site.gateway import linked_gateways
@@ -151,8 +152,9 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
 
     node_cidrs = _text(node_ranges(environment))
     controllers, logins = _hosts(served, served.controllers), _hosts(served, served.logins)
+    pipelines = _hosts(served, (served.mlops,)) if pipelines_of(environment) is not None else ()
     slurmctld, slurmd, srun = slurm_ports(environment)
-    all_groups = (*node_cidrs, *controllers, *logins, *_hosts(served, (served.database,)))
+    all_groups = (*node_cidrs, *controllers, *logins, *_hosts(served, (served.database,)), *pipelines)
     yield (
         "slurm_controller",
         _tcp(
@@ -167,7 +169,11 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
     )
     yield (
         "slurm_database",
-        _tcp((*controllers, *logins, *node_cidrs), SLURMDBD_PORT, "slurmctld, sacct and sacctmgr reach slurmdbd"),
+        _tcp(
+            (*controllers, *logins, *node_cidrs, *pipelines),
+            SLURMDBD_PORT,
+            "slurmctld, sacct and sacctmgr reach slurmdbd",
+        ),
     )
     if node_cidrs:
         yield (
@@ -186,6 +192,8 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
         yield "slurm_node", _tcp(from_aws("slurm_node", srun), srun, "tasks reach an srun inside a job")
     yield "slurm_login", FirewallRule((), "tcp", ("22", *_other_ssh(served)), "users log in by ssh")
     yield "slurm_login", _tcp(controllers, slurmd, "slurmctld sends new configuration to sackd")
+    if pipelines:
+        yield "pipelines", _tcp(controllers, slurmd, "slurmctld sends new configuration to sackd")
     yield (
         "slurm_login",
         _tcp((*node_cidrs, *from_aws("slurm_login", srun)), srun, "tasks reach the srun that started them"),

@@ -78,6 +78,12 @@ def test_a_definition_with_triggers_is_registered(repository: Path) -> None:
     assert pipeline(repository, "run", "pipelines/digits.yaml", "--on-triggers")[0] == 0
     [definition] = queue.read_folder(repository, {})["definitions"].values()
     assert definition["definition"]["name"] == "digits" and definition["registered"] > 0
+    status, out, _ = pipeline(repository, "remove", "digits", "--format", "json")
+    assert status == 0 and json.loads(out) == {"pipeline": "digits"}
+    assert queue.read_folder(repository, {})["definitions"] == {}
+    assert pipeline(repository, "remove", "digits") == (2, "", "error: digits is not registered\n")
+    # A name is not a path.
+    assert pipeline(repository, "remove", "../requests/digits")[0] == 2
 
 
 def test_a_folder_of_an_owner_may_have_any_file(tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def test_one_host_may_have_every_service() -> None:
         "object_store",
         "model_server",
         "model_gateway",
+        "pipelines",
     }
 
 
