@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import Model, Port, Text, Word
+from landbridge.environment.base import AbsolutePath, Model, Port, Text, Word
 
 Address = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[a-z0-9.-]+$")]
 
@@ -43,7 +43,7 @@ class RemoteWrite(Model):
             pattern=r"^https://aps-workspaces(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/workspaces/ws-[a-z0-9-]+/api/v1/remote_write$"
         ),
     ] = Field(description="URL of the workspace for remote write; its region signs the requests")
-    credentials_file: Annotated[str, StringConstraints(pattern=r"^/[^\s\"']+$")] = Field(
+    credentials_file: AbsolutePath = Field(
         description="AWS credentials file on the monitoring host, which the account prometheus can read"
     )
     profile: Word = Field(

@@ -27,6 +27,11 @@ FORMS: dict[str, str] = {
     r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+$": (
         "a KMS key's ARN (no alias), such as arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
     ),
+    r"^[A-Za-z0-9](-?[A-Za-z0-9]){0,56}$": "a model's name, such as digits: letters, digits and single dashes; 57 at most",
+    r"^https://aps-workspaces(-fips)?\.[a-z0-9-]+\.amazonaws\.com(\.cn)?/workspaces/ws-[a-z0-9-]+/api/v1/remote_write$": (
+        "the remote write URL of a workspace, such as "
+        "https://aps-workspaces.us-east-1.amazonaws.com/workspaces/ws-0123abcd/api/v1/remote_write"
+    ),
     r"^dx(con|lag)-[a-z0-9]{8}$": "a connection's id, such as dxcon-ffabc123",
     r"^https?://[^\s/]+(/\S*)?$": "an address such as https://proxy.example.org:3142",
     r"^subnet-[0-9a-f]{8,17}$": "a subnet's id, such as subnet-0123456789abcdef0",
