@@ -73,8 +73,8 @@ def test_the_mlflow_host_that_is_a_controller_has_no_sackd_of_its_own() -> None:
 
 
 def test_in_aws_the_service_is_on_the_host_that_has_slurm_and_the_homes() -> None:
-    one = inventory(environment({**with_services(login={"count": 0}), **KEY}))
-    assert one["pipelines"]["hosts"] == ["ctl01"] and "ctl01" in one["nfs_client"]["hosts"]
+    data = inventory(environment({**with_services(login={"count": 0}), **KEY}))
+    assert data["pipelines"]["hosts"] == ["ctl01"] and "ctl01" in data["nfs_client"]["hosts"]
     assert inventory(environment({**with_services(), **KEY}))["pipelines"]["hosts"] == []
 
 
