@@ -86,6 +86,10 @@ class MLOps(Model):
     mlflow: MLflow = MLflow()
     registry: Registry | None = None
     sagemaker: SageMakerSettings | None = Field(default=None, description="SageMaker training jobs and model registry")
+    revoked_signers: tuple[Annotated[str, StringConstraints(pattern=r"^[1-9a-f][0-9a-f]{0,39}$")], ...] = Field(
+        default=(),
+        description="serial numbers of model signers whose models are refused, as `landbridge model verify` prints them",
+    )
     pipelines: Pipelines | None = Field(default=None, description="service of pipelines; none: no pipeline runs")
 
 

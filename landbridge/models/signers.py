@@ -74,6 +74,11 @@ def signer_end(signer: str) -> datetime:
     return read_issued("\n".join(certificates_in(signer)).encode()).not_after
 
 
+def signer_serial(signer: str) -> str:
+    """Return the serial number of a signer's certificate, hexadecimal. Raises CertificateError."""
+    return read_issued("\n".join(certificates_in(signer)).encode()).serial
+
+
 def trust_of(texts: Iterable[str], revoked: Iterable[str] = ()) -> ModelTrust:
     """Return the trust of PEM texts: each certificate is that of a CA, and each public key that of a signer."""
     joined = "\n".join(texts)

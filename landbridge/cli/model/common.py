@@ -81,8 +81,8 @@ def trust_from(
     from landbridge.cli.secrets.common import environment_and_store
     from landbridge.ops.model_signer import site_trust
 
-    _, store = environment_and_store(stack, file)
-    return site_trust(store, tuple(revoked or ()))
+    environment, store = environment_and_store(stack, file)
+    return site_trust(store, (*environment.mlops.revoked_signers, *(revoked or ())))
 
 
 def account() -> str:

@@ -51,7 +51,8 @@ def add(folder: Folder, tracking_uri: Server) -> None:
 def sign(version: Version, tracking_uri: Server, stack: Stack = None, file: File = None, key: KeyFile = None) -> None:
     """Sign a version with the signer of the site.
 
-    Its key is in the store of secrets, and its certificate is of the site's CA; both are made for the first signature.
+    Its key is in the store of secrets, and its certificate is of the site's CA; both are made for the first signature,
+    and again when the signer is in mlops.revoked_signers.
 
     Example: landbridge model sign digits/3 -s acme
     """
@@ -72,7 +73,9 @@ def sign(version: Version, tracking_uri: Server, stack: Stack = None, file: File
             private = keys[0]
         else:
             environment, store = environment_and_store(stack, file)
-            private, certificates = signer_of(store, environment.name, datetime.now(UTC))
+            private, certificates = signer_of(
+                store, environment.name, datetime.now(UTC), environment.mlops.revoked_signers
+            )
         registry = open_registry(tracking_uri)
         registered = find_version(registry, version)
         publish.sign(registry, registered, private, certificates)

@@ -32,6 +32,7 @@ FORMS: dict[str, str] = {
         "the remote write URL of a workspace, such as "
         "https://aps-workspaces.us-east-1.amazonaws.com/workspaces/ws-0123abcd/api/v1/remote_write"
     ),
+    r"^[1-9a-f][0-9a-f]{0,39}$": 'a serial number in small hexadecimal digits, in quotes: "5f3a90c1"',
     r"^dx(con|lag)-[a-z0-9]{8}$": "a connection's id, such as dxcon-ffabc123",
     r"^https?://[^\s/]+(/\S*)?$": "an address such as https://proxy.example.org:3142",
     r"^subnet-[0-9a-f]{8,17}$": "a subnet's id, such as subnet-0123456789abcdef0",

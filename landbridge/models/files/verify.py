@@ -27,7 +27,9 @@ _OTHER_FILES = "Signature mismatch"
 
 @dataclass(frozen=True)
 class VerifiedModel:
-    """Model folder whose signature is valid. `weights` are the verified bytes, `signer` is a name or a key's fingerprint."""
+    """Model folder whose signature is valid. `weights` are the verified bytes, `signer` is the name and serial number of a
+    certificate, or a key's fingerprint.
+    """
 
     folder: Path
     manifest: ModelManifest
@@ -130,7 +132,8 @@ def _by_certificate(
     except ValueError:
         return "", ["the certificate of the signer cannot be read"]
     names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    signer = str(names[0].value) if names else f"{certificate.serial_number:x}"
+    serial = f"serial {certificate.serial_number:x}"
+    signer = f"{names[0].value!s} ({serial})" if names else serial
     with _files(signature, *trust.authorities) as (bundle, *authorities):
         config = Config().use_certificate_verifier(certificate_chain=authorities)
         fault = _library_fault(config, folder, bundle)

@@ -31,6 +31,7 @@ def model_server_variables(environment: Environment, host: str) -> dict[str, Any
     return {
         "model_server_models": MODELS,
         "model_server_find_links": service_hosts(environment).packages.python_find_links or "",
+        "model_server_revoked": list(environment.mlops.revoked_signers),
         "model_server_clients": list(_clients(environment, host)),
         "model_server_services": [
             _service(environment, name, service, [slot for slot in slots if slot.service == name])

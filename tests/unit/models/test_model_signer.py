@@ -10,7 +10,7 @@ from landbridge.certificates import certificates_in
 from landbridge.environment import load_environment
 from landbridge.models.files import VerifiedModel, verify_folder
 from landbridge.models.files.sign import sign_folder
-from landbridge.models.signers import signer_end
+from landbridge.models.signers import signer_end, signer_serial
 from landbridge.ops.model_signer import LEAST_DAYS, SIGNER, signer_of, site_trust
 from landbridge.ops.secrets.cipher import SecretsError
 from landbridge.ops.secrets.store import LocalFolder
@@ -36,7 +36,7 @@ def test_the_signer_is_made_once_and_its_signature_is_trusted(store: LocalFolder
     folder = write_folder(tmp_path / "1")
     assert sign_folder(folder, key, certificates) == []
     verified = verify_folder(folder, site_trust(store))
-    assert isinstance(verified, VerifiedModel) and verified.signer == "acme model signer"
+    assert isinstance(verified, VerifiedModel) and verified.signer.startswith("acme model signer (")
 
 
 def test_a_signer_near_its_end_is_replaced(store: LocalFolder) -> None:
@@ -45,6 +45,14 @@ def test_a_signer_near_its_end_is_replaced(store: LocalFolder) -> None:
     renewed, _ = signer_of(store, "acme", later)
     assert renewed != key
     assert signer_end("\n".join(certificates_in(store.read()[SIGNER]))) > signer_end(certificates[0])
+
+
+def test_a_revoked_signer_is_replaced_once(store: LocalFolder) -> None:
+    key, certificates = signer_of(store, "acme", NOW)
+    serial = signer_serial(certificates[0])
+    renewed = signer_of(store, "acme", NOW, (serial,))
+    assert renewed[0] != key
+    assert signer_of(store, "acme", NOW, (serial,)) == renewed
 
 
 def test_a_store_without_a_ca_or_with_a_damaged_signer_is_an_error(store: LocalFolder, tmp_path: Path) -> None:

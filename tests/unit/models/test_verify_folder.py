@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.certificates import certificates_in, keys_in, new_authority, sign
+from landbridge.certificates import certificates_in, keys_in, new_authority, read_issued, sign
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
 from landbridge.models.files.sign import sign_folder
 from landbridge.models.signers import ModelTrust, new_signer
@@ -54,7 +54,8 @@ def refusal(folder: Path, trust: ModelTrust = TRUST, **options: str) -> str:
 def test_a_signed_folder_is_verified_with_its_bytes(folder: Path) -> None:
     result = verify_folder(folder, TRUST, name="digits", version="1", now=NOW)
     assert isinstance(result, VerifiedModel), result
-    assert (result.signer, result.weights) == ("model-signer", onnx_bytes())
+    serial = read_issued("\n".join(certificates_in(SIGNER)).encode()).serial
+    assert (result.signer, result.weights) == (f"model-signer (serial {serial})", onnx_bytes())
     assert result.manifest == manifest_of(onnx_bytes())
     assert sorted(path.name for path in folder.iterdir()) == ["model.json", "model.onnx", "model.sig"]
 
@@ -130,8 +131,6 @@ def test_an_expired_signer_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_revoked_signer_is_refused(folder: Path) -> None:
-    from landbridge.certificates import read_issued
-
     serial = read_issued("\n".join(certificates_in(SIGNER)).encode()).serial
     assert "is revoked" in refusal(folder, ModelTrust(TRUST.authorities, revoked=frozenset({serial})))
 

@@ -1,6 +1,8 @@
 """Plan of serving: hosts, settings, firewall and units; and attempts from serving to training, each refused by its layers."""
 
 import json
+import re
+from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
@@ -9,6 +11,8 @@ from jinja2 import Environment as Templates
 from jinja2 import StrictUndefined
 from typer.testing import CliRunner
 
+from landbridge import yaml_text
+from landbridge.certificates import certificates_in, new_authority
 from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
@@ -21,6 +25,7 @@ from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.home_directories import home_exports
 from landbridge.plan.site.secrets import generated_secrets
 from landbridge.plan.site.site_tls import server_names
+from landbridge.serving.load import read_trust
 
 ROOT = Path(__file__).parents[3]
 SERVERS = [IPv4Address("10.20.0.31"), IPv4Address("10.20.0.32")]
@@ -88,6 +93,23 @@ def test_the_gateway_verifies_each_server_and_names_its_accounts(site: Environme
     assert "server a-srv01 10.20.0.31:8500 weight 100 verifyhost srv01" in text
     assert "server b-srv02 10.20.0.32:8501 weight 0 verifyhost srv02" in text
     assert "deny_status 403 if is-digits !{ var(txn.caller) -m str lab }" in text
+
+
+def test_the_trust_of_a_host_names_revoked_signers(site: Environment, tmp_path: Path) -> None:
+    variables = model_server_variables(site, "srv01")
+    assert variables["model_server_revoked"] == ["5f3a90c1"]
+    (task,) = [
+        task
+        for task in yaml_text.load((ROOT / "ansible/roles/model_server/tasks/main.yml").read_text())
+        if task["name"] == "Copy the trust for signatures of models"
+    ]
+    templates = Templates(undefined=StrictUndefined)
+    templates.filters["regex_replace"] = lambda text, pattern, new: re.sub(pattern, new, text)
+    _, certificate = new_authority("Test CA", datetime(2026, 11, 26, tzinfo=UTC))
+    content = templates.from_string(task["ansible.builtin.copy"]["content"])
+    (tmp_path / "trust.pem").write_text(content.render(variables | {"model_server_trust": certificate.decode()}))
+    trust = read_trust(tmp_path / "trust.pem")
+    assert trust.revoked == {"5f3a90c1"} and list(trust.authorities) == certificates_in(certificate.decode())
 
 
 def test_only_the_gateway_reaches_model_servers(site: Environment) -> None:
