@@ -10,7 +10,7 @@ from landbridge.environment import Environment, Loaded
 from landbridge.environment.file.load import load_text
 from landbridge.environment.file.members import Joining, node_addresses, with_nodes, without_nodes
 from landbridge.ops.nodes import ScontrolNode
-from landbridge.plan.site.firewall import node_ranges
+from landbridge.plan.network.node_networks import node_ranges
 
 ADD, REMOVE = Path("ansible/playbooks/add_node.yml"), Path("ansible/playbooks/remove_node.yml")
 #: States of a node with a job.

@@ -7,15 +7,15 @@ In AWS, security groups have the same rules (plan/aws/slurm_controller.py, login
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Network, collapse_addresses
+from ipaddress import IPv4Network
 from typing import Any
 
-from landbridge import hostlist
 from landbridge.environment import Environment, NfsHome
 from landbridge.plan.network.hosts import GROUPS, ServiceHosts, service_hosts, top_group
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.name_servers import name_server_hosts
+from landbridge.plan.network.node_networks import node_ranges
 from landbridge.plan.network.object_store import store_port
 from landbridge.plan.network.pipelines import pipelines_of
 from landbridge.plan.network.service_flows import NFS_PORT, service_flows
@@ -35,8 +35,6 @@ LUSTRE_PORT = 988
 RPCBIND_PORT, MOUNTD_PORT = 111, 20048
 #: BGP sessions with AWS use the inside addresses of the tunnels. Source: Site-to-Site VPN User Guide, tunnel options.
 _INSIDE_TUNNELS = IPv4Network("169.254.0.0/16")
-#: Rules name nodes by networks of this prefix length, so that a new node changes no other host's rules.
-_NODES_PREFIX_BITS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +76,6 @@ def firewall_rule_lines(environment: Environment) -> Iterator[str]:
     for group, rules in firewall_rules(environment).items():
         for rule in rules:
             yield f"{group:<17} {_ports(rule.protocol, rule.ports)} from {_from(rule.sources)}: {rule.why}"
-
-
-def node_ranges(environment: Environment) -> tuple[IPv4Network, ...]:
-    """Return the networks of the on-prem nodes: /24s, or the site's CIDR if that is smaller."""
-    if environment.onprem is None:
-        return ()
-    site_cidr = environment.onprem.cidr
-    if environment.existing_slurm is not None:
-        return (site_cidr,)
-    ranges = set()
-    for group in environment.node_groups:
-        for address in _row(environment, group.hosts, group.address):
-            network = IPv4Network((address, max(_NODES_PREFIX_BITS, site_cidr.prefixlen)), strict=False)
-            ranges.add(network)
-    return tuple(collapse_addresses(ranges))
 
 
 def firewall_variables(environment: Environment) -> dict[str, Any]:
@@ -312,10 +295,3 @@ def _other_ssh(served: ServiceHosts) -> tuple[str, ...]:
 
 def _text(ranges: Iterable[IPv4Network]) -> tuple[str, ...]:
     return tuple(map(str, ranges))
-
-
-def _row(environment: Environment, hosts: str, first: IPv4Address) -> Iterator[IPv4Address]:
-    """Yield the first and last address of a node group, and one address of each network between them."""
-    last = first + len(hostlist.expand(hosts)) - 1
-    yield from (IPv4Address(address) for address in range(int(first), int(last), 2 ** (32 - _NODES_PREFIX_BITS)))
-    yield last
