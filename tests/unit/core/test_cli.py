@@ -52,6 +52,7 @@ def project(tmp_path: Path) -> Path:
         ["pipeline"],
         ["prices"],
         ["residency"],
+        ["runs"],
         ["secrets"],
         ["serve"],
     ],
