@@ -110,7 +110,9 @@ def test_pytest_called_directly_waits_for_the_lab_and_names_its_user(checkout: P
     assert (checkout / "uses").read_text().split() == ["first"] * 4 + ["second"] * 4
 
 
-def test_pytest_below_the_holder_uses_the_lab_at_once(checkout: Path) -> None:
+def test_pytest_below_the_holder_uses_the_lab_at_once(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # `make test` has set it for its own lock.
+    monkeypatch.delenv(lab_lock.VARIABLE, raising=False)
     with lab_lock.held(checkout / "state" / "landbridge" / "tests.lock", ROOT, print) as is_held:
         run = {lab_lock.VARIABLE: os.environ[lab_lock.VARIABLE]}
         output, _ = pytest_below(checkout, "below", "-n", "2", **run).communicate(timeout=300)
