@@ -5,6 +5,7 @@ have hundreds of sessions.
 """
 
 from functools import cache
+from pathlib import PurePath
 from typing import Any
 
 from botocore.loaders import JSONFileLoader
@@ -19,6 +20,9 @@ def share() -> None:
     read = cache(lambda kind, path: load(kind(), path))
 
     def load_file(loader: JSONFileLoader, file_path: str) -> Any:
+        # botocore writes defaults into the endpoints that it has read (regions.py, `_merge_keys`).
+        if PurePath(file_path).name.startswith("endpoints"):
+            return load(loader, file_path)
         kind: Any = type(loader)
         return read(kind, file_path)
 

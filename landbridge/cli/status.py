@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,34 +72,41 @@ def status(
         raise typer.Exit(exit_code(loaded.findings))
     if watch is not None and form is Format.JSON:
         raise typer.BadParameter("it is for text only", param_hint="--watch")
-    report = _show(environment, limit, save, facts, form)
+    latest = _judged(environment, limit, save, facts)
+    _show(latest, form)
     with suppress(KeyboardInterrupt):
         while watch is not None:
             time.sleep(watch)
-            report = _show(environment, limit, save, facts, form, clear=True)
-    raise typer.Exit(report.exit_status)
+            # Before it is printed: Ctrl-C right after the print ends with its exit status.
+            latest = _judged(environment, limit, save, facts)
+            _show(latest, form, clear=True)
+    raise typer.Exit(latest.report.exit_status)
 
 
-def _show(
-    environment: "Environment",
-    limit: float | None,
-    save: Path | None,
-    recorded: Path | None,
-    form: Format,
-    *,
-    clear: bool = False,
-) -> "StatusReport":
-    """Read the facts, judge them, and print the report; `clear` empties a terminal before it."""
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Report of the state, with the number of hosts that were read and the seconds that it took."""
+
+    report: "StatusReport"
+    hosts: int
+    seconds: float
+
+
+def _judged(environment: "Environment", limit: float | None, save: Path | None, recorded: Path | None) -> _Reading:
+    """Read the facts and judge them."""
     from landbridge.ops.status.judge import judge
 
     started = time.time()
     collected, at = _collected(environment, limit, save, recorded)
-    report = judge(environment, collected, at)
+    return _Reading(judge(environment, collected, at), len(collected), time.time() - started)
+
+
+def _show(reading: _Reading, form: Format, *, clear: bool = False) -> None:
+    """Print a report; `clear` empties a terminal before it."""
     if form is Format.JSON:
-        print_json(report.to_dict())
+        print_json(reading.report.to_dict())
     else:
-        _print(report, len(collected), time.time() - started, clear=clear)
-    return report
+        _print(reading.report, reading.hosts, reading.seconds, clear=clear)
 
 
 def _collected(

@@ -16,6 +16,7 @@ from jinja2 import FileSystemLoader
 
 from landbridge import yaml_text
 from landbridge.plan.ansible.monitoring import monitoring_variables
+from sandbox.demo.cluster import wait_for
 from sandbox.ports import free_port
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program
@@ -106,11 +107,12 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + 60
-    while True:
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()
         try:
             with urllib.request.urlopen(url, timeout=10):
-                return
+                return True
         except OSError:
-            assert process.poll() is None and time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
+            return False
+
+    wait_for("Prometheus to be ready", answers, every=0.05)

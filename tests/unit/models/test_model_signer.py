@@ -17,7 +17,7 @@ from landbridge.ops.secrets.store import LocalFolder
 from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
 from landbridge.plan.network.model_registries import registry_classes
 from tests.unit.core.samples import ROOT
-from tests.unit.models.folders import NOW, write_folder
+from tests.unit.models.folders import write_folder
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_the_signer_is_made_once_and_its_signature_is_trusted(store: LocalFolder
 
 
 def test_a_signer_near_its_end_is_replaced(store: LocalFolder) -> None:
-    key, certificates = signer_of(store, "acme", NOW)
+    key, certificates = signer_of(store, "acme", datetime.now(UTC))
     later = signer_end(certificates[0]) - timedelta(days=LEAST_DAYS - 1)
     renewed, _ = signer_of(store, "acme", later)
     assert renewed != key
@@ -48,19 +48,19 @@ def test_a_signer_near_its_end_is_replaced(store: LocalFolder) -> None:
 
 
 def test_a_revoked_signer_is_replaced_once(store: LocalFolder) -> None:
-    key, certificates = signer_of(store, "acme", NOW)
+    key, certificates = signer_of(store, "acme", datetime.now(UTC))
     serial = signer_serial(certificates[0])
-    renewed = signer_of(store, "acme", NOW, (serial,))
+    renewed = signer_of(store, "acme", datetime.now(UTC), (serial,))
     assert renewed[0] != key
-    assert signer_of(store, "acme", NOW, (serial,)) == renewed
+    assert signer_of(store, "acme", datetime.now(UTC), (serial,)) == renewed
 
 
 def test_a_store_without_a_ca_or_with_a_damaged_signer_is_an_error(store: LocalFolder, tmp_path: Path) -> None:
     with pytest.raises(SecretsError, match="lacks site-ca"):
-        signer_of(LocalFolder(tmp_path / "empty"), "acme", NOW)
+        signer_of(LocalFolder(tmp_path / "empty"), "acme", datetime.now(UTC))
     store.write({SIGNER: "no key"})
     with pytest.raises(SecretsError, match="0 private keys"):
-        signer_of(store, "acme", NOW)
+        signer_of(store, "acme", datetime.now(UTC))
 
 
 def test_a_class_that_stays_on_prem_is_not_in_a_registry_in_aws() -> None:
