@@ -20,6 +20,7 @@ from sandbox.demo.cluster import wait_for
 from sandbox.ports import free_port
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program
+from tests.unit.observability.serving_sample import served as served_models
 
 ROLE = ROOT / "ansible" / "roles" / "prometheus"
 SERIES = Path(__file__).with_name("dashboard_series.yaml")
@@ -28,7 +29,8 @@ STEP, LENGTH = 120, 12 * 3600
 
 def pages() -> dict[str, Any]:
     """Return the pages of a site with every exporter."""
-    site = environment({("onprem", "services", "monitoring"): "mlops01", ("scheduler", "slurm", "version"): "26.05"})
+    monitored = {("onprem", "services", "monitoring"): "mlops01", ("scheduler", "slurm", "version"): "26.05"}
+    site = environment({**monitored, **served_models()})
     return dict(monitoring_variables(site)["prometheus_pages"])
 
 
