@@ -23,6 +23,7 @@ from landbridge.serving.canary_controller.exposition import MetricSample
 from landbridge.serving.canary_controller.gateway import HaproxyShares
 from landbridge.serving.canary_controller.guard_counters import is_ready
 from landbridge.serving.canary_controller.looks import read_samples
+from landbridge.serving.canary_controller.runtime_socket import running_servers
 from sandbox.demo.report import DemoError
 from sandbox.model_life.haproxy_program import haproxy_program
 from sandbox.model_life.registry import MODEL, SignedRegistry
@@ -54,17 +55,21 @@ class LoopbackServing:
         return path
 
     def start(self, slot: str, model: Path) -> None:
-        """Start a model folder in a slot instead of the present one, and wait until the server is ready."""
+        """Start a model folder in a slot instead of the present one, and wait until HAProxy sends requests to it."""
         self.stop(slot)
         with (self.folder / f"{slot}.log").open("ab") as log:
             self.processes[slot] = subprocess.Popen(
                 server_command(self.settings(slot, model, self.ports[slot])), stdout=log, stderr=log
             )
         deadline = time.monotonic() + _READY_SECONDS
-        while self.metrics(slot) is None:
+        while self.metrics(slot) is None or f"{slot}-srv01" not in self.running():
             if self.processes[slot].poll() is not None or time.monotonic() > deadline:
                 raise DemoError(f"the model server of slot {slot} is not ready: {self.folder / f'{slot}.log'}")
             time.sleep(0.1)
+
+    def running(self) -> frozenset[str]:
+        """Return the servers that HAProxy uses."""
+        return running_servers(self.folder / "haproxy.sock", backend(MODEL))
 
     def stop(self, slot: str, *, is_crash: bool = False) -> None:
         """End the server of a slot, at once if it is a crash."""

@@ -11,6 +11,8 @@ from pathlib import Path
 
 TIMEOUT_SECONDS = 5.0
 LARGEST = 256
+#: SRV_ST_RUNNING. Source: HAProxy 2.6, "show servers state".
+_RUNNING = "2"
 _WORD = re.compile(r"[A-Za-z0-9_.:-]+")
 
 
@@ -41,6 +43,16 @@ def set_weights(path: Path, backend: str, weights: Mapping[str, int]) -> None:
         current = _ask(path, f"get weight {backend}/{server}").split()
         if not current or current[0] != str(weight):
             raise GatewayError(f"{backend}/{server} has the weight {' '.join(current) or 'none'}, and not {weight}")
+
+
+def running_servers(path: Path, backend: str) -> frozenset[str]:
+    """Return the servers of a backend to which HAProxy sends requests. Raises GatewayError without an answer."""
+    if not _WORD.fullmatch(backend):
+        raise GatewayError(f"{backend}: the name of a backend is not legal")
+    lines = [line.split() for line in _ask(path, f"show servers state {backend}").splitlines()]
+    header = next((line[1:] for line in lines if line and line[0] == "#"), [])
+    rows = [dict(zip(header, line, strict=False)) for line in lines if len(line) > 1 and line[0] != "#"]
+    return frozenset(row["srv_name"] for row in rows if row.get("srv_op_state") == _RUNNING)
 
 
 def save_state(path: Path, state_file: Path) -> None:

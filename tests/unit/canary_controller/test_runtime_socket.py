@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from landbridge.cli.main import build
-from landbridge.serving.canary_controller.runtime_socket import GatewayError, server_weights, set_weights
+from landbridge.serving.canary_controller.runtime_socket import (
+    GatewayError,
+    running_servers,
+    server_weights,
+    set_weights,
+)
 from sandbox.model_life.haproxy_program import haproxy_program
 from tests.unit.canary_controller.model_servers import ServedPair, served
 
@@ -44,6 +49,12 @@ backend digits
                 time.sleep(0.05)
             yield pair, folder / "runtime", folder / "models"
             process.terminate()
+
+
+def test_servers_that_haproxy_uses_are_named(gateway: tuple[ServedPair, Path, Path]) -> None:
+    assert running_servers(gateway[1], "digits") == {"v1", "v2"}
+    with pytest.raises(GatewayError, match="not legal"):
+        running_servers(gateway[1], "digits; show info")
 
 
 def versions(path: Path, count: int) -> Counter[str]:
