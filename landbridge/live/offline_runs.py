@@ -14,10 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from landbridge.live.mlflow_client import answers, client_class, pages
+
 SOURCE_TAG, COMPLETE_TAG, CLASS_TAG = "landbridge.offline_run", "landbridge.offline_complete", "landbridge.data_class"
 #: Most metrics, and most parameters or tags, of one request.
 METRICS, ENTRIES = 1000, 100
-_PAGE = 1000
 _UNFINISHED = ("RUNNING", "SCHEDULED")
 T = TypeVar("T")
 
@@ -53,27 +54,19 @@ class OfflineRuns:
     """Runs of a local store, such as sqlite:///mlflow.db or a folder, and the server that gets them."""
 
     def __init__(self, source: str, target: str) -> None:
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
-        # A server that is absent answers at once in a command.
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
         # MLflow keeps folders for stores of earlier releases only.
         os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
-        try:
-            from mlflow import MlflowClient
-        except ImportError:
-            raise UploadError("the package mlflow is missing: pip install mlflow") from None
-        with _answers(source):
-            self._source: Any = MlflowClient(tracking_uri=source)
-        self._target: Any = MlflowClient(tracking_uri=target)
+        client = client_class(UploadError)
+        with answers(source, UploadError):
+            self._source: Any = client(tracking_uri=source)
+        self._target: Any = client(tracking_uri=target)
         self._uris = source, target
 
     def recorded(self) -> list[OfflineRun]:
         """Return the runs of the source, the first start first."""
-        with _answers(self._uris[0]):
-            names = {each.experiment_id: each.name for each in _pages(self._source.search_experiments)}
-            listed = list(_pages(self._source.search_runs, experiment_ids=list(names))) if names else []
+        with answers(self._uris[0], UploadError):
+            names = {each.experiment_id: each.name for each in pages(self._source.search_experiments)}
+            listed = list(pages(self._source.search_runs, experiment_ids=list(names))) if names else []
         runs = (
             OfflineRun(
                 each.info.run_id,
@@ -89,14 +82,14 @@ class OfflineRuns:
 
     def upload(self, run: OfflineRun) -> str | None:
         """Upload a run; return its id at the server, or None if it was complete there already."""
-        with _answers(self._uris[0]):
+        with answers(self._uris[0], UploadError):
             recorded = self._source.get_run(run.id)
             history = [
                 metric
                 for key in sorted(recorded.data.metrics)
                 for metric in self._source.get_metric_history(run.id, key)
             ]
-        with _answers(self._uris[1]):
+        with answers(self._uris[1], UploadError):
             present = self._present(run)
             if present is not None and COMPLETE_TAG in present.data.tags:
                 return None
@@ -166,24 +159,3 @@ def only_upload(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise UploadError(f"another upload from {folder} is running") from None
         yield
-
-
-def _pages(search: Any, **arguments: Any) -> Iterator[Any]:
-    token = None
-    while True:
-        page = search(max_results=_PAGE, page_token=token, **arguments)
-        yield from page
-        token = page.token
-        if not token:
-            return
-
-
-@contextmanager
-def _answers(uri: str) -> Iterator[None]:
-    """Turn the errors of MLflow's client into UploadError."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        yield
-    except (MlflowException, OSError) as error:
-        raise UploadError(f"{uri}: {str(error).splitlines()[0] if str(error) else type(error).__name__}") from None

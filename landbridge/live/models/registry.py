@@ -5,7 +5,6 @@ experiment too, as MLflow's permissions have it, and another account's model nee
 3.17.2, `MlflowClient`, and server/handlers.py, `_validate_source_run` (a version's source is inside of its run's artifacts).
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from landbridge.live.mlflow_client import answers, client_class, pages
 from landbridge.models.history import AliasRecord
 
 #: Beginning of the experiment of the runs that have the files of a model's versions.
@@ -22,7 +22,6 @@ _FOLDER = "model"
 DIGEST_TAG, CLASS_TAG, CONTENT_TAG = "landbridge.digest", "landbridge.data_class", "landbridge.content"
 SIGNATURE_TAG, SIGNER_TAG = "landbridge.signature", "landbridge.signer"
 _PLACEHOLDER_TAG = "landbridge.placeholder"
-_PAGE = 1000
 
 
 class RegistryError(Exception):
@@ -48,52 +47,41 @@ class ModelRegistry:
     """MLflow server with registered models. The account and the CA are in MLflow's own environment variables."""
 
     def __init__(self, uri: str) -> None:
-        # Before the import: no telemetry from a closed network, and no logs of progress.
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-        # The client's line about the run would be in a command's output.
-        os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
-        # A server that refuses or is absent answers at once in a command.
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
-        try:
-            from mlflow import MlflowClient
-        except ImportError:
-            raise RegistryError("the package mlflow is missing: pip install mlflow-skinny") from None
         self.uri = uri
-        self._client: Any = MlflowClient(tracking_uri=uri, registry_uri=uri)
+        self._client: Any = client_class(RegistryError)(tracking_uri=uri, registry_uri=uri)
 
     def aliases(self, name: str) -> dict[str, str]:
         """Return the versions by alias."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             return {alias: str(version) for alias, version in self._client.get_registered_model(name).aliases.items()}
 
     def tags(self, name: str) -> dict[str, str]:
         """Return the tags of a model; empty for a model that does not exist."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             model = self._model(name)
             return dict(model.tags) if model is not None else {}
 
     def ensure(self, name: str) -> None:
         """Create a registered model if it does not exist."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             if self._model(name) is None:
                 self._client.create_registered_model(name)
 
     def names(self) -> list[str]:
         """Return the names of all models."""
-        with _answers(self.uri):
-            return sorted(model.name for model in _pages(self._client.search_registered_models))
+        with answers(self.uri, RegistryError):
+            return sorted(model.name for model in pages(self._client.search_registered_models))
 
     def versions(self, name: str) -> list[RegisteredVersion]:
         """Return the versions of a model in the order of their numbers, without placeholders."""
-        with _answers(self.uri):
-            listed = _pages(self._client.search_model_versions, filter_string=f"name = '{name}'")
+        with answers(self.uri, RegistryError):
+            listed = pages(self._client.search_model_versions, filter_string=f"name = '{name}'")
             ordered = sorted(listed, key=lambda each: int(each.version))
         return [_version(each) for each in ordered if _PLACEHOLDER_TAG not in each.tags]
 
     def version(self, name: str, version: str) -> RegisteredVersion:
         """Return a version."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             return _version(self._client.get_model_version(name, version))
 
     def resolve(self, name: str, version_or_alias: str) -> str:
@@ -108,7 +96,7 @@ class ModelRegistry:
 
     def create(self, name: str, tags: Mapping[str, str]) -> RegisteredVersion:
         """Create the next version, with a run for its files."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             run = self._client.create_run(self._experiment(name), run_name=name)
             source = f"{run.info.artifact_uri}/{_FOLDER}"
             created = self._client.create_model_version(name, source, run_id=run.info.run_id, tags=dict(tags))
@@ -116,8 +104,8 @@ class ModelRegistry:
 
     def create_numbered(self, name: str, version: str, tags: Mapping[str, str]) -> RegisteredVersion:
         """Create the version with a given number; numbers before it that do not exist stay unused."""
-        with _answers(self.uri):
-            listed = _pages(self._client.search_model_versions, filter_string=f"name = '{name}'")
+        with answers(self.uri, RegistryError):
+            listed = pages(self._client.search_model_versions, filter_string=f"name = '{name}'")
             present = {str(each.version): each for each in listed}
         # A version that this function created before the program was killed.
         if version in present:
@@ -126,7 +114,7 @@ class ModelRegistry:
             created = self.create(name, {**tags, _PLACEHOLDER_TAG: version})
             if created.version == version:
                 return self._numbered(created)
-            with _answers(self.uri):
+            with answers(self.uri, RegistryError):
                 self._client.delete_model_version(name, created.version)
                 self._client.set_terminated(created.run, "KILLED")
             if int(created.version) > int(version):
@@ -135,48 +123,48 @@ class ModelRegistry:
     def _numbered(self, version: RegisteredVersion) -> RegisteredVersion:
         if _PLACEHOLDER_TAG not in version.tags:
             return version
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             self._client.delete_model_version_tag(version.name, version.version, _PLACEHOLDER_TAG)
         return self.version(version.name, version.version)
 
     def upload(self, version: RegisteredVersion, folder: Path) -> None:
         """Upload the files of a folder as those of a version."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             self._client.log_artifacts(version.run, str(folder), _FOLDER)
 
     def end(self, version: RegisteredVersion) -> None:
         """End the run that has a version's files."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             self._client.set_terminated(version.run, "FINISHED")
 
     @contextmanager
     def downloaded(self, version: RegisteredVersion) -> Iterator[Path]:
         """Yield a temporary folder with the files of a version."""
         with TemporaryDirectory(prefix="landbridge-model-") as folder:
-            with _answers(self.uri):
+            with answers(self.uri, RegistryError):
                 path = Path(self._client.download_artifacts(version.run, _FOLDER, folder))
             yield path
 
     def set_tags(self, version: RegisteredVersion, tags: Mapping[str, str]) -> None:
         """Set tags of a version."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             for key, value in tags.items():
                 if version.tags.get(key) != value:
                     self._client.set_model_version_tag(version.name, version.version, key, value)
 
     def set_alias(self, name: str, alias: str, version: str) -> None:
         """Move an alias."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             self._client.set_registered_model_alias(name, alias, version)
 
     def remove_alias(self, name: str, alias: str) -> None:
         """Take an alias from the version that has it."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             self._client.delete_registered_model_alias(name, alias)
 
     def add_record(self, name: str, record: AliasRecord) -> None:
         """Write a record of the history. Raises RegistryError if another account wrote its number at the same time."""
-        with _answers(self.uri):
+        with answers(self.uri, RegistryError):
             if record.tag not in self._client.get_registered_model(name).tags:
                 self._client.set_registered_model_tag(name, record.tag, record.to_json())
             written = self._client.get_registered_model(name).tags.get(record.tag)
@@ -204,26 +192,3 @@ class ModelRegistry:
 
 def _version(listed: Any) -> RegisteredVersion:
     return RegisteredVersion(listed.name, str(listed.version), listed.run_id, dict(listed.tags))
-
-
-def _pages(search: Any, **arguments: Any) -> Iterator[Any]:
-    token = None
-    while True:
-        page = search(max_results=_PAGE, page_token=token, **arguments)
-        yield from page
-        token = page.token
-        if not token:
-            return
-
-
-@contextmanager
-def _answers(uri: str) -> Iterator[None]:
-    """Raise RegistryError for a failure of the client, without its traceback."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        yield
-    except MlflowException as error:
-        raise RegistryError(f"{uri}: {' '.join(str(error).split())[:500]}") from None
-    except OSError as error:
-        raise RegistryError(f"{uri}: {error}") from None
