@@ -63,10 +63,20 @@ def test_add_node_imports_the_sites_playbook() -> None:
 
 
 def test_the_sites_playbook_restarts_nodes_in_service_last() -> None:
-    plays = yaml_text.load((PLAYBOOKS.parent / "site.yml").read_text())
-    imported = [play for play in plays if "ansible.builtin.import_playbook" in play]
-    assert imported == plays[-1:]
-    assert imported[0]["ansible.builtin.import_playbook"] == "playbooks/restart_due_nodes.yml"
+    imported = [
+        item["ansible.builtin.import_playbook"] for item in yaml_text.load((PLAYBOOKS.parent / "site.yml").read_text())
+    ]
+    assert imported[-1] == "playbooks/restart_due_nodes.yml"
+
+
+def test_the_sites_playbook_imports_every_part_once_with_the_secrets() -> None:
+    """Ansible reads group_vars beside the playbook of each play."""
+    imported = [
+        item["ansible.builtin.import_playbook"] for item in yaml_text.load((PLAYBOOKS.parent / "site.yml").read_text())
+    ]
+    parts = sorted(f"playbooks/parts/{path.name}" for path in (PLAYBOOKS / "parts").glob("*.yml"))
+    assert parts and sorted(imported[:-1]) == parts
+    assert (PLAYBOOKS / "parts/group_vars").resolve() == (PLAYBOOKS.parent / "group_vars").resolve()
 
 
 def test_every_playbook_contains_its_command() -> None:
