@@ -11,12 +11,8 @@ from components.parts.component import Component
 from components.parts.file_systems import FileSystemContext, FileSystemResource, efs, lustre, openzfs
 from landbridge.plan.args import named
 from landbridge.plan.aws.storage.data_hub import key_policy
-from landbridge.plan.aws.storage.file_system import (
-    EfsSettings,
-    FileSystemArgs,
-    FileSystemSecurityGroupRule,
-    LustreSettings,
-)
+from landbridge.plan.aws.storage.file_system import EfsSettings, FileSystemArgs, LustreSettings
+from landbridge.plan.aws.storage.file_system_rules import FileSystemSecurityGroupRule
 
 
 class FileSystem(Component):

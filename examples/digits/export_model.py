@@ -16,6 +16,7 @@ from typing import Any
 
 import checkpoints
 import numpy as np
+from digits_data import load_data
 from onnx import TensorProto, checker, helper, numpy_helper
 
 #: Version of ONNX's operators, and of its file format; each runtime since ONNX Runtime 1.20 has both.
@@ -77,20 +78,10 @@ def binned(values: np.ndarray, edges: np.ndarray) -> dict[str, list[Any]]:
     return {"edges": [float(edge) for edge in edges], "counts": [int(count) for count in counts]}
 
 
-def data(seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """Return (train x, y), (test x, y), split as in train.py."""
-    from sklearn.datasets import load_digits
-
-    digits = load_digits()
-    x, y = (digits.data / 16.0).astype(np.float32), digits.target
-    order = np.random.default_rng(seed).permutation(len(x))
-    return (x[order[:1437]], y[order[:1437]]), (x[order[1437:]], y[order[1437:]])
-
-
 def export(saved: checkpoints.Checkpoint, folder: Path, data_class: str, lineage: Mapping[str, str]) -> None:
     """Write the model folder of a checkpoint; model.json is last."""
     arrays = saved.arrays()
-    _, (test_x, test_y) = data(int(saved.facts.get("seed", 7)))
+    _, (test_x, test_y) = load_data(int(saved.facts.get("seed", 7)))
     weights = onnx_model(arrays)
     predicted = probabilities(arrays, test_x)
     accuracy = float(np.mean(predicted.argmax(axis=1) == test_y))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.aws.storage.file_system import room_for_rules
+from landbridge.plan.aws.storage.file_system_rules import room_for_rules
 from landbridge.plan.network.link import cipher_of, connections
 from landbridge.plan.placement.service_control_policy import permitted_regions, planned_types
 from landbridge.policy.registry import POLICIES

@@ -43,7 +43,7 @@ from typing import Any
 
 from sandbox.embedded.commands import install
 from sandbox.embedded.model import EmbeddedJob, EmbeddedNode, groups, state_text
-from sandbox.embedded.node_times import end_power_down, idle_nodes, late_nodes
+from sandbox.embedded.node_power import begin_power_down, begin_power_up, end_power_down, idle_nodes, late_nodes
 from sandbox.embedded.power import Programs, burst_variables
 from sandbox.embedded.schedule import allocate
 from sandbox.embedded.steps import EmbeddedStep
@@ -251,16 +251,10 @@ class SimulatedSlurm:
                 self._requeue(job, "PrologSlurmctld failed")
 
     def _power_up(self, nodes: list[EmbeddedNode]) -> list[str]:
-        started = [node for node in nodes if "POWERED_DOWN" in node.flags]
-        for node in started:
-            node.flags = (node.flags - {"POWERED_DOWN"}) | {"POWERING_UP"}
-            node.resume_by, node.reason = time.monotonic() + self.resume_timeout, ""
-        return [node.name for node in started]
+        return [node.name for node in begin_power_up(nodes, self.resume_timeout)]
 
     def _power_down(self, nodes: list[EmbeddedNode]) -> None:
-        for node in nodes:
-            node.flags = (node.flags - {"POWERING_UP", "NOT_RESPONDING", "POWERED_DOWN"}) | {"POWERING_DOWN"}
-            node.down_at = time.monotonic() + self.suspend_timeout
+        begin_power_down(nodes, self.suspend_timeout)
         self.programs.suspend([node.name for node in nodes])
 
     def _watch_steps(self) -> None:

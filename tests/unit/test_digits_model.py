@@ -14,14 +14,15 @@ DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Train two epochs with the functions of train.py, and return the run's folder of checkpoints."""
+    """Train two epochs with the functions of network.py, and return the run's folder of checkpoints."""
     sys.path.insert(0, str(DIGITS))
+    import digits_data
     import jax
-    import train
+    import network
 
-    state = train.init_state(16, 7)
-    (x, y), _ = train.load_data(7)
-    step = jax.jit(train.train_step, static_argnums=3)
+    state = network.init_state(16, 7)
+    (x, y), _ = digits_data.load_data(7)
+    step = jax.jit(network.train_step, static_argnums=3)
     for start in range(0, 2 * len(x) - 128, 128):
         chosen = np.arange(start, start + 128) % len(x)
         state, loss = step(state, x[chosen], y[chosen], 2e-3)
@@ -32,10 +33,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_onnx_runtime_predicts_as_the_trained_network(run: Path, tmp_path: Path) -> None:
+    import digits_data
     import export_model
     import jax
+    import network
     import onnxruntime
-    import train
 
     place = tmp_path / "digits"
     words = [str(run), str(place), "--dataset", "digits@1", "--run", "r1", "--commit", "0" * 40, "--job", "12"]
@@ -44,8 +46,8 @@ def test_onnx_runtime_predicts_as_the_trained_network(run: Path, tmp_path: Path)
     assert isinstance(folder, ModelFolder), folder
     saved = checkpoints.newest(run)
     assert saved is not None
-    _, (test_x, test_y) = train.load_data(7)
-    expected = np.asarray(jax.nn.softmax(train.logits(saved.arrays(), test_x), axis=1))
+    _, (test_x, test_y) = digits_data.load_data(7)
+    expected = np.asarray(jax.nn.softmax(network.logits(saved.arrays(), test_x), axis=1))
     session = onnxruntime.InferenceSession(folder.weights, providers=["CPUExecutionProvider"])
     (actual,) = session.run(["probabilities"], {"x": test_x})
     np.testing.assert_allclose(actual, expected, atol=1e-5)

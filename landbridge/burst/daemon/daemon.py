@@ -26,6 +26,7 @@ from landbridge.burst.aws.unattached import UnattachedCollector
 from landbridge.burst.config.certificate import read_validity
 from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.daemon.job_starts import JobStarts
+from landbridge.burst.daemon.journal_snapshots import JournalSnapshots
 from landbridge.burst.daemon.log import log
 from landbridge.burst.daemon.metrics import Metrics, serve_if_set
 from landbridge.burst.daemon.passes import one_pass
@@ -48,11 +49,6 @@ PASS_INTERVAL_SECONDS = 15.0
 MIN_INTERVAL_SECONDS = 0.5
 #: Seconds after a pass in which no other controller may act.
 LEASE_SECONDS = 60.0
-#: Maximum age of the snapshot while only the lease changes.
-SNAPSHOT_INTERVAL_SECONDS = 30.0
-#: Time for which a controller that takes over waits for a snapshot that cannot be read. An earlier pass of its own would
-#: replace the snapshot by an older journal.
-UNREADABLE_SNAPSHOT_SECONDS = 120.0
 #: New objects before a garbage collection. A pass over 10,000 nodes creates hundreds of thousands of objects, hardly any
 #: of them in cycles; Python's 700 would take a tenth of its processor time.
 COLLECTION_THRESHOLD = 10_000
@@ -84,16 +80,15 @@ class Daemon:
     """Burst controller on one host. It observes its passes for metrics, log and the journal's snapshot."""
 
     config: BurstConfig
-    _copied: tuple[int, float]  # of the last snapshot: count of journal saves, monotonic time
 
     def __init__(self, config: BurstConfig, reload: Callable[[], BurstConfig]) -> None:
         self._reload = reload
         self._stopping = self._reloading = False
         self._acting = self._observed = False
-        self._unreadable_since: float | None = None  # monotonic time
         self.metrics = Metrics()
         self._collector = UnattachedCollector(time.time())  # the first check is one interval later
         self.holder = socket.gethostname()
+        self._snapshots = JournalSnapshots(self.holder, self.failed)
         self._wakeups = Wakeups()
         self._job_starts = JobStarts(lambda nodes: slurm.node_states(compress(nodes)), self._wakeups.wake)
         self._use(config)
@@ -196,16 +191,7 @@ class Daemon:
             log(f"{type(action).__name__}: {outcome.code}: {outcome.message}")
 
     def written(self) -> None:
-        folder, (saves, at) = self.config.snapshot_dir, self._copied
-        # A journal without a lease has replaced a lost one in this pass: the next pass continues from the copy.
-        is_recent = self._store.saves == saves and time.monotonic() < at + SNAPSHOT_INTERVAL_SECONDS
-        if folder is None or is_recent or self._store.lease() is None:
-            return
-        try:
-            self._store.snapshot(folder)
-            self._copied = (self._store.saves, time.monotonic())
-        except OSError as error:
-            self.failed("snapshot", str(error))
+        self._snapshots.write()
 
     def may_continue(self) -> bool:
         notify("WATCHDOG=1")
@@ -221,10 +207,9 @@ class Daemon:
             self.failed("slurm", "ping")
             log(str(error))
             acting = False
-        folder = self.config.snapshot_dir
         is_first = not self._acting or self._store.lease() is None
-        if acting and is_first and folder is not None:
-            acting = self._continue_from(folder)
+        if acting and is_first:
+            acting = self._snapshots.load()
         if acting:
             acting = self._store.take_lease(self.holder, time.time(), LEASE_SECONDS)
         if acting != self._acting:
@@ -234,28 +219,13 @@ class Daemon:
         self._acting = acting
         return acting
 
-    def _continue_from(self, folder: Path) -> bool:
-        """Load the snapshot of the controller that acted last; return whether this one may act."""
-        try:
-            is_loaded = self._store.restore(folder)
-        except OSError as error:
-            self.failed("snapshot", f"{folder}: {error.strerror or error}")
-            self._unreadable_since = self._unreadable_since or time.monotonic()
-            return time.monotonic() - self._unreadable_since >= UNREADABLE_SNAPSHOT_SECONDS
-        self._unreadable_since = None
-        if is_loaded:
-            lease = self._store.lease()
-            owner = "its own" if lease is not None and lease[0] == self.holder else "the other controller's"
-            log(f"continues from {owner} journal in {folder}")
-        return True
-
     # Configuration, signals, waiting.
 
     def _use(self, config: BurstConfig) -> None:
         self._ec2 = ec2_of_regions(config)
         self._heartbeat = heartbeat_of(config)
         self._store = Store(config.database)
-        self._copied = (-1, 0.0)
+        self._snapshots.use(self._store, config.snapshot_dir)
         self._log = DecisionLog(config.decisions)
         self._residency = open_records(config, self.failed)
         self._job_starts.use(config.policy)

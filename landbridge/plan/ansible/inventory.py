@@ -7,8 +7,8 @@ folder. The inventory plugin sets the connection.
 from typing import Any
 
 from landbridge.catalog import slurm_releases
-from landbridge.environment import Environment, NfsHome
-from landbridge.plan.ansible.burst import aws_endpoint, burst_config
+from landbridge.environment import Environment
+from landbridge.plan.ansible.burst import aws_endpoint
 from landbridge.plan.ansible.data_mover import data_mover_variables
 from landbridge.plan.ansible.efs_utils import efs_variables
 from landbridge.plan.ansible.existing_slurm import cloud_node_variables as existing_node_variables
@@ -22,23 +22,21 @@ from landbridge.plan.ansible.node_restarts import node_restart_variables
 from landbridge.plan.ansible.node_verify import node_verify_variables
 from landbridge.plan.ansible.pipelines import pipelines_variables
 from landbridge.plan.ansible.roles_anywhere import mlflow_files, roles_anywhere_variables
+from landbridge.plan.ansible.server_variables import (
+    burst_variables,
+    controller_variables,
+    database_variables,
+    nfs_server_variables,
+)
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, pcie_tuning, service_tuning
 from landbridge.plan.aws.access.identity import identity_args
 from landbridge.plan.fips import fips_endpoints, fips_variables
-from landbridge.plan.network.hosts import (
-    GROUPS,
-    InventoryHost,
-    configured_hosts,
-    hosts,
-    service_hosts,
-    top_group,
-)
+from landbridge.plan.network.hosts import GROUPS, InventoryHost, configured_hosts, hosts, service_hosts, top_group
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.serving.gateway import model_gateway_variables
 from landbridge.plan.serving.model_servers import model_server_variables
 from landbridge.plan.site.containers import container_folder, container_variables
-from landbridge.plan.site.data_exchange import data_staging, exchange_export, exchange_folder, exchange_mounts
 from landbridge.plan.site.firewall import firewall_variables, node_updates
 from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
 from landbridge.plan.site.health import expected_of, health_variables
@@ -46,7 +44,6 @@ from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
     aws_home_variables,
     home_creator,
-    home_exports,
     home_mounts,
     nfs_server_mounts,
     share_mounts,
@@ -58,19 +55,14 @@ from landbridge.plan.site.site_dns import site_dns_host, site_dns_variables
 from landbridge.plan.site.site_shares import image_variables, lustre_variables, site_nfs_mounts
 from landbridge.plan.site.site_tls import certificate_variables, site_tls_variables
 from landbridge.plan.site.ssh_access import ssh_target
-from landbridge.plan.site.user_accounts import home_server_account_variables, user_account_variables
+from landbridge.plan.site.user_accounts import user_account_variables
 from landbridge.plan.slurm.auth_key import has_multiple_keys, key_file
-from landbridge.plan.slurm.controller_pair import SHARED, SLURM_UID, shared_state, state_export, state_variables
-from landbridge.plan.slurm.files import slurm_files
-from landbridge.plan.slurm.jobs.accounts import accounts, capped, limited, qualities
 from landbridge.plan.slurm.jobs.data_lines import data_lines
-from landbridge.plan.slurm.jobs.prolog_epilog import PROGRAM as JOB_PROGRAM
 from landbridge.plan.slurm.jobs.prolog_epilog import prolog_epilog_variables
 from landbridge.plan.slurm.nodes import pool_node_names
 from landbridge.plan.slurm.packages import node_packages, slurm_packages
-from landbridge.plan.slurm.reservations import reservations
 from landbridge.plan.slurm.restarts import restart_settings
-from landbridge.plan.slurm.sackd import has_accounting_storage, needs_sackd
+from landbridge.plan.slurm.sackd import needs_sackd
 from landbridge.plan.slurm.slurmrestd import rest_variables, token_variables
 
 Variables = dict[str, Any]
@@ -95,14 +87,14 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
     }
     variables = {
         "slurm_controller": {
-            **_controller(environment),
+            **controller_variables(environment),
             "slurm_controller_data_lines": data_lines(environment, outputs),
             # Debian's Slurm waits ten seconds for DNS on an unknown name, and slurmctld holds its locks in that time.
             "base_hosts_absent": [name for pool in environment.aws.pools for name in pool_node_names(pool)],
             **token_variables(environment),
             **state_volume(environment, outputs),
         },
-        "slurm_database": {**_database(environment, outputs), **token_variables(environment)},
+        "slurm_database": {**database_variables(environment, outputs), **token_variables(environment)},
         "slurm_rest": rest_variables(environment),
         "slurm_node": {
             "slurm_node_return": True,
@@ -112,13 +104,13 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
             **onprem_node_variables(environment),
             **gpu_exporter_variables(environment),
         },
-        "nfs_server": _nfs_server(environment),
+        "nfs_server": nfs_server_variables(environment),
         "lustre_client": lustre_variables(environment),
         "site_gateway": gateway_variables(environment, outputs),
         "site_dns": site_dns_variables(environment, outputs),
         "mlflow": mlflow_variables(environment, outputs, aws_endpoint(environment) or "", mlflow_files(environment)),
         "object_store": object_store_variables(environment, outputs, aws_endpoint(environment) or ""),
-        "burst": _burst(environment, outputs),
+        "burst": burst_variables(environment, outputs),
         "monitoring": monitoring_variables(environment),
         "model_gateway": model_gateway_variables(environment),
         "pipelines": pipelines_variables(environment),
@@ -223,80 +215,4 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         variables |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}
         # The keys are in the operator's secrets folder.
         variables["landbridge_slurm_keys"] = has_multiple_keys(environment)
-    return variables
-
-
-def _controller(environment: Environment) -> Variables:
-    state = state_variables(environment)
-    # A controller pair has a mount for its state already.
-    mounts = [*state.pop("landbridge_controller_mounts", []), *exchange_mounts(environment)]
-    return {
-        "slurm_controller_files": slurm_files(environment),
-        "slurm_controller_scripts": [JOB_PROGRAM],
-        "slurm_controller_start_settings": restart_settings(environment, "slurmctld"),
-        "slurm_controller_cluster": environment.name,
-        **state,
-        **({"landbridge_controller_mounts": mounts} if mounts else {}),
-        "slurm_controller_database_host": service_hosts(environment).database
-        if has_accounting_storage(environment)
-        else "",
-        "slurm_controller_sackd": needs_sackd(environment),
-        "slurm_controller_accounts": accounts(environment),
-        "slurm_controller_qos": qualities(environment),
-        "slurm_controller_tres": limited(environment),
-        "slurm_controller_monthly_qos": capped(environment),
-        "slurm_controller_reservations": reservations(environment),
-        "slurm_controller_first_save": slurm_releases()[environment.scheduler.slurm.version].needs_first_save,
-    }
-
-
-def _database(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    """Return the variables of slurmdbd and its database: on the same host, or RDS, whose address is known once it
-    exists.
-    """
-    variables: Variables = {"slurm_database_host": service_hosts(environment).database}
-    if outputs is not None and outputs.services is not None:
-        database = outputs.services.database
-        variables |= {
-            "slurm_database_server": database.address,
-            "slurm_database_server_port": database.port,
-            "slurm_database_admin": database.user,
-            "slurm_database_admin_secret": database.secret_arn,
-            "slurm_database_region": environment.region,
-            "slurm_database_endpoint": aws_endpoint(environment) or "",
-            "slurm_database_fips": fips_endpoints(environment, "cloud"),
-        }
-    return variables
-
-
-def _nfs_server(environment: Environment) -> Variables:
-    home = environment.storage.home
-    if not isinstance(home, NfsHome):
-        return {}
-    state_exports, folders = state_export(environment)
-    exchange_exports, exchange_folders = exchange_export(environment, SLURM_UID)
-    homes = [{"path": f"{home.export}/{user.name}", "owner": user.uid} for user in environment.users]
-    return {
-        "nfs_server_implementation": home.server,
-        "nfs_server_exports": [*home_exports(environment), *state_exports, *exchange_exports],
-        "nfs_server_homes": [*homes, *folders, *exchange_folders],
-        "mlflow_clients_home_root": home.export,
-        **home_server_account_variables(environment),
-    }
-
-
-def _burst(environment: Environment, outputs: StackOutputs | None) -> Variables:
-    served = service_hosts(environment)
-    variables: Variables = {"burst_find_links": served.packages.python_find_links or ""}
-    if environment.scheduler.auth == "slurm":
-        variables["burst_key_file"] = key_file(environment)
-    if environment.onprem is None:
-        variables["burst_metadata"] = True
-    if shared_state(environment) is not None:
-        variables["burst_snapshot_mount"] = SHARED
-    if data_staging(environment) is not None:
-        variables["burst_exchange_mount"] = exchange_folder(environment).rpartition("/")[0]
-    if outputs is not None:
-        variables["burst_config"] = burst_config(environment, outputs)
-        variables["burst_key_secret"] = outputs.secrets.slurm_key
     return variables

@@ -6,7 +6,7 @@ from landbridge.environment import Egress, Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.pool import pool_security_group_rules
 from landbridge.plan.aws.storage.existing_file_systems import existing_share_rules
-from landbridge.plan.aws.storage.file_system import file_system_security_group_rules, room_for_rules
+from landbridge.plan.aws.storage.file_system_rules import file_system_security_group_rules, room_for_rules
 from landbridge.plan.aws_limits import is_internet, rule_count_violations
 from landbridge.rules.network.ingress import port_findings
 from landbridge.rules.registry import rule

@@ -7,7 +7,11 @@ from landbridge.catalog import regions
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import Efs, Environment, FsxLustre
 from landbridge.findings import DataPath, Finding, Severity, error, info, warning
-from landbridge.plan.aws.storage.file_system import file_system_security_group_rules, room_for_rules, share_clients
+from landbridge.plan.aws.storage.file_system_rules import (
+    file_system_security_group_rules,
+    room_for_rules,
+    share_clients,
+)
 from landbridge.plan.aws_limits import rule_count_violations
 from landbridge.plan.cost.bill_lines import SpendLine
 from landbridge.plan.cost.storage import storage_spend

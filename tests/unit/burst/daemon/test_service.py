@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from landbridge.burst.config.config import load
-from landbridge.burst.daemon import daemon
+from landbridge.burst.daemon import daemon, journal_snapshots
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import State
 from landbridge.timestamps import month_of
@@ -177,7 +177,7 @@ def test_a_controller_acts_when_the_snapshot_stays_unreadable(
     _settings(burst, tmp_path, shared)
     (tmp_path / "active").write_text(socket.gethostname())
     monkeypatch.setenv("PATH", environment["PATH"])
-    monkeypatch.setattr(daemon, "UNREADABLE_SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(journal_snapshots, "UNREADABLE_SNAPSHOT_SECONDS", 0.0)
     configuration = load(tmp_path / "burst.json")
     running = daemon.Daemon(configuration, lambda: configuration)
     running.turn()

@@ -1,9 +1,25 @@
-"""Nodes of the simulated Slurm whose time is over: ResumeTimeout, SuspendTimeout and SuspendTime."""
+"""Power states of the simulated Slurm's nodes, with ResumeTimeout, SuspendTimeout and SuspendTime."""
 
 import time
 from collections.abc import Iterable
 
 from sandbox.embedded.model import EmbeddedNode
+
+
+def begin_power_up(nodes: Iterable[EmbeddedNode], resume_timeout: float) -> list[EmbeddedNode]:
+    """Mark the nodes that are powered down as POWERING_UP; return them."""
+    started = [node for node in nodes if "POWERED_DOWN" in node.flags]
+    for node in started:
+        node.flags = (node.flags - {"POWERED_DOWN"}) | {"POWERING_UP"}
+        node.resume_by, node.reason = time.monotonic() + resume_timeout, ""
+    return started
+
+
+def begin_power_down(nodes: Iterable[EmbeddedNode], suspend_timeout: float) -> None:
+    """Mark the nodes as POWERING_DOWN."""
+    for node in nodes:
+        node.flags = (node.flags - {"POWERING_UP", "NOT_RESPONDING", "POWERED_DOWN"}) | {"POWERING_DOWN"}
+        node.down_at = time.monotonic() + suspend_timeout
 
 
 def late_nodes(nodes: Iterable[EmbeddedNode]) -> list[EmbeddedNode]:
