@@ -1,12 +1,10 @@
-"""The job program with environments as Slurm sets them: processes it ends, GPUs it resets, and causes of a drain."""
+"""The job program with environments as Slurm sets them: folders, variables, processes that it ends, and causes of a drain."""
+# ruff: noqa: F811 - fixtures are imported
 
-import importlib.machinery
-import importlib.util
 import os
 import signal
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,33 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.roles.jobs.job_node import ADDRESSES, RECORDED, Node
-
-PATH = Path(__file__).parents[3] / "ansible/roles/slurm_controller/files/landbridge-job"
-
-
-@pytest.fixture(scope="module")
-def module() -> ModuleType:
-    loader = importlib.machinery.SourceFileLoader("landbridge_job", str(PATH))
-    spec = importlib.util.spec_from_loader("landbridge_job", loader)
-    assert spec is not None
-    loaded = importlib.util.module_from_spec(spec)
-    sys.dont_write_bytecode, original = True, sys.dont_write_bytecode
-    loader.exec_module(loaded)
-    sys.dont_write_bytecode = original
-    return loaded
-
-
-@pytest.fixture
-def node(module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Node:
-    monkeypatch.setattr(module, "SETTINGS", str(tmp_path / "job.json"))
-    monkeypatch.setattr(module, "FAILED", str(tmp_path / "run/job.failed"))
-    monkeypatch.setattr(module, "CLASSES", str(tmp_path / "slurm.conf"))
-    monkeypatch.setattr(module, "AUTHORITY", str(tmp_path / "tls/ca.pem"))
-    monkeypatch.setattr(module, "SEARCHED", f"{tmp_path}/bin:/usr/bin:/bin")
-    monkeypatch.setenv("PATH", "")
-    return Node(module, tmp_path)
-
+from tests.roles.jobs.job_node import RECORDED, Node
+from tests.roles.jobs.job_program import PATH, module, node  # noqa: F401
 
 Spawn = Callable[..., subprocess.Popen[bytes]]
 
@@ -256,63 +229,6 @@ def _ignores_term(pid: int) -> bool:
 )
 def test_the_job_of_a_process_is_read_from_its_cgroups(module: ModuleType, text: str, jobs: set[str]) -> None:
     assert module.jobs_of(text) == jobs
-
-
-def test_only_the_jobs_gpus_are_reset_by_bus_address(node: Node) -> None:
-    node.smi()
-    assert node.run("epilog_slurmd") == 0
-    ids = "00000000:43:00.0,00000000:52:00.0"
-    assert node.calls == [f"-i {ids} --reset-gpu-clocks", f"-i {ids} --reset-memory-clocks"]
-
-
-def test_deepops_936_gpus_are_reset_only_after_a_job_with_every_gpu(node: Node) -> None:
-    node.smi()
-    node.settings["gpu_reset"] = True
-    assert node.run("epilog_slurmd") == 0
-    assert not any("--gpu-reset" in call for call in node.calls)
-    assert node.run("epilog_slurmd", SLURM_JOB_GPUS="0,1,2,3") == 0
-    assert node.calls[-1] == f"-i {','.join(ADDRESSES)} --gpu-reset"
-
-
-def test_without_whole_gpus_nvidia_smi_is_not_called(node: Node) -> None:
-    node.smi()
-    assert node.run("epilog_slurmd", SLURM_JOB_GPUS=None) == 0
-    assert node.run("epilog_slurmd", SLURM_JOB_GPUS="MIG-5c89852c-d268-5d52-84e6-f0e4e1e7f2a5") == 0
-    assert node.calls == []
-
-
-def test_without_nvidia_smi_a_message_is_printed_and_the_epilog_succeeds(
-    node: Node, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert node.run("epilog_slurmd") == 0
-    assert "no nvidia-smi on this node: nothing is restored on GPUs 2,3" in capsys.readouterr().err
-    assert node.failed == ""
-
-
-@pytest.mark.parametrize(
-    ("does", "gpus", "message"),
-    [
-        (
-            "echo 'Unable to determine the device handle: GPU is lost'; exit 15",
-            "2",
-            "ended with 15: Unable to determine",
-        ),
-        ("exec sleep 60", "2", "did not end within 0.3 s"),
-        ("exit 0", "2,9", "the driver has no GPU 9 any more"),
-    ],
-)
-def test_a_gpu_that_does_not_answer_drains_the_node(node: Node, does: str, gpus: str, message: str) -> None:
-    node.smi(does)
-    node.settings["gpu_timeout"] = 0.3
-    node.run("prolog_slurmd", SLURM_JOB_GID="0")
-    assert node.run("epilog_slurmd", SLURM_JOB_GPUS=gpus) == 1
-    assert node.failed.startswith("landbridge:epilog:gpu: ") and message in node.failed
-    assert os.listdir(node.root) == [], "the job's folder is deleted all the same"
-
-
-def test_an_unsupported_gpu_setting_does_not_drain_the_node(node: Node) -> None:
-    node.smi("echo 'Setting memory clocks is not supported for GPU 00000000:43:00.0.'; exit 3")
-    assert node.run("epilog_slurmd") == 0
 
 
 def test_deepops_919_the_job_program_runs_with_slurms_environment_alone(tmp_path: Path) -> None:

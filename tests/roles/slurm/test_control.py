@@ -1,11 +1,9 @@
 """Drills of Slurm's control plane: no failure of a daemon or a host of it stops a job."""
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +14,7 @@ from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from sandbox.nspawn.machine import nodes
 from tests.roles.slurm import controller_pair_lab as pair
+from tests.roles.slurm.control_queries import accounted, acts, answers, ask, setting, token, written
 from tests.roles.slurm.controller_pair_lab import Jobs
 
 pytestmark = [pytest.mark.lab]
@@ -66,19 +65,6 @@ def two(jobs: Jobs, site_environment: Describe, folder: Path) -> Jobs:
     assert (jobs.state(running), jobs.state(waiting)) == ("RUNNING", "PENDING")
     jobs.run("dgx01", "scancel", str(running), str(waiting))
     return jobs
-
-
-def written(jobs: Jobs) -> None:
-    """Wait until the present queue is on disk: Slurm writes it every 5 s, and a crash loses later changes."""
-    file = f"{setting(jobs, 'StateSaveLocation')}/job_state"
-    now = float(jobs.run("ctl01", "date", "+%s.%N"))
-    jobs.submit(0, "--hold", "--job-name=mark")
-
-    def modified() -> float:
-        # As slurm: the NFS server maps root to nobody.
-        return float(jobs.run("ctl01", "runuser", "-u", "slurm", "--", "stat", "-c", "%.Y", file))
-
-    wait_for(f"{file} newer than {now}", modified, lambda at: at > now)
 
 
 def test_a_killed_slurmctld_restarts_at_once_with_every_job(jobs: Jobs) -> None:
@@ -181,23 +167,6 @@ def test_without_the_database_jobs_continue_and_are_accounted_for_later(two: Job
     assert any("gres/gpu:h100=2" in line for line in lines if line.startswith(f"{new}|"))
 
 
-ASK = """
-import json, sys, urllib.request
-request = urllib.request.Request("http://127.0.0.1:6820/" + sys.argv[1], headers=json.loads(sys.argv[2]))
-try:
-    with urllib.request.urlopen(request, timeout=20) as response:
-        print(response.status, response.read().decode())
-except urllib.error.HTTPError as error:
-    print(error.code)
-"""
-
-
-def ask(jobs: Jobs, path: str, **headers: str) -> tuple[int, Any]:
-    """Return the answer of slurmrestd on its own host."""
-    code, _, body = jobs.run("dgx01", "python3", "-c", ASK, path, json.dumps(headers)).partition(" ")
-    return int(code), json.loads(body) if body else None
-
-
 def test_slurmrestd_requires_a_token_and_listens_on_its_own_host_only(two: Jobs) -> None:
     number = two.submit(1, "--hold")
     bearer = token(two)
@@ -216,22 +185,6 @@ def test_slurmrestd_requires_a_token_and_listens_on_its_own_host_only(two: Jobs)
     shown = two.run("dgx01", "systemctl", "show", "slurmrestd", "-p", "MemoryMax", "-p", "User")
     assert f"MemoryMax={1536 * 2**20}" in shown and "User=slurmrestd" in shown
     two.run("dgx01", "scancel", str(number))
-
-
-def token(jobs: Jobs) -> dict[str, str]:
-    """Return the request headers with a new token of alice."""
-    shown = jobs.run("ctl01", "scontrol", "token", "username=alice", "lifespan=600")
-    return {"X-SLURM-USER-TOKEN": shown.strip().partition("=")[2]}
-
-
-def accounted(jobs: Jobs, *numbers: int) -> list[str]:
-    """Wait until the database has the ends of the jobs, and return its states."""
-
-    def states() -> list[str]:
-        listed = ",".join(str(number) for number in numbers)
-        return jobs.run("dgx01", "sacct", "-nXPj", listed, "-o", "state").split()
-
-    return wait_for("accounting", states, lambda shown: shown == ["COMPLETED"] * len(numbers))
 
 
 def test_the_database_password_and_the_jwt_key_are_rotated_while_a_job_runs(
@@ -298,22 +251,3 @@ def test_after_the_loss_of_the_databases_host_another_one_has_accounts_and_histo
         two.run("ctl02", "systemctl", "disable", "--now", "slurmdbd", "mariadb", "landbridge-slurm-dump.timer")
     assert f"{number}|alice|vision|COMPLETED" in before[0]
     assert after == before
-
-
-def answers(jobs: Jobs) -> bool:
-    """Return whether a controller is active: a standby rejects this query."""
-    return nodes.exec(jobs.lab, "dgx01", ["timeout 30 squeue -h"], timeout=120).returncode == 0
-
-
-def acts(jobs: Jobs, name: str) -> bool:
-    """Return whether this controller is active, by its log: its last message is not that it is a standby."""
-    last_line = nodes.exec(
-        jobs.lab, name, ["grep -E 'Running as primary|background mode' /var/log/slurm/slurmctld.log | tail -1"]
-    )
-    return "Running as primary" in last_line.stdout
-
-
-def setting(jobs: Jobs, key: str) -> str:
-    """Return a setting of the active controller."""
-    lines = jobs.run("dgx01", "scontrol", "show", "config").splitlines()
-    return next(line.partition("=")[2].strip() for line in lines if line.split("=")[0].strip() == key)

@@ -1,101 +1,20 @@
 """Server of PrologSlurmctld with the real program: its answers, restarts of the daemon, and who may ask."""
+# ruff: noqa: F811 - fixtures are imported
 
-import json
 import os
 import socket
 import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from landbridge.burst.config.config import BurstConfig, parse
 from landbridge.burst.daemon import job_starts
-from landbridge.burst.daemon.job_starts import JobStarts, seconds_until_next_query
-from landbridge.burst.model import Observation, ObservationKind, State
-from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.burst.daemon.job_starts import seconds_until_next_query
+from landbridge.burst.model import State
 from tests.unit.burst import launches
-
-ROOT = Path(__file__).parents[4]
-UP, BOOTS = frozenset({"ALLOCATED", "CLOUD"}), frozenset({"ALLOCATED", "CLOUD", "POWERING_UP"})
-LOST = frozenset({"DOWN", "CLOUD", "POWERING_DOWN"})
-GIVEN_BACK = frozenset({"IDLE", "CLOUD", "POWERED_DOWN"})
-
-
-class Site:
-    """Daemon's server, the states of nodes in Slurm, and the programs that slurmctld has started."""
-
-    def __init__(self, folder: Path, raw: dict[str, Any]) -> None:
-        self.folder, self.states = folder, dict[str, frozenset[str] | None]()
-        self.asked: list[tuple[str, ...]] = []
-        self.woken = threading.Event()
-        self.programs: list[subprocess.Popen[str]] = []
-        self.server = JobStarts(self.query, self.woken.set)
-        self.configure(raw)
-
-    def configure(self, raw: dict[str, Any]) -> None:
-        settings = {**raw, "state_dir": str(self.folder), "socket": str(self.folder / "burst.sock")}
-        (self.folder / "burst.json").write_text(json.dumps(settings))
-        self.config: BurstConfig = parse(settings)
-        self.server.use(self.config.policy)
-        self.server.saved(State(), time.monotonic())  # by the pass that follows
-
-    def query(self, names: Sequence[str]) -> Mapping[str, frozenset[str]]:
-        self.asked.append(tuple(names))
-        states = {name: self.states[name] for name in names if name in self.states}
-        if None in states.values():
-            raise SlurmError("sinfo: no answer")
-        return {name: state for name, state in states.items() if state is not None}
-
-    def listen(self) -> None:
-        self.server.listen(self.config.prolog_socket)
-
-    def start(self, nodes: str = "p5-[1-2]", account: str = "vision") -> "subprocess.Popen[str]":
-        environment = {
-            "LANDBRIDGE_BURST_CONFIG": str(self.folder / "burst.json"),
-            "SLURM_JOB_ID": "7",
-            "SLURM_JOB_ACCOUNT": account,
-            "SLURM_JOB_NODELIST": nodes,
-        }
-        command = [sys.executable, "-m", "landbridge.burst.hooks.prolog_wait"]
-        self.programs.append(
-            subprocess.Popen(
-                command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-            )
-        )
-        return self.programs[-1]
-
-    def until(self, condition: Callable[[], bool], text: str) -> None:
-        deadline = time.monotonic() + 300
-        while not condition():
-            assert time.monotonic() < deadline, text
-            time.sleep(0.02)
-
-    def until_asked(self, *names: str) -> None:
-        """Wait for a query of these nodes that begins from now on, and for its answers."""
-        count = len(self.asked)
-        self.until(lambda: names in self.asked[count:-1], f"not asked for {names}: {self.asked}")
-
-
-@pytest.fixture
-def site(tmp_path: Path, burst: dict[str, Any]) -> Iterator[Site]:
-    opened = Site(tmp_path, burst)
-    opened.listen()
-    yield opened
-    for program in opened.programs:
-        program.kill()
-        program.communicate()
-    opened.server.close()
-
-
-def end_of(program: "subprocess.Popen[str]") -> tuple[int, str]:
-    _, errors = program.communicate(timeout=300)
-    return program.returncode, errors
+from tests.unit.burst.daemon.job_starts_site import BOOTS, GIVEN_BACK, LOST, UP, Site, end_of, site  # noqa: F401
 
 
 @pytest.mark.parametrize("end", [UP, LOST, GIVEN_BACK])
@@ -222,61 +141,6 @@ def test_a_region_is_read_from_a_pass_that_began_when_the_nodes_were_up(site: Si
     program = site.start("p5-1", "other")
     site.until_asked("p5-1")
     site.server.seen(state(home), None, time.monotonic())
-    assert end_of(program) == (0, "")
-
-
-@pytest.fixture
-def apart(site: Site) -> State:
-    """Return a journal that shows the nodes of job 7 apart; the nodes are up."""
-    journal = launches.in_zones(site.config.policy, "use1-az4", "use1-az6")
-    site.states = {"p5-1": UP, "p5-2": UP}
-    site.server.saved(journal, time.monotonic())
-    return journal
-
-
-def test_a_job_on_nodes_apart_waits_until_the_daemon_has_moved_it(
-    site: Site, apart: State, capsys: pytest.CaptureFixture[str]
-) -> None:
-    program = site.start()
-    assert site.woken.wait(300), "the daemon is woken at once"
-    site.until_asked("p5-1", "p5-2")
-    site.server.saved(apart, time.monotonic())
-    site.until_asked("p5-1", "p5-2")
-    assert program.poll() is None, "the job does not start"
-    site.states["p5-2"] = LOST
-    assert end_of(program) == (0, "")
-    text = "job 7 waits: its nodes are in p5.48xlarge/use1-az4 (1), p5.48xlarge/use1-az6 (1)"
-    assert capsys.readouterr().err.count(text) == 1
-
-
-def test_a_job_on_nodes_apart_starts_when_a_pass_that_saw_them_up_leaves_it(site: Site, apart: State) -> None:
-    left = replace(apart, first_seen={Observation(ObservationKind.JOB_APART, "7"): 1.0})
-    site.states["p5-2"] = BOOTS
-    program = site.start()
-    site.until_asked("p5-1", "p5-2")
-    site.server.saved(left, time.monotonic())  # AWS did not answer then
-    site.states["p5-2"] = UP
-    assert site.woken.wait(300)
-    site.until_asked("p5-1", "p5-2")
-    assert program.poll() is None, "a pass that began before may not have seen the nodes up"
-    site.server.saved(left, time.monotonic())
-    assert end_of(program) == (0, "")
-
-
-def test_a_job_on_nodes_apart_does_not_wait_for_long(site: Site, apart: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_starts, "APART_SECONDS", 0.5)
-    assert end_of(site.start()) == (0, "")
-    assert site.woken.is_set()
-
-
-def test_after_a_start_of_the_daemon_the_first_pass_shows_whether_nodes_are_together(site: Site) -> None:
-    site.server.use(site.config.policy)
-    site.states = {"p5-1": UP, "p5-2": UP}
-    program, alone = site.start(), site.start("p5-1")
-    assert end_of(alone) == (0, "")
-    site.until_asked("p5-1", "p5-2")
-    assert program.poll() is None, "the job does not start"
-    site.server.saved(launches.in_zones(site.config.policy, "use1-az4", "use1-az4"), time.monotonic())
     assert end_of(program) == (0, "")
 
 

@@ -2,24 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
 
 from landbridge.burst.daemon.job_starts import APART_SECONDS
-from landbridge.burst.model import BurstPolicy, State
+from landbridge.burst.model import State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.announced import may_leave_for_event
 from tests.unit.burst.world.clock import START
-from tests.unit.burst.world.ec2 import Ec2World
 from tests.unit.burst.world.machines import Machine
 from tests.unit.burst.world.money import Breach, hard_caps, held_usd
+from tests.unit.burst.world.observed import CALLS, Observed
 from tests.unit.burst.world.sims import SimJob, SimNode
-from tests.unit.burst.world.slurm import SlurmWorld
 
 PASS = 30.0
 #: Seconds for which a restricted job may run on an instance that was up before the job: two passes.
 NOTICE = 2 * PASS
-#: Slow calls that a pass may make before the action that is measured.
-CALLS = 8
 #: Seconds of work without a fault after which a termination by the reaper is the controller's error.
 UNDISTURBED = 240.0
 #: AWS refuses requests signed with a larger clock error (Signature Version 4). The simulation does not, so leases are
@@ -28,12 +24,9 @@ SIGNED = 300.0
 
 
 @dataclass
-class Watch:
+class Watch(Observed):
     """Checker of the invariants; measures, in time without faults, for how long each temporary violation lasts."""
 
-    policy: BurstPolicy
-    slurm: SlurmWorld
-    ec2: Ec2World
     clean_for: float = 0.0
     last: float = START
     ages: dict[str, float] = field(default_factory=dict)
@@ -99,15 +92,15 @@ class Watch:
             launched = {machine.place for machine in machines if machine.launched >= job.allocated}
             # Only a controller that does not act leaves a job on idle nodes that Slurm chose in several zones.
             acts = self.clean_for > APART_SECONDS + PASS and not self.slurm.faults.latency
-            if len(locations) > 1 and ((acts and not self._may_stay_apart(job)) or len(launched) > 1):
+            if len(locations) > 1 and ((acts and not self.may_stay_apart(job)) or len(launched) > 1):
                 raise Breach(f"job {job.id} runs in {sorted(locations)}")
 
     def on_down(self, node: SimNode, reason: str) -> None:
         """Check a node before the controller sets it down."""
         job = self.slurm.jobs.get(node.job)
-        if self._ends(job) and job.id not in self.slurm.end_reports:
+        if self.ends(job) and job.id not in self.slurm.end_reports:
             raise Breach(f"job {job.id} ends with {node.name} without a reason")
-        if job is None or not self._runs_legitimately(job):
+        if job is None or not self.runs_legitimately(job):
             return
         machine = self.ec2.machines.get(node.machine)
         if "EVENT" in reason and machine is not None:
@@ -116,21 +109,21 @@ class Watch:
                 return
         if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
             return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
-        if all(self._serves(name) for name in job.nodes):
+        if all(self.serves(name) for name in job.nodes):
             raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
 
     def on_end(self, machine: Machine, why: str) -> None:
         """Check an instance before it is terminated."""
         node = self.slurm.nodes[machine.node]
         job = self.slurm.jobs.get(node.job)
-        if node.machine != machine.id or job is None or not self._runs_legitimately(job):
+        if node.machine != machine.id or job is None or not self.runs_legitimately(job):
             return
-        if not all(self._serves(name) for name in job.nodes):
+        if not all(self.serves(name) for name in job.nodes):
             return
         if why == "controller":
             raise Breach(f"{machine.id} of {node.name} is terminated while job {job.id} runs without a fault")
         signed = abs(self.slurm.clock.skew) <= SIGNED
-        if why == "reaper" and self.clean_for > UNDISTURBED and signed and not self._over_its_limit(job):
+        if why == "reaper" and self.clean_for > UNDISTURBED and signed and not self.over_its_limit(job):
             raise Breach(f"the lease of {machine.id} ran out while job {job.id} runs")
 
     def on_save(self, before: State, after: State) -> None:
@@ -247,34 +240,6 @@ class Watch:
 
     # Predicates.
 
-    def allowed(self, job: SimJob, region: str = "") -> bool:
-        account = self.policy.accounts.get(job.account)
-        return account is not None and account.aws and region in ("", *account.regions)
-
-    def regions(self, job: SimJob) -> set[str]:
-        """Return the regions of the instances on which the job runs."""
-        machines = (self.ec2.machines.get(self.slurm.nodes[name].machine) for name in job.nodes)
-        return {machine.offering.region for machine in machines if machine is not None}
-
-    def _ends(self, job: SimJob | None) -> TypeGuard[SimJob]:
-        """Return whether the job ends with its node. If calls are slow, Slurm may have started it since the query."""
-        is_interactive = job is not None and not job.batch and job.state in ("CONFIGURING", "RUNNING")
-        return is_interactive and not self.slurm.faults.latency
-
-    def _runs_legitimately(self, job: SimJob) -> bool:
-        """Return whether the job runs and may run: all components of its het job are permitted, and Slurm did not start it
-        during a slow pass."""
-        known = self.slurm.clock.true - 2 * CALLS * self.slurm.faults.latency
-        since = job.running if job.running is not None else self.slurm.clock.true
-        permitted = all(
-            self.allowed(part, region) for part in self.slurm.together(job) for region in {"", *self.regions(part)}
-        )
-        return job.state == "RUNNING" and permitted and since <= known
-
-    def _over_its_limit(self, job: SimJob) -> bool:
-        """Return whether the job has exceeded its time limit: the clock was set back, so Slurm has not stopped it."""
-        return job.minutes is not None and self.slurm.clock.true - (job.running or 0.0) > 60 * job.minutes
-
     def shielded(self, machine: Machine) -> bool:
         """Return whether EC2 refuses to terminate the instance, or has done so before the next request."""
         if machine.freed is None:
@@ -294,18 +259,6 @@ class Watch:
             for machine in self.ec2.alive(name)
         )
 
-    def _may_stay_apart(self, job: SimJob) -> bool:
-        """Return whether the controller does not move the job and has reported it: Slurm would end it, or an operator keeps
-        nodes in several places."""
-        parts = self.slurm.together(job)
-        kept_nodes = [name for part in parts for name in part.nodes if name in self.slurm.excepted]
-        places = {machine.place for machine in map(self._machine_of, kept_nodes)}
-        is_fixed = len(places) > 1 or not all(part.batch for part in parts)
-        return is_fixed and any(self.slurm.left_apart(part) for part in parts)
-
-    def _machine_of(self, name: str) -> Machine:
-        return self.ec2.machines[self.slurm.nodes[name].machine]
-
     def forget(self) -> None:
         """Reset the measurements after the loss of the journal."""
         self.baseline = self.slurm.clock.true
@@ -322,7 +275,3 @@ class Watch:
         """Reset the measurements after a jump of the controller's clock."""
         self.away()
         self.baseline = self.slurm.clock.true  # costs counted with the earlier clock are wrong now
-
-    def _serves(self, name: str) -> bool:
-        machine = self.ec2.machines.get(self.slurm.nodes[name].machine)
-        return machine is not None and machine.answers

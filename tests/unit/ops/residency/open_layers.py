@@ -8,8 +8,7 @@ from landbridge.environment import Environment
 from landbridge.ops.iam import Document
 from landbridge.ops.residency.attempts import AttemptSubject
 from landbridge.ops.residency.compiled import CompiledForms, LogSink
-from tests.unit.ops.residency.seeded_holes import (
-    VPC,
+from tests.unit.ops.residency.form_changes import (
     Alter,
     clinic_as_operator,
     clinic_in_partition,
@@ -17,6 +16,7 @@ from tests.unit.ops.residency.seeded_holes import (
     egress_to_nfs,
     mlflow_open_to_aws,
 )
+from tests.unit.ops.residency.seeded_holes import VPC
 
 RESTRICTED = "restricted"
 
