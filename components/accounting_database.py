@@ -62,7 +62,13 @@ class AccountingDatabase(Component):
             "secret_arn": self.secret_arn,
         }
 
-    def _allow(self, key: str, group: pulumi.Input[str], peer: pulumi.Input[str], kind: type[pulumi.Resource]) -> None:
+    def _allow(
+        self,
+        key: str,
+        group: pulumi.Input[str],
+        peer: pulumi.Input[str],
+        kind: type[aws.vpc.SecurityGroupIngressRule] | type[aws.vpc.SecurityGroupEgressRule],
+    ) -> None:
         kind(
             f"{self._name}-{key}",
             security_group_id=group,

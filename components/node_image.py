@@ -43,7 +43,7 @@ class NodeImage(Component):
         self._name, self._args, self._archive, self._account = name, args, archive, account
         self._child_options, self._tags = pulumi.ResourceOptions(parent=self), named(args.tags, args.name)
         # A recipe version must exist before the pipeline refers to it, and as long as it does.
-        self._version = pulumi.ResourceOptions(parent=self, delete_before_replace=False)
+        self._before_pipeline = pulumi.ResourceOptions(parent=self, delete_before_replace=False)
         self._number = args.version(ingredients(archive, args.timeout_minutes))
         stored = ImageArchive(name, args, archive, account=account, component=self)
         component = self._component(stored.bucket)
@@ -93,7 +93,7 @@ class NodeImage(Component):
                 )
             ),
             tags=self._tags,
-            opts=self._version,
+            opts=self._before_pipeline,
         )
 
     def _recipe(self, component: pulumi.Output[str]) -> aws.imagebuilder.ImageRecipe:
@@ -113,7 +113,7 @@ class NodeImage(Component):
             components=[{"component_arn": component}],
             block_device_mappings=[{"device_name": args.root_device, "ebs": disk}],
             tags=self._tags,
-            opts=self._version,
+            opts=self._before_pipeline,
         )
 
     def _distribution(self) -> aws.imagebuilder.DistributionConfiguration:

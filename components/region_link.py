@@ -88,10 +88,10 @@ class RegionLink(Component):
         )
         for table_name, table in home.tables.items():
             self._route(f"home-{table_name}", table, cidr, peering, self._child_options)
-        for zone, table in home.route_table_ids.items():
+        for zone, zone_table in home.route_table_ids.items():
             aws.ec2.Route(
                 f"{self._name}-home-{zone}",
-                route_table_id=table,
+                route_table_id=zone_table,
                 destination_cidr_block=cidr,
                 transit_gateway_id=home.transit_gateway_id,
                 opts=self._child_options,

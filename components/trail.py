@@ -98,9 +98,7 @@ class Trail(Component):
 def _selector(args: TrailPlan, account: Account) -> aws.cloudtrail.TrailEventSelectorArgs:
     """Return the selector of management events, and of reads and writes of objects in the data buckets."""
     arns = [
-        pulumi.Output.all(account.partition, account.id).apply(
-            lambda facts, prefix=prefix: f"arn:{facts[0]}:s3:::{prefix}-{facts[1]}/"
-        )
+        pulumi.Output.concat("arn:", account.partition, f":s3:::{prefix}-", account.id, "/")
         for prefix in args.data_buckets
     ]
     return aws.cloudtrail.TrailEventSelectorArgs(

@@ -68,7 +68,7 @@ class HubBucket:
             enable_key_rotation=True,
             deletion_window_in_days=30 if args.protect else 7,
             policy=pulumi.Output.all(account.partition, account.id).apply(
-                lambda facts: key_policy(*facts, fsx_region=fsx_region)
+                lambda facts: key_policy(facts[0], facts[1], fsx_region)
             ),
             tags=named(plan.tags, self._prefix),
             opts=self._child_options,

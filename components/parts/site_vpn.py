@@ -84,14 +84,12 @@ def _tunnel(
     customer_inside: pulumi.Output[str],
     over: str,
 ) -> Tunnel:
-    return pulumi.Output.from_input(
-        {
-            "outside_address": outside_address,
-            "inside_cidr": inside_cidr,
-            "aws_inside_address": aws_inside,
-            "customer_inside_address": customer_inside,
-            "over": over,
-        }
+    return pulumi.Output.all(
+        outside_address=outside_address,
+        inside_cidr=inside_cidr,
+        aws_inside_address=aws_inside,
+        customer_inside_address=customer_inside,
+        over=over,
     )
 
 

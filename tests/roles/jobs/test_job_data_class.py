@@ -4,7 +4,7 @@
 import pytest
 
 from tests.roles.jobs.job_node import Node
-from tests.roles.jobs.test_job_program import module, node  # noqa: F401
+from tests.roles.jobs.job_program import module, node  # noqa: F401
 
 CLASSES = """# landbridge-class internal role/sandbox-job-internal
 # landbridge-class restricted -

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.roles.jobs.test_job_program import Node, module, node
+from tests.roles.jobs.job_node import Node
+from tests.roles.jobs.job_program import module, node
 
 __all__ = ["module", "node"]
 
