@@ -118,7 +118,7 @@ def deployment() -> "BringUp":
     from landbridge.environment import find_environment
     from sandbox.demo.bring_up import bring_up
     from sandbox.demo.report import DemoReport
-    from tests.e2e import node_scripts
+    from tests.e2e.support import node_scripts
 
     deployment = bring_up(environment_file(find_environment("sandbox")), DemoReport("the tests' cluster"), keep=True)
     node_scripts.upload(deployment)
@@ -130,7 +130,7 @@ def environment_file(sandbox: Path) -> Path:
     from landbridge.paths import state_dir
     from sandbox.demo.machine import signing_helper
     from sandbox.demo.work import command, program
-    from tests.e2e import node_scripts, staged_data
+    from tests.e2e.support import node_scripts, staged_data
 
     copied = state_dir("sandbox") / "tests" / sandbox.name
     copied.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ import pytest
 
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import ClusterError
-from tests.e2e.bursting import NODES, POOL, Bursting, fresh, scaled
+from tests.e2e.support.bursting import NODES, POOL, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine]
 

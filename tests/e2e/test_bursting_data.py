@@ -14,8 +14,8 @@ from landbridge.plan.ansible.data_mover import LEDGER
 from landbridge.plan.network.hosts import service_hosts
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.full import clients
-from tests.e2e.bursting import POOL, Bursting, fresh, scaled
-from tests.e2e.staged_data import MOUNT
+from tests.e2e.support.bursting import POOL, Bursting, fresh, scaled
+from tests.e2e.support.staged_data import MOUNT
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.signing_helper]
 PUT = "/root/put"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox.demo.bring_up import BringUp
-from tests.e2e.burst_conditions import has
-from tests.e2e.bursting import OBSERVATION_SECONDS, POOL, SERVICE, Bursting, fresh, scaled
+from tests.e2e.support.burst_conditions import has
+from tests.e2e.support.bursting import OBSERVATION_SECONDS, POOL, SERVICE, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine]
 #: Seconds by which EC2 delays an answer, so that a test can act meanwhile.

@@ -14,7 +14,7 @@ from landbridge.plan.ansible.burst import accounts
 from landbridge.plan.slurm.files import slurm_files
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import ClusterError
-from tests.e2e.bursting import OBSERVATION_SECONDS, SERVICE, SLURM_CONF, Bursting, fresh, scaled
+from tests.e2e.support.bursting import OBSERVATION_SECONDS, SERVICE, SLURM_CONF, Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine]
 ACCOUNT, USER = "clinical", "bob"

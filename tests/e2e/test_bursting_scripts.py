@@ -6,8 +6,8 @@ import pytest
 
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.full import clients
-from tests.e2e.bursting import NODES, Bursting, fresh, scaled
-from tests.e2e.node_scripts import CONFIGURED, REFUSAL, START, put
+from tests.e2e.support.bursting import NODES, Bursting, fresh, scaled
+from tests.e2e.support.node_scripts import CONFIGURED, REFUSAL, START, put
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine]
 

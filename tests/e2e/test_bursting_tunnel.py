@@ -8,8 +8,8 @@ import pytest
 
 from sandbox.demo.bring_up import BringUp
 from sandbox.nspawn.network import bridges as network
-from tests.e2e.burst_conditions import has
-from tests.e2e.bursting import Bursting, fresh, scaled
+from tests.e2e.support.burst_conditions import has
+from tests.e2e.support.bursting import Bursting, fresh, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.long]
 #: Slurm's SlurmdTimeout in the sandbox is 900 s: an hour there corresponds to a minute here.

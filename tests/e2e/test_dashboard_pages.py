@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from landbridge.catalog.observability.dashboards import dashboards
-from tests.e2e.browser import WIDTHS, chromium, opened, violations
-from tests.e2e.dashboard_site import served
+from tests.e2e.support.browser import WIDTHS, chromium, opened, violations
+from tests.e2e.support.dashboard_site import served
 
 READ = "body[data-read]"
 THEMES = ("light", "dark")

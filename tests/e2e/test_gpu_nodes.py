@@ -16,8 +16,8 @@ from sandbox.demo.training import Researcher
 from sandbox.demo.work import command, program
 from sandbox.nspawn.machine import cloud_node
 from sandbox.nspawn.machine import nodes as machines
-from tests.e2e import gpu_image
-from tests.e2e.bursting import NODES, POOL, SERVICE, Bursting, scaled
+from tests.e2e.support import gpu_image
+from tests.e2e.support.bursting import NODES, POOL, SERVICE, Bursting, scaled
 
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(3000)]
 #: The first stays in the cache of images, for the next run; the second has a lack.

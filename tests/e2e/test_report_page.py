@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 from typer.testing import CliRunner
 
 from landbridge.cli.main import build
-from tests.e2e.browser import WIDTHS, chromium, opened, violations
+from tests.e2e.support.browser import WIDTHS, chromium, opened, violations
 from tests.unit.core.samples import ROOT
 from tests.unit.economics.job_costs import recorded
 from tests.unit.simulation.queues import TRACE

@@ -67,7 +67,7 @@ def test_an_error_of_the_details_does_not_hide_the_state(clock: Clock) -> None:
 
 def test_no_wait_of_the_lab_has_a_short_limit() -> None:
     """A busy machine is slow: a limit of less than five minutes fails without a fault."""
-    paths = [*(ROOT / "tests" / "e2e").glob("*.py"), *(ROOT / "tests" / "roles").glob("*.py")]
+    paths = [*(ROOT / "tests" / "e2e").rglob("*.py"), *(ROOT / "tests" / "roles").glob("*.py")]
     paths += (ROOT / "sandbox" / "demo").glob("*.py")
     limits = {
         f"{path.relative_to(ROOT)}: {match[0]}"

@@ -25,9 +25,9 @@ from sandbox.nspawn.from_environment import site_range
 from sandbox.nspawn.machine import image, image_builder, nodes
 from sandbox.nspawn.machine.image_builder import CLOUD_PLAYBOOK, BuildOptions
 from sandbox.nspawn.site import operator_address
-from tests.e2e.bursting import POOL, Bursting
+from tests.e2e.support.bursting import POOL, Bursting
 
-FILES = Path(__file__).parent / "files"
+FILES = Path(__file__).parents[1] / "files"
 PROGRAMS = "/opt/landbridge/tests/bin"
 #: A container has no EFA device, no huge pages, no cloud-init and no root volume of its own.
 SKIP = ("efa-devices", "huge-pages", "cloud-init", "root-volume")

@@ -17,7 +17,7 @@ from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, job, wait_for
 from sandbox.demo.full import clients
 from sandbox.session import ensure_cloud
-from tests.e2e.burst_conditions import all_off
+from tests.e2e.support.burst_conditions import all_off
 
 T = TypeVar("T")
 SERVICE = "landbridge-burst.service"

@@ -8,7 +8,7 @@ from sandbox.demo.bring_up import BringUp
 from sandbox.demo.full import clients
 
 BUCKET = "sandbox-node-scripts"
-START, CONFIGURED = (Path(__file__).parent / "files" / name for name in ("node-start.sh", "node-configured.sh"))
+START, CONFIGURED = (Path(__file__).parents[1] / "files" / name for name in ("node-start.sh", "node-configured.sh"))
 #: The second script fails on nodes that see this file of alice. It is made through NFS: the server caches names.
 REFUSAL = "/home/alice/no-licence"
 _POOL_LINE = "          image: "
