@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 
 from landbridge.burst.model import Gang, PoolPolicy
 from landbridge.burst.reconcile.budget import hold_usd
-from landbridge.burst.reconcile.leases import lease_at_launch
+from landbridge.burst.reconcile.instances.leases import lease_at_launch
 from landbridge.simulation.budget import SimulatedBudget
 from landbridge.simulation.gpu_allocator import Allocation, GpuAllocator, earliest
 from landbridge.simulation.scenario import ScenarioPool

@@ -20,7 +20,7 @@ from landbridge.burst.config.config import BurstConfig, ConfigError, load
 from landbridge.burst.journal.database import connect
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model.errors import ErrorKind, classify, facts
-from landbridge.burst.reconcile.keeps import is_released_when_idle
+from landbridge.burst.reconcile.instances.keeps import is_released_when_idle
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.slurm.suspend_exclusions import kept_nodes_of

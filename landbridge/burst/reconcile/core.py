@@ -15,21 +15,22 @@ from landbridge.burst.model import (
     SlurmView,
     State,
 )
-from landbridge.burst.reconcile import garbage_collection, leases, registration, residency
+from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.apart import bring_together
 from landbridge.burst.reconcile.attempts import account_for_instances, without_finished_attempts
 from landbridge.burst.reconcile.budget import Ledger, roll_over_month
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, limit_to_now
 from landbridge.burst.reconcile.gangs import nodes_without_job, pending_starts, start_key
-from landbridge.burst.reconcile.instance_status import read_statuses, replace_failing_nodes
-from landbridge.burst.reconcile.keeps import keep_nodes
+from landbridge.burst.reconcile.instances import garbage_collection, leases, registration
+from landbridge.burst.reconcile.instances.instance_status import read_statuses, replace_failing_nodes
+from landbridge.burst.reconcile.instances.keeps import keep_nodes
+from landbridge.burst.reconcile.instances.refused_terminations import hold_refused_instances
 from landbridge.burst.reconcile.launching.provisioning import Provisioning
 from landbridge.burst.reconcile.launching.spot_interruptions import record_interruptions
 from landbridge.burst.reconcile.min_nodes import start_min_nodes
 from landbridge.burst.reconcile.observed import ALIVE, Observed, launched_at, observe
 from landbridge.burst.reconcile.promote import promote
-from landbridge.burst.reconcile.refused_terminations import hold_refused_instances
 from landbridge.burst.reconcile.topology import record_topology
 from landbridge.timestamps import iso
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from landbridge.burst.model import BurstPolicy, PoolPolicy, State
-from landbridge.burst.reconcile.garbage_collection import instance_to_keep
+from landbridge.burst.reconcile.instances.garbage_collection import instance_to_keep
 from landbridge.burst.reconcile.observed import Observed
 
 

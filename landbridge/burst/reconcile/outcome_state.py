@@ -25,11 +25,11 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, JITTER_SHARE
-from landbridge.burst.reconcile.instance_status import record_statuses
-from landbridge.burst.reconcile.keeps import record_keeps
+from landbridge.burst.reconcile.instances.instance_status import record_statuses
+from landbridge.burst.reconcile.instances.keeps import record_keeps
+from landbridge.burst.reconcile.instances.refused_terminations import record_termination
+from landbridge.burst.reconcile.instances.registration import BOOT_CODE
 from landbridge.burst.reconcile.launching.throttles import throttle, without_throttle
-from landbridge.burst.reconcile.refused_terminations import record_termination
-from landbridge.burst.reconcile.registration import BOOT_CODE
 
 #: Code for a response with fewer instances than requested and without an error.
 FEWER_INSTANCES_CODE = "InsufficientInstanceCapacity"

@@ -5,7 +5,7 @@ from landbridge.burst.model import BurstPolicy, PoolPolicy, Promote, PromotionPo
 from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.budget import hold_usd
 from landbridge.burst.reconcile.changes import Changes
-from landbridge.burst.reconcile.leases import lease_at_launch
+from landbridge.burst.reconcile.instances.leases import lease_at_launch
 from landbridge.burst.reconcile.observed import Observed
 
 

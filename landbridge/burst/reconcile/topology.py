@@ -2,7 +2,7 @@
 
 from landbridge.burst.model import CloudInstance, RecordTopology
 from landbridge.burst.reconcile.changes import Changes
-from landbridge.burst.reconcile.garbage_collection import instance_to_keep
+from landbridge.burst.reconcile.instances.garbage_collection import instance_to_keep
 from landbridge.burst.reconcile.observed import Observed, launched_at
 
 

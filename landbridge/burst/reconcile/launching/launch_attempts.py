@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from landbridge.burst.model import Attempt, BurstPolicy, Gang, Offering, PoolPolicy
 from landbridge.burst.model.errors import max_tag_value
 from landbridge.burst.reconcile.budget import hold_usd
+from landbridge.burst.reconcile.instances.leases import gang_lease
 from landbridge.burst.reconcile.launching.tokens import client_token
-from landbridge.burst.reconcile.leases import gang_lease
 from landbridge.burst.reconcile.residency import data_class_of
 from landbridge.hostlist import compress, expand
 from landbridge.tags import ACCOUNT, CLUSTER, COST_CENTER, DATA_CLASS, JOB, LEASE_EXPIRES, NAME, POOL

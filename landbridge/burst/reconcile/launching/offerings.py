@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from landbridge.burst.model import BurstPolicy, Gang, Offering, PoolPolicy, State
 from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
+from landbridge.burst.reconcile.instances.leases import gang_lease
 from landbridge.burst.reconcile.launching.spot_order import in_launch_order
-from landbridge.burst.reconcile.leases import gang_lease
 from landbridge.timestamps import iso
 
 #: Codes of rejections; if all offerings are rejected, the first one in this order is reported.

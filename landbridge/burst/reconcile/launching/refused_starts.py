@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from landbridge.burst.model import Attempt, CircuitBreaker, Gang, ObservationKind
-from landbridge.burst.reconcile import registration, residency
+from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.gangs import GangStart
+from landbridge.burst.reconcile.instances import registration
 from landbridge.burst.reconcile.launching.throttles import is_throttled
 from landbridge.burst.reconcile.observed import Observed
 

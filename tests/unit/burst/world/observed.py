@@ -14,7 +14,7 @@ CALLS = 8
 
 
 @dataclass
-class Observed:
+class ObservedWorld:
     """Policy, Slurm and EC2 of the simulated world."""
 
     policy: BurstPolicy

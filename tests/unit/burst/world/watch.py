@@ -10,7 +10,7 @@ from tests.unit.burst.world.announced import may_leave_for_event
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.machines import Machine
 from tests.unit.burst.world.money import Breach, hard_caps, held_usd
-from tests.unit.burst.world.observed import CALLS, Observed
+from tests.unit.burst.world.observed import CALLS, ObservedWorld
 from tests.unit.burst.world.sims import SimJob, SimNode
 
 PASS = 30.0
@@ -24,7 +24,7 @@ SIGNED = 300.0
 
 
 @dataclass
-class Watch(Observed):
+class Watch(ObservedWorld):
     """Checker of the invariants; measures, in time without faults, for how long each temporary violation lasts."""
 
     clean_for: float = 0.0

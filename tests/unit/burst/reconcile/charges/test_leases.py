@@ -3,7 +3,7 @@
 import pytest
 
 from landbridge.burst.model import Down, Renew, SlurmNode, State
-from landbridge.burst.reconcile.leases import lease_at_launch
+from landbridge.burst.reconcile.instances.leases import lease_at_launch
 from tests.unit.burst.situations import (
     BUSY,
     IDLE,

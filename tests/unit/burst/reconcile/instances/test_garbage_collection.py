@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.burst.model import Attempt, Down, Launch, SlurmNode, SlurmOrder, State, Terminate
 from landbridge.burst.reconcile.changes import MAX_SECONDS_BETWEEN_PASSES
-from landbridge.burst.reconcile.garbage_collection import instance_to_keep
+from landbridge.burst.reconcile.instances.garbage_collection import instance_to_keep
 from landbridge.burst.reconcile.observed import observe
 from tests.unit.burst.situations import (
     BUSY,

@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.burst.model import CloudInstance, CommentJobs, Down, Launch, SlurmNode, SlurmOrder, State
 from landbridge.burst.operator.edits import EditError, reset_breaker
-from landbridge.burst.reconcile.registration import BOOT_CODE, FAILURES_TO_OPEN_BREAKER
+from landbridge.burst.reconcile.instances.registration import BOOT_CODE, FAILURES_TO_OPEN_BREAKER
 from tests.unit.burst.situations import (
     BUSY,
     NOW,

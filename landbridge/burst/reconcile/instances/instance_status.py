@@ -25,7 +25,7 @@ from landbridge.burst.model import (
 from landbridge.burst.model.errors import classify
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.clock_skew import STATUS_INTERVAL_SECONDS
-from landbridge.burst.reconcile.garbage_collection import instance_to_keep
+from landbridge.burst.reconcile.instances.garbage_collection import instance_to_keep
 from landbridge.burst.reconcile.node_states import (
     is_asked_to_power_down,
     is_down,

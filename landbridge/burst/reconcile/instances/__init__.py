@@ -1,0 +1,1 @@
+"""Instances after their launch: status, registration, leases, keeps, refused terminations, garbage collection."""
