@@ -58,6 +58,7 @@ class SageMaker(Component):
             )
             self.policies[jobs.data_class] = self._permissions(jobs, role, region, facts)
         self.groups = {group.key: self._models(group) for group in args.groups}
+        self.approver = self._approver(args.approver, account, region) if args.approver is not None else None
         self.register_outputs({"roleArns": {name: role.arn for name, role in self.roles.items()}})
 
     def exports(self) -> dict[str, Any]:
@@ -74,6 +75,7 @@ class SageMaker(Component):
             "subnet_ids": [self._subnet_ids[zone] for zone in sorted(self._subnet_ids)],
             "prefix": plan.PREFIX,
             "model_groups": {key: group.model_package_group_name for key, group in self.groups.items()},
+            "approver_policy_arn": self.approver.arn if self.approver is not None else None,
         }
 
     def _role(self, jobs: SageMakerClass, account: Account) -> aws.iam.Role:
@@ -108,6 +110,19 @@ class SageMaker(Component):
             description=f"Landbridge {args.cluster}: start training jobs of SageMaker for {jobs.data_class}, and register models",
             policy=facts.apply(lambda f: plan.starter_policy(args, *_facts(args, region, f), f["role"])),
             tags=named(args.tags, jobs.policy),
+            opts=self._child_options,
+        )
+
+    def _approver(self, label: str, account: Account, region: str) -> aws.iam.Policy:
+        """Create the policy to approve model packages."""
+        args, place = self._args, pulumi.Output.all(account.partition, account.id)
+        return aws.iam.Policy(
+            f"{self._name}-approve-models",
+            name=label,
+            path=args.path,
+            description=f"Landbridge {args.cluster}: approve model packages",
+            policy=place.apply(lambda p: plan.approver_policy(args, ArnContext(args.cluster, p[0], region, p[1]))),
+            tags=named(args.tags, label),
             opts=self._child_options,
         )
 

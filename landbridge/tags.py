@@ -15,10 +15,12 @@ NODES = f"{PREFIX}nodes"
 NODE = f"{PREFIX}node"
 #: ClientToken of the launch call.
 LAUNCH = f"{PREFIX}launch"
-#: Ids of the jobs for which an instance was launched.
+#: Ids of the jobs for which an instance was launched, or the name of a training job.
 JOB = f"{PREFIX}job"
 #: Slurm account of those jobs.
 ACCOUNT = f"{PREFIX}account"
+#: User who submitted a training job of SageMaker.
+USER = f"{PREFIX}user"
 #: Time in ISO 8601 after which the instance may be terminated.
 LEASE_EXPIRES = f"{PREFIX}lease-expires"
 

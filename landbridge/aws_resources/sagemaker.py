@@ -1,4 +1,4 @@
-"""SageMaker: model package groups."""
+"""SageMaker: model package groups, and training jobs that run."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from landbridge.aws_api.client import AwsClient
 from landbridge.aws_resources.resource_type import Inputs, Item, ResourceType, Sweep
 from landbridge.aws_resources.search import cluster_tag, delete_by
 
-_NAME = "ModelPackageGroupName"
+_NAME, _JOB = "ModelPackageGroupName", "TrainingJobName"
 
 
 def _recover(aws: AwsClient, inputs: Inputs) -> list[str]:
@@ -23,7 +23,18 @@ def _search(aws: AwsClient, cluster: str) -> Iterator[Item]:
             yield {**group, "Tags": tags}
 
 
+def _running(aws: AwsClient, cluster: str) -> Iterator[Item]:
+    parameters = {"NameContains": f"{cluster}-", "StatusEquals": "InProgress"}
+    for job in aws.all("sagemaker", "list_training_jobs", "TrainingJobSummaries", **parameters):
+        tags = aws.all("sagemaker", "list_tags", "Tags", ResourceArn=job["TrainingJobArn"])
+        if cluster_tag(cluster) in tags:
+            yield {**job, "Tags": list(tags)}
+
+
 RESOURCE_TYPES = (
+    ResourceType(
+        "training job", billed=True,
+        sweep=Sweep(5, _running, _JOB, delete_by("sagemaker", "stop_training_job", _JOB, _JOB))),
     ResourceType(
         "model package group", "aws:sagemaker/modelPackageGroup:ModelPackageGroup", recover=_recover, holds_data=True,
         sweep=Sweep(160, _search, _NAME, delete_by("sagemaker", "delete_model_package_group", _NAME, _NAME))),

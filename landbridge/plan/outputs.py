@@ -211,6 +211,7 @@ class SageMakerOutput(Args):
     subnet_ids: tuple[str, ...]
     prefix: str
     model_groups: Mapping[str, str] = {}
+    approver_policy_arn: str | None = None
 
 
 class StackOutputs(Args):

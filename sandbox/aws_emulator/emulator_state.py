@@ -87,6 +87,9 @@ class EmulatorState:
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
     types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> differences from moto's data
     offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
+    training: dict[tuple[str, str], dict[str, Any]] = field(
+        default_factory=dict
+    )  # jobs' descriptions, by (region, name)
     closed: set[str] = field(default_factory=set)  # regions without opt-in
     spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
     products: dict[str, float] = field(default_factory=dict)  # type/region -> on-demand USD/h of the price list
@@ -150,6 +153,7 @@ class EmulatorState:
                 self.budget_actions,
                 self.budget_tags,
                 self.billed_tags,
+                self.training,
             ):
                 collection.clear()
 

@@ -21,6 +21,7 @@ from landbridge.burst.model import (
     State,
     StatusRead,
     TerminationRefusal,
+    TrainingJob,
 )
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ _TABLES: Mapping[str, type] = {
     "instance_statuses": InstanceStatus,
     "status_reads": StatusRead,
     "keeps": NodeKeep,
+    "training_jobs": TrainingJob,
 }
 _SCALARS: Mapping[str, Callable[[Any], Any]] = {
     "spent": float,

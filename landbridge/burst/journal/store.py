@@ -68,16 +68,25 @@ class Store:
             return
 
         def act(connection: sqlite3.Connection) -> set[str]:
-            connection.executemany("DELETE FROM facts WHERE kind = ? AND key = ?", delete)
-            rows = [(kind, key, value) for (kind, key), value in write.items()]
-            connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
+            _write(connection, write, delete)
             connection.executemany("DELETE FROM orders WHERE seq = ?", completed)
             return charge_table.add_charges(connection, charges)
 
-        days = self._do(lambda connection: _transaction(connection, act))
-        if self._days_to_copy is not None:
-            self._days_to_copy |= days
-        self.saves += 1
+        self._saved(self._do(lambda connection: _transaction(connection, act)))
+
+    def update(self, change: Callable[[State], State]) -> State:
+        """Change the journal by a function of its state, and return the new one: no other process writes in between."""
+
+        def act(connection: sqlite3.Connection) -> tuple[State, set[str]]:
+            before = self._read(connection)
+            after = change(before)
+            write, delete = differences(before, after)
+            _write(connection, write, delete)
+            return after, charge_table.add_charges(connection, after.charges[len(before.charges) :])
+
+        state, days = self._do(lambda connection: _transaction(connection, act))
+        self._saved(days)
+        return state
 
     def take_lease(self, holder: str, now: float, seconds: float) -> bool:
         """Take the controller lease until `now + seconds`; return whether `holder` has it.
@@ -181,6 +190,11 @@ class Store:
             self._connection.close()
             self._connection = None
 
+    def _saved(self, days: set[str]) -> None:
+        if self._days_to_copy is not None:
+            self._days_to_copy |= days
+        self.saves += 1
+
     def _load(self, connection: sqlite3.Connection) -> State:
         return _transaction(connection, self._read, "DEFERRED")
 
@@ -242,6 +256,12 @@ def _transaction(connection: sqlite3.Connection, act: Callable[[sqlite3.Connecti
             connection.execute("ROLLBACK")
         raise
     return result
+
+
+def _write(connection: sqlite3.Connection, write: RowTexts, delete: list[tuple[str, str]]) -> None:
+    connection.executemany("DELETE FROM facts WHERE kind = ? AND key = ?", delete)
+    rows = [(kind, key, value) for (kind, key), value in write.items()]
+    connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
 
 
 def _everything(connection: sqlite3.Connection) -> tuple[list[object], list[object], list[object]]:

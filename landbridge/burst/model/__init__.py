@@ -51,6 +51,7 @@ from landbridge.burst.model.state import (
     State,
     TerminationRefusal,
 )
+from landbridge.burst.model.training_job import TrainingJob
 
 __all__ = [
     "MAX_KEEP_SECONDS",
@@ -104,4 +105,5 @@ __all__ = [
     "StatusRead",
     "Terminate",
     "TerminationRefusal",
+    "TrainingJob",
 ]

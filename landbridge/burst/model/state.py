@@ -9,6 +9,7 @@ from landbridge.burst.model.charges import Charge
 from landbridge.burst.model.holds import BudgetHold
 from landbridge.burst.model.instance_status import InstanceStatus, StatusRead
 from landbridge.burst.model.node_keep import NodeKeep
+from landbridge.burst.model.training_job import TrainingJob
 
 OrderKind = Literal["resume", "suspend", "resume-fail", "wake"]
 
@@ -139,6 +140,7 @@ class State:
     holds: Mapping[str, BudgetHold] = field(default_factory=dict)  # by instance, or by token of an open attempt
     spent: Mapping[tuple[str, str, str], float] = field(default_factory=dict)  # (month, account, pool) -> USD
     charges: tuple[Charge, ...] = field(default=(), compare=False)
+    training_jobs: Mapping[str, TrainingJob] = field(default_factory=dict)  # of SageMaker, by name
     backoffs: Mapping[int, Backoff] = field(default_factory=dict)  # by job
     drained: Mapping[str, str] = field(default_factory=dict)  # pool -> reason, by `landbridge burst drain`
     terminated_at: Mapping[str, float] = field(default_factory=dict)  # instance -> time of TerminateInstances

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, Charge, ChargeKey, ChargeKind, State
+from landbridge.burst.model.training_job import TRAINING
 from landbridge.timestamps import day_end, day_of, month_of, month_start
 
 Spending = dict[tuple[str, str, str], float]
@@ -33,6 +34,8 @@ class Ledger:
         for hold in state.holds.values():
             for account, usd in committed(hold, now).items():
                 ledger.add(account, hold.pool, usd)
+        for job in state.training_jobs.values():
+            ledger.add(job.account, TRAINING, job.held_usd)
         return ledger
 
     def copy(self) -> "Ledger":

@@ -124,5 +124,7 @@ def _name(entry: ResourceType, item: Item) -> str:
 def _is_in_use(leftover: Leftover, now: datetime) -> bool:
     if leftover.type.noun == "image":
         return True  # the image lock can contain it, and the pipeline's lifecycle policy deletes old ones
+    if leftover.type.noun == "training job":
+        return True  # of a user; `landbridge sagemaker sync` adds one that the journal does not have
     lease = parse_iso(leftover.type.tags(leftover.item).get(tags.LEASE_EXPIRES, ""))
     return leftover.type.noun == "instance" and lease is not None and lease > now.timestamp()

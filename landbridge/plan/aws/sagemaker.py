@@ -53,6 +53,8 @@ class SageMakerArgs(Args):
     cluster: str
     classes: tuple[SageMakerClass, ...]
     groups: tuple[ModelGroup, ...]
+    #: Name of the policy to approve model packages; None without groups.
+    approver: str | None = None
     restricted: tuple[str, ...] = ()
     restricted_buckets: tuple[str, ...] = ()
     path: str = "/"
@@ -91,6 +93,7 @@ def sagemaker_args(environment: Environment) -> SageMakerArgs | None:
             for name in job_classes(environment)
         ),
         groups=tuple(ModelGroup(key=key, name=group_name(environment, key)) for key in settings.model_groups),
+        approver=f"{environment.name}-approve-models" if settings.model_groups else None,
         restricted=onprem_classes,
         restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
         path=environment.aws.iam.path,
@@ -150,10 +153,25 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
         [
             allow("CreateTrainingJobs", ["sagemaker:CreateTrainingJob"], jobs, start_condition),
             allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"], jobs),
+            allow("ListTrainingJobs", ["sagemaker:ListTrainingJobs"], "*"),
+            allow("ListTagsOfTrainingJobs", ["sagemaker:ListTags"], jobs),
             allow("AddTagsAtCreation", ["sagemaker:AddTags"], [jobs, *versions], tagging),
             allow("PassTrainingRole", ["iam:PassRole"], role_arn, {"StringEquals": {"iam:PassedToService": SERVICE}}),
             *_registry(groups, versions),
             *_denials(args, place),
+        ]
+    )
+
+
+def approver_policy(args: SageMakerArgs, place: ArnContext) -> str:
+    """Return the permissions to approve and reject the model packages of the groups, without those to start a job."""
+    groups = [_arn(place, "model-package-group", group.name) for group in args.groups]
+    versions = [_arn(place, "model-package", f"{group.name}/*") for group in args.groups]
+    list_group = ["sagemaker:DescribeModelPackageGroup", "sagemaker:ListModelPackages"]
+    return document(
+        [
+            allow("DescribeModelPackages", [*list_group, "sagemaker:DescribeModelPackage"], [*groups, *versions]),
+            allow("ApproveModelPackages", ["sagemaker:UpdateModelPackage"], versions),
         ]
     )
 

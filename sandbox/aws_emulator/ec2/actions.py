@@ -9,6 +9,7 @@ from moto.ec2.models.subnets import Subnet
 from moto.ec2.responses import EC2Response
 
 from sandbox.aws_emulator import model_registry as models
+from sandbox.aws_emulator import training_jobs
 from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
 from sandbox.aws_emulator.ec2 import (
     console_output,
@@ -51,6 +52,7 @@ def install(emulator: EmulatorState) -> None:
     for other in (
         resolver,
         models,
+        training_jobs,
         quotas,
         groups,
         images,

@@ -8,6 +8,7 @@ from typing import Any
 
 from moto.core.base_backend import BackendDict
 
+from sandbox.aws_emulator import training_jobs
 from sandbox.aws_emulator.ec2.actions import terminate
 from sandbox.aws_emulator.ec2.instance_status import settings_of
 from sandbox.aws_emulator.emulator_state import EmulatorState, InjectedFault
@@ -185,6 +186,12 @@ def _closed(emulator: EmulatorState, value: Any) -> None:
     emulator.closed = {str(name) for name in value}
 
 
+def _training(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """End training jobs, by name: `{"status": "Completed", "seconds": 600, "billable": 200}`."""
+    for name, result in value.items():
+        training_jobs.end(emulator, name, **result)
+
+
 def _spot(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     """Set spot prices in USD/h, by `type/zone` or `type/*`."""
     emulator.spot.update({key: float(price) for key, price in value.items()})
@@ -234,6 +241,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "types": _types,
     "offered": _offered,
     "closed": _closed,
+    "training": _training,
     "spot": _spot,
     "products": _products,
     "savings_plans": _savings_plans,

@@ -48,6 +48,11 @@ def named(service: str, name: str, environ: Mapping[str, Any], code: str) -> Bag
     return request
 
 
+def judge(service: str, name: str, request: Bag, code: str) -> None:
+    """Raise CloudError with `code` if a request of a named operation breaks the model."""
+    _judge(_model(service).operation_model(name), request, code)
+
+
 def operation_at(service: str, method: str, path: str) -> str | None:
     """Return the operation of a REST request; None if the service does not have it."""
     match = _match(service, method, path)

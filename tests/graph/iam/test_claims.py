@@ -33,8 +33,8 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Graph]:
 
 def policies(graph: Graph, role: str, request_row: ClaimRequest) -> Policies:
     """Return the policies that IAM evaluates for a request: the role's, and the bucket's or key's of the hub."""
-    # The permissions to start training jobs are a managed policy; the operator attaches it to a role.
-    token = "aws:iam/policy:Policy" if role.startswith("train-") else "aws:iam/rolePolicy:RolePolicy"
+    # The permissions to start training jobs and to approve models are managed policies; the operator attaches them to roles.
+    token = "aws:iam/policy:Policy" if role.startswith(("train-", "approve-")) else "aws:iam/rolePolicy:RolePolicy"
     identity_policy = Document.of(role, text_of(graph, token, role))
     resource = None
     for data_class, (bucket, key) in {"internal": (BUCKET, KEY), "partner": (PARTNER, PARTNER_KEY)}.items():
@@ -67,7 +67,7 @@ def test_only_the_named_principal_can_assume_a_role(graph: Graph, assumption: Ro
 
 
 def test_each_role_has_allowed_and_denied_requests() -> None:
-    for role in (*ALL, *JOB_ROLES, *WATCHING, *TRAINING):
+    for role in (*ALL, *JOB_ROLES, *WATCHING, *TRAINING, "approve-models"):
         decisions = {request_row.allowed for claim in CLAIMS if role in claim.roles for request_row in claim.requests}
         assert decisions == {True, False}, role
 

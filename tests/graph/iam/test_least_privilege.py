@@ -60,8 +60,8 @@ def test_each_wildcard_resource_has_a_reason_and_each_reason_a_statement(graph: 
 
 
 def _role(key: str) -> str:
-    """Return the role of a policy; SageMaker's roles of the data classes are one."""
-    return "sagemaker" if key.startswith("sagemaker-") else key
+    """Return the role of a policy; SageMaker's roles of the data classes are one, and so are the policies to start jobs."""
+    return next((role for role in ("sagemaker", "train") if key.startswith(f"{role}-")), key)
 
 
 def test_every_action_is_one_that_its_service_has(graph: Graph) -> None:
