@@ -104,7 +104,9 @@ def _lines(text: str, findings: list[Finding]) -> Iterator[tuple[int, list[str]]
             findings.append(Finding(RULE, "the first line is no `#!`, so sbatch refuses the file too", line=1))
         if line.startswith("#SBATCH"):
             try:
-                yield number, shlex.split(line.removeprefix("#SBATCH"), comments=True)
+                words = shlex.split(line.removeprefix("#SBATCH"))
+                comment = next((at for at, word in enumerate(words) if word.startswith("#")), len(words))
+                yield number, words[:comment]
             except ValueError as error:
                 findings.append(Finding(RULE, f"the line cannot be read: {error}", line=number))
         elif line.strip() and not line.startswith("#"):

@@ -1,0 +1,1 @@
+"""Training jobs of SageMaker: job files, requests and the ledger."""
