@@ -1,6 +1,6 @@
 """SageMaker model registry: operations that moto does not have, and SageMaker's errors.
 
-Source: SageMaker API Reference, CreateModelPackageGroup, DeleteModelPackageGroup, DeleteModelPackage, AddTags.
+Source: SageMaker API Reference, CreateModelPackageGroup, DeleteModelPackageGroup, DeleteModelPackage, UpdateModelPackage, AddTags.
 """
 
 from typing import Any
@@ -14,12 +14,14 @@ from sandbox.aws_emulator.emulator_state import EmulatorState
 
 _create = SageMakerModelBackend.create_model_package_group
 _add = SageMakerModelBackend.add_tags
+_update = SageMakerModelBackend.update_model_package
 
 
 def install(emulator: EmulatorState) -> None:
     """Install these operations in moto. Global to the process, as moto's state is."""
     SageMakerModelBackend.create_model_package_group = _create_once
     SageMakerModelBackend.add_tags = _overwrite_tags
+    SageMakerModelBackend.update_model_package = _keep_metadata
     SageMakerResponse.delete_model_package_group = _delete
     SageMakerResponse.delete_model_package = _delete_version
 
@@ -35,6 +37,13 @@ def _overwrite_tags(backend: Any, arn: str, tags: list[dict[str, str]]) -> Any:
     """Replace tags of the same key (moto stores both)."""
     backend.delete_tags(arn, [tag["Key"] for tag in tags])
     return _add(backend, arn, tags)
+
+
+def _keep_metadata(backend: Any, model_package_arn: str, **named: Any) -> Any:
+    """Update a version; metadata that the request does not have stay (moto deletes them)."""
+    known = backend.describe_model_package(model_package_arn)
+    metadata = {**(known.customer_metadata_properties or {}), **(named.pop("customer_metadata_properties") or {})}
+    return _update(backend, model_package_arn, customer_metadata_properties=metadata, **named)
 
 
 def _delete(response: Any) -> Any:
