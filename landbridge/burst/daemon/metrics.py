@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from landbridge.burst.daemon.log import log
 from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, ObservationKind, SlurmView, State
+from landbridge.burst.model.training_job import TRAINING
 from landbridge.timestamps import month_of
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -139,6 +140,8 @@ class Metrics:
         for hold in state.holds.values():
             for account, usd in hold.charges(hold.since, hold.end).items():
                 held[("account", account), ("month", month), ("pool", hold.pool)] += usd  # type: ignore[assignment]
+        for job in state.training_jobs.values():
+            held[("account", job.account), ("month", month), ("pool", TRAINING)] += job.held_usd  # type: ignore[assignment]
         gauges["held_usd"] = held
         gauges["spent_usd"] = {
             (("account", account), ("month", month), ("pool", pool)): usd

@@ -125,6 +125,9 @@ def account_spending(state: State, now: float) -> dict[str, tuple[float, float]]
         for account, usd in hold.charges(hold.since, hold.end).items():
             spent, held = spending.get(account, (0.0, 0.0))
             spending[account] = spent, held + usd
+    for job in state.training_jobs.values():
+        spent, held = spending.get(job.account, (0.0, 0.0))
+        spending[job.account] = spent, held + job.held_usd
     return dict(sorted(spending.items()))
 
 

@@ -115,7 +115,7 @@ def compare(
     for name in sorted(name for name, job in jobs.items() if job.ended is None):
         status = describe(aws, name)
         if status is not None:
-            after = store.update(_observe(status, now)).training_jobs[name]
+            after = store.update(_observe(status, now)).training_jobs.get(name, jobs[name])
             text = f"{after.billed_seconds} s billed, {after.usd:,.2f} USD" if after.ended is not None else ""
             yield Compared(name, status.status, text)
         elif now - jobs[name].created_at > policy.settle_seconds:
@@ -123,8 +123,8 @@ def compare(
             yield Compared(name, "released", "AWS does not have it")
     for summary in _listed(aws, policy.cluster, now):
         name = str(summary["TrainingJobName"])
-        if name not in jobs and (found := _found(aws, name, policy.cluster, price)) is not None:
-            job, status = found
+        if name not in jobs and (other := _found(aws, name, policy.cluster, price)) is not None:
+            job, status = other
             store.update(_add(job, status, now))
             yield Compared(name, "added", f"{status.status}; the journal did not have it")
     store.update(lambda state: forgotten(state, now))
@@ -139,7 +139,8 @@ def _release(name: str) -> Change:
 
 
 def _add(job: TrainingJob, status: TrainingStatus, now: float) -> Change:
-    return lambda state: observed(with_job(state, job), status, now)
+    """Return the change that adds a job. One that another command has added in the meantime stays as it is."""
+    return lambda state: observed(state if job.name in state.training_jobs else with_job(state, job), status, now)
 
 
 def describe(aws: AwsClient, name: str) -> TrainingStatus | None:
@@ -186,15 +187,15 @@ def _found(
     if shown is None:
         return None
     pairs = aws.all(SERVICE, "list_tags", "Tags", ResourceArn=shown["TrainingJobArn"])
-    found = {str(pair["Key"]): str(pair["Value"]) for pair in pairs}
-    if found.get(tags.CLUSTER) != cluster:
+    pairs_by_key = {str(pair["Key"]): str(pair["Value"]) for pair in pairs}
+    if pairs_by_key.get(tags.CLUSTER) != cluster:
         return None
     resources = shown["ResourceConfig"]
     job = TrainingJob(
         name=name,
-        account=found.get(tags.ACCOUNT, ""),
-        user=found.get(tags.USER, ""),
-        data_class=found.get(tags.DATA_CLASS, ""),
+        account=pairs_by_key.get(tags.ACCOUNT, ""),
+        user=pairs_by_key.get(tags.USER, ""),
+        data_class=pairs_by_key.get(tags.DATA_CLASS, ""),
         instance_type=str(resources["InstanceType"]),
         nodes=int(resources["InstanceCount"]),
         usd_hour=price(str(resources["InstanceType"])) or 0.0,

@@ -27,8 +27,8 @@ class TrainingInstance:
 def training_usd_hour(environment: Environment, name: str) -> float | None:
     """Return the price of an instance type: the environment's own, else the catalogue's; None if none is known."""
     sagemaker = environment.mlops.sagemaker
-    own = sagemaker.usd_hour.get(name) if sagemaker is not None else None
-    return own if own is not None else training_facts().usd_hour(environment.region, name)
+    agreed = sagemaker.usd_hour.get(name) if sagemaker is not None else None
+    return agreed if agreed is not None else training_facts().usd_hour(environment.region, name)
 
 
 def training_instance(
@@ -58,8 +58,8 @@ def training_instance(
 
 def _known(environment: Environment) -> list[str]:
     sagemaker, prices = environment.mlops.sagemaker, training_facts().prices.get(environment.region)
-    own = sagemaker.usd_hour if sagemaker is not None else {}
-    return sorted({*own, *(prices.usd_hour if prices is not None else {})})
+    agreed = sagemaker.usd_hour if sagemaker is not None else {}
+    return sorted({*agreed, *(prices.usd_hour if prices is not None else {})})
 
 
 def _fits(name: str, job: BatchJob) -> bool:

@@ -1,4 +1,4 @@
-"""The #SBATCH lines of a job file are read as sbatch reads them, and every fault is found at its line."""
+"""The #SBATCH lines of a job file are read as sbatch reads them, and every fault is findings at its line."""
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_an_image_has_the_form_of_docker_or_of_enroot() -> None:
 
 
 def test_all_faults_are_found_at_once_with_their_lines() -> None:
-    found = parse_batch_job("#SBATCH --array=1-3 --time=soon\n#SBATCH --nodes=many\n#SBATCH --comment='x\n")
-    assert isinstance(found, list)
-    faults = [(finding.line, finding.message.partition(":")[0].partition(" ")[0]) for finding in found]
+    findings = parse_batch_job("#SBATCH --array=1-3 --time=soon\n#SBATCH --nodes=many\n#SBATCH --comment='x\n")
+    assert isinstance(findings, list)
+    faults = [(finding.line, finding.message.partition(":")[0].partition(" ")[0]) for finding in findings]
     assert faults == [(1, "the"), (1, "--array"), (3, "the"), (2, "--nodes=many"), (None, "the"), (1, "--time=soon"), (None, "the")]  # fmt: skip

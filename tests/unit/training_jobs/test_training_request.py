@@ -34,34 +34,34 @@ def job(*lines: str, without: str = "") -> BatchJob:
 
 
 def request(batch: BatchJob, options: TrainingOptions = ALICE) -> TrainingRequest:
-    made = training_request(place(), outputs(), batch, options)
-    assert isinstance(made, TrainingRequest), made
-    return made
+    built = training_request(place(), outputs(), batch, options)
+    assert isinstance(built, TrainingRequest), built
+    return built
 
 
 def refused(batch: BatchJob, options: TrainingOptions = ALICE, **changes: Any) -> dict[str, str]:
-    found = training_request(place(changes.get("changes")), outputs(), batch, options)
-    assert isinstance(found, list), found
-    return {finding.rule: finding.message for finding in found}
+    findings = training_request(place(changes.get("changes")), outputs(), batch, options)
+    assert isinstance(findings, list), findings
+    return {finding.rule: finding.message for finding in findings}
 
 
 def test_the_request_is_valid_and_has_the_class_of_its_account() -> None:
-    made = request(job("#SBATCH --nodes=2"))
+    built = request(job("#SBATCH --nodes=2"))
     model = botocore.session.get_session().get_service_model("sagemaker").operation_model("CreateTrainingJob")
-    parameters = dict(made.parameters)
+    parameters = dict(built.parameters)
     assert not ParamValidator().validate(parameters, model.input_shape).has_errors()
     assert parameters["RoleArn"].endswith("role/test-sagemaker-internal")
     assert parameters["VpcConfig"] == {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
     assert parameters["OutputDataConfig"]["KmsKeyId"].endswith("key/1")
     assert parameters["ResourceConfig"] == {"InstanceType": "ml.g6.2xlarge", "InstanceCount": 2, "VolumeSizeInGB": 50}
     assert parameters["StoppingCondition"] == {"MaxRuntimeInSeconds": 7200}
-    assert parameters["CheckpointConfig"]["S3Uri"] == f"s3://test-internal/sagemaker/checkpoints/vision/{made.name}"
+    assert parameters["CheckpointConfig"]["S3Uri"] == f"s3://test-internal/sagemaker/checkpoints/vision/{built.name}"
     assert parameters["AlgorithmSpecification"]["TrainingImage"] == IMAGE
     variables = parameters["Environment"]
-    assert variables["LANDBRIDGE_CHECKPOINT_URL"] == f"s3://test-internal/sagemaker/states/vision/{made.name}"
+    assert variables["LANDBRIDGE_CHECKPOINT_URL"] == f"s3://test-internal/sagemaker/states/vision/{built.name}"
     assert variables["MLFLOW_TRACKING_URI"] == "sqlite:////opt/ml/checkpoints/mlflow.db"
     tags = {tag["Key"]: tag["Value"] for tag in parameters["Tags"]}
-    expected = {"cluster": "test", "account": "vision", "user": "alice", "data-class": "internal", "job": made.name}
+    expected = {"cluster": "test", "account": "vision", "user": "alice", "data-class": "internal", "job": built.name}
     assert {f"landbridge:{key}": value for key, value in expected.items()}.items() <= tags.items()
 
 
@@ -96,10 +96,10 @@ def test_a_name_is_that_of_file_user_and_key_and_never_too_long() -> None:
 
 
 def test_a_spot_job_waits_for_capacity() -> None:
-    made = request(job(), replace(ALICE, spot=True))
-    assert made.parameters["EnableManagedSpotTraining"] is True
-    assert made.parameters["StoppingCondition"] == {"MaxRuntimeInSeconds": 7200, "MaxWaitTimeInSeconds": 14_400}
-    assert made.instance.quota == "ml.g6.2xlarge for spot training job usage"
+    built = request(job(), replace(ALICE, spot=True))
+    assert built.parameters["EnableManagedSpotTraining"] is True
+    assert built.parameters["StoppingCondition"] == {"MaxRuntimeInSeconds": 7200, "MaxWaitTimeInSeconds": 14_400}
+    assert built.instance.quota == "ml.g6.2xlarge for spot training job usage"
     assert "training-spot" in refused(job(), replace(ALICE, spot=True, wait_seconds=60))
 
 
@@ -107,8 +107,8 @@ def test_an_instance_type_has_the_gpus_and_a_known_price() -> None:
     assert request(job("#SBATCH --gres=gpu:a10g:4", without="--gpus-per-node")).instance.name == "ml.g5.12xlarge"
     assert "no known price" in refused(job(), replace(ALICE, instance_type="ml.p5.48xlarge"))["training-price"]
     prices = {("mlops", "sagemaker"): {"usd_hour": {"ml.p5.48xlarge": 60.5}}}
-    made = training_request(place(prices), outputs(), job(), replace(ALICE, instance_type="ml.p5.48xlarge"))
-    assert isinstance(made, TrainingRequest) and made.instance.usd_hour == 60.5
+    built = training_request(place(prices), outputs(), job(), replace(ALICE, instance_type="ml.p5.48xlarge"))
+    assert isinstance(built, TrainingRequest) and built.instance.usd_hour == 60.5
     eight = job("#SBATCH --gpus-per-node=8", without="=1")
     assert "has 1 GPUs" in refused(eight, replace(ALICE, instance_type="ml.g5.xlarge"))["training-instance"]
     assert "no instance type with 8 h100 GPUs" in refused(replace(eight, gpu="h100"))["training-price"]
@@ -116,8 +116,8 @@ def test_an_instance_type_has_the_gpus_and_a_known_price() -> None:
 
 def test_restricted_data_is_refused_with_the_reason_of_the_policy() -> None:
     patients = job("#SBATCH --account=patients", without="=vision")
-    found = refused(patients, changes=RESTRICTED)
-    assert found["training-class"] == "data of account patients (restricted) may not be in AWS"
+    findings = refused(patients, changes=RESTRICTED)
+    assert findings["training-class"] == "data of account patients (restricted) may not be in AWS"
     assert "not one of those that may use AWS" in refused(replace(patients, account="other"))["training-class"]
     labelled = replace(job(), wckey="restricted")
     assert refused(labelled, changes=RESTRICTED)["training-class"] == "data of 'restricted' may not be in AWS"
@@ -143,5 +143,5 @@ def test_a_script_that_the_arguments_do_not_hold_is_refused() -> None:
 
 
 def test_an_environment_without_sagemaker_has_no_place() -> None:
-    found = training_request(place(), None, job(), ALICE)
-    assert isinstance(found, list) and [finding.rule for finding in found] == ["training-outputs"]
+    findings = training_request(place(), None, job(), ALICE)
+    assert isinstance(findings, list) and [finding.rule for finding in findings] == ["training-outputs"]
