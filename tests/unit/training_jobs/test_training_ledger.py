@@ -8,6 +8,7 @@ import pytest
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import AccountPolicy, BurstPolicy, State, TrainingJob
 from landbridge.burst.model.training_job import TRAINING
+from landbridge.burst.operator.status import account_spending
 from landbridge.burst.reconcile.budget import Ledger
 from landbridge.burst.reconcile.training_jobs import (
     ADDED_SECONDS,
@@ -39,6 +40,7 @@ def policy(monthly: float | None = 100.0, *, hard: bool = True) -> BurstPolicy:
 
 def test_the_cost_of_the_time_limit_is_held_and_a_hard_cap_refuses_more() -> None:
     state = admitted(State(), policy(), JOB, NOW)
+    assert account_spending(state, NOW) == committed_by_account(state, NOW) == {"vision": (0.0, 30.0)}
     assert JOB.held_usd == 30.0 and Ledger.of(state, policy(), NOW).accounts["vision"] == 30.0
     for number in (2, 3):
         state = admitted(state, policy(), replace(JOB, name=f"test-a-{number}"), NOW)
