@@ -10,7 +10,12 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
+from landbridge.catalog import instances
+from landbridge.catalog.models.training_jobs import training_facts
 from landbridge.findings import DataPath
+from landbridge.ops.iam import Document, Policies, Request, evaluate
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.sagemaker import Inside, sagemaker_args, starter_policy
 from landbridge.plan.training.batch_job import BatchJob, parse_batch_job
 from landbridge.plan.training.request import (
     LONGEST_NAME,
@@ -63,6 +68,39 @@ def test_the_request_is_valid_and_has_the_class_of_its_account() -> None:
     tags = {tag["Key"]: tag["Value"] for tag in parameters["Tags"]}
     expected = {"cluster": "test", "account": "vision", "user": "alice", "data-class": "internal", "job": built.name}
     assert {f"landbridge:{key}": value for key, value in expected.items()}.items() <= tags.items()
+
+
+def test_the_policy_to_start_jobs_permits_the_request_and_no_other_network() -> None:
+    environment, place_of_jobs = place(), ArnContext("test", "aws", "us-east-1", "123456789012")
+    args, parameters = sagemaker_args(environment), dict(request(job()).parameters)
+    assert args is not None
+    inside = Inside(vpc="vpc-1", subnets=("subnet-1",), security_group="sg-1", bucket="arn:aws:s3:::test-internal", key=parameters["OutputDataConfig"]["KmsKeyId"])  # fmt: skip
+    text = starter_policy(args, place_of_jobs, inside, parameters["RoleArn"])
+    context: dict[str, Any] = {f"aws:RequestTag/{tag['Key']}": tag["Value"] for tag in parameters["Tags"]}
+    context |= {
+        "sagemaker:InterContainerTrafficEncryption": str(parameters["EnableInterContainerTrafficEncryption"]).lower(),
+        "sagemaker:OutputKmsKey": parameters["OutputDataConfig"]["KmsKeyId"],
+        "sagemaker:VpcSubnets": parameters["VpcConfig"]["Subnets"],
+        "sagemaker:VpcSecurityGroupIds": parameters["VpcConfig"]["SecurityGroupIds"],
+    }
+    resource = f"arn:aws:sagemaker:us-east-1:123456789012:training-job/{parameters['TrainingJobName']}"
+
+    def decides(**changes: Any) -> bool:
+        query = Request(
+            "arn:aws:iam::123456789012:role/x", "sagemaker:CreateTrainingJob", resource, {**context, **changes}
+        )
+        return evaluate(query, Policies((Document.of("start", text),))).allowed
+
+    assert decides() and not decides(**{"sagemaker:VpcSecurityGroupIds": ["sg-2"]})
+
+
+def test_facts_agree_with_the_service_model_and_the_catalogue_of_instances() -> None:
+    model, facts = botocore.session.get_session().get_service_model("sagemaker"), training_facts()
+    assert model.shape_for("TrainingContainerArguments").metadata["max"] == facts.arguments
+    assert model.shape_for("TrainingContainerArgument").metadata["max"] == facts.argument_characters
+    priced = {name for prices in facts.prices.values() for name in prices.usd_hour}
+    assert priced <= set(model.shape_for("TrainingInstanceType").enum)
+    assert all(instances()[name.removeprefix("ml.")].accelerators for name in priced)
 
 
 def test_the_arguments_run_the_script_of_the_job_file(tmp_path: Path) -> None:
