@@ -5,7 +5,7 @@ import gc
 import json
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 from xml.parsers.expat import ExpatError
 
 import botocore.session
@@ -92,8 +92,10 @@ class SmallLoader(Loader):
     """Loader of botocore's data that keeps only the used part.
 
     The part is a copy, created after the large original has been freed: parts of the original would keep its memory in
-    use.
+    use. Its text is kept for the clients of other regions: reading EC2's model takes a second.
     """
+
+    _texts: ClassVar[dict[tuple[str, ...], str]] = {}
 
     def __init__(self) -> None:
         super().__init__(file_loader=_Undocumented())
@@ -102,18 +104,20 @@ class SmallLoader(Loader):
     def load_service_model(self, service_name: str, type_name: str, api_version: str | None = None) -> Any:
         key = (service_name, type_name)
         if key not in self._small:
-            text = self._model(service_name, type_name, api_version)
-            self.forget()
-            self._small[key] = json.loads(text)
+            if key not in self._texts:
+                self._texts[key] = self._model(service_name, type_name, api_version)
+                self.forget()
+            self._small[key] = json.loads(self._texts[key])
         return self._small[key]
 
     def load_data_with_path(self, name: str) -> Any:
         if name != "endpoints":
             return super().load_data_with_path(name)
         if (name,) not in self._small:
-            text, path = self._endpoints()
-            self.forget()
-            self._small[name,] = (json.loads(text), path)
+            if (name,) not in self._texts:
+                self._texts[name,] = self._endpoints()
+                self.forget()
+            self._small[name,] = tuple(json.loads(self._texts[name,]))
         return self._small[name,]
 
     def forget(self) -> None:
@@ -125,9 +129,9 @@ class SmallLoader(Loader):
         model = super().load_service_model(service, kind, version)
         return json.dumps(_pruned(model) if (service, kind) == ("ec2", "service-2") else model)
 
-    def _endpoints(self) -> tuple[str, str]:
+    def _endpoints(self) -> str:
         endpoints, path = super().load_data_with_path("endpoints")
-        return json.dumps(_known_services(endpoints)), path
+        return json.dumps([_known_services(endpoints), path])
 
 
 class _Undocumented(JSONFileLoader):
