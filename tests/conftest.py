@@ -1,5 +1,6 @@
 """Requirements of tests for the machine, by marker; the summary names the missing ones."""
 
+import gc
 import os
 import sys
 from contextlib import ExitStack
@@ -84,6 +85,9 @@ LAB = ExitStack()
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Hold the lock of the lab if a selected test uses it; wait for another run of tests. No limit of a test counts yet."""
+    # Thousands of collected tests would be looked at in each full collection, and copied in each forked process.
+    gc.collect()
+    gc.freeze()
     wanting = [item for item in session.items if item.get_closest_marker("lab") and not item.get_closest_marker("skip")]
     if not wanting or session.config.option.collectonly:
         return
