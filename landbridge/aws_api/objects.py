@@ -28,7 +28,7 @@ _ABSENT = ("404", "NoSuchKey", "NotFound")
 
 @dataclass(frozen=True, slots=True)
 class ObjectFacts:
-    """Object: size, time of its last write by S3's clock, ETag, and its SHA-256 as hex digits if S3 has it."""
+    """Object: size, time of its last write by S3's clock, ETag, and its SHA-256 and CRC-32 as hex digits if S3 has them."""
 
     key: str
     size: int
@@ -36,6 +36,7 @@ class ObjectFacts:
     etag: str
     sha256: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    crc32: str | None = None
 
 
 class TransferRate:
@@ -111,6 +112,7 @@ class ObjectBucket:
             response["ETag"],
             _hex(response.get("ChecksumSHA256")),
             response.get("Metadata", {}),
+            _hex(response.get("ChecksumCRC32")),
         )
 
     def put(
@@ -138,9 +140,21 @@ class ObjectBucket:
 
     def get(self, key: str) -> bytes | None:
         """Return the bytes of an object; None without one. Raises AwsRefusal."""
+        return self._get(Key=key)
+
+    def get_range(self, key: str, etag: str, start: int, length: int) -> bytes | None:
+        """Return bytes of an object with this ETag; None without such an object. Raises AwsRefusal."""
+        try:
+            return self._get(Key=key, IfMatch=etag, Range=f"bytes={start}-{start + length - 1}")
+        except AwsRefusal as refused:
+            if refused.code in ("PreconditionFailed", "412"):
+                return None
+            raise
+
+    def _get(self, **parameters: str) -> bytes | None:
         for attempt in range(_READ_ATTEMPTS):
             try:
-                return self._use("get_object", self._read, Key=key)
+                return self._use("get_object", self._read, **parameters)
             except AwsRefusal as refused:
                 if refused.code in _ABSENT:
                     return None
@@ -272,7 +286,7 @@ class DataAccess:
 
 
 def _hex(checksum: str | None) -> str | None:
-    """Return a whole object's SHA-256 as hex digits; None without one, and for that of an upload in parts."""
+    """Return a whole object's checksum as hex digits; None without one, and for that of an upload in parts."""
     if checksum is None or "-" in checksum:
         return None
     return base64.b64decode(checksum).hex()

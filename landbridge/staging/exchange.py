@@ -1,7 +1,8 @@
-"""Exchange with the mover: two files of JSON in a folder that the storage host exports to the controllers.
+"""Exchange with the mover: files of JSON in a folder that the storage host exports to the controllers.
 
 The controller writes the requests, the mover the reports, each whole and by rename. A file that is absent or cannot be
-read is empty: then no job is released, and the next pass repeats the requests.
+read is empty: then no job is released, and the next pass repeats the requests. Requests about results are the only record
+that a job has any: if they cannot be read, they are not written again.
 """
 
 import contextlib
@@ -10,12 +11,15 @@ import math
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from landbridge.staging.places import DataReport, DatasetPlace, StagingReports
+from landbridge.staging.results import RESULTS_STATES, ResultsReport, ResultsRequest
 
 REQUESTS, REPORTS = "requests.json", "reports.json"
+RESULTS_REQUESTS, RESULTS_REPORTS = "results.json", "results-reports.json"
 _FIELDS = ("state", "size", "left", "seconds", "usd", "path", "text")
 _STATES = ("absent", "moving", "present", "refused")
 
@@ -49,6 +53,41 @@ def read_reports(folder: Path) -> StagingReports:
         return StagingReports(float(data["time"]), {_read_place(row): _report(row) for row in data["reports"]})
     except (OSError, ValueError, KeyError, TypeError):
         return StagingReports()
+
+
+def write_results(folder: Path, requests: Mapping[str, ResultsRequest]) -> None:
+    """Write the requests about results, by run, if they differ from those in the folder. Raises OSError and ValueError."""
+    if read_results(folder) != requests:
+        _write(folder / RESULTS_REQUESTS, {"results": [asdict(request) for _, request in sorted(requests.items())]})
+
+
+def read_results(folder: Path) -> dict[str, ResultsRequest]:
+    """Return the requests about results by run; empty without a file. Raises OSError and ValueError for an unreadable one."""
+    path = folder / RESULTS_REQUESTS
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["results"]
+        requests = [ResultsRequest(**row) for row in rows]
+    except FileNotFoundError:
+        return {}
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} has no requests about results: {error}") from None
+    return {request.run: request for request in requests}
+
+
+def write_results_reports(folder: Path, reports: Mapping[str, ResultsReport]) -> None:
+    """Write the reports about results by run. Raises OSError."""
+    rows = [{"run": run, **asdict(report)} for run, report in reports.items()]
+    _write(folder / RESULTS_REPORTS, {"time": time.time(), "reports": rows})
+
+
+def read_results_reports(folder: Path) -> dict[str, ResultsReport]:
+    """Return the reports about results by run; empty if there is no readable file."""
+    try:
+        rows = json.loads((folder / RESULTS_REPORTS).read_text(encoding="utf-8"))["reports"]
+        reports = {str(row.pop("run")): ResultsReport(**row) for row in rows}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {run: report for run, report in reports.items() if report.state in RESULTS_STATES}
 
 
 def _report(row: Mapping[str, Any]) -> DataReport:

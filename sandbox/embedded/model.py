@@ -1,5 +1,6 @@
 """Nodes and jobs of the simulated Slurm, and their form in Slurm's JSON."""
 
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -141,6 +142,7 @@ class EmbeddedJob:
             "partition": self.partition,
             "account": self.account or "(null)",
             "username": self.user,
+            "userid": str(os.getuid()),
             "wckey": "(null)",
             "restartcnt": str(self.restarts),
             "starttime": str(int(self.started)) if self.started else "N/A",

@@ -1,6 +1,7 @@
 """Decision about jobs that state data: pure, from the jobs, the mover's reports and the policy. No clock, no calls.
 
-A job is released when its data are at every site at which its partitions may start it. A job that may be promoted to
+A job is released when its data are at every site at which its partitions may start it. One that states results alone is
+held until the controller has recorded them. A job that may be promoted to
 AWS needs its data there first; they are copied only if that takes less time than the wait at the site.
 """
 
@@ -13,6 +14,8 @@ from landbridge.staging.statement import HELD_PREFIX
 
 #: Beginning of the AdminComment of a job whose data are in place.
 RELEASED_PREFIX = "landbridge: data in place: "
+#: AdminComment of a released job that states results and no data.
+RECORDED = "landbridge: results are recorded"
 _SITES: tuple[DataSite, ...] = ("onprem", "aws")
 _WORDS: Mapping[DataSite, str] = {"onprem": "on-prem", "aws": "in AWS"}
 #: Characters of an AdminComment.
@@ -26,12 +29,13 @@ SILENT_SECONDS = 300.0
 def decide_staging(
     jobs: Iterable[DataJob], reports: StagingReports, policy: BurstPolicy, staging: StagingPolicy, now: float
 ) -> StagingDecision:
-    """Return the decision for all pending jobs that state data."""
+    """Return the decision for all pending jobs that state data or results."""
     requests: dict[DatasetPlace, bool] = {}
     releases: list[StagingNote] = []
     notes: list[StagingNote] = []
     seconds_to_aws: dict[int, float | None] = {}
-    for job in sorted(jobs, key=lambda job: (job.submitted or 0.0, job.id)):
+    pending = (job for job in jobs if job.is_pending)
+    for job in sorted(pending, key=lambda job: (job.submitted or 0.0, job.id)):
         if not job.is_held:
             in_aws = data_in_aws(job, policy)
             seconds_to_aws[job.id] = seconds_until(in_aws, reports)
@@ -45,7 +49,7 @@ def decide_staging(
         needed = places(job, policy, staging)
         requests |= dict.fromkeys(needed, True)
         absent = [place for place in needed if not is_present(place, reports)]
-        if needed and not absent:
+        if (needed or not job.data) and not absent:
             releases.append(StagingNote(job.id, job.slurm_id, released_text(needed, reports)))
         elif len(notes) < MAX_NOTES and (text := held_text(absent, reports)) != job.note:
             notes.append(StagingNote(job.id, job.slurm_id, text))
@@ -114,9 +118,9 @@ def is_present(place: DatasetPlace, reports: StagingReports) -> bool:
 
 
 def released_text(needed: Iterable[DatasetPlace], reports: StagingReports) -> str:
-    """Return the AdminComment of a released job: where it reads its data."""
+    """Return the AdminComment of a released job: where it reads its data, or that its results are recorded."""
     paths = dict.fromkeys(reports.by_place[place].path for place in needed)
-    return RELEASED_PREFIX + ", ".join(path for path in paths if path)
+    return RELEASED_PREFIX + ", ".join(path for path in paths if path) if paths else RECORDED
 
 
 def held_text(absent: Iterable[DatasetPlace], reports: StagingReports) -> str:

@@ -1,14 +1,17 @@
-"""Values of the decision about data: jobs that state them, releases and comments. Standard library only."""
+"""Values of the decision about data: jobs that state data or results, releases and comments. Standard library only."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from landbridge.staging.places import DatasetPlace
+from landbridge.staging.results import ResultsStatement
 
 
 @dataclass(frozen=True, slots=True)
 class DataJob:
-    """Pending job that states data. `is_held`: it has not been released; `note`: its AdminComment."""
+    """Job that states data or results. `is_held`: it has not been released; `note`: its AdminComment; `submission`: number of
+    the job or of its array.
+    """
 
     id: int
     slurm_id: str
@@ -21,6 +24,11 @@ class DataJob:
     submitted: float | None = None
     expected_start: float | None = None
     minutes: int | None = None
+    is_pending: bool = True
+    results: ResultsStatement | None = None
+    submission: int = 0
+    user: str = ""
+    uid: int = 0
 
 
 @dataclass(frozen=True, slots=True)

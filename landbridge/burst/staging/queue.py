@@ -1,4 +1,4 @@
-"""Slurm's queue of jobs that state data: a query of pending jobs, releases and comments."""
+"""Slurm's queue of jobs that state data or results: a query of jobs that have not ended, releases and comments."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -6,22 +6,26 @@ from collections.abc import Iterator, Sequence
 from landbridge.burst.slurm.slurm import SlurmError, run
 from landbridge.burst.slurm.slurm_text import TIME_ENVIRONMENT
 from landbridge.burst.staging.model import DataJob, StagingNote
+from landbridge.staging.results import stated_results
 from landbridge.staging.statement import HELD_PREFIX, stated_data
 
 #: Fields of `squeue --Format`, in the order of `_job`.
 _FIELDS = (
     *("JobID", "ArrayJobID", "ArrayTaskID", "Partition", "Account", "PriorityLong", "Deadline", "SubmitTime"),
-    *("StartTime", "TimeLimit", "Comment", "admin_comment"),
+    *("StartTime", "TimeLimit", "State", "UserName", "UserID", "Comment", "admin_comment"),
 )
+#: States of a job whose base state is PENDING, and of one that completes before it may be queued again.
+_PENDING = ("PENDING", "COMPLETING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
 #: Slurm's answer to a change of a job that has ended (slurm_errno.c).
 _ENDED = "already finished"
 
 
 def data_jobs() -> list[DataJob]:
-    """Return the pending jobs that state data. Raises SlurmError."""
+    """Return the jobs that state data or results and have not ended. Raises SlurmError."""
     # Comments are free text: no user can foresee the separator.
     separator = f"|{os.urandom(4).hex()}|"
-    command = ["squeue", "--noheader", "--all", "--states=PENDING", f"--Format={data_format(separator)}"]
+    # Without --states squeue shows pending, running, suspended and completing jobs (squeue(1)).
+    command = ["squeue", "--noheader", "--all", f"--Format={data_format(separator)}"]
     return list(jobs_of(run(command, 30, TIME_ENVIRONMENT), separator))
 
 
@@ -31,7 +35,7 @@ def data_format(separator: str) -> str:
 
 
 def jobs_of(text: str, separator: str) -> Iterator[DataJob]:
-    """Yield the jobs that state data from squeue's output. Raises SlurmError."""
+    """Yield the jobs that state data or results from squeue's output. Raises SlurmError."""
     *values, rest = text.split(separator)
     if rest.strip() or len(values) % len(_FIELDS):
         raise SlurmError(f"squeue: {len(_FIELDS)} fields of each job are expected: {text[:200]!r}")
@@ -75,10 +79,11 @@ def _comment(slurm_id: str, text: str) -> None:
 
 def _job(values: Sequence[str]) -> DataJob | None:
     cleaned = ["" if value in ("(null)", "N/A", "None", "NONE", "Unknown") else value for value in values]
-    number, array, task, partition, account, priority, deadline, submitted, start, limit, comment, note = cleaned
+    number, array, task, partition, account, priority, deadline, submitted, start, limit, *rest = cleaned
+    state, user, uid, comment, note = rest
     try:
-        data = stated_data(comment)
-        if not data:
+        data, results = stated_data(comment), stated_results(comment)
+        if not data and results is None:
             return None
         identity = int(number)
     except ValueError:
@@ -96,6 +101,11 @@ def _job(values: Sequence[str]) -> DataJob | None:
         submitted=_time(submitted),
         expected_start=_time(start),
         minutes=_minutes(limit),
+        is_pending=state.strip() in _PENDING,
+        results=results,
+        submission=(int(array) if array.strip().isdigit() else 0) or identity,
+        user=user.strip(),
+        uid=int(uid) if uid.strip().isdigit() else 0,
     )
 
 

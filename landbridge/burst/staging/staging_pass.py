@@ -1,17 +1,21 @@
-"""Pass about data: read Slurm's queue and the mover's reports, decide, write the requests, release jobs.
+"""Pass about data and results: read Slurm's queue and the mover's reports, decide, write the requests, release jobs.
 
-It may be interrupted at any point: jobs are held in Slurm itself, and the next pass decides again from the same facts.
+It may be interrupted at any point: jobs are held in Slurm itself, and the next pass decides again from the same facts. A job
+that states results is released after they were recorded, so that none ends unseen.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from landbridge.burst.model import BurstPolicy, DecisionRecord
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.staging import queue
 from landbridge.burst.staging.decide import decide_staging
-from landbridge.staging.exchange import read_reports, write_requests
+from landbridge.burst.staging.model import DataJob
+from landbridge.burst.staging.results import requested_results
+from landbridge.staging.exchange import read_reports, read_results, read_results_reports, write_requests, write_results
 
 Record = Callable[[tuple[DecisionRecord, ...]], None]
 
@@ -35,6 +39,12 @@ def staging_pass(
         write_requests(folder, decision.requests)
     except OSError as error:
         failed("staging", f"{folder}: {error.strerror or error}")
+    try:
+        _record_results(folder, jobs, policy, now)
+    except (OSError, ValueError) as error:
+        failed("staging", f"results of jobs: {error}")
+        unrecorded = {job.id for job in jobs if job.results is not None}
+        decision = replace(decision, releases=tuple(note for note in decision.releases if note.job not in unrecorded))
     errors = queue.release(decision.releases) | queue.write_notes(decision.notes)
     for text in dict.fromkeys(errors.values()):
         failed("slurm", text)
@@ -46,3 +56,8 @@ def staging_pass(
     if records:
         record(records)
     return decision.seconds_to_aws
+
+
+def _record_results(folder: Path, jobs: Iterable[DataJob], policy: BurstPolicy, now: float) -> None:
+    """Write the requests about the results of jobs. Raises OSError and ValueError."""
+    write_results(folder, requested_results(read_results(folder), jobs, read_results_reports(folder), policy, now))

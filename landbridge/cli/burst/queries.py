@@ -123,18 +123,26 @@ def why(name: JobOrNode, config: ConfigFile = None, form: Form = Format.TEXT) ->
 
 
 def _data(job: int, policy: "BurstPolicy", now: float) -> "tuple[str, ...]":
-    """Return the state of the data that a pending job states."""
+    """Return the state of the data that a pending job states, and of the results of any job."""
     from pathlib import Path
 
     from landbridge.burst.staging.decide import explain_data
     from landbridge.burst.staging.queue import data_jobs
-    from landbridge.staging.exchange import read_reports
+    from landbridge.burst.staging.results import results_text
+    from landbridge.staging.exchange import read_reports, read_results, read_results_reports
 
     if policy.staging is None:
         return ()
+    folder = Path(policy.staging.exchange)
     stated = next((each for each in data_jobs() if each.id == job), None)
-    reports = read_reports(Path(policy.staging.exchange))
-    return () if stated is None else explain_data(stated, reports, policy, policy.staging, now)
+    is_waiting = stated is not None and stated.is_pending and bool(stated.data)
+    texts = explain_data(stated, read_reports(folder), policy, policy.staging, now) if stated and is_waiting else ()
+    run = f"{policy.cluster}-{job if stated is None else stated.submission}"
+    try:
+        request = read_results(folder).get(run)
+    except (OSError, ValueError) as error:
+        return (*texts, f"results: {error}")
+    return texts if request is None else (*texts, results_text(request, read_results_reports(folder).get(run)))
 
 
 def history(

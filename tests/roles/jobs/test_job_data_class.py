@@ -108,6 +108,30 @@ def test_a_task_gets_the_bucket_of_its_data_class(
     assert sum("AWS_CA_BUNDLE" in line for line in written) == (f"export AWS_ENDPOINT_URL_S3={STORE}" in lines)
 
 
+RESULTS = "LANDBRIDGE_RESULTS_URL"
+ARRAY = {"SLURM_ARRAY_JOB_ID": "5", "SLURM_ARRAY_TASK_ID": "3"}
+
+
+@pytest.mark.parametrize(
+    ("account", "region", "variables", "line"),
+    [
+        ("vision", "us-east-1", {}, f"export {RESULTS}=s3://acme-internal-1/results/acme-7"),
+        ("vision", "us-east-1", ARRAY, f"export {RESULTS}=s3://acme-internal-1/results/acme-5/3"),
+        ("vision", "", {}, ""),
+        ("clinic", "us-east-1", {RESULTS: "s3://acme-internal-1/results/acme-6"}, f"unset {RESULTS}"),
+    ],
+)
+def test_a_task_gets_the_place_of_its_results(
+    node: Node, capsys: pytest.CaptureFixture[str], account: str, region: str, variables: dict[str, str], line: str
+) -> None:
+    (node.folder / "slurm.conf").write_text(f"{PLACES}# landbridge-results internal s3://acme-internal-1/results\n")
+    (node.root / "7").mkdir(parents=True)
+    (node.root / "7/.credentials-token").write_text("t7")
+    node.settings["aws"] = {"url": "http://127.0.0.1:8169", "region": region, "endpoint": ""}
+    assert node.run("prolog_task", SLURM_JOB_ACCOUNT=account, SLURM_CLUSTER_NAME="acme", **variables) == 0
+    assert [text for text in capsys.readouterr().out.splitlines() if RESULTS in text] == [line] * bool(line)
+
+
 def test_a_task_without_credentials_has_no_bucket(node: Node, capsys: pytest.CaptureFixture[str]) -> None:
     (node.folder / "slurm.conf").write_text(PLACES)
     assert node.run("prolog_task", SLURM_JOB_ACCOUNT="vision") == 0

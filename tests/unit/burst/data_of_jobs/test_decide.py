@@ -156,7 +156,7 @@ def row(*values: str) -> str:
 
 
 def test_squeue_shows_the_jobs_that_state_data() -> None:
-    start = ("gpu", "lab", "0", "N/A", "1800000000", "N/A", "1-02:30:00")
+    start = ("gpu", "lab", "0", "N/A", "1800000000", "N/A", "1-02:30:00", "PENDING", "ada", "20001")
     text = (
         row("7", "7", "N/A", *start, "tool; data=corpus:1", f"{HELD_PREFIX}waits for corpus:1")
         + row("\n8", "8", "N/A", *start, "(null)", "(null)")

@@ -15,6 +15,8 @@ ANYWHERE: DataPath = ("aws", "iam", "anywhere")
 PEM = "-----BEGIN CERTIFICATE-----\nMIIBLDCB06ADAgECAgEBMAoGCCqGSM49BAMCMA8xDTALBgNVBAMMBHNpdGU=\n-----END CERTIFICATE-----\n"
 HUB = "# landbridge-checkpoints internal s3://test-internal-1/checkpoints"
 SITE = "# landbridge-checkpoints restricted s3://test-restricted/checkpoints"
+RESULTS = "# landbridge-results internal s3://test-internal-1/results"
+STAGING: dict[DataPath, Any] = {("storage", "staging"): {"folder": "/export/home/datasets", "mount": "/home/datasets"}}
 URL = "# landbridge-store https://nfs01:7070 us-east-1"
 
 
@@ -27,6 +29,10 @@ URL = "# landbridge-store https://nfs01:7070 us-east-1"
         # A class that may be in AWS has one place for both sites.
         ({STORE: {}}, False, [SITE, URL]),
         ({STORE: {}, ("scheduler", "accounts"): REMOVED}, True, []),
+        (STAGING, True, [HUB, RESULTS]),
+        (STAGING, False, []),
+        # Results of data that may not be at the site stay in AWS.
+        ({**STAGING, ("data_classes", "internal", "sites"): ["aws"]}, True, [HUB]),
         (
             {STORE: {}, ("onprem", "services"): {"object_store": "mlops01"}},
             False,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.plan.slurm.files import slurm_files
+from landbridge.staging.results import ResultsStatement, stated_results
 from landbridge.staging.statement import HELD_PREFIX, stated_data
 from tests.unit.core.samples import environment
 from tests.unit.plan.slurm.test_job_submit import LUAS, RUN
@@ -61,6 +62,23 @@ def test_a_job_with_data_is_held(tmp_path: Path, program: str) -> None:
     assert all(stated_data(row[2]) for row in rows)
 
 
+@pytest.mark.parametrize("program", LUAS)
+def test_a_job_with_results_is_held_until_they_are_recorded(tmp_path: Path, program: str) -> None:
+    calls = [
+        submit(comment="results=."),
+        submit(comment="data=corpus:1;results=out/final:run-1"),
+        submit(script="#LANDBRIDGE results=out\n#LANDBRIDGE data=corpus:1\n"),
+    ]
+    rows = run(tmp_path, *calls, program=program)
+    assert [row[:4] for row in rows] == [
+        ["0", "0", "results=.", f"{HELD_PREFIX}waits until its results are recorded"],
+        ["0", "0", "data=corpus:1;results=out/final:run-1", f"{HELD_PREFIX}waits for corpus:1"],
+        ["0", "0", "data=corpus:1 results=out", f"{HELD_PREFIX}waits for corpus:1"],
+    ]
+    stated = [stated_results(row[2]) for row in rows]
+    assert stated == [ResultsStatement("."), ResultsStatement("out/final", "run-1"), ResultsStatement("out")]
+
+
 def test_a_job_without_data_is_unchanged(tmp_path: Path) -> None:
     calls = [submit(), submit(comment="metadata=x"), submit(script="#!/bin/sh\necho data=corpus:1\n")]
     assert [row[:2] + row[3:] for row in run(tmp_path, *calls)] == [["0", "nil", "nil", "nil"]] * 3
@@ -78,6 +96,17 @@ def test_a_job_without_data_is_unchanged(tmp_path: Path) -> None:
         ({"script": "#LANDBRIDGE data=corpus\n"}, "'corpus' is not NAME:VERSION"),
         ({"script": "#LANDBRIDGE data=a:1\n", "comment": "data=b:1"}, "state one of them"),
         ({"comment": "data=a:1", "priority": 0}, "leave out --hold"),
+        ({"comment": "results=/home/x"}, "results='/home/x' is not PATH[:NAME]"),
+        ({"comment": "results=../x"}, "is not PATH[:NAME]"),
+        ({"comment": "results=a//b"}, "is not PATH[:NAME]"),
+        ({"comment": "results=a/"}, "is not PATH[:NAME]"),
+        ({"comment": "results="}, "is not PATH[:NAME]"),
+        ({"comment": "results=a:"}, "is not PATH[:NAME]"),
+        ({"comment": "results=a:b/c"}, "is not PATH[:NAME]"),
+        ({"comment": f"results=a:{'b' * 64}"}, "is not PATH[:NAME]"),
+        ({"comment": "results=a", "script": "#LANDBRIDGE results=b\n"}, "state one of them"),
+        ({"comment": "results=a", "account": "clinic", "partition": "onprem"}, "data of account 'clinic' may not be at both"),
+        ({"comment": "results=a", "account": "", "default_account": "", "partition": "onprem"}, "account ''"),
     ],
 )
 def test_other_forms_are_refused_with_the_reason(tmp_path: Path, fields: dict[str, str | int], reason: str) -> None:
@@ -92,9 +121,10 @@ FREE = 'account = "vision", comment = "data=a:1", admin_comment = "x", partition
 @pytest.mark.parametrize(
     ("change", "job", "reason"),
     [
-        ("priority = 4294967295", HELD, "released when they are in place"),
+        ("priority = 4294967295", HELD, "waits for its data"),
         ('comment = "data=b:1"', HELD, "cannot be changed"),
         ('comment = "data=b:1"', 'account = "vision"', "cannot be changed"),
+        ('comment = "data=a:1 results=b"', HELD, "cannot be changed"),
         ('partition = "p5"', FREE, "submit it again there"),
     ],
 )
@@ -121,3 +151,9 @@ def test_the_script_is_unchanged_without_staging() -> None:
 def test_the_controller_reads_no_other_form(text: str) -> None:
     with pytest.raises(ValueError, match="is not NAME:VERSION"):
         stated_data(text)
+
+
+@pytest.mark.parametrize("text", ["results=", "results=/a", "results=a/../b", "results=a:", "results=a:b/c", "results=a//b"])
+def test_the_controller_reads_no_other_form_of_results(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not PATH\[:NAME\]"):
+        stated_results(text)
