@@ -2,7 +2,7 @@
 
 import typer
 
-from landbridge.cli.data import collect, cost, listing, put, stage, verify
+from landbridge.cli.data import collect, cost, listing, put, stage, status, verify
 
 
 def register(app: typer.Typer) -> None:
@@ -13,6 +13,6 @@ def register(app: typer.Typer) -> None:
         help="Move datasets between the site and AWS. Versions never change and are verified; prices are shown before.",
     )
     data.callback()(lambda: None)
-    for module in (put, stage, verify, listing, collect, cost):
+    for module in (put, stage, verify, listing, status, collect, cost):
         module.register(data)
     app.add_typer(data, name="data")

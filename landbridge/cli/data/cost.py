@@ -85,11 +85,16 @@ def _show_ledger(ledger: "TransferLedger", form: Format) -> None:
         )
         if line["event"] == "begin" or first is None:
             continue
-        key = (line["time"][:7], line["data_class"], first["command"])
-        row = rows.setdefault(key, {"transfers": 0, "bytes": 0, "usd": [0.0, 0.0]})
+        key = (line["time"][:7], first["data_class"], first["command"])
+        row = rows.setdefault(key, {"transfers": 0, "bytes": 0, "usd": [0.0, 0.0], "unpriced": 0})
         row["transfers"] += 1
         row["bytes"] += line.get("sent_bytes", 0) + line.get("read_bytes", 0)
-        row["usd"] = [before + value for before, value in zip(row["usd"], line["cost"]["usd"], strict=True)]
+        # The mover writes one price, the highest; None: unknown.
+        price = line["cost"]["usd"] if "cost" in line else [line.get("usd", first.get("usd"))] * 2
+        if None in price:
+            row["unpriced"] += 1
+            continue
+        row["usd"] = [before + value for before, value in zip(row["usd"], price, strict=True)]
     if form is Format.JSON:
         names = ("month", "data_class", "command")
         listed = [{**dict(zip(names, key, strict=True)), **row} for key, row in sorted(rows.items())]
@@ -97,6 +102,7 @@ def _show_ledger(ledger: "TransferLedger", form: Format) -> None:
         return
     for (month, data_class, command), row in sorted(rows.items()):
         amount = common.usd((row["usd"][0], row["usd"][1]))
+        amount = f"at least {amount}, {row['unpriced']} of unknown price" if row["unpriced"] else amount
         typer.echo(
             f"{month} {data_class:14} {command:6} {row['transfers']:>6} transfers {row['bytes']:>18,} bytes {amount}"
         )

@@ -83,7 +83,7 @@ class ContentStore:
                 finally:
                     os.close(descriptor)
                 written.append((path, self.path(file)))
-            _sync_file_system(incoming)
+            sync_file_system(incoming)
             for path, final in written:
                 path.replace(final)
         finally:
@@ -130,7 +130,7 @@ def _mode(file: DatasetFile) -> int:
     return 0o555 if file.executable else 0o444
 
 
-def _sync_file_system(folder: Path) -> None:
+def sync_file_system(folder: Path) -> None:
     """Write a file system's data to disk: one call for thousands of files."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -9,15 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from landbridge.aws_api.objects import DataAccess, ObjectBucket, TransferRate
+from landbridge.aws_api.objects import ObjectBucket
 from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.datasets import DATASET_FILE, DatasetManifest, files_prefix, parse_reference
 from landbridge.findings import FindingsError
-from landbridge.live.datasets import ContentStore, TransferLedger, bytes_to_read, find_manifest, stage
+from landbridge.live.datasets import ContentStore, bytes_to_read, find_manifest, stage
 from landbridge.live.staging.cloud_files import absent_files, has_cloud_files, write_cloud_files
 from landbridge.live.staging.config import MoverClass, MoverConfig
-from landbridge.live.staging.rate import measured_rate
-from landbridge.plan.aws.storage.dataset_place import session_fault
+from landbridge.live.staging.hub import Hub
 from landbridge.staging.exchange import read_requests, write_reports
 from landbridge.staging.places import DataReport, DatasetPlace
 
@@ -27,16 +26,14 @@ TO_AWS, TO_SITE = "place", "stage"
 REPORT_SECONDS = 5.0
 #: Seconds until a place is tried again that could not be copied because of its content.
 RETRY_SECONDS = 600.0
-_GB = 2**30
 
 
 class Mover:
     """Mover of one site."""
 
-    def __init__(self, config: MoverConfig, log: Callable[[str], None]) -> None:
+    def __init__(self, config: MoverConfig, log: Callable[[str], None], hub: Hub | None = None) -> None:
         self._config, self._log = config, log
-        self._ledger = TransferLedger(config.ledger)
-        self._access = DataAccess(config.region, config.endpoint, config.profile, config.credentials, config.fips)
+        self._hub = hub or Hub(config)
         self._manifests: dict[tuple[str, str], DatasetManifest] = {}
         self._failed: dict[DatasetPlace, tuple[float, str]] = {}
         self._reports: dict[DatasetPlace, DataReport] = {}
@@ -82,19 +79,15 @@ class Mover:
         return True
 
     def _copy(self, place: DatasetPlace, advance: Callable[[int], None]) -> None:
-        role = self._config.role
-        fault = None if role is None else session_fault(role, self._access.caller())
-        if fault is not None:
-            raise FindingsError([fault])
-        rate = None if self._config.limit_mbps is None else self._config.limit_mbps * 1e6 / 8
+        self._hub.require_role()
         to_aws = place.site == "aws"
-        bucket = self._bucket(place.data_class, TransferRate(rate), None if to_aws else advance)
+        bucket = self._hub.bucket(place.data_class, None if to_aws else advance)
         manifest = self._manifest(place, bucket)
         if manifest is None:
             return
         command = TO_AWS if to_aws else TO_SITE
         facts = {"command": command, "dataset": place.dataset, "data_class": place.data_class, "user": "mover"}
-        transfer = self._ledger.begin({**facts, "usd": self._reports[place].usd})
+        transfer = self._hub.ledger.begin({**facts, "usd": self._reports[place].usd})
         began = time.monotonic()
         if to_aws:
             files = write_cloud_files(bucket, manifest, advance)
@@ -102,7 +95,7 @@ class Mover:
         else:
             staged = stage(bucket, manifest, self._folder(place), self._store(place))
             moved = {"bytes": manifest.content.size, "read_bytes": staged.read_bytes, "links": staged.links}
-        self._ledger.end(
+        self._hub.ledger.end(
             transfer, {**moved, "seconds": round(time.monotonic() - began, 3), "calls": dict(bucket.calls)}
         )
 
@@ -138,18 +131,18 @@ class Mover:
             )
         if _is_described(folder, name, version or ""):
             return DataReport("present", path=path)
-        bucket = self._bucket(place.data_class)
+        bucket = self._hub.bucket(place.data_class)
         manifest = self._manifest(place, bucket)
         if manifest is None:
             return self._unknown(place)
         objects, size = bytes_to_read(manifest, self._store(place))
-        usd = self._usd(reads=objects + 1, writes=0, bytes_out=size)
-        return DataReport("absent", manifest.content.size, size, self._seconds(TO_SITE, size), usd, path)
+        usd = self._hub.usd(reads=objects + 1, writes=0, bytes_out=size)
+        return DataReport("absent", manifest.content.size, size, self._hub.seconds(TO_SITE, size), usd, path)
 
     def _in_aws(self, place: DatasetPlace, known: MoverClass) -> DataReport:
         if known.bucket is None:
             return DataReport("refused", text=f"the stack has no bucket of class {place.data_class}")
-        bucket = self._bucket(place.data_class)
+        bucket = self._hub.bucket(place.data_class)
         manifest = self._manifest(place, bucket)
         if manifest is None:
             return self._unknown(place)
@@ -160,8 +153,8 @@ class Mover:
             return DataReport("present", size, 0, 0.0, 0.0, path)
         absent = absent_files(bucket, manifest)
         blocks = len(manifest.content.unique_blocks)
-        usd = self._usd(reads=2 * blocks, writes=absent.files + 2 * blocks, bytes_out=absent.read_bytes(manifest))
-        return DataReport("absent", size, absent.size, self._seconds(TO_AWS, absent.size), usd, path)
+        usd = self._hub.usd(reads=2 * blocks, writes=absent.files + 2 * blocks, bytes_out=absent.read_bytes(manifest))
+        return DataReport("absent", size, absent.size, self._hub.seconds(TO_AWS, absent.size), usd, path)
 
     def _unknown(self, place: DatasetPlace) -> DataReport:
         return DataReport("refused", text=f"no dataset {place.dataset} is in the bucket of class {place.data_class}")
@@ -177,32 +170,12 @@ class Mover:
             self._manifests[key] = manifest
         return self._manifests[key]
 
-    def _bucket(
-        self, data_class: str, rate: TransferRate | None = None, progress: Callable[[int], None] | None = None
-    ) -> ObjectBucket:
-        name = self._config.classes[data_class].bucket or ""
-        return self._access.bucket(name, self._config.workers, rate or TransferRate(None), progress)
-
     def _folder(self, place: DatasetPlace) -> Path:
         name, version = parse_reference(place.dataset)
         return self._config.folder / place.data_class / name / (version or "")
 
     def _store(self, place: DatasetPlace) -> ContentStore:
         return ContentStore(self._config.folder / place.data_class / ".store")
-
-    def _seconds(self, command: str, size: int) -> float | None:
-        limit = None if self._config.limit_mbps is None else self._config.limit_mbps * 1e6 / 8
-        rate = measured_rate(self._ledger, command, limit)
-        return 0.0 if size == 0 else None if rate is None else size / rate
-
-    def _usd(self, *, reads: int, writes: int, bytes_out: int) -> float | None:
-        prices = self._config.usd_1000_reads, self._config.usd_1000_writes, self._config.usd_gb_out
-        amounts = reads / 1000, writes / 1000, bytes_out / _GB
-        products = [
-            0.0 if not amount else None if price is None else price * amount
-            for price, amount in zip(prices, amounts, strict=True)
-        ]
-        return None if None in products else sum(product or 0.0 for product in products)
 
     def _write(self) -> None:
         """Write the reports; a folder that does not answer is tried again with the next report."""

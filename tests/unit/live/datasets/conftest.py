@@ -61,7 +61,13 @@ class StorageHost:
     def data(self, *words: str, mover: bool = True) -> Done:
         """Run `landbridge data` in this process: a new one needs a second to start."""
         command = ["landbridge", "data", *words, "-s", "acme", "--outputs", str(self.folder / "outputs.json")]
-        command += ["--credentials", str(self.credentials)] if mover else []
+        return self._run([*command, *(["--credentials", str(self.credentials)] if mover else [])])
+
+    def status(self, *words: str) -> Done:
+        """Run `landbridge data status`, which needs no environment."""
+        return self._run(["landbridge", "data", "status", *words])
+
+    def _run(self, command: list[str]) -> Done:
         environ = {
             "HOME": str(self.folder / "home"),
             "COLUMNS": "200",

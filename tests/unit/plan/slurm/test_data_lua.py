@@ -105,7 +105,10 @@ def test_a_job_without_data_is_unchanged(tmp_path: Path) -> None:
         ({"comment": "results=a:b/c"}, "is not PATH[:NAME]"),
         ({"comment": f"results=a:{'b' * 64}"}, "is not PATH[:NAME]"),
         ({"comment": "results=a", "script": "#LANDBRIDGE results=b\n"}, "state one of them"),
-        ({"comment": "results=a", "account": "clinic", "partition": "onprem"}, "data of account 'clinic' may not be at both"),
+        (
+            {"comment": "results=a", "account": "clinic", "partition": "onprem"},
+            "data of account 'clinic' may not be at both",
+        ),
         ({"comment": "results=a", "account": "", "default_account": "", "partition": "onprem"}, "account ''"),
     ],
 )
@@ -153,7 +156,9 @@ def test_the_controller_reads_no_other_form(text: str) -> None:
         stated_data(text)
 
 
-@pytest.mark.parametrize("text", ["results=", "results=/a", "results=a/../b", "results=a:", "results=a:b/c", "results=a//b"])
+@pytest.mark.parametrize(
+    "text", ["results=", "results=/a", "results=a/../b", "results=a:", "results=a:b/c", "results=a//b"]
+)
 def test_the_controller_reads_no_other_form_of_results(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not PATH\[:NAME\]"):
         stated_results(text)
