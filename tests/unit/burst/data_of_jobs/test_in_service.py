@@ -1,7 +1,10 @@
-"""Job that states data: the real daemon and mover with the emulated AWS. No instance runs before its data are complete."""
+"""Job that states data and results: the real daemon and mover with the emulated AWS. No instance runs before its data are
+complete, nor for the copy of its results.
+"""
 # ruff: noqa: F811 - fixtures are imported
 
 import contextlib
+import hashlib
 import json
 import signal
 import subprocess
@@ -14,18 +17,27 @@ import pytest
 
 from landbridge.cli.main import main
 from landbridge.datasets import DATASET_FILE
+from landbridge.staging.exchange import read_results
 from landbridge.staging.statement import HELD_PREFIX
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.demo.cluster import wait_for
 from sandbox.embedded.slurm import SimulatedSlurm
-from tests.unit.burst.service import emulator, instances, records, slurm_folder, start, submit  # noqa: F401
+from tests.unit.burst.service import (  # noqa: F401
+    emulator,
+    instances,
+    records,
+    slurm_folder,
+    start,
+    submit,
+    wait_for_no_instances,
+)
 from tests.unit.live.datasets.conftest import ROOT
 from tests.unit.live.staging.conftest import MoverHost, host, mover, source  # noqa: F401
 
 DESCRIPTION = f"datasets/files/corpus/v1/{DATASET_FILE}"
 
 
-def test_no_instance_runs_before_the_data_are_complete(
+def test_no_instance_runs_for_data_or_results(
     cloud: EmulatorProcess,
     start: Callable[..., SimulatedSlurm],
     mover: MoverHost,
@@ -37,7 +49,7 @@ def test_no_instance_runs_before_the_data_are_complete(
     exchange = mover.config.exchange
     slurm = start({"staging": {"exchange": str(exchange), "partitions": {"p5": ["aws"]}}})
     held = f"{HELD_PREFIX}waits for corpus:v1"
-    job = submit(slurm, comment="data=corpus:v1", held=held)
+    job = submit(slurm, comment="data=corpus:v1 results=out", held=held, user="ada")
     slurm.wait_for(lambda: (exchange / "requests.json").exists(), "nothing was requested")
     calls = int(cloud.control()["calls"].get("s3:PUT", 0))
     cloud.control(faults={"s3:PUT": [{"times": 3}, {"hold": 3600, "cut": True}]})
@@ -69,3 +81,14 @@ def test_no_instance_runs_before_the_data_are_complete(
     texts = [record.text for record in records(slurm, "data", job)]
     in_place = "landbridge: data in place: /fsx/internal/datasets/files/corpus/v1"
     assert texts == [f"{held} in AWS", in_place] and job.admin_comment == in_place
+    # As the job does, before its end.
+    mover.host.operator.put(f"results/sandbox-{job.id}/out/model", b"model", hashlib.sha256(b"model").hexdigest())
+    wait_for_no_instances(slurm, cloud)
+    slurm.wait_for(lambda: read_results(exchange)[f"sandbox-{job.id}"].ended is not None, "the end was not recorded")
+    subprocess.run(command, cwd=ROOT, check=True, timeout=300)
+    at_site = mover.config.folder / f"internal/_results/ada/{job.id}/model"
+    assert at_site.read_bytes() == b"model"
+    begin = json.loads(mover.config.ledger.read_text().splitlines()[-2])
+    assert begin["run"] == f"sandbox-{job.id}" and begin["ended"] >= job.ended
+    slurm.wait_for(lambda: read_results(exchange) == {}, "the request is still there")
+    assert not instances(cloud)
