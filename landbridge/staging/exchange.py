@@ -15,10 +15,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from landbridge.staging.places import DataReport, DatasetPlace, StagingReports
+from landbridge.staging.places import DataInUse, DataReport, DatasetPlace, StagingReports
 from landbridge.staging.results import RESULTS_STATES, ResultsReport, ResultsRequest
 
 REQUESTS, REPORTS = "requests.json", "reports.json"
+IN_USE = "in-use.json"
 RESULTS_REQUESTS, RESULTS_REPORTS = "results.json", "results-reports.json"
 _FIELDS = ("state", "size", "left", "seconds", "usd", "path", "text")
 _STATES = ("absent", "moving", "present", "refused")
@@ -40,19 +41,43 @@ def read_requests(folder: Path) -> dict[DatasetPlace, bool] | None:
         return None
 
 
-def write_reports(folder: Path, reports: Mapping[DatasetPlace, DataReport], now: float | None = None) -> None:
+def write_reports(
+    folder: Path,
+    reports: Mapping[DatasetPlace, DataReport],
+    now: float | None = None,
+    inspected: float | None = None,
+) -> None:
     """Write the reports with the present time. Raises OSError."""
     rows = [{**_place(place), **{name: getattr(report, name) for name in _FIELDS}} for place, report in reports.items()]
-    _write(folder / REPORTS, {"time": time.time() if now is None else now, "reports": rows})
+    times = {"time": time.time() if now is None else now, "inspected": inspected}
+    _write(folder / REPORTS, {**times, "reports": rows})
 
 
 def read_reports(folder: Path) -> StagingReports:
     """Return the reports; empty ones if there is no readable file."""
     try:
         data = json.loads((folder / REPORTS).read_text(encoding="utf-8"))
-        return StagingReports(float(data["time"]), {_read_place(row): _report(row) for row in data["reports"]})
+        by_place = {_read_place(row): _report(row) for row in data["reports"]}
+        inspected = data.get("inspected")
+        return StagingReports(float(data["time"]), by_place, None if inspected is None else _finite(inspected))
     except (OSError, ValueError, KeyError, TypeError):
         return StagingReports()
+
+
+def write_in_use(folder: Path, in_use: DataInUse) -> None:
+    """Write the datasets in use. Raises OSError."""
+    rows = [{"data_class": data_class, "dataset": dataset} for data_class, dataset in sorted(in_use.datasets)]
+    _write(folder / IN_USE, {"inspected": in_use.inspected, "datasets": rows})
+
+
+def read_in_use(folder: Path) -> DataInUse:
+    """Return the datasets in use; without the time of an inspection if there is no readable file."""
+    try:
+        data = json.loads((folder / IN_USE).read_text(encoding="utf-8"))
+        datasets = frozenset((str(row["data_class"]), str(row["dataset"])) for row in data["datasets"])
+        return DataInUse(None if data["inspected"] is None else _finite(data["inspected"]), datasets)
+    except (OSError, ValueError, KeyError, TypeError):
+        return DataInUse()
 
 
 def write_results(folder: Path, requests: Mapping[str, ResultsRequest]) -> None:

@@ -34,7 +34,20 @@ class DataReport:
 
 @dataclass(frozen=True, slots=True)
 class StagingReports:
-    """Reports of the mover, and the time of the last one; None if it has never written any."""
+    """Reports of the mover, the time of the last one, and the time at which it began to inspect the places; None if it has never
+    written any.
+    """
 
     at: float | None = None
     by_place: Mapping[DatasetPlace, DataReport] = field(default_factory=dict)
+    inspected: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataInUse:
+    """Datasets that pending and running jobs state, as class and NAME:VERSION. `inspected`: that of the reports by which jobs were
+    released in the same pass.
+    """
+
+    inspected: float | None = None
+    datasets: frozenset[tuple[str, str]] = frozenset()

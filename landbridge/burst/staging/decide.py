@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from landbridge.burst.model import BurstPolicy, PromotionPolicy, StagingPolicy
 from landbridge.burst.staging.model import DataJob, StagingDecision, StagingNote
-from landbridge.staging.places import DataReport, DatasetPlace, DataSite, StagingReports
+from landbridge.staging.places import DataInUse, DataReport, DatasetPlace, DataSite, StagingReports
 from landbridge.staging.statement import HELD_PREFIX
 
 #: Beginning of the AdminComment of a job whose data are in place.
@@ -177,3 +177,9 @@ def data_in_aws(job: DataJob, policy: BurstPolicy) -> tuple[DatasetPlace, ...]:
     account = policy.accounts.get(job.account)
     data_class = account.data_class if account is not None else ""
     return tuple(DatasetPlace(dataset, data_class, "aws") for dataset in job.data)
+
+
+def data_in_use(jobs: Iterable[DataJob], policy: BurstPolicy, reports: StagingReports) -> DataInUse:
+    """Return the datasets that pending and running jobs state. Copies of them are not deleted."""
+    places_in_aws = (place for job in jobs for place in data_in_aws(job, policy))
+    return DataInUse(reports.inspected, frozenset((place.data_class, place.dataset) for place in places_in_aws))

@@ -12,10 +12,17 @@ from pathlib import Path
 from landbridge.burst.model import BurstPolicy, DecisionRecord
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.staging import queue
-from landbridge.burst.staging.decide import decide_staging
+from landbridge.burst.staging.decide import data_in_use, decide_staging
 from landbridge.burst.staging.model import DataJob
 from landbridge.burst.staging.results import requested_results
-from landbridge.staging.exchange import read_reports, read_results, read_results_reports, write_requests, write_results
+from landbridge.staging.exchange import (
+    read_reports,
+    read_results,
+    read_results_reports,
+    write_in_use,
+    write_requests,
+    write_results,
+)
 
 Record = Callable[[tuple[DecisionRecord, ...]], None]
 
@@ -34,9 +41,11 @@ def staging_pass(
         failed("slurm", str(error))
         return None
     now = time.time()
-    decision = decide_staging(jobs, read_reports(folder), policy, staging, now)
+    reports = read_reports(folder)
+    decision = decide_staging(jobs, reports, policy, staging, now)
     try:
         write_requests(folder, decision.requests)
+        write_in_use(folder, data_in_use(jobs, policy, reports))
     except OSError as error:
         failed("staging", f"{folder}: {error.strerror or error}")
     try:

@@ -68,6 +68,12 @@ class ContentStore:
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
 
+    def remove_unlinked(self) -> None:
+        """Remove the files to which no staged folder links. The caller holds the lock of all transfers."""
+        for path in (self.root / "files").glob("*/*"):
+            if path.lstat().st_nlink == 1:
+                path.unlink()
+
     def add(self, contents: Iterable[tuple[DatasetFile, memoryview]]) -> None:
         """Write small files: all of them to disk at once, then each under its name."""
         written = []

@@ -19,7 +19,8 @@ from landbridge.findings import Finding, FindingsError
 from landbridge.live.datasets.check import block_fault
 from landbridge.live.datasets.content_store import ContentStore, write_at
 
-_TRANSFERS = "transfers"
+#: Lock of the transfers into a content store.
+TRANSFERS = "transfers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def stage(
     sizes: list[int] = []
     if store.missing(manifest.content.files):
         # One transfer of the site at a time: a second one may need the same files.
-        with store.lock(_TRANSFERS):
+        with store.lock(TRANSFERS):
             store.remove_abandoned()
             sizes = _Fetch(bucket, manifest, store).run()
     with store.lock(str(folder)):

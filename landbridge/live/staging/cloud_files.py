@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.datasets import DATASET_FILE, DatasetFile, DatasetManifest, files_prefix, object_key
@@ -19,6 +20,9 @@ from landbridge.live.datasets.check import block_fault
 _LEAST_PART = 5 * 2**20
 #: Largest number of parts of a multipart upload. Source: as above.
 _MOST_PARTS = 10_000
+#: Lock of a content store while the files of a class in AWS are written or deleted.
+COPIES = "copies"
+_RENEWAL = timedelta(days=1)
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
@@ -53,6 +57,13 @@ def has_cloud_files(bucket: ObjectBucket, manifest: DatasetManifest) -> bool:
     """Return true if the version's files are complete. Raises AwsRefusal."""
     facts = bucket.head(files_prefix(manifest.content.name, manifest.version) + DATASET_FILE)
     return facts is not None and facts.metadata.get("digest") == manifest.content.digest
+
+
+def note_use(bucket: ObjectBucket, manifest: DatasetManifest, now: datetime) -> None:
+    """Write the description of complete files again if it is older than a day: its time is that of the last use. Raises AwsRefusal."""
+    facts = bucket.head(files_prefix(manifest.content.name, manifest.version) + DATASET_FILE)
+    if facts is not None and now - facts.modified > _RENEWAL:
+        _describe(bucket, manifest)
 
 
 def absent_files(bucket: ObjectBucket, manifest: DatasetManifest) -> CloudFiles:

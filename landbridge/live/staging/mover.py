@@ -4,9 +4,11 @@ Nothing but the bucket, the folder and the requests decides what is copied: a re
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from landbridge.aws_api.objects import ObjectBucket
@@ -14,7 +16,7 @@ from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.datasets import DATASET_FILE, DatasetManifest, files_prefix, parse_reference
 from landbridge.findings import FindingsError
 from landbridge.live.datasets import ContentStore, bytes_to_read, find_manifest, stage
-from landbridge.live.staging.cloud_files import absent_files, has_cloud_files, write_cloud_files
+from landbridge.live.staging.cloud_files import COPIES, absent_files, has_cloud_files, note_use, write_cloud_files
 from landbridge.live.staging.config import MoverClass, MoverConfig
 from landbridge.live.staging.hub import Hub
 from landbridge.staging.exchange import read_requests, write_reports
@@ -38,10 +40,12 @@ class Mover:
         self._failed: dict[DatasetPlace, tuple[float, str]] = {}
         self._reports: dict[DatasetPlace, DataReport] = {}
         self._reported_at = 0.0
+        self._inspected: float | None = None
 
     def cycle(self) -> bool:
         """Report every requested place, and copy the first one that is absent; return true if one was copied."""
         requests = read_requests(self._config.exchange) or {}
+        self._inspected = time.time()
         self._reports = {place: self._inspect(place) for place in requests}
         self._write()
         for place, copy in requests.items():
@@ -90,7 +94,10 @@ class Mover:
         transfer = self._hub.ledger.begin({**facts, "usd": self._reports[place].usd})
         began = time.monotonic()
         if to_aws:
-            files = write_cloud_files(bucket, manifest, advance)
+            store = self._store(place)
+            store.prepare()
+            with store.lock(COPIES):
+                files = write_cloud_files(bucket, manifest, advance)
             moved = {"bytes": files.size, "read_bytes": files.read_bytes(manifest), "files": files.files}
         else:
             staged = stage(bucket, manifest, self._folder(place), self._store(place))
@@ -130,6 +137,7 @@ class Mover:
                 else DataReport("refused", text=f"{folder} does not exist, and its class has no bucket")
             )
         if _is_described(folder, name, version or ""):
+            self._note_use(lambda: os.utime(folder))
             return DataReport("present", path=path)
         bucket = self._hub.bucket(place.data_class)
         manifest = self._manifest(place, bucket)
@@ -150,11 +158,19 @@ class Mover:
         path = f"s3://{known.bucket}/{prefix}" if known.mount is None else f"{known.mount.rstrip('/')}/{prefix}"
         size = manifest.content.size
         if has_cloud_files(bucket, manifest):
+            self._note_use(lambda: note_use(bucket, manifest, datetime.now(UTC)))
             return DataReport("present", size, 0, 0.0, 0.0, path)
         absent = absent_files(bucket, manifest)
         blocks = len(manifest.content.unique_blocks)
         usd = self._hub.usd(reads=2 * blocks, writes=absent.files + 2 * blocks, bytes_out=absent.read_bytes(manifest))
         return DataReport("absent", size, absent.size, self._hub.seconds(TO_AWS, absent.size), usd, path)
+
+    def _note_use(self, write: Callable[[], None]) -> None:
+        """Note that a copy is in use; `landbridge data gc` deletes those that are not. A failure has no consequence."""
+        try:
+            write()
+        except (AwsRefusal, OSError) as error:
+            self._log(str(error))
 
     def _unknown(self, place: DatasetPlace) -> DataReport:
         return DataReport("refused", text=f"no dataset {place.dataset} is in the bucket of class {place.data_class}")
@@ -181,7 +197,7 @@ class Mover:
         """Write the reports; a folder that does not answer is tried again with the next report."""
         self._reported_at = time.monotonic()
         try:
-            write_reports(self._config.exchange, self._reports)
+            write_reports(self._config.exchange, self._reports, inspected=self._inspected)
         except OSError as error:
             self._log(f"{self._config.exchange}: {error.strerror or error}")
 

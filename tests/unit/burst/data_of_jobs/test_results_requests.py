@@ -50,7 +50,7 @@ def test_results_are_open_while_a_job_of_the_run_is_in_the_queue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "ended", "now", "kept"),
+    ("state", "ended", "now", "is_requested"),
     [
         ("home", NOW - 60, NOW, False),
         ("empty", NOW - 60, NOW, False),
@@ -61,8 +61,8 @@ def test_results_are_open_while_a_job_of_the_run_is_in_the_queue() -> None:
         ("home", NOW - 600, NOW, True),
     ],
 )
-def test_a_request_ends_with_the_mover(state: ResultsState, ended: float, now: float, kept: bool) -> None:
-    assert bool(requested(ENDED, report=ResultsReport(state, ended), now=now)) == kept
+def test_a_request_ends_with_the_mover(state: ResultsState, ended: float, now: float, is_requested: bool) -> None:
+    assert bool(requested(ENDED, report=ResultsReport(state, ended), now=now)) == is_requested
 
 
 def test_a_job_is_released_once_its_results_are_recorded() -> None:
