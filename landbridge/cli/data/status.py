@@ -61,7 +61,8 @@ def status(exchange: Exchange = None, form: Form = Format.TEXT) -> None:
             typer.echo(f"{request.data_class:14} {results_text(request, results_reports.get(run))}")
         ago = "has never reported" if silent is None else f"reported {silent:.0f} s ago"
         typer.echo(f"{len(reports.by_place)} places of data, {len(requests)} results; the mover {ago}")
-    refused = any(report.state == "refused" for report in (*reports.by_place.values(), *results_reports.values()))
+    states = [*(each.state for each in reports.by_place.values()), *(each.state for each in results_reports.values())]
+    refused = "refused" in states
     raise typer.Exit(1 if refused or silent is None or silent > SILENT_SECONDS else 0)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +12,10 @@ from landbridge.cli.common import File, Format, Stack, print_findings, print_jso
 from landbridge.findings import Finding
 
 if TYPE_CHECKING:
+    from landbridge.environment import Environment
+    from landbridge.environment.base import Site
     from landbridge.plan.placement.evaluate import PlacementDecision, RankedDestination
-    from landbridge.plan.placement.job import PlacementJob
+    from landbridge.plan.placement.job import MeasuredStaging, PlacementJob
 
 JobPath = Annotated[Path | None, typer.Argument(metavar="JOB.yaml", help="Job file.")]
 JobNumber = Annotated[
@@ -27,6 +29,10 @@ Idle = Annotated[int | None, typer.Option("--idle", min=0, help="Idle GPUs on-pr
 Wait = Annotated[
     float | None,
     typer.Option("--wait", min=0, help="Hours that a job waits on-prem if it does not fit into the idle GPUs."),
+]
+Exchange = Annotated[
+    Path | None,
+    typer.Option("--exchange", metavar="FOLDER", help="Exchange of controller and mover; default: that of this host."),
 ]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
@@ -44,9 +50,12 @@ def explain(
     job_json: JobJson = None,
     idle: Idle = None,
     wait: Wait = None,
+    exchange: Exchange = None,
     form: Form = Format.TEXT,
 ) -> None:
     """Explain where a job may run, and where it costs least. Prints each destination with its cost, or the reasons against it.
+
+    Of a job of Slurm that states data it counts what the mover has reported: bytes that are left, time at the measured rate, and price.
 
     Exit status 1 if the job file has findings, or if no destination is possible. Example: landbridge place explain job.yaml -s
     hybrid --idle 8 --wait 6
@@ -65,7 +74,8 @@ def explain(
         request, expected_wait, findings = _slurm_job(job, job_json)
         known_wait = wait if wait is not None else expected_wait
         # A pending job has no idle GPUs: Slurm would have started it.
-        state = SiteState(idle if idle is not None or known_wait is None else 0, known_wait or 0.0)
+        idle_gpus = idle if idle is not None or known_wait is None else 0
+        state = SiteState(idle_gpus, known_wait or 0.0, staging=_staging(request, environment, exchange))
     if request is None:
         if form is Format.JSON:
             print_json({"findings": [finding.to_dict() for finding in findings]})
@@ -139,6 +149,21 @@ def _ranked(number: int, ranked: "RankedDestination") -> None:
         typer.echo(f"   only if: {'; '.join(ranked.obligations)}")
 
 
+def _staging(
+    request: "PlacementJob | None", environment: "Environment", exchange: Path | None
+) -> "dict[Site, MeasuredStaging]":
+    """Return what the mover has reported about the job's data; empty without an exchange on this host."""
+    from landbridge.cli.data.status import exchange_of_host
+    from landbridge.cli.place.slurm_job import stated_staging
+    from landbridge.staging.exchange import read_reports
+
+    folder = exchange or exchange_of_host()
+    if request is None or folder is None:
+        return {}
+    account = environment.scheduler.accounts.get(request.account)
+    return stated_staging(request, account.data_class if account is not None else "", read_reports(folder))
+
+
 def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -152,7 +177,7 @@ def _slurm_job(
 ) -> tuple["PlacementJob | None", float | None, tuple[Finding, ...]]:
     """Return a job of Slurm and its expected wait in hours, from `scontrol show job --json`."""
     from landbridge.burst.slurm.slurm import SlurmError, run_json
-    from landbridge.cli.place.slurm_job import SlurmJobError, expected_wait, placement_job
+    from landbridge.cli.place.slurm_job import SlurmJobError, deadline_hours, expected_wait, placement_job
 
     try:
         if path is not None:
@@ -160,8 +185,9 @@ def _slurm_job(
             raw = json.loads(text)
         else:
             raw = run_json(["scontrol", "show", "job", str(number), "--json"])
-        request = placement_job(raw)
-        return request, expected_wait(raw, time.time()), ()
+        now = time.time()
+        request = replace(placement_job(raw), deadline_hours=deadline_hours(raw, now))
+        return request, expected_wait(raw, now), ()
     except (SlurmError, OSError, UnicodeDecodeError) as error:
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None

@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from landbridge.burst.slurm.slurm_json import job_of
-from landbridge.plan.placement.job import PlacementJob
+from landbridge.burst.staging.decide import seconds_until
+from landbridge.environment.base import SITES, Site
+from landbridge.plan.placement.job import MeasuredStaging, PlacementJob
+from landbridge.staging.places import DatasetPlace, StagingReports
+from landbridge.staging.statement import stated_data
 
 #: GPUs in a TRES text: `gres/gpu=8` and, with a model, `gres/gpu:h100=8`.
 _GPUS = re.compile(r"(?:^|,)gres/gpu(?::(?P<model>[^=,:]+))?=(?P<count>\d+)")
@@ -43,6 +47,36 @@ def expected_wait(raw: Mapping[str, Any], now: float) -> float | None:
     """Return the hours until the expected start of a pending job; None if Slurm has no estimate. `now`: Unix time."""
     start = job_of(_first(raw)).expected_start
     return None if start is None else max(0.0, (start - now) / 3600)
+
+
+def deadline_hours(raw: Mapping[str, Any], now: float) -> float | None:
+    """Return the hours until the job must have ended (`sbatch --deadline`); None without a deadline. `now`: Unix time."""
+    value = _first(raw).get("deadline")
+    number = value.get("number") if isinstance(value, Mapping) else value
+    return (number - now) / 3600 if isinstance(number, int) and number > 0 else None
+
+
+def stated_staging(job: PlacementJob, data_class: str, reports: StagingReports) -> dict[Site, MeasuredStaging]:
+    """Return what the mover has reported about the data that a job states, by site; empty for a job without a statement.
+
+    Times are those of the burst controller (landbridge/burst/staging/decide.py).
+    """
+    try:
+        datasets = stated_data(job.comment)
+    except ValueError:
+        return {}
+    staging: dict[Site, MeasuredStaging] = {}
+    for site in SITES if datasets else ():
+        places = [DatasetPlace(dataset, data_class, site) for dataset in datasets]
+        seconds = seconds_until(places, reports)
+        known = [reports.by_place[place] for place in places if place in reports.by_place]
+        prices = [0.0 if report.state == "present" else report.usd for report in known]
+        usd = None if None in prices or len(known) < len(places) else sum(price or 0.0 for price in prices)
+        left = sum(report.left for report in known) / 1e9
+        # Of unknown data at least something is left.
+        gb = left if seconds is not None else max(left, 1e-9)
+        staging[site] = MeasuredStaging(gb, None if seconds is None else seconds / 3600, usd)
+    return staging
 
 
 def _first(raw: Mapping[str, Any]) -> Mapping[str, Any]:

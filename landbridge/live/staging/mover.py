@@ -16,9 +16,9 @@ from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.datasets import DATASET_FILE, DatasetManifest, files_prefix, parse_reference
 from landbridge.findings import FindingsError
 from landbridge.live.datasets import ContentStore, bytes_to_read, find_manifest, stage
+from landbridge.live.staging.class_buckets import ClassBuckets
 from landbridge.live.staging.cloud_files import COPIES, absent_files, has_cloud_files, note_use, write_cloud_files
 from landbridge.live.staging.config import MoverClass, MoverConfig
-from landbridge.live.staging.hub import Hub
 from landbridge.staging.exchange import read_requests, write_reports
 from landbridge.staging.places import DataReport, DatasetPlace
 
@@ -33,9 +33,9 @@ RETRY_SECONDS = 600.0
 class Mover:
     """Mover of one site."""
 
-    def __init__(self, config: MoverConfig, log: Callable[[str], None], hub: Hub | None = None) -> None:
+    def __init__(self, config: MoverConfig, log: Callable[[str], None], buckets: ClassBuckets | None = None) -> None:
         self._config, self._log = config, log
-        self._hub = hub or Hub(config)
+        self._buckets = buckets or ClassBuckets(config)
         self._manifests: dict[tuple[str, str], DatasetManifest] = {}
         self._failed: dict[DatasetPlace, tuple[float, str]] = {}
         self._reports: dict[DatasetPlace, DataReport] = {}
@@ -83,15 +83,15 @@ class Mover:
         return True
 
     def _copy(self, place: DatasetPlace, advance: Callable[[int], None]) -> None:
-        self._hub.require_role()
+        self._buckets.require_role()
         to_aws = place.site == "aws"
-        bucket = self._hub.bucket(place.data_class, None if to_aws else advance)
+        bucket = self._buckets.bucket(place.data_class, None if to_aws else advance)
         manifest = self._manifest(place, bucket)
         if manifest is None:
             return
         command = TO_AWS if to_aws else TO_SITE
         facts = {"command": command, "dataset": place.dataset, "data_class": place.data_class, "user": "mover"}
-        transfer = self._hub.ledger.begin({**facts, "usd": self._reports[place].usd})
+        transfer = self._buckets.ledger.begin({**facts, "usd": self._reports[place].usd})
         began = time.monotonic()
         if to_aws:
             store = self._store(place)
@@ -102,7 +102,7 @@ class Mover:
         else:
             staged = stage(bucket, manifest, self._folder(place), self._store(place))
             moved = {"bytes": manifest.content.size, "read_bytes": staged.read_bytes, "links": staged.links}
-        self._hub.ledger.end(
+        self._buckets.ledger.end(
             transfer, {**moved, "seconds": round(time.monotonic() - began, 3), "calls": dict(bucket.calls)}
         )
 
@@ -139,18 +139,18 @@ class Mover:
         if _is_described(folder, name, version or ""):
             self._note_use(lambda: os.utime(folder))
             return DataReport("present", path=path)
-        bucket = self._hub.bucket(place.data_class)
+        bucket = self._buckets.bucket(place.data_class)
         manifest = self._manifest(place, bucket)
         if manifest is None:
             return self._unknown(place)
         objects, size = bytes_to_read(manifest, self._store(place))
-        usd = self._hub.usd(reads=objects + 1, writes=0, bytes_out=size)
-        return DataReport("absent", manifest.content.size, size, self._hub.seconds(TO_SITE, size), usd, path)
+        usd = self._buckets.usd(reads=objects + 1, writes=0, bytes_out=size)
+        return DataReport("absent", manifest.content.size, size, self._buckets.seconds(TO_SITE, size), usd, path)
 
     def _in_aws(self, place: DatasetPlace, known: MoverClass) -> DataReport:
         if known.bucket is None:
             return DataReport("refused", text=f"the stack has no bucket of class {place.data_class}")
-        bucket = self._hub.bucket(place.data_class)
+        bucket = self._buckets.bucket(place.data_class)
         manifest = self._manifest(place, bucket)
         if manifest is None:
             return self._unknown(place)
@@ -162,8 +162,10 @@ class Mover:
             return DataReport("present", size, 0, 0.0, 0.0, path)
         absent = absent_files(bucket, manifest)
         blocks = len(manifest.content.unique_blocks)
-        usd = self._hub.usd(reads=2 * blocks, writes=absent.files + 2 * blocks, bytes_out=absent.read_bytes(manifest))
-        return DataReport("absent", size, absent.size, self._hub.seconds(TO_AWS, absent.size), usd, path)
+        usd = self._buckets.usd(
+            reads=2 * blocks, writes=absent.files + 2 * blocks, bytes_out=absent.read_bytes(manifest)
+        )
+        return DataReport("absent", size, absent.size, self._buckets.seconds(TO_AWS, absent.size), usd, path)
 
     def _note_use(self, write: Callable[[], None]) -> None:
         """Note that a copy is in use; `landbridge data gc` deletes those that are not. A failure has no consequence."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.findings import FindingsError
+from landbridge.live.staging.class_buckets import ClassBuckets
 from landbridge.live.staging.config import MoverConfig
-from landbridge.live.staging.hub import Hub
 from landbridge.live.staging.results_copy import RESULTS_FILE, ResultsCopy, result_objects
 from landbridge.staging.exchange import read_results, write_results_reports
 from landbridge.staging.results import (
@@ -43,8 +43,8 @@ _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}\$?")
 class ResultsMover:
     """Mover of the results of one site's jobs."""
 
-    def __init__(self, config: MoverConfig, hub: Hub, log: Callable[[str], None]) -> None:
-        self._config, self._hub, self._log = config, hub, log
+    def __init__(self, config: MoverConfig, buckets: ClassBuckets, log: Callable[[str], None]) -> None:
+        self._config, self._buckets, self._log = config, buckets, log
         self._failed: dict[tuple[str, float | None], tuple[float, str]] = {}
         self._reports: dict[str, ResultsReport] = {}
         self._reported_at = 0.0
@@ -83,15 +83,15 @@ class ResultsMover:
             if os.path.lexists(self._target(request)):
                 text = f"{self._path(request)} exists with other content; the results stay in the bucket"
                 return replace(report, state="refused", text=text)
-            bucket = self._hub.bucket(request.data_class)
+            bucket = self._buckets.bucket(request.data_class)
             prefix = results_prefix(request.run, request.path)
             objects = result_objects(bucket, prefix)
             if not objects:
                 return replace(report, state="empty", path="", text=f"nothing is in s3://{bucket.name}/{prefix}")
             number, left = ResultsCopy(bucket, objects, self._copy_folder(request)).left()
             requests = sum(each.requests for each in objects) if number else 0
-            usd = self._hub.usd(reads=requests + 1, writes=1, bytes_out=left)
-            size, seconds = sum(each.size for each in objects), self._hub.seconds(RESULTS_HOME, left)
+            usd = self._buckets.usd(reads=requests + 1, writes=1, bytes_out=left)
+            size, seconds = sum(each.size for each in objects), self._buckets.seconds(RESULTS_HOME, left)
             return replace(report, state="absent", size=size, left=left, seconds=seconds, usd=usd)
         except FindingsError as error:
             return replace(report, state="refused", text="; ".join(finding.message for finding in error.findings[:5]))
@@ -148,11 +148,11 @@ class ResultsMover:
         return True
 
     def _copy(self, request: ResultsRequest, before: ResultsReport, advance: Callable[[int], None]) -> None:
-        self._hub.require_role()
-        bucket = self._hub.bucket(request.data_class)
+        self._buckets.require_role()
+        bucket = self._buckets.bucket(request.data_class)
         objects = result_objects(bucket, results_prefix(request.run, request.path))
         facts = {"command": RESULTS_HOME, "run": request.run, "data_class": request.data_class, "user": request.user}
-        transfer = self._hub.ledger.begin({**facts, "ended": request.ended, "usd": before.usd})
+        transfer = self._buckets.ledger.begin({**facts, "ended": request.ended, "usd": before.usd})
         folder, target = self._class_folder(request), self._target(request)
         # Nothing of an unfinished copy is visible to users.
         (folder / _COPIES).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -167,10 +167,10 @@ class ResultsMover:
         self._note(request, bucket)
         calls = dict(bucket.calls)
         reads, writes = calls.get("get_object", 0) + calls.get("head_object", 0), calls.get("put_object", 0)
-        usd = self._hub.usd(reads=reads, writes=writes + calls.get("list_objects_v2", 0), bytes_out=moved)
+        usd = self._buckets.usd(reads=reads, writes=writes + calls.get("list_objects_v2", 0), bytes_out=moved)
         seconds = round(time.monotonic() - began, 3)
         amounts = {"bytes": moved, "read_bytes": moved, "files": len(objects), "seconds": seconds}
-        self._hub.ledger.end(transfer, {**amounts, "calls": calls, "usd": usd, "path": self._path(request)})
+        self._buckets.ledger.end(transfer, {**amounts, "calls": calls, "usd": usd, "path": self._path(request)})
         self._clean_up(request)
 
     def _note(self, request: ResultsRequest, bucket: ObjectBucket) -> None:
@@ -182,7 +182,7 @@ class ResultsMover:
         """Remove the folder of a finished copy; of one that was killed after its rename write the note too."""
         folder = self._copy_folder(request)
         if folder.exists():
-            self._note(request, self._hub.bucket(request.data_class))
+            self._note(request, self._buckets.bucket(request.data_class))
             shutil.rmtree(folder)
 
     def _is_home(self, request: ResultsRequest) -> bool:

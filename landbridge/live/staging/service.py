@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from landbridge.live.staging.class_buckets import ClassBuckets
 from landbridge.live.staging.config import MoverConfigError, load_mover_config
-from landbridge.live.staging.hub import Hub
 from landbridge.live.staging.mover import Mover
 from landbridge.live.staging.results import ResultsMover
 
@@ -33,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MoverConfigError as error:
         _log(str(error))
         return 1
-    hub = Hub(config)
-    mover, results = Mover(config, _log, hub), ResultsMover(config, hub, _log)
+    buckets = ClassBuckets(config)
+    mover, results = Mover(config, _log, buckets), ResultsMover(config, buckets, _log)
     if options.once:
         while mover.cycle() or results.cycle():
             pass

@@ -14,7 +14,7 @@ from landbridge.plan.cost.owned_inputs import owned_groups
 from landbridge.plan.cost.owned_node import onprem_node_hour
 from landbridge.plan.placement.destinations import Destination
 from landbridge.plan.placement.filters import workload
-from landbridge.plan.placement.job import PlacementJob
+from landbridge.plan.placement.job import MeasuredStaging, PlacementJob
 from landbridge.plan.placement.timing import Timing
 
 
@@ -73,6 +73,8 @@ def destination_cost(
     )
     if out_gb:
         parts.append(_egress(environment, out_gb))
+    if timing.measured is not None and timing.measured.gb:
+        parts.append(_staging(timing.measured))
     if destination.region not in ("", environment.region):
         # Data in AWS is in the environment's own region, where the link ends too.
         crossing_gb = sum(data.gb for data in job.inputs) + out_gb
@@ -100,6 +102,16 @@ def delay_price(environment: Environment, workload: str) -> tuple[float, str]:
             usd = onprem_node_hour(group.inputs).usd / group.gpus
             return usd, f"{usd:,.2f} USD a GPU-hour (an owned GPU of a {group.platform}, {onprem_costs().date})"
     return 0.0, "0 USD a GPU-hour (placement.delay_usd_gpu_hour is not in the file)"
+
+
+def _staging(measured: MeasuredStaging) -> CostPart:
+    """Return the cost of the copy by the mover; not known if its time is not."""
+    if measured.hours is None:
+        return CostPart(
+            "staging", None, "no rate of the link has been measured, or the mover refuses or has not reported"
+        )
+    basis = f"{measured.gb:,.1f} GB in {measured.hours:.2f} h, as the mover has reported"
+    return CostPart("staging", measured.usd, basis)
 
 
 def _egress(environment: Environment, gb: float) -> CostPart:

@@ -48,10 +48,23 @@ class PlacementJob:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredStaging:
+    """Data that a job states and that a site lacks: GB (10^9 bytes), hours at the measured rate, and price of the transfer; None:
+    not known.
+    """
+
+    gb: float
+    hours: float | None
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class SiteState:
     """State of both sites at the time of the decision. `idle_gpus`: those on-prem, None: all are idle. `wait_hours`:
-    expected wait of a job that does not fit into them; `pool_wait_hours`: the same for pools, without the boot."""
+    expected wait of a job that does not fit into them; `pool_wait_hours`: the same for pools, without the boot. `staging`: what
+    the mover has reported about the job's data at each site."""
 
     idle_gpus: int | None = None
     wait_hours: float = 0.0
     pool_wait_hours: Mapping[str, float] = field(default_factory=dict)
+    staging: Mapping[Site, MeasuredStaging] = field(default_factory=dict)

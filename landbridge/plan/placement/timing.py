@@ -5,18 +5,21 @@ from dataclasses import dataclass
 from landbridge.catalog import limits
 from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.plan.placement.destinations import Destination
-from landbridge.plan.placement.job import PlacementJob, SiteState
+from landbridge.plan.placement.job import MeasuredStaging, PlacementJob, SiteState
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Hours until a job starts, and its end. `staged_gb`: data that is copied to the site before the start."""
+    """Hours until a job starts, and its end. `staged_gb`: data that is copied to the site before the start; `measured`: the part of
+    it that the mover has reported.
+    """
 
     wait_hours: float
     boot_hours: float
     staged_gb: float
     staging_hours: float
     run_hours: float
+    measured: MeasuredStaging | None = None
 
     @property
     def start_hours(self) -> float:
@@ -39,7 +42,10 @@ def timing(environment: Environment, job: PlacementJob, destination: Destination
     staged = sum(data.gb for data in job.inputs if data.site != destination.site)
     gbps = link_gbps(environment)
     staging = copy_hours(staged, gbps) if gbps is not None else 0.0
-    return Timing(wait, destination.boot_hours, staged, staging, job.hours)
+    measured = state.staging.get(destination.site)
+    if measured is not None:
+        staged, staging = staged + measured.gb, staging + (measured.hours or 0.0)
+    return Timing(wait, destination.boot_hours, staged, staging, job.hours, measured)
 
 
 def copy_hours(gb: float, gbps: float) -> float:

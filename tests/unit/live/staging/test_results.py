@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.live.staging import results_copy
-from landbridge.live.staging.hub import Hub
+from landbridge.live.staging.class_buckets import ClassBuckets
 from landbridge.live.staging.results import ResultsMover
 from landbridge.live.staging.results_copy import RESULTS_FILE, result_objects
 from landbridge.staging.exchange import read_results_reports, write_results
@@ -42,7 +42,7 @@ def run(mover: MoverHost, *requests: ResultsRequest) -> None:
     """Write the requests as the burst controller does, and run cycles until nothing is copied."""
     (mover.config.folder / "internal").mkdir(parents=True, exist_ok=True)
     write_results(mover.config.exchange, {request.run: request for request in requests})
-    results = ResultsMover(mover.config, Hub(mover.config), mover.lines.append)
+    results = ResultsMover(mover.config, ClassBuckets(mover.config), mover.lines.append)
     for _ in range(5):
         if not results.cycle():
             return

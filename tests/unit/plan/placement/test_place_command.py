@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from landbridge.cli.main import build
-from landbridge.cli.place.slurm_job import SlurmJobError, expected_wait, placement_job
+from landbridge.cli.place.slurm_job import SlurmJobError, expected_wait, placement_job, stated_staging
+from landbridge.plan.placement.job import MeasuredStaging
 from landbridge.plan.placement.service_control_policy import service_control_policy
+from landbridge.staging.exchange import write_reports
+from landbridge.staging.places import DataReport, DatasetPlace, StagingReports
 from tests.unit.core.samples import ROOT, shipped
 from tests.unit.simulation.queues import JOBS, TRACE
 
@@ -158,3 +163,45 @@ def test_a_trace_that_cannot_be_read_has_findings(tmp_path: Path) -> None:
 def test_the_service_control_policy_is_printed() -> None:
     result = run("show", *HYBRID, "--scp")
     assert result.exit_code == 0 and result.stdout.strip() == service_control_policy(shipped("hybrid"))
+
+
+ABSENT = DataReport("absent", 10**12, 10**12, 7200.0, 90.0)
+PRESENT = DataReport("present", path="/data")
+IN_AWS, AT_SITE = (DatasetPlace("corpus:1", "internal", site) for site in ("aws", "onprem"))
+
+
+def test_the_data_that_a_job_states_count_as_the_mover_has_reported(tmp_path: Path) -> None:
+    def write_job(**changes: Any) -> None:
+        stated = scontrol_job(comment="data=corpus:1", start_time={"set": False}, **changes)
+        (tmp_path / "job.json").write_text(json.dumps(stated))
+
+    write_job()
+    words = ("place", "explain", "--job-json", str(tmp_path / "job.json"), *HYBRID, "--exchange", str(tmp_path))
+
+    def destinations(at_site: DataReport) -> dict[str, Any]:
+        write_reports(tmp_path, {IN_AWS: PRESENT, AT_SITE: at_site})
+        data = json.loads(run(*words, "--format", "json").stdout)
+        return {each["site"]: each for each in data["destinations"]}
+
+    before, after = destinations(PRESENT)["onprem"], destinations(ABSENT)["onprem"]
+    assert (before["start_hours"], after["start_hours"], after["staged_gb"]) == (0, 2, 1000)
+    (staging,) = [part for part in after["parts"] if part["name"] == "staging"]
+    assert staging["usd"] == 90 and "1,000.0 GB in 2.00 h" in staging["basis"]
+    assert not [part for part in destinations(ABSENT)["aws"]["parts"] if part["name"] == "staging"]
+    # Ten hours and a copy of two end after a deadline in eleven hours.
+    write_job(deadline={"set": True, "infinite": False, "number": int(time.time()) + 11 * 3600})
+    assert "onprem" in destinations(PRESENT) and "onprem" not in destinations(ABSENT)
+    write_job(deadline={"set": True, "infinite": False, "number": 0})
+    # The cost of a copy whose time is not known is not known.
+    assert destinations(replace(ABSENT, seconds=None))["onprem"]["usd"] is None
+
+
+def test_staging_is_that_of_all_datasets_of_a_job() -> None:
+    job = replace(placement_job(scontrol_job()), comment="data=corpus:1,words:2")
+    words = {place: replace(place, dataset="words:2") for place in (IN_AWS, AT_SITE)}
+    reports = {IN_AWS: PRESENT, words[IN_AWS]: ABSENT, AT_SITE: ABSENT, words[AT_SITE]: ABSENT}
+    staging = stated_staging(job, "internal", StagingReports(1.0, reports))
+    assert staging == {"aws": MeasuredStaging(1000, 2, 90), "onprem": MeasuredStaging(2000, 4, 180)}
+    assert stated_staging(job, "internal", StagingReports())["aws"].hours is None
+    assert stated_staging(replace(job, comment="data=other form"), "internal", StagingReports()) == {}
+    assert stated_staging(replace(job, comment=""), "internal", StagingReports(1.0, reports)) == {}

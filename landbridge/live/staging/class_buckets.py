@@ -12,8 +12,8 @@ from landbridge.plan.aws.storage.dataset_place import session_fault
 _GB = 2**30
 
 
-class Hub:
-    """Data hub as the mover sees it. Several threads may use it."""
+class ClassBuckets:
+    """Buckets of all data classes. Several threads may use it."""
 
     def __init__(self, config: MoverConfig) -> None:
         self._config = config
