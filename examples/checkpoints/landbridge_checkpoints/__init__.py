@@ -3,7 +3,17 @@
 from landbridge_checkpoints.bucket import Unreachable
 from landbridge_checkpoints.latest import Superseded
 from landbridge_checkpoints.manifest import Damaged
+from landbridge_checkpoints.shards import ShardedCheckpoints
 from landbridge_checkpoints.stopping import StopSignals
 from landbridge_checkpoints.store import URL, CheckpointStore, Restored
 
-__all__ = ["URL", "CheckpointStore", "Damaged", "Restored", "StopSignals", "Superseded", "Unreachable"]
+__all__ = [
+    "URL",
+    "CheckpointStore",
+    "Damaged",
+    "Restored",
+    "ShardedCheckpoints",
+    "StopSignals",
+    "Superseded",
+    "Unreachable",
+]

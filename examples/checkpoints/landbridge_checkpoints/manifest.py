@@ -39,7 +39,9 @@ class FileEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a complete checkpoint. `folders` has all folders, since some formats need empty ones."""
+    """Description of a complete checkpoint. `folders` has all folders, since some formats need empty ones. `parts`: numbers of
+    files by rank, in their order, if several processes have written them.
+    """
 
     run: str
     step: int
@@ -49,6 +51,15 @@ class Manifest:
     folders: tuple[str, ...]
     facts: Mapping[str, Any]
     block_bytes: int = BLOCK_BYTES
+    parts: tuple[int, ...] = ()
+
+    def part(self, index: int) -> tuple[int | None, int]:
+        """Return the rank that wrote a file, and the number of the file among its own; None without ranks."""
+        for rank, count in enumerate(self.parts):
+            if index < count:
+                return rank, index
+            index -= count
+        return None, index
 
     @property
     def size(self) -> int:
@@ -64,6 +75,8 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """Return the manifest as JSON with its digest."""
         content = {"format": FORMAT, **asdict(self)}
+        if not self.parts:
+            del content["parts"]
         return _canonical({**content, "digest": hashlib.sha256(_canonical(content)).hexdigest()})
 
 
@@ -86,6 +99,7 @@ def read_manifest(body: bytes, run: str, name: str) -> Manifest:
             tuple(content["folders"]),
             content["facts"],
             int(content["block_bytes"]),
+            tuple(int(count) for count in content.get("parts", ())),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Damaged(f"{name}: unreadable manifest: {type(error).__name__}: {error}") from None
@@ -116,6 +130,8 @@ def _problem(manifest: Manifest) -> str:
     """Return the reason why a manifest is refused, else "". A path must stay below the folder of the checkpoint."""
     if manifest.block_bytes < 1:
         return f"blocks of {manifest.block_bytes} bytes"
+    if manifest.parts and (min(manifest.parts) < 0 or sum(manifest.parts) != len(manifest.files)):
+        return f"{sum(manifest.parts)} files of ranks, and {len(manifest.files)} files"
     paths = [file.path for file in manifest.files]
     for path in (*paths, *manifest.folders):
         pure = PurePosixPath(path)

@@ -2,7 +2,8 @@
 
     RUN/latest.json                    the writer and the newest checkpoint
     RUN/manifests/NAME.json            written after the blocks: a checkpoint without it does not exist
-    RUN/blocks/NAME/FILE-BLOCK         blocks of the files by their numbers
+    RUN/blocks/NAME/FILE-BLOCK         blocks of the files by their numbers; RANK-FILE-BLOCK of a checkpoint with ranks
+    RUN/parts/NAME/RANK.json           files of one rank, written after their blocks; the manifest follows the last of them
 
 NAME contains the step, the generation and the writer, so that two processes never write the same key.
 """
@@ -10,7 +11,8 @@ NAME contains the step, the generation and the writer, so that two processes nev
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -55,7 +57,8 @@ class UploadedCheckpoints:
         """Return a function that reads a block of a checkpoint. It raises Damaged, Unreachable."""
 
         def read(index: int, block: int) -> bytes:
-            key = self._block_key(manifest.name, index, block)
+            rank, number = manifest.part(index)
+            key = self._block_key(manifest.name, number, block, rank)
             stored = self._bucket.get(key)
             if stored is None:
                 raise Damaged(f"{manifest.name}: {key} is not in {self._bucket.url}")
@@ -83,14 +86,49 @@ class UploadedCheckpoints:
         if not self.latest.advance(name, hashlib.sha256(body).hexdigest()):
             self._say(f"latest.json has a greater step than {name} and is not changed")
 
-    def _send_blocks(self, folder: CheckpointFolder, manifest: Manifest) -> None:
+    def send_part(self, folder: CheckpointFolder, name: str, rank: int) -> None:
+        """Upload the files of one rank: blocks, then its part. Raises Superseded, Damaged, Unreachable."""
+        self.latest.check()
+        if self._bucket.get(self._part_key(name, rank)) is None:
+            manifest = folder.manifest(name)
+            self._send_blocks(folder, manifest, rank)
+            self.latest.check()
+            self._bucket.put(self._part_key(name, rank), manifest.to_bytes(), if_absent=True)
+
+    def complete(self, name: str, ranks: int) -> None:
+        """Write the manifest of a checkpoint whose parts are all there, then the pointer. Raises Superseded, Damaged, Unreachable.
+
+        A checkpoint of which a rank has not written its part has no manifest: it does not exist.
+        """
+        stored = self._bucket.get(self._manifest_key(name))
+        body = None if stored is None else stored[0]
+        if body is None:
+            bodies = [self._bucket.get(self._part_key(name, rank)) for rank in range(ranks)]
+            parts = [read_manifest(part[0], self._run, name) for part in bodies if part is not None]
+            if len(parts) < ranks:
+                raise Unreachable(f"{len(parts)} of {ranks} ranks have written their part")
+            body = _merged(parts).to_bytes()
+            read_manifest(body, self._run, name)  # refuses a path that two ranks have written
+            self.latest.check()
+            self._bucket.put(self._manifest_key(name), body, if_absent=True)
+            self._say(f"checkpoint {name} of {ranks} ranks is in {self._bucket.url}/{self._run}")
+        if not self.latest.advance(name, hashlib.sha256(body).hexdigest()):
+            self._say(f"latest.json has a greater step than {name} and is not changed")
+
+    def absent_blocks(self, manifest: Manifest) -> int:
+        """Return the number of blocks that a checkpoint lacks. Raises Unreachable."""
+        present = {entry.key for entry in self._bucket.list(self._blocks(manifest.name))}
+        parts = ((*manifest.part(index), block) for index, block, _, _ in manifest.blocks())
+        return sum(self._block_key(manifest.name, number, block, rank) not in present for rank, number, block in parts)
+
+    def _send_blocks(self, folder: CheckpointFolder, manifest: Manifest, rank: int | None = None) -> None:
         name, read, begin = manifest.name, folder.reader(manifest), time.monotonic()
         reported, done, sent, lock = begin, 0, 0, threading.Lock()
         self._sent = {key for key in self._sent if f"/{name}/" in key}
 
         def send_block(index: int, block: int, size: int, digest: str) -> None:
             nonlocal reported, done, sent
-            key = self._block_key(name, index, block)
+            key = self._block_key(name, index, block, rank)
             if key not in self._sent:
                 body = read(index, block)
                 if hashlib.sha256(body).hexdigest() != digest:
@@ -121,7 +159,8 @@ class UploadedCheckpoints:
                 if name != latest:
                     # First the manifest: a checkpoint that is deleted in part must not be visible.
                     self._bucket.delete([self._manifest_key(name)])
-                    self._bucket.delete([entry.key for entry in self._bucket.list(self._blocks(name))])
+                    for start in (self._blocks(name), self._parts(name)):
+                        self._bucket.delete([entry.key for entry in self._bucket.list(start)])
             self._delete_abandoned({*names})
         except Unreachable as failure:
             # Without `jobs_may_delete` the role of jobs has no right to delete.
@@ -130,14 +169,14 @@ class UploadedCheckpoints:
 
     def _delete_abandoned(self, complete: set[str]) -> None:
         limit = datetime.now(UTC) - ABANDONED
-        start = f"{self._run}/blocks/"
         blocks: dict[str, list[str]] = {}
         young: set[str] = set()
-        for entry in self._bucket.list(start):
-            name = entry.key.removeprefix(start).partition("/")[0]
-            blocks.setdefault(name, []).append(entry.key)
-            if entry.modified > limit:
-                young.add(name)
+        for start in (f"{self._run}/parts/", f"{self._run}/blocks/"):
+            for entry in self._bucket.list(start):
+                name = entry.key.removeprefix(start).partition("/")[0]
+                blocks.setdefault(name, []).append(entry.key)
+                if entry.modified > limit:
+                    young.add(name)
         for name, keys in blocks.items():
             if name not in complete and name not in young:
                 self._bucket.delete(keys)
@@ -148,5 +187,18 @@ class UploadedCheckpoints:
     def _blocks(self, name: str) -> str:
         return f"{self._run}/blocks/{name}/"
 
-    def _block_key(self, name: str, index: int, block: int) -> str:
-        return f"{self._blocks(name)}{index:06d}-{block:06d}"
+    def _block_key(self, name: str, index: int, block: int, rank: int | None) -> str:
+        return f"{self._blocks(name)}{'' if rank is None else f'{rank:06d}-'}{index:06d}-{block:06d}"
+
+    def _parts(self, name: str) -> str:
+        return f"{self._run}/parts/{name}/"
+
+    def _part_key(self, name: str, rank: int) -> str:
+        return f"{self._parts(name)}{rank:06d}.json"
+
+
+def _merged(parts: Sequence[Manifest]) -> Manifest:
+    """Return the manifest of a checkpoint from those of its ranks; facts and generation are those of the first one."""
+    folders = sorted({folder for part in parts for folder in part.folders})
+    files = tuple(file for part in parts for file in part.files)
+    return replace(parts[0], files=files, folders=tuple(folders), parts=tuple(len(part.files) for part in parts))

@@ -1,0 +1,190 @@
+"""Checkpoints whose files several processes write, each on the disk of its own node, as PyTorch DCP and Orbax do.
+
+Each rank sends its own files. The first rank writes the manifest and the pointer when every rank has written its part: without
+one of them the checkpoint does not exist. They are restored from the bucket, which has the files of all ranks.
+"""
+
+import fcntl
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from landbridge_checkpoints.bucket import BucketPrefix, Unreachable
+from landbridge_checkpoints.folders import CheckpointFolder
+from landbridge_checkpoints.latest import LatestPointer, Superseded
+from landbridge_checkpoints.manifest import Damaged, Generation, checkpoint_name
+from landbridge_checkpoints.store import URL, Restored
+from landbridge_checkpoints.threads import BackgroundSender
+from landbridge_checkpoints.uploads import UploadedCheckpoints
+
+_PAUSE = 2.0
+
+
+class ShardedCheckpoints:
+    """Checkpoints of one run, for one of its `ranks` processes. Call `open` first, then `restore`, then `writing` at the same steps.
+
+    The other words are those of CheckpointStore; `local` may be one folder for all ranks of a node.
+    """
+
+    def __init__(
+        self,
+        run: str | None = None,
+        *,
+        rank: int,
+        ranks: int,
+        local: Path | str | None = None,
+        url: str | None = None,
+        keep: int = 3,
+        limit_mbit: float | None = None,
+        workers: int = 4,
+        say: Callable[[str], None] = partial(print, flush=True),
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        job = environ.get("SLURM_JOB_ID", "")
+        self.run = run or f"{environ.get('SLURM_CLUSTER_NAME', 'local')}-{job or 'run'}"
+        url = environ.get(URL, "") if url is None else url
+        if not url:
+            raise ValueError(f"checkpoints of several ranks need a bucket: {URL} is not set")
+        if not 0 <= rank < ranks:
+            raise ValueError(f"rank {rank} of {ranks}")
+        self._rank, self._ranks, self._keep, self._say = rank, ranks, keep, say
+        self._process = Generation(0, job, int(environ.get("SLURM_RESTART_COUNT") or 0), uuid.uuid4().hex[:16])
+        scratch = environ.get("SCRATCH")
+        self._root = Path(local or (Path(scratch) / "checkpoints" if scratch else "checkpoints")).absolute()
+        self._prefix, self._workers = BucketPrefix(url, workers, limit_mbit), workers
+        self._own = CheckpointFolder(self._root / f"rank-{rank:06d}", self.run, self._process.writer)
+        self._whole = CheckpointFolder(self._root / "whole", self.run, self._process.writer)
+        self._uploads: UploadedCheckpoints | None = None
+        self._name: str | None = None
+        self._last_step: int | None = None
+        self._saved: str | None = None
+        self._sent: str | None = None
+        self._sender = BackgroundSender(self._send, say, longest_pause=_PAUSE)
+        #: True after a newer start of the run was seen: this process sends nothing more.
+        self.superseded = False
+
+    def open(self, token: str | None = None, wait: float = 300.0) -> str:
+        """Join the start of the run, and return its token: the first rank calls it without one, and sends it to all others.
+
+        The token has the writer and the checkpoint that all ranks restore. Raises Superseded, Unreachable.
+        """
+        if (token is None) != (self._rank == 0):
+            raise ValueError("the first rank opens without a token, the others with that of the first one")
+        if token is not None:
+            words = json.loads(token)
+            self._process, self._name = Generation(**words["generation"]), words["name"]
+        latest = LatestPointer(self._prefix, self.run, self._process, self._say)
+        self._uploads = UploadedCheckpoints(self._prefix, self.run, latest, self._workers, self._say)
+        if token is None:
+            self._name = self._retried(self._claimed, time.monotonic() + wait)
+            self._process = replace(self._process, number=latest.claimed or 1)
+        latest.claimed = self._process.number
+        return json.dumps({"generation": asdict(self._process), "name": self._name})
+
+    def restore(self, wait: float = 300.0) -> Restored | None:
+        """Return the checkpoint of the token with the files of all ranks; None without one. Raises Damaged, Unreachable.
+
+        Of the ranks with one local folder one copies it, and the others wait.
+        """
+        name, uploads = self._name, self._opened()
+        if name is None:
+            return None
+        self._root.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._root / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if name in self._whole.names():
+                manifest = self._whole.manifest(name)
+            else:
+                manifest = self._retried(partial(uploads.manifest, name), time.monotonic() + wait)
+                fetch = partial(self._whole.fetch, manifest, uploads.reader(manifest))
+                self._retried(fetch, time.monotonic() + wait)
+                self._whole.prune(1, {name})
+        finally:
+            os.close(descriptor)
+        self._last_step = manifest.step
+        self._say(f"restored checkpoint {name} (step {manifest.step}) from the bucket")
+        return Restored(self._whole.path(name), manifest.step, manifest.facts, name, "bucket")
+
+    @contextmanager
+    def writing(self, step: int, facts: Mapping[str, Any] | None = None) -> Iterator[Path]:
+        """Give an empty folder for this rank's files of a checkpoint. At the end of the block they are sent.
+
+        Facts are those of the first rank. Raises ValueError for a step that is not greater than the last.
+        """
+        self._opened()
+        if self._last_step is not None and step <= self._last_step:
+            raise ValueError(f"step {step}: the last checkpoint has step {self._last_step}")
+        name = checkpoint_name(step, self._process)
+        try:
+            yield self._own.begin(name)
+            self._own.seal(name, step, self._process, facts or {})
+        except BaseException:
+            self._own.discard(name)
+            raise
+        self._last_step, self._saved = step, name
+        self._sender.put(name)
+        self._own.prune(self._keep, self._sender.unsent())
+
+    def finish(self, timeout: float) -> bool:
+        """Wait for the last upload for at most this time; in the first rank until all ranks have sent theirs. False if it is not."""
+        if self._saved is None or (self._sender.drain(timeout) and self._sent == self._saved):
+            return True
+        self._say(f"checkpoint {self._saved} is not complete in the bucket after {timeout:.0f} s")
+        return False
+
+    def _send(self, name: str) -> None:
+        uploads = self._opened()
+        if self.superseded:
+            return
+        try:
+            uploads.send_part(self._own, name, self._rank)
+            if self._rank == 0:
+                uploads.complete(name, self._ranks)
+                uploads.prune(self._keep)
+        except Superseded as newer:
+            self.superseded = True
+            self._say(f"nothing more is uploaded: {newer}")
+            return
+        except Damaged as damage:
+            self._say(f"not sent: {damage}")
+            return
+        self._sent = name
+
+    def _claimed(self) -> str | None:
+        """Claim the run, and return its newest checkpoint of which no block is absent; None without one."""
+        uploads = self._opened()
+        uploads.latest.claim(starts=True)
+        for name in uploads.names():
+            try:
+                absent = uploads.absent_blocks(uploads.manifest(name))
+            except Damaged as damage:
+                self._say(f"passed over: {damage}")
+                continue
+            if not absent:
+                return name
+            self._say(f"passed over: {name} lacks {absent} blocks")
+        self._say(f"no complete checkpoint of {self.run}: it begins anew")
+        return None
+
+    def _opened(self) -> UploadedCheckpoints:
+        if self._uploads is None:
+            raise ValueError("call open first")
+        return self._uploads
+
+    def _retried(self, call: Callable[[], Any], deadline: float) -> Any:
+        while True:
+            try:
+                return call()
+            except Unreachable as failure:
+                if time.monotonic() >= deadline:
+                    raise
+                self._say(f"S3: {failure}; trying again")
+                time.sleep(_PAUSE)
