@@ -27,7 +27,7 @@ def start(hub: Hub, rank: int, **words: Any) -> "subprocess.Popen[str]":
 
 def stores(hub: Hub, restarts: int, messages: list[str] | None = None) -> list[ShardedCheckpoints]:
     """Return the opened stores of all ranks at a start of the job, in this process; two of them share a node."""
-    said = [] if messages is None else messages
+    lines = [] if messages is None else messages
     ranks = [
         ShardedCheckpoints(
             "run",
@@ -35,7 +35,7 @@ def stores(hub: Hub, restarts: int, messages: list[str] | None = None) -> list[S
             ranks=RANKS,
             local=hub.folder / f"other-{restarts}-{rank // 2}",
             environ=hub.environ(restarts),
-            say=said.append,
+            say=lines.append,
         )
         for rank in range(RANKS)
     ]
