@@ -83,6 +83,7 @@ def test_a_rank_that_is_killed_leaves_no_checkpoint(hub: Hub) -> None:
     assert hub.steps() == [3, 6] and hub.latest()["checkpoint"]["step"] == 6
 
 
+@pytest.mark.long
 def test_an_older_start_sends_nothing_more(hub: Hub) -> None:
     messages: list[str] = []
     old = stores(hub, 0, messages)
@@ -105,6 +106,7 @@ def test_an_older_start_sends_nothing_more(hub: Hub) -> None:
     assert any("lacks 1 blocks" in message for message in messages)
 
 
+@pytest.mark.long
 def test_a_path_that_two_ranks_write_is_refused(hub: Hub) -> None:
     messages: list[str] = []
     ranks = stores(hub, 0, messages)

@@ -19,7 +19,6 @@ from landbridge.staging.exchange import read_results_reports, write_results
 from landbridge.staging.places import DatasetPlace
 from landbridge.staging.results import ResultsReport, ResultsRequest
 from sandbox.demo.cluster import wait_for
-from tests.thorough import LONG
 from tests.unit.live.datasets.conftest import ROOT
 from tests.unit.live.staging.conftest import MoverHost
 
@@ -155,9 +154,10 @@ def test_a_file_that_does_not_match_its_checksum_is_read_again(mover: MoverHost)
 
 
 #: Reads until a kill: two lists of objects, a small file, and the first block of a large one.
-KILLS = (1, 2, 3, 4, 5) if LONG else (4,)
+KILLS = (1, 2, 3, 4, 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("calls", KILLS)
 def test_a_killed_mover_continues_and_nothing_partial_is_visible(mover: MoverHost, calls: int) -> None:
     write(mover, FILES)

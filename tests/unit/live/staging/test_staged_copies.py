@@ -82,6 +82,7 @@ def staged(mover: MoverHost, source: Path) -> None:
     run(mover, ENDED)
 
 
+@pytest.mark.long
 def test_the_command_deletes_copies_and_results_at_the_site(mover: MoverHost, source: Path) -> None:
     staged(mover, source)
     words = ("gc", "--class", "internal", "--older-than", "0", "--mover", str(mover.config_file))
