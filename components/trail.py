@@ -7,6 +7,7 @@ import pulumi_aws as aws
 
 from components.parts.account import Account
 from components.parts.component import Component
+from components.parts.public_access import block_public_access
 from landbridge.plan.args import named
 from landbridge.plan.aws.guardrails import TrailPlan, trail_key_policy, trail_policy
 
@@ -42,15 +43,7 @@ class Trail(Component):
             tags=named(tags, args.bucket_prefix),
             opts=resource_options,
         )
-        access_block = aws.s3.BucketPublicAccessBlock(
-            child,
-            bucket=bucket.id,
-            block_public_acls=True,
-            block_public_policy=True,
-            ignore_public_acls=True,
-            restrict_public_buckets=True,
-            opts=resource_options,
-        )
+        access_block = block_public_access(child, bucket, resource_options)
         versioning = aws.s3.BucketVersioning(
             child, bucket=bucket.id, versioning_configuration={"status": "Enabled"}, opts=resource_options
         )

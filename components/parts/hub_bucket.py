@@ -6,6 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.parts.account import Account
+from components.parts.public_access import block_public_access
 from landbridge.plan.args import named
 from landbridge.plan.aws.storage.data_hub import BucketPlan, DataHubArgs, LockPlan, bucket_policy, key_policy
 
@@ -83,16 +84,7 @@ class HubBucket:
     def _deny_access(self) -> None:
         """Deny public access, ACLs, requests without TLS and other keys."""
         child, bucket = self._child, self.bucket
-        access_block = aws.s3.BucketPublicAccessBlock(
-            child,
-            bucket=bucket.id,
-            block_public_acls=True,
-            block_public_policy=True,
-            ignore_public_acls=True,
-            restrict_public_buckets=True,
-            opts=self._child_options,
-            **self._region_argument,
-        )
+        access_block = block_public_access(child, bucket, self._child_options, **self._region_argument)
         rule = {"object_ownership": "BucketOwnerEnforced"}
         aws.s3.BucketOwnershipControls(
             child, bucket=bucket.id, rule=rule, opts=self._child_options, **self._region_argument

@@ -4,6 +4,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.parts.account import Account
+from components.parts.public_access import block_public_access
 from landbridge.node_image import Bundle
 from landbridge.paths import cache_dir
 from landbridge.plan.args import named
@@ -30,15 +31,7 @@ class ImageArchive:
             tags=named(args.tags, args.bucket_prefix),
             opts=resource_options,
         )
-        access_block = aws.s3.BucketPublicAccessBlock(
-            child,
-            bucket=bucket.id,
-            block_public_acls=True,
-            block_public_policy=True,
-            ignore_public_acls=True,
-            restrict_public_buckets=True,
-            opts=resource_options,
-        )
+        access_block = block_public_access(child, bucket, resource_options)
         rule = {"object_ownership": "BucketOwnerEnforced"}
         aws.s3.BucketOwnershipControls(child, bucket=bucket.id, rule=rule, opts=resource_options)
         aws.s3.BucketPolicy(

@@ -10,6 +10,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -80,6 +81,16 @@ def build(program: GoProgram) -> Path:
         if not path.is_file():
             _build(go, program, path)
     return path
+
+
+def print_path(program: GoProgram) -> int:
+    """Build the program unless it is in the cache, and print its path; return 1 if it cannot be built."""
+    try:
+        print(build(program))
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
 
 
 def _build(go: Path, program: GoProgram, path: Path) -> None:

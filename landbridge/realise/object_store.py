@@ -8,7 +8,7 @@ from pathlib import Path
 
 from landbridge.catalog.object_store import object_store_facts
 from landbridge.realise import go_program
-from landbridge.realise.go_program import BuildError, GoProgram
+from landbridge.realise.go_program import GoProgram, print_path
 
 
 def program() -> GoProgram:
@@ -33,15 +33,5 @@ def build() -> Path:
     return go_program.build(program())
 
 
-def main() -> int:
-    """Print the server's path."""
-    try:
-        print(build())
-    except BuildError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_path(program()))

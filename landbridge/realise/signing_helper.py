@@ -9,7 +9,7 @@ from pathlib import Path
 
 from landbridge.catalog.aws.signing_helper import signing_helper
 from landbridge.realise import go_program
-from landbridge.realise.go_program import BuildError, GoProgram
+from landbridge.realise.go_program import GoProgram, print_path
 
 
 def program() -> GoProgram:
@@ -35,15 +35,5 @@ def build() -> Path:
     return go_program.build(program())
 
 
-def main() -> int:
-    """Print the helper's path."""
-    try:
-        print(build())
-    except BuildError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_path(program()))
