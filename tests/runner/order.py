@@ -34,9 +34,9 @@ SECONDS = {
     "roles/jobs/test_containers.py": 165,
     "roles/jobs/test_jobs.py": 154,
     "roles/slurm/test_bursting_limits.py": 106,
-    "roles/hosts/test_hardening.py": 98,
+    "roles/base/test_hardening.py": 98,
     "roles/slurm/test_slurm_changes.py": 86,
-    "roles/hosts/test_users.py": 69,
+    "roles/base/test_users.py": 69,
     "roles/hosts/test_site_dns.py": 53,
     "roles/slurm/test_burst.py": 45,
 }

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox.pulumi_provider.graph import Graph
+from tests.graph.components.pools.test_network_and_pools import ENDPOINT, PUBLIC, pool, wrong
 from tests.graph.components.test_identity import statements
-from tests.graph.components.test_network_and_pools import ENDPOINT, PUBLIC, pool, wrong
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import ACCOUNT, graph_of
 

@@ -17,7 +17,7 @@ from sandbox.pulumi_provider.aws.storage.s3 import (
 )
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
-from tests.graph.components.test_network_and_pools import wrong
+from tests.graph.components.pools.test_network_and_pools import wrong
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.environments.test_program import PROTECTED, graph_of
 from tests.graph.support.file_system_settings import HUB

@@ -11,9 +11,9 @@ from landbridge.plan.outputs import StackOutputs
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
+from tests.graph.components.pools.test_network_and_pools import wrong
 from tests.graph.components.test_cloud_mounts import pool_settings
 from tests.graph.components.test_existing_network import existing_vpc
-from tests.graph.components.test_network_and_pools import wrong
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.environments.test_program import graph_of
 from tests.graph.support.file_system_settings import stored

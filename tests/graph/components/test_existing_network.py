@@ -11,7 +11,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.aws import EmulatedAws, ProviderError
 from sandbox.pulumi_provider.aws.operations.logs import LogGroupResource
 from sandbox.pulumi_provider.recorder import apply
-from tests.graph.components.test_network_and_pools import PUBLIC, wrong
+from tests.graph.components.pools.test_network_and_pools import PUBLIC, wrong
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.environments.test_program import PROTECTED, graph_of
 from tests.graph.support.inventory import client, left

@@ -12,7 +12,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.graph import Graph, GraphNode, record
 from sandbox.pulumi_provider.recorder import apply, program_of
 from sandbox.pulumi_provider.serialization import unknown_inside
-from tests.graph.components.test_network_and_pools import wrong
+from tests.graph.components.pools.test_network_and_pools import wrong
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.environments.test_program import PROTECTED, Answering, graph_of
 from tests.graph.support.cloud_only_environment import write

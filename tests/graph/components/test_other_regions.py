@@ -7,7 +7,7 @@ import pytest
 
 from landbridge.plan.outputs import StackOutputs
 from sandbox.pulumi_provider.graph import Graph, GraphNode
-from tests.graph.components.test_network_and_pools import internet_gateways_before, wrong
+from tests.graph.components.pools.test_network_and_pools import internet_gateways_before, wrong
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import graph_of
 from tests.graph.iam.whole_launch import Cluster, cluster_of

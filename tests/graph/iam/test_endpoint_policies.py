@@ -11,7 +11,7 @@ from landbridge.ops.iam import Document, Policies, Request, evaluate
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import apply
-from tests.graph.components.test_network_and_pools import ENDPOINT, PUBLIC
+from tests.graph.components.pools.test_network_and_pools import ENDPOINT, PUBLIC
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.environments.test_program import ACCOUNT, graph_of
 from tests.graph.support.inventory import client, left

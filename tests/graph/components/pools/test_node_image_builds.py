@@ -13,7 +13,7 @@ from landbridge.live.sweep import find_leftovers, remove
 from landbridge.plan.outputs import StackOutputs
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.recorder import apply
-from tests.graph.components.node_images import (
+from tests.graph.components.pools.node_images import (
     PARENT,
     PIPELINE,
     built,

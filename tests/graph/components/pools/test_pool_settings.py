@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.pulumi_provider.checks.property_combinations import combination_problems
 from sandbox.pulumi_provider.graph import Graph
-from tests.graph.components.test_network_and_pools import pool, wrong
+from tests.graph.components.pools.test_network_and_pools import pool, wrong
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import graph_of, template
 

@@ -16,7 +16,7 @@ from landbridge.plan.aws.pool import region_pool_args
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.recorder import program_of, record_stacks
-from tests.graph.components.node_images import (
+from tests.graph.components.pools.node_images import (
     COMPONENT,
     DISTRIBUTION,
     DLAMI,

@@ -10,8 +10,8 @@ from landbridge.ops.iam import Document, Policies, Request, evaluate
 from landbridge.plan.outputs import StackOutputs
 from sandbox.pulumi_provider.graph import Graph
 from sandbox.pulumi_provider.recorder import joined, record_stacks
-from tests.graph.components.test_network_and_pools import pool, wrong
-from tests.graph.components.test_pool_settings import differing
+from tests.graph.components.pools.test_network_and_pools import pool, wrong
+from tests.graph.components.pools.test_pool_settings import differing
 from tests.graph.conftest import SANDBOX
 from tests.graph.support import cloud_only_environment
 from tests.graph.support.policy_documents import ACCOUNT, Arns
