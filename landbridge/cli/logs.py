@@ -1,5 +1,7 @@
 """Command `landbridge logs`: search the logs of hosts by node, job and time."""
 
+import re
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +11,9 @@ from landbridge.cli.common import File, Format, Stack, exit_code, load, print_fi
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment
+    from landbridge.ops.logs.query import LogQuery
+    from landbridge.ops.logs.search import LogResult
+    from landbridge.ops.logs.window import LogWindow
     from landbridge.ops.netcheck.collect import LinkHost
 
 Nodes = Annotated[
@@ -20,7 +25,18 @@ Nodes = Annotated[
     ),
 ]
 Job = Annotated[int | None, typer.Option("--job", min=1, help="Only entries with this job's number.")]
-Since = Annotated[str, typer.Option("--since", help="Start, before now: 90min, 6h, 3d.", metavar="TIME")]
+Since = Annotated[
+    str,
+    typer.Option(
+        "--since", help="Start, before now: 90min, 6h, 3d. Default: 1h, or the job's submission.", metavar="TIME"
+    ),
+]
+Until = Annotated[str, typer.Option("--until", help="End, before now: 90min, 6h, 3d. Default: now.", metavar="TIME")]
+Grep = Annotated[str, typer.Option("--grep", metavar="PATTERN", help="Only entries with this regular expression.")]
+Aws = Annotated[
+    bool, typer.Option("--aws", help="Print the commands that query AWS's flow logs, tunnel logs and API calls.")
+]
+OnHosts = Annotated[bool, typer.Option("--on-hosts", help="Search the hosts themselves, and not the log store.")]
 Unit = Annotated[str | None, typer.Option("--unit", help="Only entries of this unit of systemd, such as slurmd.")]
 Errors = Annotated[bool, typer.Option("--errors", help="Only entries of priority err and above.")]
 Lines = Annotated[int, typer.Option("--lines", min=1, max=100_000, help="Number of latest entries to show.")]
@@ -38,36 +54,52 @@ def logs(
     file: File = None,
     nodes: Nodes = None,
     job: Job = None,
-    since: Since = "1h",
+    since: Since = "",
+    until: Until = "",
+    grep: Grep = "",
     unit: Unit = None,
     errors: Errors = False,
     lines: Lines = 1000,
     limit: Limit = 30,
+    on_hosts: OnHosts = False,
+    aws: Aws = False,
     form: Form = Format.TEXT,
 ) -> None:
     """Search the logs of hosts by node, job and time.
 
-    All hosts are searched at the same time, over ssh, and the entries are printed in the order of their time. Without --node:
-    the service hosts, and with --job also the site's nodes on which the job ran. The journal and Slurm's log files are searched, and
-    stay on their hosts.
+    With a log store (onprem.services.logs) the entries of the site's hosts are searched there. Otherwise all hosts are searched at the
+    same time, over ssh: the journal and Slurm's log files. Entries are printed in the order of their time. Without --node: the service
+    hosts, and with --job also the site's nodes on which the job ran.
     Exit status: 0 entries were found, 1 none, 2 a host could not be searched.
 
     Example: landbridge logs -s acme --job 4711 --since 6h
     """
     from landbridge.ops.logs.query import LogQuery
-    from landbridge.ops.logs.search import search
-    from landbridge.ops.logs.window import log_window
+    from landbridge.ops.logs.search import LogResult, search
+    from landbridge.plan.network.log_store import log_store_host
 
-    window = log_window(since)
-    if window is None:
-        raise typer.BadParameter(f"{since} is not a time such as 90min, 6h or 3d", param_hint="--since")
+    window, end = _window(since or "1h", "--since"), _window(until, "--until") if until else None
+    _check_pattern(grep)
     loaded = load(stack, file)
     if loaded.environment is None:
         print_findings(loaded.findings)
         raise typer.Exit(exit_code(loaded.findings))
-    unread: dict[str, str] = {}
-    hosts = _hosts(loaded.environment, nodes or [], job, limit, unread)
-    result = search(LogQuery(window, job, unit, errors, lines), hosts, limit)
+    environment, unread = loaded.environment, dict[str, str]()
+    if aws:
+        _print_aws(environment, window, end, grep, lines, form)
+        return
+    hosts, span = _hosts(environment, nodes or [], job, limit, unread)
+    query = LogQuery(window, job, unit, errors, lines, end, None if since or until else span, grep)
+    store = None if on_hosts else log_store_host(environment)
+    direct = hosts
+    result = LogResult((), {})
+    if store is not None:
+        direct = tuple(host for host in hosts if host.side == "aws")
+        result = _in_store(environment, query, store, [host.name for host in hosts], limit)
+    if direct:
+        live = search(query, direct, limit)
+        ordered = sorted((*result.entries, *live.entries), key=lambda entry: entry.at)[-lines:]
+        result = LogResult(tuple(ordered), result.unread | live.unread)
     unread |= result.unread
     if form is Format.JSON:
         entries = [{"time": entry.time, **asdict(entry)} for entry in result.entries]
@@ -80,26 +112,77 @@ def logs(
     raise typer.Exit(2 if unread else 0 if result.entries else 1)
 
 
+def _window(text: str, option: str) -> "LogWindow":
+    """Return the window of a text. Raises a usage error for another one."""
+    from landbridge.ops.logs.window import log_window
+
+    window = log_window(text)
+    if window is None:
+        raise typer.BadParameter(f"{text} is not a time such as 90min, 6h or 3d", param_hint=option)
+    return window
+
+
+def _check_pattern(pattern: str) -> None:
+    """Raise a usage error for a text that is no regular expression."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise typer.BadParameter(f"{pattern} is not a regular expression: {error}", param_hint="--grep") from None
+
+
+def _in_store(environment: "Environment", query: "LogQuery", store: str, names: list[str], limit: float) -> "LogResult":
+    """Return the entries of hosts in the log store."""
+    from landbridge.ops.hosts import named_hosts
+    from landbridge.ops.logs.search import LogResult, search_store
+    from landbridge.plan.network.hosts import hosts
+
+    known = {host.name for host in hosts(environment)}
+    if not known & set(names):
+        return LogResult((), {})
+    (host,) = named_hosts(environment, [store])
+    return search_store(query, environment, host, names, limit)
+
+
+def _print_aws(
+    environment: "Environment", window: "LogWindow", end: "LogWindow | None", grep: str, lines: int, form: Format
+) -> None:
+    """Print the commands that query the logs of AWS."""
+    from landbridge.ops.logs.aws_queries import aws_log_queries
+
+    now = int(time.time())
+    queries = aws_log_queries(
+        environment, now - window.seconds, now - (end.seconds if end is not None else 0), grep, lines
+    )
+    if form is Format.JSON:
+        print_json({"queries": [asdict(query) for query in queries]})
+        return
+    for query in queries:
+        typer.echo(f"# {query.log} in {query.region}{f', log group {query.group}' if query.group else ''}")
+        typer.echo(query.command)
+
+
 def _hosts(
     environment: "Environment", nodes: list[str], job: int | None, limit: float, unread: dict[str, str]
-) -> "tuple[LinkHost, ...]":
-    """Return the hosts to search. Raises a usage error for an unknown host."""
+) -> "tuple[tuple[LinkHost, ...], tuple[int, int] | None]":
+    """Return the hosts to search, and the times of the job. Raises a usage error for an unknown host."""
     from landbridge.ops.hosts import named_hosts
-    from landbridge.ops.logs.search import hosts_of_job
+    from landbridge.ops.logs.search import run_of_job
     from landbridge.ops.netcheck.gateway_facts import MissingFactError
     from landbridge.plan.network.hosts import configured_hosts, service_hosts
 
     served = service_hosts(environment)
     try:
         if nodes:
-            return named_hosts(environment, nodes)
+            return named_hosts(environment, nodes), None
         names = [host.name for host in configured_hosts(environment) if host.name in served.names]
         controllers = named_hosts(environment, served.controllers[:1])
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--node") from None
+    span = None
     if job is not None:
         try:
-            names += hosts_of_job(environment, job, controllers[0], limit)
+            run = run_of_job(environment, job, controllers[0], limit)
+            names, span = [*names, *run.hosts], run.span
         except MissingFactError as error:
             unread["nodes of the job"] = str(error)
-    return named_hosts(environment, names)
+    return named_hosts(environment, names), span

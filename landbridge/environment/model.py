@@ -160,7 +160,8 @@ class Environment(Model):
     mlops: MLOps = MLOps()
     serving: Serving | None = Field(default=None, description="models that are served at the site; none: no model is")
     observability: Observability = Field(
-        default=Observability(), description="metrics and alerts of the site; used with onprem.services.monitoring"
+        default=Observability(),
+        description="metrics, alerts and logs of the site; used with onprem.services.monitoring and onprem.services.logs",
     )
     maintenance: tuple[Window, ...] = Field(
         default=(), description="planned outages; none may overlap a Capacity Block"

@@ -1,5 +1,9 @@
-"""Environment key `observability`: how long metrics are kept, and receivers of alerts. `onprem.services.monitoring` has the host."""
+"""Environment key `observability`: how long metrics and logs are kept, and receivers of alerts.
 
+`onprem.services.monitoring` and `onprem.services.logs` have the hosts.
+"""
+
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -56,8 +60,26 @@ class RemoteWrite(Model):
         return self.url.split(".")[1]
 
 
+class LogLimits(Model):
+    """Time for which logs are kept, and most disk space that they use. The first limit that is reached applies."""
+
+    days: int = Field(default=90, ge=1, le=3650, description="time after which logs are deleted")
+    gib: int = Field(default=20, ge=1, le=100_000, description="most disk space; the oldest logs are deleted first")
+
+
+class LogStore(LogLimits):
+    """Log store of the site, if `onprem.services.logs` names a host. `days` and `gib`: logs of hosts with several data classes."""
+
+    port: Port = Field(
+        default=19532, description="port of the log store, for clients with a certificate of the site's CA"
+    )
+    classes: Mapping[Word, LogLimits] = Field(
+        default={}, description="logs of hosts that have one data class only, by that class; none: `days` and `gib`"
+    )
+
+
 class Observability(Model):
-    """Metrics and alerts of the site, if `onprem.services.monitoring` names a host."""
+    """Metrics, alerts and logs of the site, if `onprem.services` names their hosts."""
 
     retention_days: int = Field(default=30, ge=1, le=3650, description="time for which metrics are kept")
     retention_gib: int = Field(default=50, ge=1, le=100_000, description="most disk space that metrics use")
@@ -71,3 +93,4 @@ class Observability(Model):
     remote_write: RemoteWrite | None = Field(
         default=None, description="copy of the metrics in Amazon Managed Prometheus; none: metrics stay on the site"
     )
+    logs: LogStore = Field(default=LogStore(), description="logs of the site's hosts, which never leave the site")

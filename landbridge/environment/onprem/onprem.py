@@ -103,11 +103,14 @@ class SiteServices(Model):
     monitoring: HostName | None = Field(
         default=None, description="Prometheus and Alertmanager; none: no metrics are collected"
     )
+    logs: HostName | None = Field(
+        default=None, description="log store of the site's hosts; none: each host keeps its own log only"
+    )
 
     def hosts(self) -> tuple[str, ...]:
         """Return the service hosts without duplicates, in the order of the fields."""
         named = [*self.controller, self.database, *self.login, self.storage, *self.gateways, self.mlops]
-        optional = [host for host in (self.object_store, self.monitoring) if host is not None]
+        optional = [host for host in (self.object_store, self.monitoring, self.logs) if host is not None]
         return tuple(dict.fromkeys([*named, *optional]))
 
     @property

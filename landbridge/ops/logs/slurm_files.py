@@ -35,11 +35,14 @@ def lines_since(path: str, start: float) -> Iterator[tuple[float, str, str]]:
 
 def search(query: dict[str, Any], folder: str, now: float) -> Iterator[str]:
     """Yield the output: the latest `most` lines of each daemon."""
+    start, end = query["span"] or (now - query["seconds"], now - query["until"])
     pattern = re.compile(query["pattern"], re.IGNORECASE) if query["pattern"] else None
     for daemon in query["daemons"]:
         entries: deque[str] = deque(maxlen=query["most"])
         for name in (f"{daemon}.log.1", f"{daemon}.log"):
-            for at, message, line in lines_since(os.path.join(folder, name), now - query["seconds"]):
+            for at, message, line in lines_since(os.path.join(folder, name), start):
+                if at > end + 1:
+                    break
                 is_error = re.match(r"(?:\S+ )?(?:error|fatal):", message)
                 if (pattern and not pattern.search(message)) or (query["errors"] and not is_error):
                     continue

@@ -14,6 +14,7 @@ from landbridge.ops.residency.submit_form import SubmitForm, submit_form
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules
 from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.log_store import log_store_host
 from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
 from landbridge.plan.network.object_store import replicated_classes, store_buckets
 from landbridge.plan.other_regions import other_regions
@@ -87,6 +88,17 @@ class LogSink:
 
 
 @dataclass(frozen=True, slots=True)
+class LogStoreForm:
+    """Log store: its host, location and port. `writers` are keys of the places whose logs hosts ship to it."""
+
+    host: str
+    location: str
+    port: int
+    writers: tuple[str, ...]
+    path: DataPath
+
+
+@dataclass(frozen=True, slots=True)
 class CompiledForms:
     """Compiled forms that the proof reads. `tracking`: MLflow's URI by account. `moved`: the classes that the data mover
     copies; `replicated`: those that the object store copies. `networks`: CIDR blocks of nodes in AWS by region. `exports`: networks to which homes are exported; None: the
@@ -110,6 +122,7 @@ class CompiledForms:
     egress: Mapping[str, tuple[SecurityGroupRule, ...]]
     copies: tuple[DataCopy, ...]
     logs: tuple[LogSink, ...]
+    log_stores: tuple[LogStoreForm, ...]
     stores: tuple[StoreForm, ...]
     replicated: frozenset[str]
 
@@ -151,6 +164,7 @@ def compiled_forms(environment: Environment) -> CompiledForms:
         {region: pool_security_group_rules(settings) for region, settings in regions.items()},
         _copies(environment, buckets),
         _logs(environment),
+        _log_stores(environment),
         _stores(environment),
         frozenset(replicated_classes(environment)),
     )
@@ -210,6 +224,19 @@ def _logs(environment: Environment) -> tuple[LogSink, ...]:
     path: DataPath = ("mlops", "sagemaker")
     sources = tuple(f"sagemaker-{name}" for name in job_classes(environment))
     return (LogSink("/aws/sagemaker/TrainingJobs", environment.region, sources, path),)
+
+
+def _log_stores(environment: Environment) -> tuple[LogStoreForm, ...]:
+    """Return the log store of the site. The site's hosts ship to it, and no node in AWS: it has no certificate of the site's CA."""
+    host = log_store_host(environment)
+    if host is None:
+        return ()
+    writers = (
+        *(f"jobs:{account}@{ONPREM}" for account in environment.scheduler.accounts),
+        *(f"server:{server.name}" for server in mlflow_servers(environment)),
+    )
+    port = environment.observability.logs.port
+    return (LogStoreForm(host, ONPREM, port, writers, ("onprem", "services", "logs")),)
 
 
 def _stores(environment: Environment) -> tuple[StoreForm, ...]:

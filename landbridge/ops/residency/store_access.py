@@ -1,4 +1,4 @@
-"""Crossings of the site's object store: jobs of each data class, and nodes in AWS."""
+"""Crossings of the site's object store and log store: jobs of each data class, and nodes in AWS."""
 
 from landbridge.findings import DataPath
 from landbridge.ops.residency.compiled import CompiledForms, StoreForm
@@ -32,6 +32,22 @@ def add_stores(graph: DataGraph, forms: CompiledForms) -> None:
             )
             graph.cross(key, f"nodes:{region}", [barrier for barrier in barriers if barrier is not None])
     _replication(graph, forms)
+
+
+def add_log_stores(graph: DataGraph, forms: CompiledForms) -> None:
+    """Add the log stores, the hosts that ship to them, and the network between them and AWS."""
+    for form in forms.log_stores:
+        title = f"log store on {form.host}"
+        key = graph.add(DataPlace(f"log-store:{form.host}", title, form.location))
+        for writer in form.writers:
+            graph.flow(writer, key, "its host ships the log to it", form.path)
+        for region in forms.networks if form.location == ONPREM else ():
+            barriers = (
+                firewall_barrier(forms, "log_store", form.host, form.port, region, form.path),
+                egress_barrier(forms, form.host, form.port, region, form.path),
+                Barrier("receiver", False, "it receives entries, and gives none to a client", form.path),
+            )
+            graph.cross(key, f"nodes:{region}", [barrier for barrier in barriers if barrier is not None])
 
 
 def _replication(graph: DataGraph, forms: CompiledForms) -> None:

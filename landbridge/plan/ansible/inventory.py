@@ -33,6 +33,7 @@ from landbridge.plan.ansible.tuning import node_tuning, pcie_tuning, service_tun
 from landbridge.plan.aws.access.identity import identity_args
 from landbridge.plan.fips import fips_endpoints, fips_variables
 from landbridge.plan.network.hosts import GROUPS, InventoryHost, configured_hosts, hosts, service_hosts, top_group
+from landbridge.plan.observability.logs import log_shipper_variables, log_store_variables
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.serving.gateway import model_gateway_variables
 from landbridge.plan.serving.model_servers import model_server_variables
@@ -112,6 +113,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "object_store": object_store_variables(environment, outputs, aws_endpoint(environment) or ""),
         "burst": burst_variables(environment, outputs),
         "monitoring": monitoring_variables(environment),
+        "log_store": log_store_variables(environment),
         "model_gateway": model_gateway_variables(environment),
         "pipelines": pipelines_variables(environment),
     }
@@ -156,6 +158,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
     variables |= data_mover_variables(environment, host.name, outputs)
     variables |= model_server_variables(environment, host.name)
     variables |= certificate_variables(environment, host.name) | exporter_variables(environment, host)
+    variables |= log_shipper_variables(environment)
     return variables | site_dns_host(environment, host) | existing_host_variables(environment, host)
 
 

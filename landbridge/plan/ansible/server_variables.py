@@ -7,6 +7,7 @@ from landbridge.environment import Environment, NfsHome
 from landbridge.plan.ansible.burst import aws_endpoint, burst_config
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.log_store import log_store_host
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.data_exchange import data_staging, exchange_export, exchange_folder, exchange_mounts
 from landbridge.plan.site.home_directories import home_exports
@@ -53,6 +54,8 @@ def database_variables(environment: Environment, outputs: StackOutputs | None) -
     exists.
     """
     variables: Variables = {"slurm_database_host": service_hosts(environment).database}
+    if log_store_host(environment) is not None:
+        variables["slurm_database_settings"] = {"DebugLevelSyslog": "info"}
     if outputs is not None and outputs.services is not None:
         database = outputs.services.database
         variables |= {

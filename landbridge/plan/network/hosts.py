@@ -14,6 +14,7 @@ from landbridge.environment.onprem.onprem import PackageSources
 from landbridge.findings import DataPath
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
+from landbridge.plan.network.log_store import log_store_host
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.network.pipelines import pipelines_of
@@ -35,6 +36,7 @@ GROUPS = (
     "mlflow",
     "object_store",
     "monitoring",
+    "log_store",
     "model_server",
     "model_gateway",
     "pipelines",
@@ -202,6 +204,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "mlflow": name == served.mlops,
         "object_store": name == served.object_store,
         "monitoring": name == monitoring_host(environment),
+        "log_store": name == log_store_host(environment),
         "model_server": name in model_server_hosts(environment),
         "model_gateway": name == model_gateway_host(environment),
         "pipelines": runs_pipelines,

@@ -37,6 +37,7 @@ _THROUGH_NODE = (
     "model_drift",
     "model_canary",
     "pipelines",
+    "logs",
 )
 #: Servers whose metrics have no account: their firewall and they themselves answer Prometheus' host only.
 _WITHOUT_ACCOUNT = ("model_server", "model_gateway")

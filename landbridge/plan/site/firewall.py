@@ -21,7 +21,7 @@ from landbridge.plan.network.pipelines import pipelines_of
 from landbridge.plan.network.service_flows import NFS_PORT, service_flows
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
 from landbridge.plan.site.gateway import linked_gateways
-from landbridge.plan.site.monitoring_flows import monitoring_flows
+from landbridge.plan.site.monitoring_flows import log_flows, monitoring_flows
 from landbridge.plan.site.serving_flows import serving_flows, without_serving
 from landbridge.plan.site.site_shares import site_lustre
 from landbridge.plan.slurm_ports import SLURMDBD_PORT, slurm_ports
@@ -197,7 +197,7 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
         yield "object_store", _tcp((str(served.cidr),), store_port(environment), "jobs reach the object store")
     yield from _lustre(environment, served)
     yield from _names(environment, served)
-    for group, sources, port, why in monitoring_flows(environment):
+    for group, sources, port, why in (*monitoring_flows(environment), *log_flows(environment)):
         yield group, _tcp(sources, port, why)
     for flow in serving_flows(environment):
         yield flow.group, FirewallRule(_without_overlaps(flow.sources), "tcp", flow.ports, flow.why)

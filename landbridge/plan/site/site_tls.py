@@ -5,6 +5,7 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts
+from landbridge.plan.network.log_store import log_store_host
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.serving import serving_hosts
 
@@ -38,6 +39,8 @@ def server_names(environment: Environment) -> dict[str, tuple[str, ...]]:
         if host not in served.addresses:
             continue
         names[host] = [*names.get(host, []), *host_names(environment, host)]
+    for host, of_logs in _log_names(environment).items():
+        names.setdefault(host, []).extend(of_logs)
     for host, exporters in _exporter_names(environment).items():
         names.setdefault(host, []).extend(exporters)
     return {host: tuple(dict.fromkeys(of_host)) for host, of_host in names.items()}
@@ -76,6 +79,14 @@ def _exporter_names(environment: Environment) -> dict[str, list[str]]:
     if monitoring in names:
         names[monitoring] += ["localhost", "127.0.0.1"]
     return names
+
+
+def _log_names(environment: Environment) -> dict[str, list[str]]:
+    """Return the names of the log store, and of each host that ships its log: the certificate identifies it to the store."""
+    if log_store_host(environment) is None:
+        return {}
+    domain = service_hosts(environment).domain
+    return {host.name: [host.name, f"{host.name}.{domain}", host.address] for host in hosts(environment)}
 
 
 def _without_port(name: str) -> str:

@@ -8,6 +8,7 @@ from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 from landbridge.plan.instances.capacity import kept_nodes
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.log_store import syslog_settings
 from landbridge.plan.network.monitoring import has_slurm_metrics
 from landbridge.plan.site.health import health_settings
 from landbridge.plan.slurm.controller_pair import pair_settings, state_folder
@@ -61,6 +62,7 @@ def _files(environment: Environment) -> dict[str, Scalar]:
         "SlurmdPidFile": "/run/slurmd.pid",
         "SlurmctldLogFile": "/var/log/slurm/slurmctld.log",
         "SlurmdLogFile": "/var/log/slurm/slurmd.log",
+        **syslog_settings(environment),
     }
 
 

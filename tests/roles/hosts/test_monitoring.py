@@ -1,4 +1,4 @@
-"""Prometheus, Alertmanager and exporters of a host with databases: TLS with accounts, planned targets that are up, and an alert for a fault."""
+"""Prometheus, Alertmanager, exporters and log store of a host with databases: TLS, planned targets that are up, an alert for a fault, and shipped logs."""
 
 import json
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.ansible.monitoring import exporter_variables, monitoring_variables, planned_targets
 from landbridge.plan.network.hosts import hosts
+from landbridge.plan.observability.logs import log_files, log_shipper_variables, log_store_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -32,6 +33,7 @@ HOST, ADDRESS = "mon01", "10.58.0.17"
 SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
 PASSWORDS = {"prometheus": "lab-password-of-scrapes-0123456789", "operator": "lab-password-of-operators-0123456"}
 ROLES = ["site_tls", "node_exporter", "database_exporter", "prometheus"]
+LOG_ROLES = ["log_store", "log_shipper"]
 #: The lab machine's clock and disk are those of the machine that runs the lab.
 USUAL = {"ClockNotSynchronised", "DiskFilling", "DiskFull", "GatewayMetricsAbsent"}
 #: Metrics that appear with the first event of their kind, or with a part that this host does not have.
@@ -58,8 +60,9 @@ while True:
 """
 
 
-def site_environment() -> Environment:
+def site_environment(*, logs: bool = False) -> Environment:
     services = dict.fromkeys(("database", "storage", "gateway", "mlops", "monitoring"), HOST)
+    services |= {"logs": HOST} if logs else {}
     content = {
         "owner": "a@example.org",
         "onprem": {
@@ -88,14 +91,18 @@ class Monitored:
         assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 
-    def converge(self, *words: str) -> Played:
+    def converge(self, *words: str, logs: bool = False) -> Played:
         """Run the roles with the plan's variables, but with scrapes each second and alerts without a waiting time."""
-        chosen = site_environment()
+        chosen = site_environment(logs=logs)
         store = LocalFolder(self.folder / "secrets")
         store.generate(AUTHORITY, site_secrets().generated[AUTHORITY])
         (host,) = hosts(chosen)
         variables = (
-            monitoring_variables(chosen) | exporter_variables(chosen, host) | certificate_variables(chosen, HOST)
+            log_store_variables(chosen)
+            | log_shipper_variables(chosen)
+            | monitoring_variables(chosen)
+            | exporter_variables(chosen, host)
+            | certificate_variables(chosen, HOST)
         )
         variables["prometheus_settings"]["global"] |= dict.fromkeys(
             ("scrape_interval", "scrape_timeout", "evaluation_interval"), "1s"
@@ -117,7 +124,7 @@ class Monitored:
             "site_tls_authority": "\n".join(certificates_in(store.read()[AUTHORITY])),
             "site_tls_store": describe_store(store),
         }
-        book = [{"hosts": HOST, "gather_facts": False, "roles": ROLES}]
+        book = [{"hosts": HOST, "gather_facts": False, "roles": LOG_ROLES if logs else ROLES}]
         return play(self.lab, self.folder, book, {"all": {"hosts": {HOST: variables}}}, *words, timeout=600)
 
     def wait(self, url: str, wanted: Any = None, ignored: Any = ()) -> Any:
@@ -217,3 +224,47 @@ def test_a_database_that_stops_raises_its_alert_and_the_exporters_have_no_passwo
 
 def test_a_second_run_changes_nothing(host: Monitored) -> None:
     assert host.converge().good().changed == {HOST: 0}
+
+
+def received(host: Monitored, words: str) -> str:
+    """Return the entries of the host at the log store with these words; the wait ends when there is one."""
+    (shipping,) = hosts(site_environment(logs=True))
+    search = (
+        f"journalctl --quiet --output=cat --file='/var/log/landbridge-logs/{log_files(shipping)}' --grep={quote(words)}"
+    )
+    return host.run(f"timeout 120 sh -c {quote(f'until {search}; do sleep 0.2; done')}")
+
+
+@pytest.mark.long
+def test_entries_reach_the_log_store_after_an_outage_of_it(host: Monitored) -> None:
+    host.converge(logs=True).good()
+    assert host.converge("--check", logs=True).good().changed == {HOST: 0}
+    assert host.converge(logs=True).good().changed == {HOST: 0}
+    host.run("logger --tag slurmd 'launch task StepId=7.0'")
+    assert received(host, "StepId=7.0") == "launch task StepId=7.0"
+    host.run("systemctl stop landbridge-log-receiver; logger --tag slurmd 'done with StepId=8.0'")
+    host.run("systemctl start landbridge-log-receiver")
+    assert "done with StepId=8.0" in received(host, "StepId=8.0")
+    # Without a certificate there is no connection, and the receiver itself is on the loopback.
+    refused = host.run(
+        f"curl --silent --show-error --cacert {AUTHORITY_FILE} --request POST https://{ADDRESS}:19532/upload 2>&1 || true"
+    )
+    assert "certificate required" in refused or "handshake failure" in refused, refused
+    listening = host.run("ss --listening --tcp --numeric --no-header | awk '{ print $4 }'").split()
+    assert {address for address in listening if ":1953" in address} == {f"{ADDRESS}:19532", "127.0.0.1:19531"}
+    host.run("systemctl start landbridge-log-retention")
+    metrics = host.run("cat /var/lib/prometheus/node-exporter/landbridge-logs.prom")
+    assert all(name in metrics for name in metrics_contract().exporters["logs"].metrics)
+    # The files are closed once a day, and the receiver runs again.
+    host.run(
+        "sed 's/now - DAY for/now for/' /opt/landbridge/bin/landbridge-log-retention > /run/close-now; "
+        "python3 /run/close-now /etc/landbridge/log-store/retention.json; rm /run/close-now"
+    )
+    assert "@" in host.run("ls /var/log/landbridge-logs")
+    host.run("logger --tag slurmd 'done with StepId=9.0'")
+    assert "done with StepId=9.0" in received(host, "StepId=9.0")
+    assert "done with StepId=8.0" in received(host, "StepId=8.0")
+    private = host.run(
+        "find /var/log/landbridge-logs /etc/landbridge/log-store /etc/landbridge/log-shipper -perm /o+rwx -type f -name '*.[pj]*'"
+    )
+    assert private == "/etc/landbridge/log-store/retention.json"

@@ -24,7 +24,14 @@ MONITORING = ("onprem", "services", "monitoring")
 
 
 def monitored() -> Environment:
-    return environment({MONITORING: "mlops01", ("scheduler", "slurm", "version"): "26.05", **served()})
+    return environment(
+        {
+            MONITORING: "mlops01",
+            ("onprem", "services", "logs"): "mlops01",
+            ("scheduler", "slurm", "version"): "26.05",
+            **served(),
+        }
+    )
 
 
 def promtool(folder: Path, *arguments: str) -> str:

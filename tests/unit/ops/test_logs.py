@@ -76,6 +76,40 @@ def test_entries_of_all_hosts_are_in_the_order_of_their_time(folder: Path) -> No
     assert "--since=-6h" in words and "--grep=" in words
 
 
+def test_the_log_store_is_searched_for_the_hosts_and_the_time_of_the_job(folder: Path) -> None:
+    text = changed({("onprem", "services", "logs"): "nfs01", ("aws", "logs", "flow_logs"): True})
+    (folder / "stacks/Pulumi.test.yaml").write_text(text)
+    stored = (
+        f'{{"__REALTIME_TIMESTAMP":"{AT}","_SYSTEMD_UNIT":"slurmd.service","_HOSTNAME":"dgx01","MESSAGE":"JobId=7"}}'
+    )
+    # The shipper sent the entry twice.
+    (folder / "bin/journalctl").write_text(
+        f"#!/bin/sh\nprintf '%s\\n' \"$HOST $*\" >> \"$FOLDER/words\"\nprintf '%s\\n' '{stored}' '{stored}'\n"
+    )
+    (folder / "bin/sacct").write_text(
+        "#!/bin/sh\necho 'dgx[01-02]|1795298000|1795298600'\necho 'None assigned|x|Unknown'\n"
+    )
+    done = logs(folder, "--job", "7", "--grep", "allocated")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "2026-11-21T22:00:00.000Z dgx01 slurmd: JobId=7\n"
+    (words,) = (folder / "words").read_text().splitlines()
+    assert words.startswith("10.20.0.14 ") and "--since=@1795298000" in words and "(?=.*(?:allocated))" in words
+    assert words.count("--file=/var/log/landbridge-logs/remote-127.20.1.1") == 2
+    logs(folder, "--node", "dgx01", "--since", "6h", "--until", "2h", "--on-hosts")
+    assert (folder / "words").read_text().splitlines()[1].startswith("10.20.1.11 ")
+    assert {"--since=-6h", "--until=-2h"} <= set((folder / "words").read_text().splitlines()[1].split())
+
+
+def test_logs_of_aws_are_asked_with_printed_commands(folder: Path) -> None:
+    (folder / "stacks/Pulumi.test.yaml").write_text(changed({("aws", "logs", "flow_logs"): True}))
+    done = logs(folder, "--aws", "--since", "1h", "--grep", "10.60.1.21 REJECT", "--format", "json")
+    queries = {query["log"]: query for query in json.loads(done.stdout)["queries"]}
+    assert done.returncode == 0 and set(queries) >= {"flow", "trail"}, done.stderr
+    assert "--log-group-name /landbridge/test/flow" in queries["flow"]["command"]
+    assert "filter @message like /10.60.1.21 REJECT/" in queries["flow"]["command"]
+    assert queries["trail"]["command"].startswith("aws cloudtrail lookup-events --region us-east-1 --start-time ")
+
+
 def test_a_host_that_cannot_be_searched_has_status_2_and_no_entry_status_1(folder: Path) -> None:
     done = logs(folder, "--node", "ctl01,db01", "--format", "json", unreachable="10.20.0.12")
     assert done.returncode == 2
@@ -88,7 +122,12 @@ def test_a_host_that_cannot_be_searched_has_status_2_and_no_entry_status_1(folde
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["--node", "dgx09"], "dgx09 is not a host of test"), (["--since", "soon"], "soon is not a time")],
+    [
+        (["--node", "dgx09"], "dgx09 is not a host of test"),
+        (["--since", "soon"], "soon is not a time"),
+        (["--until", "2"], "2 is not a time"),
+        (["--grep", "["], "is not a regular expression"),
+    ],
 )
 def test_wrong_options_are_usage_errors(folder: Path, words: list[str], message: str) -> None:
     done = logs(folder, *words)

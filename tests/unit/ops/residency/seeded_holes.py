@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from landbridge.findings import DataPath
-from landbridge.ops.residency.compiled import DataCopy, LogSink
+from landbridge.ops.residency.compiled import DataCopy, LogSink, LogStoreForm
 from tests.unit.ops.residency.form_changes import (
     Alter,
     clinic_as_operator,
@@ -158,6 +158,32 @@ HOLES = {
         alter=lambda forms: replace(
             forms, logs=(LogSink("/jobs", "us-east-1", ("jobs:clinic@onprem",), ("aws", "logs")),)
         ),
+    ),
+    "a log store in AWS": Hole(
+        "restricted",
+        "log store on log01",
+        ("onprem", "services", "logs"),
+        "jobs of clinic on-prem",
+        {("onprem", "services", "logs"): "mlops01"},
+        alter=lambda forms: replace(
+            forms,
+            log_stores=(
+                LogStoreForm("log01", "us-east-1", 19532, ("jobs:clinic@onprem",), ("onprem", "services", "logs")),
+            ),
+        ),
+    ),
+    "a firewall rule for the log store": Hole(
+        "restricted",
+        "nodes in us-east-1",
+        ("hosts", "firewall", "rules", 0),
+        "firewall of mlops01",
+        {
+            ("onprem", "services", "logs"): "mlops01",
+            ("hosts", "firewall", "rules"): [
+                {"at": "log_store", "source": "10.60.0.0/16", "ports": "19532", "why": "seeded hole"}
+            ],
+        },
+        rule="residency-barrier",
     ),
     "an endpoint policy for buckets of others": Hole(
         "internal", "buckets and services of other AWS accounts", ("aws", "endpoint_policy"), alter=open_endpoint

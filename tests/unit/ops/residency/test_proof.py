@@ -49,6 +49,13 @@ def test_an_object_store_is_proven() -> None:
     assert with_store.findings() == () and with_store.places == proof.places + 3
 
 
+def test_a_log_store_is_proven() -> None:
+    _, proof = proof_of(SOUND)
+    _, with_logs = proof_of({**SOUND, ("onprem", "services", "logs"): "mlops01"})
+    assert with_logs.findings() == () and with_logs.places == proof.places + 1
+    assert with_logs.crossings > proof.crossings
+
+
 def test_a_statement_that_reads_a_bucket_elsewhere_opens_nothing() -> None:
     statement = {"actions": ["s3:GetObject"], "resources": ["arn:aws:s3:::public-data/*"], "why": "public data sets"}
     _, proof = proof_of({**SOUND, ("aws", "iam", "node_statements"): [statement]})

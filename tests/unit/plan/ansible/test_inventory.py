@@ -79,7 +79,7 @@ def test_every_group_exists_even_if_it_is_empty() -> None:
 
 def test_one_host_may_have_every_service() -> None:
     services = {
-        "controller": ["all1"], "database": "all1", "login": ["all1"], "storage": "all1", "gateway": "all1", "mlops": "all1", "monitoring": "all1",
+        "controller": ["all1"], "database": "all1", "login": ["all1"], "storage": "all1", "gateway": "all1", "mlops": "all1", "monitoring": "all1", "logs": "all1",
     }  # fmt: skip
     changes: dict[DataPath, Any] = {("onprem", "services"): services, ("onprem", "addresses"): {"all1": "10.20.0.1"}}
     first = hosts(environment(changes))[0]
