@@ -19,6 +19,12 @@ Stack = Annotated[str | None, typer.Option("-s", "--stack", metavar="ENV", help=
 File = Annotated[Path | None, typer.Option("-f", "--file", help="Environment file; default: stacks/Pulumi.ENV.yaml.")]
 
 
+TimerMetrics = Annotated[
+    Path | None,
+    typer.Option("--metrics", help="Write metrics of this pass to a file, for node exporter's textfile collector."),
+]
+
+
 class LayerName(StrEnum):
     """Layer of an environment with three stacks."""
 
@@ -132,6 +138,7 @@ __all__ = [
     "Layer",
     "LayerName",
     "Stack",
+    "TimerMetrics",
     "environment_path",
     "exit_code",
     "load",

@@ -70,6 +70,7 @@ def netcheck(
     from landbridge.ops.netcheck.metrics import metrics_text, write_metrics
     from landbridge.ops.netcheck.record import write_facts
     from landbridge.ops.netcheck.result import EXIT_STATUS
+    from landbridge.ops.timer_metrics import timer_text
     from landbridge.plan.site.link_expectations import link_expectations
 
     environment = require(stack, file)
@@ -81,7 +82,9 @@ def netcheck(
     if save is not None:
         write_facts(save, expected, collected)
     if metrics is not None:
-        write_metrics(metrics, metrics_text(report, collected, time.time()))
+        silent = sum(bool(each.error) for each in collected)
+        timer = timer_text(environment, "link", time.time(), silent, {}) if environment.observability.timers else ""
+        write_metrics(metrics, metrics_text(report, collected, time.time()) + timer)
     _print(report, form, every)
     raise typer.Exit(EXIT_STATUS[report.status])
 

@@ -78,6 +78,23 @@ class LogStore(LogLimits):
     )
 
 
+class SiteTimers(Model):
+    """Timers on the first controller that run the passes of health, idle GPUs, costs and the link without an operator."""
+
+    health_minutes: int = Field(
+        default=5, ge=1, le=1440, description="interval of `landbridge health step --run`, which repairs faulty GPUs"
+    )
+    idle_minutes: int = Field(
+        default=10, ge=1, le=1440, description="interval of `landbridge idle step --run`, by `scheduler.idle_gpus`"
+    )
+    cost_minutes: int = Field(
+        default=60, ge=5, le=10_080, description="interval of `landbridge cost tag`, for runs in MLflow"
+    )
+    link_minutes: int = Field(
+        default=15, ge=1, le=1440, description="interval of `landbridge netcheck`, with a link between sites"
+    )
+
+
 class Observability(Model):
     """Metrics, alerts and logs of the site, if `onprem.services` names their hosts."""
 
@@ -90,6 +107,11 @@ class Observability(Model):
         default=None, description="e-mails of alerts; none: alerts are on Alertmanager's page only"
     )
     alerts: tuple[CustomAlert, ...] = Field(default=(), description="alerts of the site, besides those of Landbridge")
+    timers: SiteTimers | None = Field(
+        default=None,
+        description="timers on the first controller, and accounts with forced commands on nodes and gateways; none: the "
+        "operator runs the passes",
+    )
     remote_write: RemoteWrite | None = Field(
         default=None, description="copy of the metrics in Amazon Managed Prometheus; none: metrics stay on the site"
     )

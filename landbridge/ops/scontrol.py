@@ -8,6 +8,7 @@ from typing import Any
 
 from landbridge import paths
 from landbridge.environment import Environment
+from landbridge.ops.host_access import forced_command
 from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.ssh_access import proxy_command, ssh_target
@@ -30,6 +31,9 @@ def over_ssh(environment: Environment, program: str = "scontrol") -> Scontrol:
     """Return a function that runs scontrol, or another program of Slurm, on the first controller that answers, over ssh
     by the environment's `access`; with sudo for a user other than root.
     """
+    if forced_command() is not None:
+        # The site's timers run on the first controller.
+        return lambda words: _run([program, *words])
     prefixes = [ssh(environment, name) for name in service_hosts(environment).controllers]
     privileged = [] if service_hosts(environment).access.user == "root" else ["sudo", "--non-interactive"]
 

@@ -89,6 +89,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         for name, value in self._connection(environment, paths).items():
             self.inventory.set_variable("all", name, value)
         self.inventory.set_variable("all", "landbridge_environment", environment.name)
+        self.inventory.set_variable("all", "landbridge_environment_file", str(path.resolve()))
         folder = paths.secrets_dir(environment.name)
         self.inventory.set_variable("all", "landbridge_secrets", str(folder))
         self.inventory.set_variable("all", "landbridge_secret_store", self._store(environment, folder, path))

@@ -2,11 +2,12 @@
 
 import os
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from landbridge.cli.common import File, Stack, exit_code, print_findings, require
+from landbridge.cli.common import File, Stack, TimerMetrics, exit_code, print_findings, require
 from landbridge.cli.cost.job_records import Events, Grid, Journal, Ledger, Sacct, Statistics, read_records
 
 Server = Annotated[
@@ -31,6 +32,7 @@ def tag(
     statistics: Statistics = None,
     ledger: Ledger = None,
     grid: Grid = None,
+    metrics: TimerMetrics = None,
 ) -> None:
     """Set the costs of ended jobs as tags of MLflow's runs.
 
@@ -43,11 +45,12 @@ def tag(
     from landbridge.economics.job_costs.run_tags import changed_tags, job_tags
     from landbridge.economics.job_costs.statement import months_of, statement
     from landbridge.live.tracked_runs import RunServer, TrackingError
+    from landbridge.ops.timer_metrics import write_timer
 
     environment = require(stack, file)
     records = read_records(environment, sacct, events, journal, statistics, ledger, grid)
     now = time.time()
-    secret = os.environ.get("MLFLOW_TRACKING_PASSWORD")
+    secret = os.environ.get("MLFLOW_TRACKING_PASSWORD") or _credential()
     authority = os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
     server = RunServer(tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority)
     try:
@@ -65,5 +68,13 @@ def tag(
         raise typer.Exit(2) from None
     findings = tuple(dict.fromkeys(finding for each in statements for finding in each.findings))
     print_findings(findings)
+    write_timer(metrics, environment, "cost", time.time(), 0, {})
     typer.echo(f"{len(runs)} runs of {len(jobs)} jobs: {changed} changed, {len(jobs - set(tags))} jobs without a cost")
     raise typer.Exit(exit_code(findings))
+
+
+def _credential() -> str | None:
+    """Return the password that systemd gives a unit as a credential; None without one."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    file = Path(folder) / "mlflow-password" if folder else None
+    return file.read_text().strip() if file is not None and file.exists() else None

@@ -1,27 +1,24 @@
 """Command `landbridge health step`: one pass of observation, decision and repair."""
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Stack, environment_path, require
+from landbridge.cli.common import File, Stack, TimerMetrics, environment_path, require
 from landbridge.cli.health.queries import opened
+from landbridge.cli.health.repairs import repairs_of
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment
-    from landbridge.ops.gpu_health.act import Repairs
     from landbridge.ops.gpu_health.observe import SiteObservation
-    from landbridge.ops.gpu_health.values import HealthAction
     from landbridge.ops.scontrol import Scontrol
 
 Run = Annotated[bool, typer.Option("--run", help="Carry out the actions; without it they are only printed.")]
 Thresholds = Annotated[
     Path | None, typer.Option("--thresholds", help="YAML file with thresholds of the site, as for landbridge validate.")
 ]
-PLAYBOOK = Path("ansible/playbooks/repair_node.yml")
 #: Passes of one command: each step of a repair is one, and a repair has at most eight.
 _MOST_PASSES = 16
 
@@ -31,7 +28,13 @@ def register(health: typer.Typer) -> None:
     health.command()(step)
 
 
-def step(stack: Stack = None, file: File = None, run: Run = False, thresholds: Thresholds = None) -> None:
+def step(
+    stack: Stack = None,
+    file: File = None,
+    run: Run = False,
+    thresholds: Thresholds = None,
+    metrics: TimerMetrics = None,
+) -> None:
     """Observe all nodes; print or carry out the actions. Exit status 1 if a node did not answer."""
     from landbridge.catalog.hardware.gpu_health import gpu_health
     from landbridge.cli.node.common import scontrol_of
@@ -46,12 +49,13 @@ def step(stack: Stack = None, file: File = None, run: Run = False, thresholds: T
     )
     from landbridge.ops.gpu_health.machine import advance
     from landbridge.ops.gpu_health.values import RepairResult
+    from landbridge.ops.timer_metrics import health_samples, write_timer
     from landbridge.plan.site.health import failure_budget
 
     environment, path = require(stack, file), environment_path(stack, file)
     folder, _ = opened(environment)
     scontrol = scontrol_of(stack, file)
-    repairs = _repairs(environment, path, folder, thresholds)
+    repairs = repairs_of(environment, path, folder, thresholds)
     results: tuple[RepairResult, ...] = ()
     silent: tuple[str, ...] = ()
     try:
@@ -86,6 +90,7 @@ def step(stack: Stack = None, file: File = None, run: Run = False, thresholds: T
     except HealthJournalError as error:
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
+    write_timer(metrics, environment, "health", time.time(), len(silent), health_samples(opened(environment)[1]))
     for name in silent:
         typer.echo(f"{name}: did not answer; its GPUs were not observed", err=True)
     raise typer.Exit(1 if silent else 0)
@@ -98,56 +103,12 @@ def _outcome(ok: bool | None) -> str:
 def _observed(environment: "Environment", scontrol: "Scontrol") -> "SiteObservation":
     """Return the observation; exit with status 2 if Slurm does not answer."""
     from landbridge import hostlist
-    from landbridge.ops.gpu_health.observe import observe, over_ssh
-    from landbridge.ops.scontrol import ScontrolError, show_nodes, ssh
-    from landbridge.plan.network.hosts import service_hosts
+    from landbridge.ops.gpu_health.observe import observe, site_nodes
+    from landbridge.ops.scontrol import ScontrolError, show_nodes
 
     names = [name for group in environment.node_groups for name in hostlist.expand(group.hosts)]
-    privileged = service_hosts(environment).access.user != "root"
-    on_node = over_ssh({name: ssh(environment, name) for name in names}, privileged)
     try:
-        return observe(show_nodes(scontrol), names, on_node)
+        return observe(show_nodes(scontrol), names, site_nodes(environment, names))
     except ScontrolError as error:
         typer.echo(f"landbridge: {error.args[0]}", err=True)
         raise typer.Exit(2) from None
-
-
-def _repairs(environment: "Environment", path: Path, folder: Path, thresholds: Path | None) -> "Repairs":
-    from landbridge.cli.validate import site_thresholds
-    from landbridge.ops.gpu_health.act import Repairs
-
-    given = site_thresholds(thresholds)
-
-    def play(action: "HealthAction") -> tuple[bool | None, str]:
-        from landbridge.cli.display.configure import ConfigureDisplay
-        from landbridge.realise import configure as realise
-
-        variables = {"step": str(action.step), "gpus": ",".join(action.gpus)}
-        with ConfigureDisplay(environment.name) as show:
-            result = realise.configure(
-                environment, path, show, playbook=PLAYBOOK, limit=action.node, variables=variables
-            )
-        return result.successful, "; ".join(failure.message for failure in result.failures)[:200]
-
-    def retest(action: "HealthAction", reservation: str) -> tuple[bool | None, str]:
-        from landbridge.acceptance.climb import Ladder, climb
-        from landbridge.acceptance.rungs import PROGRAMS, RUNGS, AcceptanceSettings
-        from landbridge.acceptance.runners import NodeRunner, srun_runner
-        from landbridge.acceptance.site import environment_site
-        from landbridge.catalog.hardware.gpu_health import gpu_health
-
-        site = environment_site(environment, action.node)
-        settings = AcceptanceSettings()
-        runner = srun_runner(
-            NodeRunner(
-                site.ssh, site.privileged, site.gpus, settings, reservation=reservation, partition=site.partition
-            )
-        )
-        rungs = (PROGRAMS, *(rung for rung in RUNGS if rung.name in gpu_health().rungs))
-        report = climb(Ladder(site.name, site.platforms, runner, settings, given, rungs=rungs))
-        (folder / f"retest-{action.node}.json").write_text(json.dumps(report.json(), indent=1, default=str) + "\n")
-        failures = [f"{outcome.rung} {outcome.status} {outcome.message}".strip() for outcome in report.outcomes]
-        detail = "; ".join(text for text in failures if " passed" not in text)[:200]
-        return {"passed": True, "failed": False}.get(report.status), detail
-
-    return Repairs(play, retest)

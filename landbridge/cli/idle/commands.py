@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, print_json, require
+from landbridge.cli.common import File, Format, Stack, TimerMetrics, print_json, require
 
 if TYPE_CHECKING:
     from landbridge.environment import Environment
@@ -56,7 +56,13 @@ def list_idle(
     raise typer.Exit(1 if idle_jobs else 0)
 
 
-def step(stack: Stack = None, file: File = None, run: Run = False, usd_per_gpu_hour: Rate = None) -> None:
+def step(
+    stack: Stack = None,
+    file: File = None,
+    run: Run = False,
+    usd_per_gpu_hour: Rate = None,
+    metrics: TimerMetrics = None,
+) -> None:
     """Print or carry out the actions on jobs with idle GPUs.
 
     The first is a notice; the policy's action follows after the grace time.
@@ -64,6 +70,7 @@ def step(stack: Stack = None, file: File = None, run: Run = False, usd_per_gpu_h
     from landbridge.cli.node.common import scontrol_of
     from landbridge.ops.idle_gpus.act import append_ledger, carry_out, load_notices, save_notices
     from landbridge.ops.scontrol import over_ssh
+    from landbridge.ops.timer_metrics import idle_samples, write_timer
     from landbridge.paths import state_dir
 
     environment, now = require(stack, file), time.time()
@@ -80,6 +87,7 @@ def step(stack: Stack = None, file: File = None, run: Run = False, usd_per_gpu_h
         save_notices(folder, journal)
         errors = carry_out(decisions, scontrol_of(stack, file), over_ssh(environment, "scancel"))
         append_ledger(folder, decisions, errors, now, usd_per_gpu_hour)
+    write_timer(metrics, environment, "idle", time.time(), len(missing), idle_samples(idle_jobs))
     for name, error in errors.items():
         typer.echo(f"{name}: {error}", err=True)
     _warn(missing)
@@ -145,19 +153,15 @@ def _samples(environment: "Environment", nodes: list[str], folder: Path | None) 
     from concurrent.futures import ThreadPoolExecutor
 
     from landbridge import hostlist
-    from landbridge.ops.gpu_health.observe import over_ssh
-    from landbridge.ops.scontrol import ssh
-    from landbridge.plan.network.hosts import service_hosts
+    from landbridge.ops.gpu_health.observe import site_nodes
     from landbridge.plan.site.health import PROGRAM
 
     if folder is not None:
         files = {node: folder / f"{node}.jsonl" for node in nodes}
         return {node: path.read_text() for node, path in files.items() if path.exists()}
-    site_nodes = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
-    names = [node for node in nodes if node in site_nodes]
-    on_node = over_ssh(
-        {name: ssh(environment, name) for name in names}, service_hosts(environment).access.user != "root"
-    )
+    onprem = {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}
+    names = [node for node in nodes if node in onprem]
+    on_node = site_nodes(environment, names)
     with ThreadPoolExecutor(max_workers=16) as pool:
         texts = list(pool.map(lambda name: on_node(name, [PROGRAM, "samples"]), names))
     return {name: text for name, text in zip(names, texts, strict=True) if text}

@@ -15,10 +15,10 @@ RESERVATION = "landbridge-health-"
 @dataclass(frozen=True, slots=True)
 class Repairs:
     """Functions that reset, restart and retest a node; each returns whether it succeeded, None if it did not run, and a
-    detail.
+    detail. `play` returns None for a restart that has begun: the node's start is observed by a later pass.
     """
 
-    play: Callable[[HealthAction], tuple[bool | None, str]]
+    play: Callable[[HealthAction], tuple[bool | None, str] | None]
     retest: Callable[[HealthAction, str], tuple[bool | None, str]]
 
 

@@ -10,9 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from landbridge.catalog.hardware.gpu_health import gpu_health
+from landbridge.environment import Environment
 from landbridge.ops.gpu_health.counters import CounterReading, counter_observations
 from landbridge.ops.gpu_health.kernel_log import short
 from landbridge.ops.gpu_health.values import GpuIdentity, HealthObservation, NodeView
+from landbridge.ops.host_access import forced_command
+from landbridge.ops.scontrol import ssh
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.site.health import PROGRAM
 
 _TIMEOUT_SECONDS = 60
@@ -87,6 +91,17 @@ def node_facts(node: str, text: str) -> NodeFacts:
         return NodeFacts(gpus, data["processes"], data["booted_at"], seen)
     except (ValueError, KeyError, TypeError):
         return NodeFacts()
+
+
+def site_nodes(environment: Environment, names: Iterable[str]) -> OnNode:
+    """Return a function that runs a command on on-prem nodes: by the forced command of a timer, or by the operator's ssh."""
+    access = forced_command()
+    if access is None:
+        privileged = service_hosts(environment).access.user != "root"
+        return over_ssh({name: ssh(environment, name) for name in names}, privileged)
+    addresses = environment.host_addresses()
+    # The words of the list are those of the program.
+    return lambda node, words: access.answer(addresses[node], words[-1])
 
 
 def over_ssh(prefixes: Mapping[str, list[str]], privileged: bool) -> OnNode:

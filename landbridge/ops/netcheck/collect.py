@@ -1,6 +1,5 @@
 """Collection of the facts of hosts over ssh: the probe is sent as a program, and nothing remains on the host."""
 
-import base64
 import json
 import shlex
 import subprocess
@@ -13,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment
+from landbridge.ops.host_access import forced_command
 from landbridge.ops.scontrol import ssh, ssh_to
 from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.site.link_expectations import GatewayExpectation, LinkExpectations
 from landbridge.plan.site.link_flows import CLOUD_NODE, LinkSide
+from landbridge.plan.site.link_request import empty_request, encoded, gateway_request
 
 PROBE = Path(__file__).with_name("probe.py")
 _TIMEOUT_SECONDS = 120
-#: Seconds to wait for a connection or a DNS answer. The kernel repeats a SYN after 1 and 3 s.
-_ANSWER_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,10 @@ class LinkHost:
     address: str
     words: tuple[str, ...]
     gateway: GatewayExpectation | None = None
+    #: Word of a forced command that answers the planned request; empty for a host that runs the probe which is sent.
+    word: str = ""
+    #: Whether the probe runs as root.
+    is_root: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,17 @@ def link_hosts(environment: Environment, expected: LinkExpectations, also: Itera
     served = service_hosts(environment)
     every = {host.name: host.address for host in hosts(environment)}
     user = served.access.user
+    access = forced_command()
+    if access is not None:
+        # On the first controller, with the key of the gateways.
+        first = served.controllers[0]
+        return (
+            *(
+                LinkHost(each.host, "onprem", each.address, (*access.ssh(each.address),), each, "link")
+                for each in expected.gateways
+            ),
+            LinkHost(first, "onprem", every[first], (), is_root=False),
+        )
     chosen = [
         LinkHost(gateway.host, "onprem", gateway.address, (*ssh_to(environment, f"{user}@{gateway.address}"),), gateway)
         for gateway in expected.gateways
@@ -78,22 +92,9 @@ def link_hosts(environment: Environment, expected: LinkExpectations, also: Itera
 
 def request_of(host: LinkHost, expected: LinkExpectations, nodes: Sequence[str]) -> dict[str, Any]:
     """Return the request for a host. `nodes`: addresses of running nodes in AWS."""
-    gateway = host.gateway
-    request: dict[str, Any] = {
-        "timeout": _ANSWER_SECONDS,
-        "programs": {"tracking": ["chronyc", "-c", "tracking"]},
-        "files": [],
-        "tcp": [],
-        "dns": [],
-        "paths": [],
-    }
-    if gateway is not None:
-        request["programs"] |= _gateway_programs(gateway)
-        names = ("all", "default", *dict.fromkeys(tunnel.interface for tunnel in gateway.tunnels))
-        request["files"] = [f"/proc/sys/net/ipv4/conf/{name}/rp_filter" for name in names]
-        request["files"].append("/proc/sys/net/ipv4/ip_forward")
-        request["paths"] = [[tunnel.inside_remote, tunnel.mtu] for tunnel in gateway.tunnels]
-        return request
+    if host.gateway is not None:
+        return gateway_request(host.gateway)
+    request = empty_request()
     for flow in expected.flows:
         if flow.origin == host.side:
             addresses = nodes if flow.address == CLOUD_NODE else (flow.address,)
@@ -114,11 +115,17 @@ def collect(expected: LinkExpectations, chosen: Sequence[LinkHost]) -> tuple[Hos
         return tuple(pool.map(lambda host: read_host(host, request_of(host, expected, nodes)), chosen))
 
 
+def _command(host: LinkHost, request: Mapping[str, Any]) -> list[str]:
+    if host.word:
+        return [*host.words, host.word]
+    privileged = 'if [ "$(id -u)" = 0 ]; then root=; else root="sudo --non-interactive"; fi; $root '
+    script = f"{privileged if host.is_root else 'exec '}python3 -B - {encoded(request)}"
+    return [*host.words, script] if host.words else ["sh", "-c", script]
+
+
 def read_host(host: LinkHost, request: Mapping[str, Any], seconds: float = _TIMEOUT_SECONDS) -> HostFacts:
     """Return the facts that a request names, or the reason why the host gave none within `seconds`."""
-    encoded = base64.b64encode(json.dumps(request).encode()).decode()
-    script = f'if [ "$(id -u)" = 0 ]; then root=; else root="sudo --non-interactive"; fi; $root python3 -B - {encoded}'
-    command = [*host.words, script] if host.words else ["sh", "-c", script]
+    command = _command(host, request)
     started = time.time()
     try:
         done = subprocess.run(command, input=PROBE.read_bytes(), capture_output=True, timeout=seconds, check=False)
@@ -135,19 +142,3 @@ def read_host(host: LinkHost, request: Mapping[str, Any], seconds: float = _TIME
     # The host read its clock between start and end of this command.
     clock = min(max(data["time"], started), ended)
     return HostFacts(host, data, "", round(data["time"] - clock, 3), round(ended - started, 3))
-
-
-def _gateway_programs(gateway: GatewayExpectation) -> dict[str, list[str]]:
-    programs = {
-        "sas": ["swanctl", "--list-sas", "--raw"],
-        "log": ["journalctl", "--unit=strongswan", "--output=cat", "--no-pager", "--since=-30min", "--lines=400"],
-        "neighbors": ["vtysh", "-c", "show bgp neighbors json"],
-        "routes": ["ip", "-j", "route", "show", "table", "all"],
-        "links": ["ip", "-j", "address"],
-        "rules": ["nft", "-j", "list", "ruleset"],
-    }
-    for tunnel in gateway.tunnels:
-        for part in ("received-routes", "routes", "advertised-routes"):
-            words = f"show bgp ipv4 unicast neighbors {tunnel.inside_remote} {part} json"
-            programs[f"{part} {tunnel.inside_remote}"] = ["vtysh", "-c", words]
-    return programs

@@ -28,6 +28,7 @@ from landbridge.plan.ansible.server_variables import (
     database_variables,
     nfs_server_variables,
 )
+from landbridge.plan.ansible.site_timers import linked_access_variables, timer_variables
 from landbridge.plan.ansible.state_volume import state_volume
 from landbridge.plan.ansible.tuning import node_tuning, pcie_tuning, service_tuning
 from landbridge.plan.aws.access.identity import identity_args
@@ -128,6 +129,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         data["site_gateway"]["hosts"].append(name)
         gateway_host = {"ansible_host": str(linked.address), "base_hostname": name}
         data["_meta"]["hostvars"][name] = {**gateway_host, **linked_gateway_variables(environment, site, outputs)}
+        data["_meta"]["hostvars"][name] |= linked_access_variables(environment, name, outputs)
     return data
 
 
@@ -155,7 +157,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
     if host.name == home_creator(environment):
         variables |= aws_home_variables(environment, outputs)
-    variables |= data_mover_variables(environment, host.name, outputs)
+    variables |= data_mover_variables(environment, host.name, outputs) | timer_variables(environment, host, outputs)
     variables |= model_server_variables(environment, host.name)
     variables |= certificate_variables(environment, host.name) | exporter_variables(environment, host)
     variables |= log_shipper_variables(environment)

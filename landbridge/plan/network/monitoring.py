@@ -3,6 +3,7 @@
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.catalog.slurm.versions import slurm_releases
 from landbridge.environment import Environment
+from landbridge.environment.observability import SiteTimers
 
 
 def monitoring_host(environment: Environment) -> str | None:
@@ -10,6 +11,11 @@ def monitoring_host(environment: Environment) -> str | None:
     if environment.onprem is None or environment.existing_slurm is not None:
         return None
     return environment.onprem.services.monitoring
+
+
+def timers_of(environment: Environment) -> SiteTimers | None:
+    """Return the settings of the site's timers; None without a monitoring host, whose alerts see a timer that stops."""
+    return environment.observability.timers if monitoring_host(environment) is not None else None
 
 
 def exporter_port(exporter: str) -> int:

@@ -38,6 +38,7 @@ _THROUGH_NODE = (
     "model_canary",
     "pipelines",
     "logs",
+    "timers",
 )
 #: Servers whose metrics have no account: their firewall and they themselves answer Prometheus' host only.
 _WITHOUT_ACCOUNT = ("model_server", "model_gateway")

@@ -7,7 +7,7 @@ from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import InventoryHost, hosts
 from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host
+from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host, timers_of
 from landbridge.plan.network.serving import measured_slots, model_gateway_host, serving_of
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -43,6 +43,8 @@ def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> f
     through_files = {"host", "jobs", "pipelines"}
     if environment.link is not None:
         through_files.add("link")
+    if timers_of(environment) is not None:
+        through_files.add("timers")
     groups = {group for host in hosts(environment) for group in host.groups}
     through_files |= {exporter for exporter, group in _GROUP_OF.items() if group in groups}
     if burst_source(environment) is not None:

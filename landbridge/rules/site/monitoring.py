@@ -48,7 +48,7 @@ def alert_name_used(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
-    """Alerts, their messages and remote write need a monitoring host.
+    """Alerts, their messages, timers and remote write need a monitoring host.
 
     Source: landbridge/plan/network/monitoring.py.
     """
@@ -59,6 +59,9 @@ def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
     if settings.alerts or settings.mail is not None:
         path: DataPath = _ALERTS if settings.alerts else ("observability", "mail")
         yield error(path, "the environment has no monitoring host, so these alerts are not used", fix=fix)
+    if settings.timers is not None:
+        message = "the environment has no monitoring host, whose alerts see a timer that stops, so there are no timers"
+        yield error(("observability", "timers"), message, fix=fix)
     if settings.remote_write is not None:
         message = "the environment has no monitoring host, so no metric is sent to the workspace"
         yield error(("observability", "remote_write"), message, fix=fix)

@@ -12,13 +12,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from landbridge.environment import Environment
+from landbridge.ops.host_access import ForcedCommand
 from landbridge.ops.netcheck.collect import collect, link_hosts
 from landbridge.ops.netcheck.diagnose import diagnose
 from landbridge.ops.netcheck.result import LinkReport
+from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.site.link_expectations import link_expectations
 from sandbox.demo.cluster import wait_for
 from sandbox.nspawn import cleanup
@@ -26,6 +29,7 @@ from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
 from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.site import AWS_GATEWAY
+from tests.roles.ansible_run import connection, play
 from tests.roles.hosts import link_lab
 from tests.roles.hosts.link_lab import NODE, NODE_ADDRESS
 from tests.unit.core.samples import ROOT, changed
@@ -35,6 +39,9 @@ from tests.unit.ops.netcheck.records import GATEWAY, SERVICE
 pytestmark = pytest.mark.lab
 CONNECTIONS = "/etc/swanctl/conf.d/site-gateway.conf"
 PEER = "169.254.10.1"
+#: Parts of the role site_timers without its Python environment, and results of the unit of the test.
+PARTS = ("keys", "settings", "units")
+FILES = ("account", "link", "status", "refused", "terminal", "sftp", "forward", "local", "key")
 #: Listeners in place of the services; the address is that of an on-prem node.
 LISTEN = """import socket, sys, threading
 def accept(port):
@@ -141,6 +148,77 @@ def test_faults_of_settings_and_ports_are_named_at_once(link: Link) -> None:
     assert size is not None and 1192 <= int(size[1]) <= 1200
     assert "1 packets dropped" in messages["asymmetric-return"]
     link.names()
+
+
+def access_plays(link: Link) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return plays of the roles of the site's timers, as in site.yml, and hosts with the variables of the plan."""
+    timers = {("onprem", "services", "monitoring"): SERVICE, ("observability",): {"timers": {}}}
+    planned = inventory(sample({**link_lab.changes(link.lab), **timers}), link_lab.STACK_OUTPUTS)
+    variables = planned["_meta"]["hostvars"]
+    for each in variables.values():
+        each |= connection(link.lab)
+    # The lab's service host has neither Slurm nor Landbridge's Python environment.
+    variables[SERVICE]["site_timers_timers"] = [
+        timer for timer in variables[SERVICE]["site_timers_timers"] if timer["name"] == "link"
+    ]
+    folder = ROOT / "ansible/playbooks/tasks"
+    settings = {
+        "site_timers_source": str(ROOT / "Makefile"),
+        "site_timers_servers": [],
+        "site_timers_textfiles": "/var/lib/metrics",
+    }
+    parts = [{"ansible.builtin.include_role": {"name": "site_timers", "tasks_from": part}} for part in PARTS]
+    plays = [
+        {"hosts": SERVICE, "gather_facts": False, "tasks": parts[:1]},
+        {
+            "hosts": f"{SERVICE},{GATEWAY}",
+            "gather_facts": False,
+            "tasks": [{"include_tasks": f"{folder}/host_access.yml"}],
+        },
+        {"hosts": SERVICE, "gather_facts": False, "vars": settings, "tasks": parts[1:]},
+    ]
+    return plays, {"all": {"hosts": {name: variables[name] for name in (SERVICE, GATEWAY)}}}
+
+
+@pytest.mark.long
+def test_a_timer_reads_a_gateway_by_its_forced_command_and_has_no_shell_there(link: Link, tmp_path: Path) -> None:
+    plays, hosts = access_plays(link)
+    play(link.lab, tmp_path, plays, hosts).good()
+    assert play(link.lab, tmp_path, plays, hosts).good().changed == {SERVICE: 0, GATEWAY: 0}
+    # In place of Landbridge: its command line of ssh, in the unit of the timer, as its account and with its key.
+    address = str(link.environment.host_addresses()[GATEWAY])
+    access = ForcedCommand("landbridge-access", "/etc/landbridge/timers/known_hosts", 22, "$CREDENTIALS_DIRECTORY/key")
+    line = " ".join(access.ssh(address))
+    program = f"""#!/bin/sh
+cd "$XDG_STATE_HOME" && id -un > account
+{line} link > link; echo $? > status
+for words in "" sh "link; id" facts "scp -t /tmp" reboot; do {line} $words < /dev/null; echo "$? $words"; done > refused 2>&1
+{line.replace("-T", "-tt")} link > terminal 2>&1
+{line.replace("-T", "-s")} sftp > sftp 2>&1; echo $? >> sftp
+{line.replace("-T", "-N -o ExitOnForwardFailure=yes -R 0:127.0.0.1:22")} > forward 2>&1; echo $? >> forward
+{line.replace("-T", "-W 127.0.0.1:22")} > local 2>&1; echo $? >> local
+cat /etc/landbridge/timers/gateways > key 2>&1
+date > /var/lib/metrics/landbridge-timer-link.prom
+"""
+    folder, state = "/opt/landbridge/timers/bin", "/var/lib/landbridge-timers/landbridge-link"
+    link.run(
+        SERVICE, f"mkdir -p {folder} && printf %s {shlex.quote(program)} > {folder}/python && chmod 755 {folder}/python"
+    )
+    link.run(SERVICE, "systemctl start landbridge-timer-link")
+    seen = {name: link.run(SERVICE, f"cat {state}/{name}") for name in FILES}
+    facts = json.loads(seen["link"])
+    assert (seen["account"], seen["status"]) == ("landbridge-link\n", "0\n")
+    assert "list-sa event" in facts["programs"]["sas"]["out"] and facts["programs"]["neighbors"]["code"] == 0
+    refusals = re.findall(r"^(\d+) ?(.*)$", seen["refused"], re.MULTILINE)
+    assert [code for code, _ in refusals] == ["126"] * 6 and seen["refused"].count(
+        "refused: this host answers link"
+    ) == 6
+    assert "PTY allocation request failed" in seen["terminal"] and "programs" not in seen["terminal"]
+    assert seen["sftp"].splitlines()[-1] == "126"
+    assert seen["forward"].splitlines()[-1] == "255" and "forwarding failed" in seen["forward"]
+    assert seen["local"].splitlines()[-1] == "255" and "forwarding failed" in seen["local"]
+    assert "Permission denied" in seen["key"]
+    assert link.run(GATEWAY, "cat /var/lib/landbridge-access/.ssh/authorized_keys").count("\nrestrict,from=") == 1
 
 
 @pytest.mark.long

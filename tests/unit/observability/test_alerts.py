@@ -29,6 +29,7 @@ def monitored() -> Environment:
             MONITORING: "mlops01",
             ("onprem", "services", "logs"): "mlops01",
             ("scheduler", "slurm", "version"): "26.05",
+            ("observability",): {"timers": {}},
             **served(),
         }
     )

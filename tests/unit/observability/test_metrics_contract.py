@@ -21,6 +21,7 @@ from landbridge.models.canary.plan import CanaryPlan
 from landbridge.models.canary.tallies import VersionCounters
 from landbridge.models.drift.gauges import gauge_text
 from landbridge.models.drift.judge import DriftReport, FeatureDrift
+from landbridge.ops import timer_metrics
 from landbridge.ops.netcheck import metrics as link_metrics
 from landbridge.pipelines.service.metrics import PipelineMetrics
 from landbridge.serving.canary_controller.exposition import samples
@@ -73,6 +74,10 @@ def test_the_burst_controllers_metrics_are_those_of_its_program() -> None:
     suffixes = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_count", "_sum")}
     printed = {name + suffix: kind for name, kind in families.items() for suffix in suffixes[kind]}
     assert {name: fact.type for name, fact in CONTRACT.exporters["burst"].metrics.items()} == printed
+
+
+def test_the_timers_metrics_are_those_of_their_passes() -> None:
+    assert set(CONTRACT.exporters["timers"].metrics) == {f"{timer_metrics.PREFIX}{name}" for name in timer_metrics.HELP}
 
 
 def test_the_links_metrics_are_those_of_netcheck() -> None:

@@ -31,6 +31,7 @@ ROWS = [
     Row("alert-name-used", "an alert with the name of one of Landbridge's", {**MONITORED, ALERTS: [alert(name="NodeDown")]}, (*ALERTS, 0, "name"), "NodeDown"),
     Row("alert-without-prometheus", "alerts without a monitoring host", {ALERTS: [alert()]}, ALERTS, "not used"),
     Row("alert-without-prometheus", "remote write without a monitoring host", {("observability", "remote_write"): WORKSPACE}, ("observability", "remote_write"), "no metric is sent"),
+    Row("alert-without-prometheus", "timers without a monitoring host", {("observability", "timers"): {}}, ("observability", "timers"), "no timers"),
     Row("alerts-without-messages", "alerts that are sent to no person", MONITORED, HOST, "no message"),
     Row("monitoring-of-an-existing-slurm", "metrics of a site that others configure", {**RUNNING, HOST: "ctl01"}, HOST, "no exporters"),
     Row("unmonitored-part", "a Slurm without metrics", {**MONITORED, ("scheduler", "slurm", "version"): "24.11"}, ("scheduler", "slurm", "version"), "since 25.11"),

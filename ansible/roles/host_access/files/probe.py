@@ -1,0 +1,1 @@
+../../../../landbridge/ops/netcheck/probe.py

@@ -1,0 +1,85 @@
+"""Timers on the first controller: the variables of the role site_timers."""
+
+from typing import Any
+
+from landbridge import hostlist
+from landbridge.environment import Environment
+from landbridge.plan.ansible.host_access import (
+    ACCOUNT,
+    FOLDER,
+    GATEWAYS_KEY,
+    NODES_KEY,
+    environment_file,
+    host_access_variables,
+    linked_access_variables,
+    timer_host,
+)
+from landbridge.plan.network.hosts import InventoryHost, service_hosts
+from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.monitoring import timers_of
+from landbridge.plan.outputs import StackOutputs
+from landbridge.plan.site.link_expectations import gateway_hosts, link_expectations
+from landbridge.plan.site.site_tls import AUTHORITY_FILE
+
+#: Account of Slurm's daemons, which administers Slurm and reads the burst journal; and the account of netcheck.
+SLURM, LINK = "slurm", "landbridge-link"
+
+
+def timer_variables(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> dict[str, Any]:
+    """Return one host's variables of the roles host_access and site_timers."""
+    return host_access_variables(environment, host, outputs) | site_timers_variables(environment, host.name)
+
+
+def site_timers_variables(environment: Environment, host: str) -> dict[str, Any]:
+    """Return the role site_timers' variables for the first controller; empty for other hosts."""
+    settings, served = timers_of(environment), service_hosts(environment)
+    if settings is None or host != timer_host(environment):
+        return {}
+    file, timers = environment_file(environment), []
+    if environment.node_groups:
+        timers += [
+            _timer("health", settings.health_minutes, SLURM, NODES_KEY, ["health", "step", "--run"]),
+            _timer("idle", settings.idle_minutes, SLURM, NODES_KEY, ["idle", "step", "--run"]),
+        ]
+    if environment.link is not None and gateway_hosts(environment):
+        timers.append(_timer("link", settings.link_minutes, LINK, GATEWAYS_KEY, ["netcheck"]))
+    servers = [
+        {
+            "name": server.name,
+            "uri": f"{'https' if environment.mlops.mlflow.tls else 'http'}://{served.mlops}:{server.port}",
+            "secret": "mlflow-admin" + ("" if server.name == "mlflow" else f"-{server.data_class}"),
+        }
+        for server in mlflow_servers(environment)
+    ]
+    for server in servers:
+        name = "cost" if server["name"] == "mlflow" else f"cost-{server['name']}"
+        words = ["cost", "tag", "--tracking-uri", server["uri"]]
+        timers.append(_timer(name, settings.cost_minutes, SLURM, "", words) | {"server": server["name"]})
+    return {
+        "site_timers_timers": timers,
+        "site_timers_environment": environment.name,
+        "site_timers_environment_file": file,
+        "site_timers_account": ACCOUNT,
+        "site_timers_port": served.access.port,
+        "site_timers_hosts": _addresses(environment),
+        "site_timers_folder": FOLDER,
+        "site_timers_servers": servers,
+        "site_timers_authority": AUTHORITY_FILE if environment.mlops.mlflow.tls else "",
+        "site_timers_find_links": served.packages.python_find_links or "",
+    }
+
+
+def _timer(name: str, minutes: int, user: str, key: str, words: list[str]) -> dict[str, Any]:
+    return {"name": name, "minutes": minutes, "user": user, "key": key, "words": words}
+
+
+def _addresses(environment: Environment) -> dict[str, str]:
+    """Return the address of each host that the timers ask by ssh."""
+    addresses = environment.host_addresses()
+    nodes = {name: addresses[name] for group in environment.node_groups for name in hostlist.expand(group.hosts)}
+    if environment.link is None:
+        return nodes
+    return nodes | {gateway.host: gateway.address for gateway in link_expectations(environment, None).gateways}
+
+
+__all__ = ["LINK", "SLURM", "linked_access_variables", "site_timers_variables", "timer_variables"]

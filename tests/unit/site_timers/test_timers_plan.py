@@ -1,0 +1,127 @@
+"""Timers in the plan: words and keys of each host, no change without them, and agreement of the roles with the programs."""
+
+import base64
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from landbridge import yaml_text
+from landbridge.acceptance.rung_job import retest_rungs, rung_words
+from landbridge.acceptance.site import SiteError
+from landbridge.environment import Environment
+from landbridge.findings import DataPath
+from landbridge.ops.host_access import ForcedCommand, forced_command
+from landbridge.ops.netcheck.collect import link_hosts, request_of
+from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.site.firewall import firewall_variables
+from landbridge.plan.site.link_expectations import link_expectations
+from tests.unit.core.samples import ROOT, changed, environment
+from tests.unit.ops.netcheck.records import CHANGES, STACK_OUTPUTS
+
+TIMERS: dict[DataPath, Any] = {
+    ("onprem", "services", "monitoring"): "mlops01",
+    ("observability",): {"timers": {"health_minutes": 7}},
+}
+
+
+def host_variables(site: Environment) -> dict[str, dict[str, Any]]:
+    return dict(inventory(site)["_meta"]["hostvars"])
+
+
+def test_without_the_key_or_a_monitoring_host_nothing_is_planned() -> None:
+    for changes in ({}, {("observability",): {"timers": {}}}):
+        names = {name for variables in host_variables(environment(changes)).values() for name in variables}
+        assert not [name for name in names if name.startswith(("host_access", "site_timers", "landbridge_access"))]
+
+
+def test_each_host_answers_its_own_words_and_only_the_first_controller_asks() -> None:
+    hosts = host_variables(environment(TIMERS))
+    words = {name: set(variables.get("host_access_words", {})) for name, variables in hosts.items()}
+    assert {name: each for name, each in words.items() if each} == {
+        "ctl01": {"rung"},
+        "gw01": {"link"},
+        "dgx01": {"facts", "samples", "reset", "reboot"},
+        "dgx02": {"facts", "samples", "reset", "reboot"},
+    }
+    assert {name for name, variables in hosts.items() if "site_timers_timers" in variables} == {"ctl01"}
+    keys = {name: variables.get("landbridge_access_keys") for name, variables in hosts.items()}
+    assert keys["dgx01"] == ["/etc/landbridge/timers/nodes.pub"] and keys["ctl01"] == []
+    assert keys["gw01"] == ["/etc/landbridge/timers/gateways.pub"]
+    assert {name for name, each in hosts.items() if each.get("host_access_from") == ["10.20.0.11"]} == set(keys) - {
+        name for name, each in words.items() if not each
+    }
+    assert hosts["dgx01"]["slurm_adopt_exempt_users"] == ["landbridge-access"]
+    assert set(hosts["ctl01"]["site_timers_hosts"]) == {"dgx01", "dgx02", "gw01"}
+
+
+def test_accounts_have_the_key_that_their_pass_needs() -> None:
+    timers = {timer["name"]: timer for timer in host_variables(environment(TIMERS))["ctl01"]["site_timers_timers"]}
+    seen = {name: (timer["user"], timer["key"], timer["minutes"]) for name, timer in timers.items()}
+    assert seen == {
+        "health": ("slurm", "nodes", 7),
+        "idle": ("slurm", "nodes", 10),
+        "link": ("landbridge-link", "gateways", 15),
+        "cost": ("slurm", "", 60),
+    }
+
+
+def test_ssh_from_the_first_controller_is_open_beside_operators() -> None:
+    site = environment({**TIMERS, ("hosts",): {"firewall": {"mode": "enforce", "operators": ["10.99.0.0/24"]}}})
+    assert "10.20.0.11/32" in firewall_variables(site)["hardening_ssh_sources"]
+
+
+def test_a_gateway_has_the_request_that_netcheck_would_send() -> None:
+    site = environment({**CHANGES, **TIMERS, ("onprem", "services", "monitoring"): "ctl01"})
+    hosts = inventory(site, STACK_OUTPUTS)["_meta"]["hostvars"]
+    planned = json.loads(base64.b64decode(hosts["gw01"]["host_access_words"]["link"][-1]))
+    expected = link_expectations(site, STACK_OUTPUTS)
+    gateway = next(host for host in link_hosts(site, expected, ()) if host.gateway is not None)
+    assert planned == request_of(gateway, expected, ()) and planned["paths"]
+
+
+def test_the_words_of_the_program_are_those_of_the_plan_and_its_forms_fit_the_clients(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "ansible/roles/host_access/files"))
+    program = import_module("host_access.words")
+    hosts = host_variables(environment(TIMERS))
+    assert {word for variables in hosts.values() for word in variables.get("host_access_words", {})} == set(
+        program.FORMS
+    )
+    for rung in retest_rungs():
+        assert program.parse(f"rung dgx01 {rung.name}", program.FORMS).arguments == ("dgx01", rung.name)
+
+
+def test_a_pass_of_a_timer_uses_no_operators_access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "access.json"
+    file.write_text('{"account": "landbridge-access", "known_hosts": "/etc/known", "port": 22}')
+    assert forced_command({}) is None
+    monkeypatch.setenv("LANDBRIDGE_HOST_ACCESS", str(file))
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", "/run/credentials/x")
+    access = forced_command()
+    assert access == ForcedCommand("landbridge-access", "/etc/known", 22, "/run/credentials/x/key")
+    site = environment({**CHANGES, **TIMERS, ("onprem", "services", "monitoring"): "ctl01"})
+    gateway, controller = link_hosts(site, link_expectations(site, STACK_OUTPUTS), ())
+    assert gateway.words[-1].startswith("landbridge-access@")
+    assert "StrictHostKeyChecking=yes" in gateway.words and gateway.word == "link"
+    assert (controller.name, controller.words, controller.is_root) == ("ctl01", (), False)
+
+
+def test_a_rung_is_started_on_a_node_of_the_site_in_its_reservation_only(tmp_path: Path) -> None:
+    file = tmp_path / "Pulumi.test.yaml"
+    file.write_text(changed(TIMERS))
+    words = rung_words(file, "dgx01", "driver")
+    assert words[0] == "srun" and "--nodelist=dgx01" in words and "--reservation=landbridge-health-dgx01" in words
+    for node, rung in (("dgx09", "driver"), ("ctl01", "driver"), ("dgx01", "training"), ("p5-0", "driver")):
+        with pytest.raises(SiteError):
+            rung_words(file, node, rung)
+
+
+def test_the_accounts_of_the_roles_are_those_of_the_plan() -> None:
+    defaults = yaml_text.load((ROOT / "ansible/roles/site_timers/defaults/main.yml").read_text())
+    variables = host_variables(environment(TIMERS))["ctl01"]
+    assert defaults["site_timers_account"] == variables["site_timers_account"] == variables["host_access_account"]
+    assert defaults["site_timers_folder"] == variables["site_timers_folder"]
