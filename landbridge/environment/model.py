@@ -26,6 +26,7 @@ from landbridge.environment.slurm.scheduler import Scheduler
 from landbridge.environment.stacks import Stacks
 from landbridge.environment.state import StateSettings
 from landbridge.environment.storage import Storage
+from landbridge.environment.teams import Team
 from landbridge.hostlist import expand
 
 Regime = Literal["hipaa", "fedramp_moderate", "fedramp_high", "itar", "gdpr", "pci_dss", "classified"]
@@ -84,6 +85,10 @@ class MLOps(Model):
     """MLflow tracking, an optional container registry, SageMaker, and pipelines."""
 
     mlflow: MLflow = MLflow()
+    teams: Mapping[Word, Team] = Field(
+        default={},
+        description="teams, each with a workspace of its own in MLflow; empty: the users of a data class share one",
+    )
     registry: Registry | None = None
     sagemaker: SageMakerSettings | None = Field(default=None, description="SageMaker training jobs and model registry")
     revoked_signers: tuple[Annotated[str, StringConstraints(pattern=r"^[1-9a-f][0-9a-f]{0,39}$")], ...] = Field(

@@ -29,14 +29,18 @@ class JobRun:
 
 
 class RunServer:
-    """MLflow tracking server at a URI, with the name and the password of an account if it requires one."""
+    """MLflow tracking server at a URI, with the name and the password of an account if it requires one, and a workspace."""
 
-    def __init__(self, uri: str, user: str | None, password: str | None, authority: str | None) -> None:
+    def __init__(
+        self, uri: str, user: str | None, password: str | None, authority: str | None, workspace: str | None = None
+    ) -> None:
         self._uri = uri.rstrip("/")
         self._headers = {"Content-Type": "application/json"}
         if user is not None and password is not None:
             token = base64.b64encode(f"{user}:{password}".encode()).decode()
             self._headers["Authorization"] = f"Basic {token}"
+        if workspace:
+            self._headers["X-MLFLOW-WORKSPACE"] = workspace
         self._tls = ssl.create_default_context(cafile=authority) if uri.startswith("https:") else None
 
     def ended_runs(self, cluster: str, since: float) -> Iterator[JobRun]:

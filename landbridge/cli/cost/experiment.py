@@ -46,7 +46,9 @@ def experiment(
     environment = require(stack, file)
     records = read_records(environment, sacct, events, journal, statistics, ledger, grid)
     secret, authority = os.environ.get("MLFLOW_TRACKING_PASSWORD"), os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
-    server = RunServer(tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority)
+    server = RunServer(
+        tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority, os.environ.get("MLFLOW_WORKSPACE")
+    )
     now = time.time()
     try:
         runs = {run.id: run.job for run in server.experiment_runs(environment.name, name)}

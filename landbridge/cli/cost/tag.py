@@ -52,7 +52,9 @@ def tag(
     now = time.time()
     secret = os.environ.get("MLFLOW_TRACKING_PASSWORD") or _credential()
     authority = os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
-    server = RunServer(tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority)
+    server = RunServer(
+        tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority, os.environ.get("MLFLOW_WORKSPACE")
+    )
     try:
         runs = list(server.ended_runs(environment.name, now - days * 86_400))
         jobs = {run.job for run in runs}

@@ -64,7 +64,8 @@ class ModelRegistry:
     def ensure(self, name: str) -> None:
         """Create a registered model if it does not exist."""
         with answers(self.uri, RegistryError):
-            if self._model(name) is None:
+            # In a workspace, MLflow denies a model that does not exist. One that exists is not created twice.
+            if self._model(name, "PERMISSION_DENIED") is None:
                 self._client.create_registered_model(name)
 
     def names(self) -> list[str]:
@@ -173,13 +174,14 @@ class ModelRegistry:
                 f"{name}: another account moved an alias at the same time; look at its history, and repeat"
             )
 
-    def _model(self, name: str) -> Any:
+    def _model(self, name: str, *absent: str) -> Any:
+        """Return a model; None for the error of an absent one, or for another error of `absent`."""
         from mlflow.exceptions import MlflowException
 
         try:
             return self._client.get_registered_model(name)
         except MlflowException as error:
-            if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            if error.error_code not in ("RESOURCE_DOES_NOT_EXIST", *absent):
                 raise
             return None
 

@@ -1,6 +1,7 @@
 """MLflow: the variables of the role mlflow and of jobs."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from landbridge.environment import Environment
@@ -15,10 +16,13 @@ from landbridge.plan.network.mlflow_servers import (
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.resource_names import BACKUPS_PREFIX
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, mlflow_host_names
+from landbridge.plan.site.teams.workspaces import account_workspace, workspaces
 
 _TRACKING_URI = "MLFLOW_TRACKING_URI"
 #: CA certificates of MLflow's client alone: other clients of the job keep the system's. Source: MLflow documentation, "Security".
 _CA_FILE = "MLFLOW_TRACKING_SERVER_CERT_PATH"
+#: Workspace of MLflow's client. Source: MLflow 3.17.2, environment_variables.py.
+_WORKSPACE = "MLFLOW_WORKSPACE"
 
 
 def mlflow_variables(
@@ -53,17 +57,21 @@ def tracking_variables(environment: Environment) -> dict[str, str]:
 
 def job_variables(environment: Environment) -> dict[str, dict[str, str]]:
     """Return the environment variables of each account's jobs; an empty value is a variable that its jobs do not have.
-    The account with an empty name is for jobs without an account.
+    The account with an empty name is for jobs without an account, which have no workspace.
     """
     if environment.existing_slurm is not None:
         return {}
-    return {
+    variables = {
         "": _client(environment, tracking_uri(environment)),
         **{
             account: _client(environment, tracking_uri(environment, server) if server is not None else "")
             for account, server in account_servers(environment).items()
         },
     }
+    if environment.mlops.teams:
+        for account, values in variables.items():
+            values[_WORKSPACE] = account_workspace(environment, account) if values[_TRACKING_URI] else ""
+    return variables
 
 
 def _client(environment: Environment, uri: str) -> dict[str, str]:
@@ -90,4 +98,11 @@ def _server(environment: Environment, server: MlflowServer, outputs: StackOutput
         "backups": backups,
         "users": list(server.users),
         "sources": [str(network) for network in server.sources],
+        **_teams(environment, server.data_class),
     }
+
+
+def _teams(environment: Environment, data_class: str) -> dict[str, Any]:
+    """Return the variable with the workspaces; without teams the server has none, and its variables are as before."""
+    listed = [asdict(workspace) for workspace in workspaces(environment, data_class)]
+    return {"workspaces": listed} if environment.mlops.teams else {}

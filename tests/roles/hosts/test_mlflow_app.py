@@ -4,6 +4,7 @@ import asyncio
 import base64
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,6 +20,14 @@ RESTRICTED = {
     "others": [{"data_class": "internal", "uri": "http://mlops01:5000", "users": ["alice", "carol"]}],
 }
 INTERNAL = {**RESTRICTED, "data_class": "internal", "users": ["alice", "carol"], "sources": [], "others": []}
+TEAMS = [
+    {
+        "name": "vision",
+        "members": ["alice"],
+        "models": [{"name": "digits", "register": ["alice"], "promote": [], "read": ["carol"]}],
+    },
+    {"name": "lab", "members": ["carol"], "models": []},
+]
 Headers = list[tuple[bytes, bytes]]
 
 
@@ -27,7 +36,10 @@ def module() -> ModuleType:
     spec = importlib.util.spec_from_file_location("landbridge_mlflow", PATH)
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(PATH.parent))
+        spec.loader.exec_module(loaded)
+        del sys.modules["landbridge_mlflow_teams"]
     return loaded
 
 
@@ -110,3 +122,58 @@ def test_a_server_of_data_that_may_be_in_aws_refuses_by_user_only(module: Module
 
 def test_a_websocket_is_closed(module: ModuleType, tmp_path: Path) -> None:
     assert respond(module, tmp_path, RESTRICTED, [login("bob")], kind="websocket") == (1008, "")
+
+
+def workspace(name: str, header: bytes = b"x-mlflow-workspace") -> tuple[bytes, bytes]:
+    return header, name.encode()
+
+
+@pytest.mark.parametrize(
+    ("headers", "path", "word"),
+    [
+        ([login("alice"), workspace("vision")], "/api/2.0/mlflow/runs/create", ""),
+        ([login("alice"), workspace(" vision ")], "/graphql", ""),
+        ([login("carol"), workspace("vision")], "/api/2.0/mlflow/registered-models/get", ""),
+        ([login("admin"), workspace("vision")], "/", ""),
+        ([login("admin")], "/api/2.0/mlflow/experiments/search", ""),
+        # Pages, and questions that need no workspace.
+        ([login("alice")], "/", ""),
+        ([login("alice")], "/static-files/a.js", ""),
+        ([login("alice")], "/ajax-api/3.0/mlflow/workspaces", ""),
+        ([login("alice")], "/api/2.0/mlflow/users/get", ""),
+        ([], "/api/2.0/mlflow/runs/create", ""),
+        (
+            [login("alice"), workspace("lab")],
+            "/",
+            "alice is not in the team of workspace lab; MLFLOW_WORKSPACE of alice's teams: vision",
+        ),
+        ([login("alice"), workspace("lab")], "/api/3.0/mlflow/workspaces", "not in the team"),
+        ([login("alice"), workspace("Vision")], "/api/2.0/mlflow/runs/create", "not in the team"),
+        ([login("alice"), workspace("vision, lab")], "/api/2.0/mlflow/runs/create", "not in the team"),
+        ([login("alice"), workspace("vision"), workspace("lab", b"X-MLflow-Workspace")], "/", "repeated"),
+        (
+            [login("alice")],
+            "/api/2.0/mlflow/runs/create",
+            "the default workspace is closed; MLFLOW_WORKSPACE of alice's teams: vision",
+        ),
+        ([login("alice"), workspace("default")], "/graphql", "closed"),
+        ([login("alice"), workspace("\u00e9")], "/graphql", "not in the team"),
+        ([login("alice")], "/static-files/../api/2.0/mlflow/runs/create", "closed"),
+        ([login("alice")], "//api/2.0/mlflow/runs/create", "closed"),
+        ([login("alice")], "/api/3.0/mlflow/workspaces/vision", "closed"),
+        (
+            [login("alice"), login("carol", b"x-mlflow-authorization"), workspace("lab")],
+            "/",
+            "alice is not in the team",
+        ),
+    ],
+)
+def test_a_workspace_is_open_to_its_team_and_the_readers_of_its_models(
+    module: ModuleType, tmp_path: Path, headers: Headers, path: str, word: str
+) -> None:
+    status, text = respond(module, tmp_path, {**INTERNAL, "workspaces": TEAMS}, headers, path=path)
+    assert (status, word in text) == ((403, True) if word else (200, True)), text
+
+
+def test_without_teams_a_server_has_no_check_of_workspaces(module: ModuleType, tmp_path: Path) -> None:
+    assert respond(module, tmp_path, INTERNAL, [login("alice")], path="/api/2.0/mlflow/runs/create")[0] == 200

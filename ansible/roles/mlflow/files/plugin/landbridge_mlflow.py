@@ -4,7 +4,8 @@
 directory. A request gets a response of MLflow only if
   - its address is in the class's networks (data that must stay on-prem: the site's networks),
   - its user is the administrator or a user of an account of the class, whatever accounts are in MLflow's database,
-  - it does not use a function that sends data to other servers, for data that must stay on-prem.
+  - it does not use a function that sends data to other servers, for data that must stay on-prem,
+  - its workspace is one of its user's teams (landbridge_mlflow_teams.py), if the server has workspaces.
 An experiment of which a client chooses the artifact location is refused: its runs would be stored elsewhere.
 MLflow's own option for such checks, authorization_function, gets no address for uploads and downloads of artifacts.
 Source: MLflow 3.17.2, server/auth/__init__.py, _authenticate_custom_for_fastapi; MLflow documentation, "Plugins", mlflow.app
@@ -20,6 +21,8 @@ import os
 import re
 from dataclasses import dataclass
 
+from landbridge_mlflow_teams import Workspaces, model_check
+
 SETTINGS = "LANDBRIDGE_MLFLOW_SETTINGS"
 ADMIN = "admin"
 #: Paths that make the server send data to other servers: models of other providers, webhooks, the assistant.
@@ -30,12 +33,15 @@ CREDENTIALS = (b"authorization", b"x-mlflow-authorization")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a server: its data class and users, its clients' networks (none: any), and servers of other classes."""
+    """Settings of a server: its data class and users, its clients' networks (none: any), servers of other classes, and the
+    workspaces of teams.
+    """
 
     data_class: str
     users: frozenset
     sources: tuple
     others: tuple
+    workspaces: Workspaces
 
     @classmethod
     def read(cls, path):
@@ -47,6 +53,7 @@ class Settings:
             frozenset(values["users"]),
             tuple(ipaddress.ip_network(source) for source in values["sources"]),
             tuple(values["others"]),
+            Workspaces(values.get("workspaces")),
         )
 
     def refusal(self, address, path, headers):
@@ -62,7 +69,7 @@ class Settings:
         for user in users:
             if user != ADMIN and user not in self.users:
                 return self._not_a_user(user)
-        return None
+        return self.workspaces.refusal(path, headers, [user for user in users if user != ADMIN])
 
     def _is_permitted(self, address):
         try:
@@ -163,4 +170,5 @@ def create_app():
         fcntl.flock(file, fcntl.LOCK_EX)
         app = auth.create_app(flask_app)
     flask_app.before_request(refuse_artifact_location)
+    flask_app.before_request(model_check(settings.workspaces, ADMIN))
     return Guard(app, settings)

@@ -1,0 +1,1 @@
+../../roles/mlflow/library/mlflow_workspaces.py

@@ -1,0 +1,1 @@
+"""Plan of MLflow's workspaces for teams."""
