@@ -70,8 +70,8 @@ class Run:
     uri: str
 
 
-def site_environment(**accounts: dict[str, Any]) -> Environment:
-    """Return the environment: alice has internal data, bob restricted data, carol both."""
+def site_environment(teams: bool = False, **accounts: dict[str, Any]) -> Environment:
+    """Return the environment: alice has internal data, bob restricted data, carol both. `teams`: each account has a team."""
     default = {
         "vision": {"users": ["alice", "carol"], "data_class": "internal"},
         "clinic": {"users": ["bob", "carol"], "data_class": "restricted"},
@@ -84,6 +84,7 @@ def site_environment(**accounts: dict[str, Any]) -> Environment:
         "aws": {"cidr": str(CLOUD)},
         "link": {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010},
         "scheduler": {"accounts": accounts or default},
+        "mlops": {"teams": {name: {"accounts": [name]} for name in accounts or default} if teams else {}},
     }
     return environment_from_config("test", "us-east-1", content)
 
@@ -157,7 +158,7 @@ class Tracking:
         variables |= certificate_variables(chosen, HOST)
         return {"ansible_host": ADDRESS, **connection(self.lab), **variables}
 
-    def log(self, user: str, port: int, experiment: str) -> Run:
+    def log(self, user: str, port: int, experiment: str, **more: str) -> Run:
         """Log a run with the client library."""
         variables = {
             "MLFLOW_TRACKING_URI": f"https://{ADDRESS}:{port}",
@@ -166,6 +167,7 @@ class Tracking:
             "MLFLOW_TRACKING_PASSWORD": password(user),
             "MLFLOW_DISABLE_TELEMETRY": "true",
             "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+            **more,
         }
         words = " ".join(f"{name}={value}" for name, value in variables.items())
         output = self.run(f"cd /tmp; env {words} {PYTHON} -W ignore -c {quote(LOG)} {experiment}")

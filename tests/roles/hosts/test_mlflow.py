@@ -15,6 +15,7 @@ from landbridge.certificates import certificates_in, new_authority
 from landbridge.ops.secrets.store import new_value
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.ops.site_certificates.rotate import rotated
+from landbridge.plan.site.mlops import job_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 from sandbox.aws_emulator.process import running
 from sandbox.nspawn import cleanup
@@ -351,3 +352,33 @@ def test_rotated_passwords_and_a_rotated_ca_replace_the_present_ones_and_a_runni
     host.run(f"touch /tmp/last; tail --pid={process} -f /dev/null")
     assert host.run("tail -n 1 /tmp/client.log") == "finished"
     assert host.converge(rotated="-2").good().changed == {"mlops01": 0}
+
+
+@pytest.mark.long
+def test_teams_have_workspaces_that_cannot_be_switched_off(host: Tracking, internal_run: Run) -> None:
+    """The last test: MLflow does not start without workspaces any more."""
+    accounts = {
+        "vision": {"users": ["alice"], "data_class": "internal"},
+        "lab": {"users": ["carol"], "data_class": "internal"},
+        "clinic": {"users": ["bob"], "data_class": "restricted"},
+    }
+    chosen = site_environment(teams=True, **accounts)
+    preview = host.converge(chosen, "--check", rotated="-2").good()
+    assert preview.changed["mlops01"] > 0
+    host.converge(chosen, rotated="-2").good()
+    assert host.converge(chosen, rotated="-2").good().changed == {"mlops01": 0}
+    workspace = job_variables(chosen)["vision"]["MLFLOW_WORKSPACE"]
+    run = host.log("alice", INTERNAL, "of-the-team", MLFLOW_WORKSPACE=workspace)
+    assert f"mlflow/workspaces/vision/{run.experiment}/{run.run}/artifacts/result.txt" in objects(host)
+    path = f"{API}/runs/get?run_id={run.run}"
+    for user, name in (("carol", "lab"), ("carol", "vision"), ("alice", "lab"), ("alice", "")):
+        headers = {"X_MLFLOW_WORKSPACE": name} if name else {}
+        assert host.send(INTERNAL, path, user, **headers)[0] == 403, (user, name)
+    assert host.send(INTERNAL, path, "alice", X_MLFLOW_WORKSPACE="vision")[0] == 200
+    # Runs from before are in the default workspace, for the administrator alone.
+    path = f"{API}/runs/get?run_id={internal_run.run}"
+    assert "default workspace is closed" in host.send(INTERNAL, path, "alice")[1]
+    assert host.send(INTERNAL, path, "admin", rotated="-2")[0] == 200
+    refused = host.converge(site_environment(), rotated="-2")
+    assert "MLflow does not start without them" in refused.one_line and refused.code != 0
+    assert host.run("systemctl is-active mlflow") == "active"

@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import importlib
 import importlib.util
 import json
+import sqlite3
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -177,3 +179,16 @@ def test_a_workspace_is_open_to_its_team_and_the_readers_of_its_models(
 
 def test_without_teams_a_server_has_no_check_of_workspaces(module: ModuleType, tmp_path: Path) -> None:
     assert respond(module, tmp_path, INTERNAL, [login("alice")], path="/api/2.0/mlflow/runs/create")[0] == 200
+
+
+@pytest.mark.long
+def test_tables_of_a_newer_release_are_refused_with_the_way_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(PATH.parent))
+    upgrade = importlib.import_module("landbridge_mlflow_upgrade")
+    with sqlite3.connect(tmp_path / "runs.db") as database:
+        database.execute("create table alembic_version (version_num varchar(32))")
+        database.execute("insert into alembic_version values ('ffffffffffff')")
+    with pytest.raises(SystemExit, match=r"newer release \(ffffffffffff\).*playbooks/restore_databases.yml"):
+        upgrade.tracking(f"sqlite:///{tmp_path}/runs.db")

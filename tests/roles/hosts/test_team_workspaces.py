@@ -241,11 +241,11 @@ def test_mlflow_itself_refuses_a_user_that_left_the_team_and_accepts_one_that_re
 
 
 def test_a_server_whose_team_has_no_member_of_the_class_is_closed(teams: Teams) -> None:
-    assert "unassign landbridge-members in press: dave" in teams.reconcile(replace_team(site(), "press"))
+    assert "unassign landbridge-members in press: dave" in teams.reconcile(without_team(site(), "press"))
     assert teams.account("dave", "press").send("POST", f"{API}/experiments/create", {"name": "x"})[0] == 403
 
 
-def replace_team(chosen: Environment, name: str) -> Environment:
+def without_team(chosen: Environment, name: str) -> Environment:
     """Return the environment without a team."""
-    kept = {each: team for each, team in chosen.mlops.teams.items() if each != name}
-    return chosen.model_copy(update={"mlops": chosen.mlops.model_copy(update={"teams": kept})})
+    others = {each: team for each, team in chosen.mlops.teams.items() if each != name}
+    return chosen.model_copy(update={"mlops": chosen.mlops.model_copy(update={"teams": others})})

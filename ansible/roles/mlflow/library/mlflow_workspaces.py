@@ -136,8 +136,8 @@ class Reconciliation:
             self._assign(name, roles[role], role, {user for user in users if user in self._ids})
         for role in sorted(set(roles) - set(wanted)):
             # The role of a member's own experiments and models remains, and is given back to one that returns.
-            own = OWN_ROLE.fullmatch(role)
-            owners = {user for user in members if own and self._ids.get(user) == own.group(1)}
+            match = OWN_ROLE.fullmatch(role)
+            owners = {user for user in members if match and self._ids.get(user) == match.group(1)}
             self._assign(name, roles[role], role, owners)
 
     def _model(self, workspace, model):
@@ -148,15 +148,17 @@ class Reconciliation:
                 "create model %s in %s" % (name, workspace), "POST", path + "create", {"name": name}, workspace
             )
         path, experiment = API + "experiments/", EXPERIMENT + name
-        found = self._server.send("GET", path + "get-by-name", {"experiment_name": experiment}, workspace, absent=True)
-        if found is not None:
-            found = found["experiment"]
+        described = self._server.send(
+            "GET", path + "get-by-name", {"experiment_name": experiment}, workspace, absent=True
+        )
+        if described is not None:
+            described = described["experiment"]
         else:
             text = "create experiment %s in %s" % (experiment, workspace)
-            found = self._change(text, "POST", path + "create", {"name": experiment}, workspace) or {
+            described = self._change(text, "POST", path + "create", {"name": experiment}, workspace) or {
                 "experiment_id": ""
             }
-        keys = [("registered_model", name), ("experiment", found["experiment_id"])]
+        keys = [("registered_model", name), ("experiment", described["experiment_id"])]
         return {
             MODEL + name: (dict.fromkeys(keys, "EDIT"), set(model["register"]) | set(model["promote"])),
             READERS + name: (dict.fromkeys(keys, "READ"), model["read"]),

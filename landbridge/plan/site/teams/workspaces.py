@@ -61,11 +61,15 @@ def _accounts(environment: Environment, team: Team, data_class: str | None) -> l
 
 
 def _access(model: str, rights: ModelRights, team: str, members: Mapping[str, tuple[str, ...]]) -> ModelAccess:
-    own = members[team]
+    team_users = members[team]
     readers = {user for reader in rights.readers for user in members.get(reader, ())}
     return ModelAccess(
         name=model,
-        register=own if rights.may_register is None else tuple(user for user in own if user in rights.may_register),
-        promote=own if rights.may_promote is None else tuple(user for user in own if user in rights.may_promote),
-        read=tuple(sorted(readers - set(own))),
+        register=team_users
+        if rights.may_register is None
+        else tuple(user for user in team_users if user in rights.may_register),
+        promote=team_users
+        if rights.may_promote is None
+        else tuple(user for user in team_users if user in rights.may_promote),
+        read=tuple(sorted(readers - set(team_users))),
     )

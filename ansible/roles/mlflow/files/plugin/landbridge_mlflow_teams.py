@@ -52,8 +52,8 @@ class Workspaces:
         return f"{user} may not {right} versions of {name}; mlops.teams.{workspace}.models permits {users}"
 
     def _not_a_member(self, user, name):
-        own = sorted(workspace for workspace, users in self._users.items() if user in users)
-        advice = f"; MLFLOW_WORKSPACE of {user}'s teams: {', '.join(own)}" if own else ""
+        teams = sorted(workspace for workspace, users in self._users.items() if user in users)
+        advice = f"; MLFLOW_WORKSPACE of {user}'s teams: {', '.join(teams)}" if teams else ""
         reason = (
             "the default workspace is closed" if name == DEFAULT else f"{user} is not in the team of workspace {name}"
         )

@@ -1,7 +1,8 @@
 """Upgrade of the databases of one MLflow server to the installed release: landbridge_mlflow_upgrade.py NAME, as root.
 
 Prints "unchanged" if this release has checked the databases before. Otherwise it stops the server if a database has the tables of
-an older release, writes a dump of each such database to BACKUPS, and migrates them.
+an older release, writes a dump of each such database to BACKUPS, and migrates them. Tables of a newer release are refused:
+the dump from before its upgrade is the way back.
 Source: MLflow documentation, "mlflow db upgrade": take a backup of the database before (read 2026-11-25).
 """
 
@@ -56,6 +57,7 @@ def tracking(url):
     revision = utils._get_schema_version(engine)
     if revision in (None, utils._get_latest_schema_revision()):
         return None
+    refuse_newer(utils._get_alembic_config(url), url, revision)
     return url, revision, lambda: utils._upgrade_db(engine)
 
 
@@ -73,7 +75,23 @@ def users(url):
         revision = MigrationContext.configure(connection, opts=options).get_current_revision()
     if revision in (None, ScriptDirectory.from_config(config).get_current_head()):
         return None
+    refuse_newer(config, url, revision)
     return url, revision, lambda: utils.migrate(engine, "head")
+
+
+def refuse_newer(config, url, revision):
+    """End the program if the installed release does not know the revision of a database's tables."""
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
+    try:
+        ScriptDirectory.from_config(config).get_revision(revision)
+    except CommandError:
+        database = url.rpartition("/")[2]
+        sys.exit(
+            f"{database} has the tables of a newer release ({revision}). To go back to this release, restore the dump of "
+            f"{database} in {BACKUPS} from before the upgrade with playbooks/restore_databases.yml, and run the role again"
+        )
 
 
 def dump(database, revision):

@@ -1,0 +1,1 @@
+"""Benchmark of an MLflow server with many runs at the same time."""
