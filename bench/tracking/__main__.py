@@ -10,6 +10,7 @@ import base64
 import http.client
 import json
 import os
+import signal
 import statistics
 import sys
 import tempfile
@@ -136,6 +137,8 @@ def main() -> int:
         "--cache", type=int, choices=(0, 60), help="measure only this time for which passwords are kept"
     )
     options = parser.parse_args()
+    # The servers end with the program.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(
         f"{options.runs} runs, one call of {METRICS} metrics each {options.interval:g} s; {options.workers} workers;",
         end=" ",

@@ -12,6 +12,7 @@ from landbridge.plan.aws.storage.data_hub import bucket_policy
 from landbridge.plan.network.mlflow_servers import artifact_class, mlflow_servers, server_name
 from landbridge.plan.outputs import DataHubOutput
 from landbridge.plan.site.secrets import generated_secrets
+from landbridge.plan.site.teams.workspaces import workspaces
 from tests.unit.core.samples import REMOVED, environment, shipped
 from tests.unit.plan.ansible.test_inventory import OUTPUTS
 from tests.unit.plan.site.test_firewall import CLOUD, DESK, NODE, STRANGER, open_at
@@ -186,3 +187,36 @@ def test_weights_in_a_bucket_are_encrypted_with_the_key_of_their_class() -> None
     permitted = {name: value for each in uploads for name, value in each["Condition"]["StringNotEquals"].items()}
     header = "s3:x-amz-server-side-encryption"
     assert permitted == {f"{header}-aws-kms-key-id": key, header: "aws:kms"}
+
+
+def test_a_team_has_a_workspace_in_the_server_of_each_class_of_its_accounts() -> None:
+    accounts = {
+        "vision": {"users": ["alice", "carol"], "data_class": "internal"},
+        "trial": {"users": ["alice"], "data_class": "restricted"},
+        "clinic": {"users": ["bob"], "data_class": "restricted"},
+    }
+    rights = {"may_promote": ["carol"], "readers": ["ward"]}
+    teams = {
+        "pictures": {"accounts": ["vision", "trial"], "models": {"digits": rights}},
+        "ward": {"accounts": ["clinic"]},
+    }
+    users = [{"name": name, "uid": uid} for uid, name in enumerate(("alice", "bob", "carol"), 20001)]
+    chosen = environment({ACCOUNTS: accounts, ("users",): users, ("mlops", "teams"): teams})
+    (pictures,) = workspaces(chosen, "internal")
+    assert (pictures.name, pictures.members) == ("pictures", ("alice", "carol"))
+    assert [(each.register, each.promote, each.read) for each in pictures.models] == [
+        (("alice", "carol"), ("carol",), ())
+    ]
+    # Carol has no account with restricted data, and bob reads the team's models of that class only.
+    pictures, ward = workspaces(chosen, "restricted")
+    assert (pictures.members, ward.members, ward.models) == (("alice",), ("bob",), ())
+    assert [(each.register, each.promote, each.read) for each in pictures.models] == [(("alice",), (), ("bob",))]
+    variables = inventory(chosen)["all"]["vars"]["slurm_job_environment_accounts"]
+    names = {account: values["MLFLOW_WORKSPACE"] for account, values in variables.items()}
+    assert names == {"": "", "vision": "pictures", "trial": "pictures", "clinic": "ward"}
+
+
+def test_without_teams_nothing_of_workspaces_is_planned() -> None:
+    chosen = environment({ACCOUNTS: BOTH})
+    assert workspaces(chosen, "internal") == ()
+    assert "MLFLOW_WORKSPACE" not in json.dumps(inventory(chosen)) and "workspaces" not in json.dumps(inventory(chosen))
