@@ -99,6 +99,7 @@ def mlflow(folder: Path, database: str, workers: int, cache_seconds: int, users:
     }
     words = ["server", "--host=127.0.0.1", f"--port={port}", f"--workers={workers}", "--app-name=landbridge"]
     words += ["--serve-artifacts", f"--artifacts-destination={folder}/artifacts"]
+    words += ["--uvicorn-opts", "--timeout-worker-healthcheck 60"]
     program = [sys.executable, "-W", "ignore", "-m", "mlflow", *words]
     with ExitStack() as stack, (folder / "mlflow.log").open("w") as log:
         process = subprocess.Popen(

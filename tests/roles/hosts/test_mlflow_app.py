@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from anyio import to_thread
 
 PATH = Path(__file__).parents[3] / "ansible/roles/mlflow/files/plugin/landbridge_mlflow.py"
 ON_SITE, IN_AWS = "10.20.1.11", "10.60.5.7"
@@ -179,6 +180,19 @@ def test_a_workspace_is_open_to_its_team_and_the_readers_of_its_models(
 
 def test_without_teams_a_server_has_no_check_of_workspaces(module: ModuleType, tmp_path: Path) -> None:
     assert respond(module, tmp_path, INTERNAL, [login("alice")], path="/api/2.0/mlflow/runs/create")[0] == 200
+
+
+def test_a_worker_handles_fewer_requests_at_a_time_than_it_has_connections(module: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "landbridge.json"
+    file.write_text(json.dumps(INTERNAL))
+    limits = []
+
+    async def behind(scope: Any, receive: Any, send: Any) -> None:
+        limits.append(to_thread.current_default_thread_limiter().total_tokens)
+
+    asyncio.run(module.Guard(behind, module.Settings.read(file))({"type": "lifespan"}, None, None))
+    # SQLAlchemy's QueuePool: 5 connections, and 10 more.
+    assert limits and limits[0] < 5 + 10
 
 
 @pytest.mark.long

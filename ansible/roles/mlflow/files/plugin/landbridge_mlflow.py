@@ -25,6 +25,10 @@ from landbridge_mlflow_teams import Workspaces, model_check
 
 SETTINGS = "LANDBRIDGE_MLFLOW_SETTINGS"
 ADMIN = "admin"
+#: Requests that a worker handles at the same time; the others wait. MLflow has 40 threads, but 15 connections to each database: a request
+#: without one gets the status 400, which clients do not repeat. Source: MLflow 3.17.2 and SQLAlchemy, QueuePool; AnyIO, capacity limiter
+#: of threads; tried on 2026-11-26 (docs/explanation/speed.md).
+THREADS = 12
 #: Paths that make the server send data to other servers: models of other providers, webhooks, the assistant.
 OUTGOING = re.compile(r"(/(ajax-)?api/[0-9.]+/mlflow)?/(gateway|webhooks|assistant)", re.IGNORECASE)
 #: Headers with credentials. Source: MLflow 3.17.2, server/auth/__init__.py, _authenticate_fastapi_request.
@@ -114,6 +118,9 @@ class Guard:
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "lifespan":
+            from anyio import to_thread
+
+            to_thread.current_default_thread_limiter().total_tokens = THREADS
             await self._app(scope, receive, send)
             return
         address = (scope.get("client") or ("", 0))[0]
