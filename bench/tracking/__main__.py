@@ -61,13 +61,22 @@ class Client:
         self._headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json"}
 
     def post(self, path: str, body: Any) -> Any:
-        """Send a request; return the answer. Raises OSError for an error."""
+        """Send a request, again if the server has closed the idle connection; return the answer. Raises OSError for an error."""
+        try:
+            return self._post(path, body)
+        except ConnectionError:
+            return self._post(path, body)
+
+    def _post(self, path: str, body: Any) -> Any:
         try:
             self._connection.request("POST", path, json.dumps(body), self._headers)
             answer = self._connection.getresponse()
             text = answer.read()
         except http.client.HTTPException as error:
             self._connection.close()
+            # RemoteDisconnected is a ConnectionError too.
+            if isinstance(error, ConnectionError):
+                raise
             raise OSError(type(error).__name__) from None
         except OSError:
             self._connection.close()
