@@ -21,6 +21,16 @@ class PredictionObjective(Model):
     rate: float = Field(default=10.0, gt=0, le=1e6, description="requests a second")
 
 
+class ModelCanary(Model):
+    """Canaries of a service: the gateway follows the registry's aliases champion and staging, and decides by measurements."""
+
+    weights: tuple[Annotated[int, Field(ge=1, le=99)], ...] = Field(
+        default=(), description="percent of the requests by step, rising; empty: the catalogue's"
+    )
+    requests: int | None = Field(default=None, ge=1, le=1_000_000, description="least requests of a step")
+    step_seconds: float | None = Field(default=None, gt=0, le=86_400, description="least duration of a step")
+
+
 class ModelService(Model):
     """Service: a model of the registry by its alias, served on hosts that train nothing."""
 
@@ -41,6 +51,10 @@ class ModelService(Model):
     max_request_kib: int = Field(default=128, ge=1, le=65_536, description="largest request")
     client_rate: int = Field(
         default=100, ge=0, le=1_000_000, description="requests a second of one account; 0: no limit"
+    )
+    canary: ModelCanary | None = Field(
+        default=None,
+        description="versions come from the registry without hands, and a new one gets traffic in steps; absent: by hand",
     )
     shadow: bool = Field(
         default=False, description="whether the other slot gets a copy of each request, without an answer"

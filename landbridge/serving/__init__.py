@@ -1,1 +1,1 @@
-"""Serving: the model server, its gateway and the controller of canaries."""
+"""Serving: the model server, its gateway, the services that follow the registry, and the controller of canaries."""

@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from landbridge.cli.model.canary import canary_plan
 from landbridge.models.canary.decide import FINAL
 from landbridge.models.drift.labels import joined
 from landbridge.serving.canary_controller.controller import step
 from landbridge.serving.canary_controller.guard_counters import GuardBounds
 from landbridge.serving.canary_controller.looks import look_at
+from landbridge.serving.canary_controller.plans import canary_plan
 from sandbox.demo.report import DemoError
 from sandbox.model_life.clients import DigitClients
 from sandbox.model_life.registry import MODEL

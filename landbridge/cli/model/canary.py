@@ -13,7 +13,6 @@ from landbridge.cli.model.drift import write_whole
 from landbridge.findings import FindingsError
 
 if TYPE_CHECKING:
-    from landbridge.models.canary.plan import CanaryPlan
     from landbridge.models.canary.tallies import Tally
     from landbridge.models.drift.labels import JoinedLabels
 
@@ -90,6 +89,7 @@ def canary(
     from landbridge.serving.canary_controller.gateway import HaproxyShares
     from landbridge.serving.canary_controller.guard_counters import GuardBounds, is_ready
     from landbridge.serving.canary_controller.looks import look_at, read_samples
+    from landbridge.serving.canary_controller.plans import canary_plan
     from landbridge.serving.canary_controller.runtime_socket import GatewayError
 
     urls = dict(_pairs(server))
@@ -136,30 +136,6 @@ def canary(
             f"{name} {candidate}: {decision.action.replace('_', ' ')}, {decision.weight} percent: {decision.reason}"
         )
     raise typer.Exit(1 if decision.action is CanaryAction.ROLL_BACK else 0)
-
-
-def canary_plan(has_labels: bool) -> "CanaryPlan":
-    """Return the plan of the catalogue. Quality is only required for a promotion if there are labels."""
-    from landbridge.catalog.models.canary import canary_facts
-    from landbridge.models.canary.guards import Guard
-    from landbridge.models.canary.plan import CanaryPlan
-
-    facts = canary_facts()
-    guards = tuple(
-        Guard(guard, row.expected, row.effect, row.margin, required=guard != "quality" or has_labels)
-        for guard, row in facts.guards.items()
-    )
-    return CanaryPlan(
-        guards,
-        facts.weights.value,
-        facts.false_rollbacks.value,
-        facts.false_promotions.value,
-        int(facts.requests.value),
-        facts.step_seconds.value,
-        facts.limit_seconds.value,
-        int(facts.extensions.value),
-        facts.down_seconds.value,
-    )
 
 
 def joined_files(predictions: Path, labels: Path) -> "JoinedLabels":

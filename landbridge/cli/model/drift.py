@@ -12,7 +12,6 @@ from landbridge.cli.common import Format, print_json
 
 if TYPE_CHECKING:
     from landbridge.models.drift.judge import DriftReport
-    from landbridge.models.drift.reference import BinnedCounts, ModelReference
 
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
@@ -44,10 +43,10 @@ def drift(
     Features and confidence are compared with the reference in the manifest. Exit status 1 if there is drift. Example: landbridge model
     drift model.json --before 09.prom --metrics 10.prom
     """
-    from landbridge.catalog.models.canary import canary_facts
-    from landbridge.models.drift.judge import ALL, DriftLimits, judged
     from landbridge.models.drift.reference import parse_reference
     from landbridge.models.drift.retraining import trigger_record
+    from landbridge.serving.canary_controller.exposition import samples
+    from landbridge.serving.canary_controller.windows import judged_window
 
     try:
         data = json.loads(manifest.read_text())
@@ -57,16 +56,7 @@ def drift(
     except (OSError, KeyError, TypeError, ValueError) as error:
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
-    limits = canary_facts().drift
-    window, confidence = _window(reference, "\n".join(ends), "\n".join(starts), version)
-    report = judged(
-        reference,
-        {ALL: window},
-        confidence,
-        DriftLimits(
-            limits["false_windows"].value, limits["psi"].value, int(limits["rows"].value), limits["accuracy_drop"].value
-        ),
-    )
+    report = judged_window(reference, samples("\n".join(ends)), samples("\n".join(starts)), version)
     if gauges is not None:
         from landbridge.models.drift.gauges import gauge_text
 
@@ -87,27 +77,6 @@ def drift(
                 f"estimated accuracy {report.accuracy:.1%}, in the reference {report.expected_accuracy or 0:.1%}"
             )
     raise typer.Exit(1 if report.reason else 0)
-
-
-def _window(
-    reference: "ModelReference", end: str, start: str, version: str
-) -> "tuple[dict[str, BinnedCounts], BinnedCounts | None]":
-    """Return the counts of each feature and of the confidence between two readings of the metrics."""
-    from landbridge.serving.canary_controller.exposition import cumulative, samples
-    from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, binned_from
-
-    last, first = tuple(samples(end)), tuple(samples(start))
-    chosen = {"version": version} if version else {}
-
-    def counts(metric: str, edges: tuple[float, ...], **labels: str) -> "BinnedCounts | None":
-        earlier = cumulative(first, metric, **chosen, **labels)
-        later = cumulative(last, metric, **chosen, **labels)
-        return binned_from({bound: value - earlier.get(bound, 0.0) for bound, value in later.items()}, edges)
-
-    features = {name: counts(FEATURE, each.edges, feature=name) for name, each in reference.features.items()}
-    known = reference.confidence
-    confidence = counts(CONFIDENCE, known.edges) if known is not None else None
-    return {name: each for name, each in features.items() if each is not None}, confidence
 
 
 def _as_data(report: "DriftReport") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from landbridge.ops.residency.graph import ONPREM, OUTSIDE, Barrier, DataGraph, 
 from landbridge.ops.residency.network_access import egress_barrier, exports_barrier, firewall_barrier
 from landbridge.ops.residency.role_access import add_roles
 from landbridge.ops.residency.server_access import add_mover, add_servers
+from landbridge.ops.residency.serving_access import add_serving
 from landbridge.ops.residency.store_access import add_log_stores, add_stores
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.service_flows import NFS_PORT
@@ -31,6 +32,7 @@ def data_graph(forms: CompiledForms, policies: dict[str, ClassPolicy]) -> DataGr
     add_roles(graph, forms)
     add_servers(graph, forms, policies)
     add_mover(graph, forms)
+    add_serving(graph, forms)
     add_stores(graph, forms)
     add_log_stores(graph, forms)
     for copy in forms.copies:

@@ -10,6 +10,8 @@ from landbridge.environment import Environment, ModelService, Serving
 
 #: Slots of a service: slot b has the port after that of slot a.
 SLOTS = ("a", "b")
+#: Account of the model gateway in MLflow, and the Unix account of its service.
+SERVING_ACCOUNT = "landbridge-serving"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,13 @@ def measured_slots(environment: Environment) -> tuple[ModelSlot, ...]:
     serving = serving_of(environment)
     services = {} if serving is None else serving.services
     return tuple(slot for slot in model_slots(environment) if services[slot.service].runtime == "onnx")
+
+
+def followed_services(environment: Environment) -> dict[str, ModelService]:
+    """Return the services whose versions the gateway takes from the registry: those with canaries."""
+    serving = serving_of(environment)
+    services = {} if serving is None else serving.services
+    return {name: service for name, service in services.items() if service.canary is not None}
 
 
 def calling_accounts(environment: Environment) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.monitoring import exporter_port, monitoring_host
 from landbridge.plan.network.serving import calling_accounts, model_gateway_host, model_slots, serving_of
+from landbridge.plan.serving.follow import EXPORT, follow_settings
 from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
@@ -40,6 +41,7 @@ def gateway_settings(environment: Environment) -> GatewaySettings | None:
         state_file=STATE_FILE,
         metrics=f"{address}:{exporter_port('model_gateway')}" if monitoring is not None else "",
         metrics_client=str(monitoring or ""),
+        export=EXPORT if follow_settings(environment, SOCKET, STATE_FILE) else "",
         services=gateway_services(environment),
     )
 
@@ -56,6 +58,9 @@ def model_gateway_variables(environment: Environment) -> dict[str, Any]:
             {"name": service.name, "servers": [server.name for server in service.servers]}
             for service in settings.services
         ],
+        "model_gateway_follow": follow_settings(environment, SOCKET, STATE_FILE),
+        "model_gateway_find_links": service_hosts(environment).packages.python_find_links or "",
+        "model_gateway_revoked": list(environment.mlops.revoked_signers),
     }
 
 

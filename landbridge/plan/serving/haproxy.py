@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 
 #: Weight of a slot at the first start: slot a serves, slot b gets no requests. The greatest weight is 256.
 FIRST_WEIGHTS = {"a": 100, "b": 0}
+#: Caller of the export in the file of callers: no account of Slurm can have the name.
+EXPORT_CALLER = "@model-servers"
+#: Beginning of the export's paths.
+EXPORT_PATH = "/landbridge/"
 #: Largest request that is kept for a second try: with a longer one a lost server is an error for its client.
 _KEPT_BYTES = 256 * 1024
 #: Room of a buffer beside the request: headers.
@@ -53,7 +57,8 @@ class GatewayService:
 class GatewaySettings:
     """Places and addresses of the gateway. `account`: the Unix account of HAProxy; empty: the one that starts it.
 
-    `metrics`: address and port of its own metrics, which it gives to the address `metrics_client` only.
+    `metrics`: address and port of its own metrics, which it gives to the address `metrics_client` only. `export`: Unix socket of the
+    export of model folders, for the caller `exporter`; empty: none.
     """
 
     listen: str
@@ -67,6 +72,8 @@ class GatewaySettings:
     check_milliseconds: int = 1000
     metrics: str = ""
     metrics_client: str = ""
+    export: str = ""
+    exporter: str = EXPORT_CALLER
     services: tuple[GatewayService, ...] = field(default=())
 
 
@@ -87,7 +94,9 @@ def _global(settings: GatewaySettings) -> Iterator[str]:
     if settings.account:
         yield f"    user {settings.account}"
         yield f"    group {settings.account}"
-    yield f"    stats socket {settings.socket} mode 600 level admin"
+    # The service that makes steps of canaries has the group.
+    access = f"group {settings.account} mode 660" if settings.account else "mode 600"
+    yield f"    stats socket {settings.socket} {access} level admin"
     yield f"    server-state-file {settings.state_file}"
     yield "    ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets"
     yield "    ssl-default-server-options ssl-min-ver TLSv1.2"
@@ -136,7 +145,12 @@ def _frontend(settings: GatewaySettings) -> Iterator[str]:
         yield f"    http-request deny deny_status 403 if is-{service.name} !{{ var(txn.caller) -m str {accounts} }}"
         yield f"    http-request deny deny_status 413 if is-{service.name} {{ req.body_size gt {service.max_request_bytes} }}"
         yield f"    use_backend {backend(service.name)} if is-{service.name}"
-    known = " ".join(f"!is-{service.name}" for service in settings.services)
+    if settings.export:
+        yield f"    acl export path_beg {EXPORT_PATH}"
+        yield f"    http-request deny deny_status 403 if export !{{ var(txn.caller) -m str {settings.exporter} }}"
+        yield "    use_backend export if export"
+    acls = [*(f"is-{service.name}" for service in settings.services), *(["export"] if settings.export else [])]
+    known = " ".join(f"!{acl}" for acl in acls)
     yield f"    http-request deny deny_status 404 if {known}" if known else "    http-request deny deny_status 404"
     if settings.metrics:
         yield ""
@@ -148,6 +162,10 @@ def _frontend(settings: GatewaySettings) -> Iterator[str]:
 
 
 def _backends(settings: GatewaySettings) -> Iterator[str]:
+    if settings.export:
+        yield ""
+        yield "backend export"
+        yield f"    server export unix@{settings.export}"
     for service in settings.services:
         yield ""
         yield f"backend {backend(service.name)}"

@@ -61,6 +61,9 @@ def firewall_rules(environment: Environment) -> dict[str, tuple[FirewallRule, ..
         sources = without_serving(environment, group, rule.sources)
         if sources or not rule.sources:
             rules_by_group[group].append(replace(rule, sources=sources))
+    for flow in serving_flows(environment):
+        rule = FirewallRule(_without_overlaps(flow.sources), "tcp", flow.ports, flow.why)
+        rules_by_group[flow.group].append(rule)
     for extra in environment.hosts.firewall.rules:
         rule = FirewallRule((str(extra.source),), extra.protocol, (extra.ports,), extra.why)
         rules_by_group.setdefault(extra.at, []).append(rule)
@@ -199,8 +202,6 @@ def _rules_by_group(environment: Environment, served: ServiceHosts) -> Iterator[
     yield from _names(environment, served)
     for group, sources, port, why in (*monitoring_flows(environment), *log_flows(environment)):
         yield group, _tcp(sources, port, why)
-    for flow in serving_flows(environment):
-        yield flow.group, FirewallRule(_without_overlaps(flow.sources), "tcp", flow.ports, flow.why)
     yield from _link(environment)
 
 

@@ -13,6 +13,7 @@ from landbridge.plan.network.mlflow_servers import (
     mlflow_servers,
     tracking_uri,
 )
+from landbridge.plan.network.serving import SERVING_ACCOUNT, followed_services
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.resource_names import BACKUPS_PREFIX
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, mlflow_host_names
@@ -87,6 +88,9 @@ def _server(environment: Environment, server: MlflowServer, outputs: StackOutput
     if server.in_aws and outputs is not None:
         bucket = f"s3://{outputs.data_hub.buckets[server.data_class].name}"
         root, backups = f"{bucket}/mlflow", f"{bucket}/{BACKUPS_PREFIX}/mlflow"
+    followed = sorted(
+        {each.model for each in followed_services(environment).values() if each.data_class == server.data_class}
+    )
     return {
         "name": server.name,
         "database": server.database,
@@ -96,7 +100,8 @@ def _server(environment: Environment, server: MlflowServer, outputs: StackOutput
         "uri": tracking_uri(environment, server),
         "artifacts_destination": root,
         "backups": backups,
-        "users": list(server.users),
+        "users": [*server.users, *([SERVING_ACCOUNT] if followed else [])],
+        "served_models": followed,
         "sources": [str(network) for network in server.sources],
         **_teams(environment, server.data_class),
     }

@@ -5,7 +5,7 @@ from landbridge.environment import Environment
 from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_servers
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.object_store import store_buckets
-from landbridge.plan.network.serving import calling_accounts
+from landbridge.plan.network.serving import calling_accounts, followed_services
 from landbridge.plan.site.site_tls import has_site_tls
 
 
@@ -26,6 +26,8 @@ def generated_secrets(environment: Environment) -> dict[str, GeneratedSecret]:
             secrets |= {name: form} if store_buckets(environment) else {}
         elif form.per == "caller":
             secrets |= {f"{name}-{account}": form for account in calling_accounts(environment)}
+        elif form.per == "canary":
+            secrets |= {name: form} if followed_services(environment) else {}
         elif form.per == "monitoring":
             secrets |= {name: form} if monitoring_host(environment) is not None else {}
         elif form.form != "authority" or has_site_tls(environment):

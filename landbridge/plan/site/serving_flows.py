@@ -8,7 +8,15 @@ from ipaddress import IPv4Address, IPv4Network, collapse_addresses
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.serving import model_gateway_host, model_slots, serving_hosts, serving_of
+from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.serving import (
+    followed_services,
+    model_gateway_host,
+    model_server_hosts,
+    model_slots,
+    serving_hosts,
+    serving_of,
+)
 
 #: Groups whose servers accept hosts of serving: the name servers.
 _OPEN_GROUPS = ("site_dns",)
@@ -31,11 +39,20 @@ def serving_flows(environment: Environment) -> Iterator[ServingFlow]:
     if serving is None or gateway is None:
         return
     clients = tuple(map(str, serving.clients)) or (str(served.cidr),)
+    followed = followed_services(environment)
+    if followed:
+        # Hosts of model servers read model folders there.
+        hosts = (served.addresses[host] for host in model_server_hosts(environment) if host in served.addresses)
+        clients += tuple(f"{address}/32" for address in hosts)
     yield ServingFlow("model_gateway", clients, (str(serving.port),), "clients reach the model gateway")
     if gateway in served.addresses:
         ports = tuple(str(port) for port in sorted({slot.port for slot in model_slots(environment)}))
         source = (f"{served.addresses[gateway]}/32",)
         yield ServingFlow("model_server", source, ports, "the model gateway reaches model servers")
+        registries = {service.data_class for service in followed.values()}
+        ports = tuple(str(each.port) for each in mlflow_servers(environment) if each.data_class in registries)
+        if ports:
+            yield ServingFlow("mlflow", source, ports, "canaries on the model gateway follow and move aliases")
 
 
 def without_serving(environment: Environment, group: str, sources: Iterable[str]) -> tuple[str, ...]:

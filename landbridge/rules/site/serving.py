@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
+from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.monitoring import exporter_port
 from landbridge.plan.network.serving import SLOTS, model_port
 from landbridge.rules.registry import rule
@@ -44,7 +45,8 @@ def serving_place(environment: Environment) -> Iterator[Finding]:
 def serving_host_trains(environment: Environment) -> Iterator[Finding]:
     """A host of serving is neither a node nor the host of another service: a model server has no way to the data of training.
 
-    Source: Landbridge (docs/decisions/0090-serving-apart-from-training.md).
+    With the key `canary` the gateway alone reaches MLflow, with an account of its own; model servers never do.
+    Source: Landbridge (docs/decisions/0090-serving-apart-from-training.md, 0095-versions-follow-the-registry.md).
     """
     serving = environment.serving
     if serving is None or environment.onprem is None:
@@ -132,6 +134,39 @@ def serving_ports(environment: Environment) -> Iterator[Finding]:
             yield error(
                 (*_SERVICES, name, "model"), message, fix="keep one of both", related=((*_SERVICES, first, "model"),)
             )
+
+
+@rule
+def serving_canary(environment: Environment) -> Iterator[Finding]:
+    """A service with canaries follows the alias champion in the MLflow server of its class, over TLS, with Landbridge's model server.
+
+    Source: Landbridge (docs/decisions/0095-versions-follow-the-registry.md); the decision reads metrics that Triton and vLLM do not have.
+    """
+    if environment.serving is None:
+        return
+    servers = {server.data_class for server in mlflow_servers(environment)}
+    for name, service in environment.serving.services.items():
+        path: DataPath = (*_SERVICES, name, "canary")
+        if service.canary is None:
+            continue
+        if service.runtime != "onnx":
+            message = f"{service.runtime} has no metrics by which a canary decides"
+            yield error(
+                path, message, fix="remove it, or use the runtime onnx", related=((*_SERVICES, name, "runtime"),)
+            )
+        if service.alias != "champion":
+            message = f"a canary compares staging with champion, and the service has the alias {service.alias}"
+            yield error(path, message, fix="write alias: champion", related=((*_SERVICES, name, "alias"),))
+        weights = service.canary.weights
+        if list(weights) != sorted(set(weights)):
+            yield error((*path, "weights"), "the weights do not rise from step to step", fix="sort them")
+        if service.data_class in environment.data_classes and service.data_class not in servers:
+            message = f"no MLflow server has the class {service.data_class}, so there is no registry to follow"
+            related: tuple[DataPath, ...] = (("scheduler", "accounts", "*", "data_class"),)
+            yield error(path, message, fix="remove it, or give an account this class", related=related)
+        if not environment.mlops.mlflow.tls:
+            message = "without TLS the password of the gateway's account crosses the network in clear text"
+            yield warning(path, message, fix="write mlops.mlflow.tls: true", related=(("mlops", "mlflow", "tls"),))
 
 
 @rule

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from landbridge.serving.canary_controller.runtime_socket import save_state, server_weights, set_weights
+from landbridge.serving.canary_controller.runtime_socket import present_weights, save_state, server_weights, set_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class HaproxyShares:
         first, second = server_weights(percent, len(self.champion), len(self.candidate))
         weights = dict.fromkeys(self.all_servers, 0)
         weights |= dict.fromkeys(self.champion, first) | dict.fromkeys(self.candidate, second)
+        if present_weights(self.socket, self.backend) == weights:
+            return
         set_weights(self.socket, self.backend, weights)
         if self.state_file is not None:
             save_state(self.socket, self.state_file)

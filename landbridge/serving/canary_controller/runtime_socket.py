@@ -47,12 +47,12 @@ def set_weights(path: Path, backend: str, weights: Mapping[str, int]) -> None:
 
 def running_servers(path: Path, backend: str) -> frozenset[str]:
     """Return the servers of a backend to which HAProxy sends requests. Raises GatewayError without an answer."""
-    if not _WORD.fullmatch(backend):
-        raise GatewayError(f"{backend}: the name of a backend is not legal")
-    lines = [line.split() for line in _ask(path, f"show servers state {backend}").splitlines()]
-    header = next((line[1:] for line in lines if line and line[0] == "#"), [])
-    rows = [dict(zip(header, line, strict=False)) for line in lines if len(line) > 1 and line[0] != "#"]
-    return frozenset(row["srv_name"] for row in rows if row.get("srv_op_state") == _RUNNING)
+    return frozenset(row["srv_name"] for row in _states(path, backend) if row.get("srv_op_state") == _RUNNING)
+
+
+def present_weights(path: Path, backend: str) -> dict[str, int]:
+    """Return the weight of each server of a backend. Raises GatewayError without an answer."""
+    return {row["srv_name"]: int(row["srv_uweight"]) for row in _states(path, backend)}
 
 
 def save_state(path: Path, state_file: Path) -> None:
@@ -64,6 +64,14 @@ def save_state(path: Path, state_file: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(state_file)
+
+
+def _states(path: Path, backend: str) -> list[dict[str, str]]:
+    if not _WORD.fullmatch(backend):
+        raise GatewayError(f"{backend}: the name of a backend is not legal")
+    lines = [line.split() for line in _ask(path, f"show servers state {backend}").splitlines()]
+    header = next((line[1:] for line in lines if line and line[0] == "#"), [])
+    return [dict(zip(header, line, strict=False)) for line in lines if len(line) > 1 and line[0] != "#"]
 
 
 def _ask(path: Path, command: str) -> str:

@@ -12,6 +12,7 @@ from landbridge.certificates import certificates_in
 from landbridge.environment import Environment, environment_from_config
 from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
+from landbridge.plan.network.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.mlops import mlflow_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
@@ -24,6 +25,7 @@ from tests.unit.aws_emulator.conftest import client_of
 
 ONPREM, CLOUD = IPv4Network("10.57.0.0/16"), IPv4Network("10.97.0.0/16")
 HOST, ADDRESS = "mlops01", "10.57.0.15"
+SERVING = {"srv01": "10.57.0.31", "gwm01": "10.57.0.33"}
 SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
 OPERATOR = operator_address(ONPREM)
 ENDPOINT = f"{OPERATOR}:4580"
@@ -80,11 +82,25 @@ def site_environment(teams: bool = False, **accounts: dict[str, Any]) -> Environ
         "owner": "a@example.org",
         "data_classes": {"internal": {"sites": ["onprem", "aws"]}, "restricted": {"sites": ["onprem"]}},
         "users": [{"name": name, "uid": uid} for uid, name in enumerate(("alice", "bob", "carol"), 20001)],
-        "onprem": {"cidr": str(ONPREM), "nodes": [], "addresses": {HOST: ADDRESS}},
+        "onprem": {"cidr": str(ONPREM), "nodes": [], "addresses": {HOST: ADDRESS, **SERVING}},
         "aws": {"cidr": str(CLOUD)},
         "link": {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010},
         "scheduler": {"accounts": accounts or default},
         "mlops": {"teams": {name: {"accounts": [name]} for name in accounts or default} if teams else {}},
+        # The model gateway follows one model.
+        "serving": {
+            "hosts": ["srv01"],
+            "gateway": "gwm01",
+            "services": {
+                "patients": {
+                    "model": "followed",
+                    "data_class": "restricted",
+                    "port": 8500,
+                    "accounts": ["clinic"],
+                    "canary": {},
+                }
+            },
+        },
     }
     return environment_from_config("test", "us-east-1", content)
 
@@ -151,6 +167,7 @@ class Tracking:
                 name: {kind: password(f"{name}-{kind}{rotated}") for kind in ("database", "admin", "session")}
                 for name in ("mlflow", "mlflow-restricted")
             },
+            "mlflow_serving_password": password(SERVING_ACCOUNT),
             "mlflow_aws_credentials": self.cloud.operator_credentials.read_text(),
             "site_tls_authority": "\n".join(certificates_in(self.secrets.read()[AUTHORITY])),
             "site_tls_store": describe_store(self.secrets),

@@ -15,6 +15,7 @@ from landbridge.certificates import certificates_in, new_authority
 from landbridge.ops.secrets.store import new_value
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.ops.site_certificates.rotate import rotated
+from landbridge.plan.network.serving import SERVING_ACCOUNT
 from landbridge.plan.site.mlops import job_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 from sandbox.aws_emulator.process import running
@@ -197,6 +198,21 @@ def test_a_model_version_from_elsewhere_is_refused(host: Tracking, restricted_ru
     ):
         body = {"name": "model", "source": source, "run_id": restricted_run.run}
         assert host.send(RESTRICTED, f"{API}/model-versions/create", "bob", body=body)[0] == status, source
+
+
+def test_the_model_gateway_s_account_moves_aliases_of_followed_models_only(host: Tracking, restricted_run: Run) -> None:
+    source = f"mlflow-artifacts:/{restricted_run.experiment}/{restricted_run.run}/artifacts"
+    alias, path = {"alias": "staging", "version": "1"}, f"{API}/registered-models/alias"
+    for name, status in (("followed", 200), ("another", 403)):
+        assert host.send(RESTRICTED, f"{API}/registered-models/create", "bob", body={"name": name})[0] == 200
+        body = {"name": name, "source": source, "run_id": restricted_run.run}
+        assert host.send(RESTRICTED, f"{API}/model-versions/create", "bob", body=body)[0] == 200
+        assert host.send(RESTRICTED, path, SERVING_ACCOUNT, body={"name": name, **alias})[0] == status
+        removal = {"name": name, "alias": "staging"}
+        assert host.send(RESTRICTED, path, SERVING_ACCOUNT, body=removal, method="DELETE")[0] == status
+    new_run = {"experiment_id": restricted_run.experiment}
+    assert host.send(RESTRICTED, f"{API}/runs/create", SERVING_ACCOUNT, body=new_run)[0] == 403
+    assert host.send(INTERNAL, f"{API}/experiments/search?max_results=1", SERVING_ACCOUNT)[0] == 403
 
 
 def test_functions_that_send_data_elsewhere_are_refused_for_restricted_data(host: Tracking) -> None:

@@ -12,6 +12,7 @@ from landbridge.certificates import certificates_in
 from landbridge.environment import Environment, environment_from_config
 from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
+from landbridge.plan.serving.follow import model_host_variables
 from landbridge.plan.serving.gateway import model_gateway_variables
 from landbridge.plan.serving.model_servers import MODELS, account, model_server_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
@@ -26,6 +27,7 @@ HOST, ADDRESS = "srv01", "10.59.0.31"
 SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
 OPERATOR = operator_address(ONPREM)
 SERVICE, PORT = "digits", 8443
+PASSWORD, HOST_TOKEN = "password-of-the-gateway-in-mlflow", "token-of-hosts-0123456789-0123456789"
 TOKENS = {"lab": "lab-token-of-the-account-0123456789"}
 ROLES = ["site_tls", "model_server", "model_gateway"]
 
@@ -58,6 +60,7 @@ def site_environment() -> Environment:
                     "port": 8500,
                     "accounts": ["lab"],
                     "runtime": "onnx",
+                    "canary": {},
                 }
             },
         },
@@ -85,6 +88,7 @@ class ModelHost:
         store.generate(AUTHORITY, site_secrets().generated[AUTHORITY])
         variables: dict[str, Any] = {
             **model_server_variables(chosen, HOST),
+            **model_host_variables(chosen, HOST),
             **model_gateway_variables(chosen),
             **certificate_variables(chosen, HOST),
             "ansible_host": ADDRESS,
@@ -92,6 +96,11 @@ class ModelHost:
             "model_server_find_links": f"http://{OPERATOR}:3143/",
             "model_server_trust": self.trust.read_text(),
             "model_gateway_tokens": TOKENS,
+            "model_gateway_find_links": f"http://{OPERATOR}:3143/",
+            "model_gateway_trust": self.trust.read_text(),
+            "model_gateway_mlflow_password": PASSWORD,
+            "model_gateway_host_token": HOST_TOKEN,
+            "model_server_token": HOST_TOKEN,
             "site_tls_authority": "\n".join(certificates_in(store.read()[AUTHORITY])),
             "site_tls_store": describe_store(store),
         }

@@ -1,15 +1,18 @@
 """Model servers and the model gateway on a host: a prediction through HAProxy, a refused folder, and the limits of the unit."""
 
+import json
 from collections.abc import Iterator
+from shlex import quote
 
 import pytest
 
-from landbridge.plan.serving.model_servers import SETTINGS
-from sandbox.demo.cluster import wait_for
+from landbridge.plan.serving.follow import STATE
+from landbridge.plan.serving.model_servers import MODELS, SETTINGS
+from sandbox.demo.cluster import LabCluster, wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
-from tests.roles.serving.model_host_lab import ADDRESS, HOST, SERVICE, SITE, TOKENS, ModelHost
+from tests.roles.serving.model_host_lab import ADDRESS, HOST, PASSWORD, SERVICE, SITE, TOKENS, ModelHost
 from tests.unit.served_models.folders import new_key, sign, write_folder
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(900)]
@@ -90,6 +93,31 @@ def test_the_unit_reads_its_own_models_only_and_writes_nothing(host: ModelHost) 
     assert "site-certificate" not in host.run(
         f"{inside} cat /etc/landbridge/site-certificate/host.pem 2>/dev/null || true"
     )
+
+
+def test_a_version_of_the_gateway_s_placement_gets_its_slot(host: ModelHost) -> None:
+    """MLflow is absent here: the placement is written as the service would write it, and the hosts follow it."""
+    shown = host.run("systemctl show --property=User,CapabilityBoundingSet,ActiveState landbridge-serving").splitlines()
+    assert {"User=landbridge-serving", "CapabilityBoundingSet=", "ActiveState=active"} <= set(shown)
+    assert PASSWORD not in host.run("cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\\0' ' '")
+    assert host.run("stat -c '%U %a' /etc/landbridge/model-mlflow-password /etc/landbridge/models/host-token") == (
+        "landbridge-serving 400\nroot 600"
+    )
+    # A slot that was filled by hand stays: the service adopts it.
+    state = f"{STATE}/{SERVICE}.json"
+    adopted = wait_for("the placement", lambda: host.run(f"cat {state}"), lambda text: '"a": "1"' in text)
+    assert '"serving": "1"' in adopted
+    host.run(f"systemctl stop landbridge-serving; rm -f {MODELS}/{SERVICE}/b; systemctl reset-failed {UNIT}-b || true")
+    folder = sign(write_folder(host.folder / "3", "3"), host.folder / "signer.pem")
+    for file in folder.iterdir():
+        LabCluster(host.lab).put(HOST, f"{STATE}/models/digits/3/{file.name}", file.read_bytes(), "landbridge-serving")
+    host.run(f"chown -R landbridge-serving {STATE}/models")
+    placement = {"slots": {"a": "1", "b": "3"}, "serving": "1", "staged_at": 0.0}
+    placement["aliases"] = {"champion": "1", "staging": "3"}
+    host.run(f"printf %s {quote(json.dumps(placement))} > {state} && systemctl start landbridge-serving")
+    wait_for("slot b", lambda: host.run(f"systemctl is-active {UNIT}-b || true"), lambda text: text == "active")
+    assert host.run(f"readlink {MODELS}/{SERVICE}/b; systemctl is-enabled {UNIT}-b") == "3\nenabled"
+    assert host.run(f"stat -c '%U:%G %a' {MODELS}/{SERVICE}/3") == f"root:model-{SERVICE} 750"
 
 
 def test_the_unit_has_the_addresses_of_its_clients_only(host: ModelHost) -> None:

@@ -17,6 +17,7 @@ from landbridge.cli.main import build
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.network.hosts import hosts
+from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.serving import model_slots
 from landbridge.plan.serving.gateway import gateway_settings
 from landbridge.plan.serving.haproxy import haproxy_configuration
@@ -25,11 +26,20 @@ from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.home_directories import home_exports
 from landbridge.plan.site.secrets import generated_secrets
 from landbridge.plan.site.site_tls import server_names
+from landbridge.serving.follow.config import load_follow_config
+from landbridge.serving.host.config import load_host_config
 from landbridge.serving.load import read_trust
 
 ROOT = Path(__file__).parents[3]
 SERVERS = [IPv4Address("10.20.0.31"), IPv4Address("10.20.0.32")]
 GATEWAY, NODE = IPv4Address("10.20.0.33"), IPv4Address("10.20.1.11")
+
+
+def written(folder: Path, settings: dict[str, object]) -> Path:
+    """Return a file with the settings of a service."""
+    file = folder / "settings.json"
+    file.write_text(json.dumps(settings))
+    return file
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +103,56 @@ def test_the_gateway_verifies_each_server_and_names_its_accounts(site: Environme
     assert "server a-srv01 10.20.0.31:8500 weight 100 verifyhost srv01" in text
     assert "server b-srv02 10.20.0.32:8501 weight 0 verifyhost srv02" in text
     assert "deny_status 403 if is-digits !{ var(txn.caller) -m str lab }" in text
+
+
+def test_a_followed_service_has_its_settings_secrets_and_one_way_to_mlflow(site: Environment, tmp_path: Path) -> None:
+    data = inventory(site)
+    follow = data["model_gateway"]["vars"]["model_gateway_follow"]
+    (service,) = follow["services"]
+    assert service["canary"] == {"weights": [5, 25], "requests": 200, "step_seconds": 120.0}
+    assert [server["url"] for server in service["servers"]][:2] == [
+        "https://srv01:8500/metrics",
+        "https://srv01:8501/metrics",
+    ]
+    assert load_follow_config(written(tmp_path, follow)).services[0].schedule.weights == (5, 25)
+    host = data["_meta"]["hostvars"]["srv02"]["model_server_follow"]
+    assert load_host_config(written(tmp_path, host)).services["digits"].units["b"] == "landbridge-model-digits-b"
+    assert {"model-host", "mlflow-serving"} <= set(generated_secrets(site))
+    (server,) = [each for each in mlflow_servers(site) if each.data_class == "internal"]
+    # The gateway reaches the server of the service's class; the others, and each host of model servers, are closed.
+    assert admits(site, "mlflow", GATEWAY, server.port)
+    others = [each.port for each in mlflow_servers(site) if each.port != server.port]
+    assert others and not any(admits(site, "mlflow", GATEWAY, port) for port in others)
+    assert not any(admits(site, "mlflow", source, port) for source in SERVERS for port in (server.port, *others))
+    assert all(admits(site, "model_gateway", source, 8443) for source in SERVERS)
+    text = data["model_gateway"]["vars"]["model_gateway_configuration"]
+    assert "server export unix@/run/landbridge-serving/export.sock" in text and "group haproxy mode 660" in text
+
+
+def test_without_a_canary_no_host_of_serving_reaches_mlflow(site: Environment) -> None:
+    assert site.serving is not None
+    services = {name: service.model_copy(update={"canary": None}) for name, service in site.serving.services.items()}
+    closed = site.model_copy(update={"serving": site.serving.model_copy(update={"services": services})})
+    ports = [server.port for server in mlflow_servers(closed)]
+    assert not any(admits(closed, "mlflow", source, port) for source in (GATEWAY, *SERVERS) for port in ports)
+    assert not {"model-host", "mlflow-serving"} & set(generated_secrets(closed))
+    assert inventory(closed)["model_gateway"]["vars"]["model_gateway_follow"] == {}
+
+
+def test_the_services_that_follow_the_registry_have_no_right_of_root(site: Environment) -> None:
+    templates = Templates(undefined=StrictUndefined, trim_blocks=True)
+    data, roles = inventory(site), ROOT / "ansible/roles"
+    variables = data["model_gateway"]["vars"] | {"ansible_managed": "", "model_gateway_root": "/opt/landbridge"}
+    unit = (roles / "model_gateway/templates/landbridge-serving.service.j2").read_text()
+    lines = templates.from_string(unit).render(variables | {"model_gateway_memory_max": "4G"}).splitlines()
+    assert {"User=landbridge-serving", "Group=haproxy", "CapabilityBoundingSet=", "NoNewPrivileges=yes"} <= set(lines)
+    assert "ReadWritePaths=/var/lib/landbridge-serving /var/lib/haproxy" in lines
+    assert not any("password" in line.lower() for line in lines)
+    variables = data["_meta"]["hostvars"]["srv01"] | {"ansible_managed": "", "model_server_root": "/opt/landbridge"}
+    unit = (roles / "model_server/templates/landbridge-model-host.service.j2").read_text()
+    lines = templates.from_string(unit).render(variables | {"model_server_memory_max": "4G"}).splitlines()
+    allowed = [line.partition("=")[2] for line in lines if line.startswith("IPAddressAllow=")]
+    assert "IPAddressDeny=any" in lines and allowed == ["localhost", str(GATEWAY)]
 
 
 def test_the_trust_of_a_host_names_revoked_signers(site: Environment, tmp_path: Path) -> None:

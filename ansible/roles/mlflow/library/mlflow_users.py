@@ -6,11 +6,13 @@ module: mlflow_users
 short_description: Manage MLflow's accounts
 description:
   - Creates missing accounts and resets passwords that do not log in. Never deletes an account.
+  - Gives the accounts the permission MANAGE on registered models, which need not exist yet.
 options:
   url: {type: str, required: true, description: The server.}
   ca_path: {type: path, description: File of the certificates of the CAs; the system's without it.}
   admin_password: {type: str, required: true, description: Password of the account admin.}
   users: {type: list, elements: dict, required: true, description: Accounts with name and password.}
+  models: {type: list, elements: str, default: [], description: Registered models that the accounts manage.}
 author: [landbridge]
 """
 
@@ -24,6 +26,7 @@ EXAMPLES = r"""
 RETURN = r"""
 created: {type: list, returned: always, description: Accounts that were missing.}
 updated: {type: list, returned: always, description: Accounts whose password was set.}
+granted: {type: list, returned: always, description: Account and model of each new permission.}
 """
 
 import base64
@@ -60,6 +63,7 @@ def main():
             "ca_path": {"type": "path"},
             "admin_password": {"type": "str", "required": True, "no_log": True},
             "users": {"type": "list", "elements": "dict", "required": True, "options": user_spec},
+            "models": {"type": "list", "elements": "str", "default": []},
         },
         supports_check_mode=True,
     )
@@ -67,7 +71,24 @@ def main():
     admin = ("admin", module.params["admin_password"])
     ca_path = module.params["ca_path"]
     context = ssl.create_default_context(cafile=ca_path) if ca_path else None
-    created, updated = [], []
+    created, updated, granted = [], [], []
+
+    def grant(name, model):
+        """Give an account the permission on a model, if it has another one. Source: MLflow 3.17.2, server/auth/routes.py."""
+        query = {"username": name, "resource_type": "registered_model", "resource_id": model}
+        rights = module.params["url"].rstrip("/") + "/api/3.0/mlflow/users/permissions/"
+        try:
+            status, text = call(rights + "get?" + urllib.parse.urlencode(query), "GET", *admin, context=context)
+        except OSError:
+            status, text = 404, ""
+        if status == 200 and json.loads(text).get("permission") == "MANAGE":
+            return
+        granted.append([name, model])
+        if not module.check_mode:
+            body = {**query, "permission": "MANAGE"}
+            status, text = call(rights + "grant", "POST", *admin, body=body, context=context)
+            if status != 200:
+                module.fail_json(msg="permission of %s on %s: %s %s" % (name, model, status, text[:300]))
 
     def change(step, method, user):
         if module.check_mode:
@@ -94,7 +115,9 @@ def main():
         elif call(account_url, "GET", user["name"], user["password"], context=context)[0] == 401:
             change("update-password", "PATCH", user)
             updated.append(user["name"])
-    module.exit_json(changed=bool(created or updated), created=created, updated=updated)
+        for model in module.params["models"]:
+            grant(user["name"], model)
+    module.exit_json(changed=bool(created or updated or granted), created=created, updated=updated, granted=granted)
 
 
 if __name__ == "__main__":

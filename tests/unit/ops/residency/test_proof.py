@@ -56,6 +56,20 @@ def test_a_log_store_is_proven() -> None:
     assert with_logs.crossings > proof.crossings
 
 
+def test_a_served_model_is_proven_and_its_answers_stay_at_the_site() -> None:
+    service = {"model": "m", "data_class": "restricted", "port": 8500, "accounts": ["clinic"], "canary": {}}
+    serving = {"hosts": ["srv01"], "gateway": "gwm01", "services": {"m": service}}
+    addresses = {("onprem", "addresses", "srv01"): "10.20.0.31", ("onprem", "addresses", "gwm01"): "10.20.0.33"}
+    _, proof = proof_of(SOUND)
+    _, served = proof_of({**SOUND, **addresses, ("serving",): serving})
+    assert served.findings() == () and served.places == proof.places + 1
+    # Clients in AWS would get answers of the class: the firewall is open, and the nodes' security group is not.
+    in_aws = {**SOUND, **addresses, ("serving",): {**serving, "clients": ["10.60.0.0/16"]}}
+    (finding,) = proof_of(in_aws)[1].findings()
+    assert (finding.rule, finding.path) == ("residency-barrier", ("serving", "clients"))
+    assert finding.message.startswith("firewall of gwm01 would let data of class restricted reach nodes in us-east-1")
+
+
 def test_a_statement_that_reads_a_bucket_elsewhere_opens_nothing() -> None:
     statement = {"actions": ["s3:GetObject"], "resources": ["arn:aws:s3:::public-data/*"], "why": "public data sets"}
     _, proof = proof_of({**SOUND, ("aws", "iam", "node_statements"): [statement]})

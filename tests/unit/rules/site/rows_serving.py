@@ -43,5 +43,9 @@ ROWS = [
     Row("serving-ports", "a model served twice", served(services=TWO | {"second": TWO["digits"] | {"port": 8600}}), (*SERVICES, "second", "model"), "already"),
     Row("serving-replicas", "more replicas than hosts", served({"replicas": 3}), (*SERVICES, "digits", "replicas"), "3 replicas on 2 hosts"),
     Row("serving-replicas", "one replica", served({"replicas": 1}), (*SERVICES, "digits", "replicas"), "lost"),
+    Row("serving-canary", "a canary of a program without its metrics", served({"runtime": "triton", "canary": {}}), (*SERVICES, "digits", "canary"), "no metrics"),
+    Row("serving-canary", "a canary of another alias", served({"alias": "candidate", "canary": {}}), (*SERVICES, "digits", "canary"), "alias candidate"),
+    Row("serving-canary", "weights that fall", served({"canary": {"weights": [50, 10]}}), (*SERVICES, "digits", "canary", "weights"), "do not rise"),
+    Row("serving-canary", "a registry without TLS", served({"canary": {}}) | {("mlops", "mlflow", "tls"): False}, (*SERVICES, "digits", "canary"), "clear text"),
     Row("serving-without-tls", "a program without TLS", served({"runtime": "triton"}), (*SERVICES, "digits", "runtime"), "clear text"),
 ]  # fmt: skip

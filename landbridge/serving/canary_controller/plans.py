@@ -1,0 +1,37 @@
+"""Plan of a canary: guards and rates of the catalogue, with the schedule of a service."""
+
+from dataclasses import dataclass
+
+from landbridge.catalog.models.canary import canary_facts
+from landbridge.models.canary.guards import Guard
+from landbridge.models.canary.plan import CanaryPlan
+
+
+@dataclass(frozen=True, slots=True)
+class CanarySchedule:
+    """Schedule of a service's canaries; zero and empty values are those of the catalogue."""
+
+    weights: tuple[int, ...] = ()
+    requests: int = 0
+    step_seconds: float = 0.0
+    low_confidence: float = 0.5
+
+
+def canary_plan(has_labels: bool, schedule: CanarySchedule | None = None) -> CanaryPlan:
+    """Return the plan. Quality is only required for a promotion if there are labels."""
+    facts, chosen = canary_facts(), schedule or CanarySchedule()
+    guards = tuple(
+        Guard(guard, row.expected, row.effect, row.margin, required=guard != "quality" or has_labels)
+        for guard, row in facts.guards.items()
+    )
+    return CanaryPlan(
+        guards,
+        chosen.weights or facts.weights.value,
+        facts.false_rollbacks.value,
+        facts.false_promotions.value,
+        chosen.requests or int(facts.requests.value),
+        chosen.step_seconds or facts.step_seconds.value,
+        facts.limit_seconds.value,
+        int(facts.extensions.value),
+        facts.down_seconds.value,
+    )

@@ -1,0 +1,34 @@
+"""Drift of a window: the histograms of model servers between two readings of their metrics, by the limits of the catalogue."""
+
+from collections.abc import Iterable
+
+from landbridge.catalog.models.canary import canary_facts
+from landbridge.models.drift.judge import ALL, DriftLimits, DriftReport, judged
+from landbridge.models.drift.reference import BinnedCounts, ModelReference
+from landbridge.serving.canary_controller.exposition import MetricSample, cumulative
+from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, binned_from
+
+
+def judged_window(
+    reference: ModelReference, last: Iterable[MetricSample], first: Iterable[MetricSample], version: str
+) -> DriftReport:
+    """Return the judgement of the requests between two readings. An empty version is any."""
+    limits = canary_facts().drift
+    later, earlier = tuple(last), tuple(first)
+    chosen = {"version": version} if version else {}
+
+    def counts(metric: str, edges: tuple[float, ...], **labels: str) -> BinnedCounts | None:
+        before = cumulative(earlier, metric, **chosen, **labels)
+        after = cumulative(later, metric, **chosen, **labels)
+        return binned_from({bound: value - before.get(bound, 0.0) for bound, value in after.items()}, edges)
+
+    features = {name: counts(FEATURE, each.edges, feature=name) for name, each in reference.features.items()}
+    known = reference.confidence
+    return judged(
+        reference,
+        {ALL: {name: each for name, each in features.items() if each is not None}},
+        counts(CONFIDENCE, known.edges) if known is not None else None,
+        DriftLimits(
+            limits["false_windows"].value, limits["psi"].value, int(limits["rows"].value), limits["accuracy_drop"].value
+        ),
+    )

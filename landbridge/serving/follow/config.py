@@ -1,0 +1,106 @@
+"""Settings of the service: `/etc/landbridge/model-follow.json`, written by the role model_gateway."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from landbridge.serving.canary_controller.plans import CanarySchedule
+
+
+class FollowConfigError(Exception):
+    """Error: the settings cannot be used; the message has the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedServer:
+    """Model server of a slot: its name in HAProxy, its slot and host, and the URL of its metrics."""
+
+    name: str
+    slot: str
+    host: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedService:
+    """Service whose versions are those of the registry. `hosts` are in the order in which a smaller scale keeps them."""
+
+    name: str
+    model: str
+    registry: str
+    backend: str
+    hosts: tuple[str, ...]
+    servers: tuple[FollowedServer, ...]
+    p95_ms: float
+    schedule: CanarySchedule
+
+
+@dataclass(frozen=True, slots=True)
+class FollowConfig:
+    """Settings: places on the gateway's host, the account of the registry, and the services.
+
+    `password` is the file of its password; None for a registry without accounts. `orders` is the file of the operator's orders, which the service only reads.
+    """
+
+    services: tuple[FollowedService, ...]
+    account: str
+    password: Path | None
+    trust: Path
+    authority: Path | None
+    socket: Path
+    state_file: Path
+    export: Path
+    state: Path
+    orders: Path
+    interval_seconds: float = 5.0
+    drift_seconds: float = 3600.0
+
+
+def load_follow_config(path: Path) -> FollowConfig:
+    """Read the settings. Raises FollowConfigError."""
+    try:
+        return _config(json.loads(path.read_text()))
+    except OSError as error:
+        raise FollowConfigError(f"{path}: {error.strerror}") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FollowConfigError(f"{path}: {error!r}") from None
+
+
+def read_orders(path: Path) -> dict[str, int]:
+    """Return the number of hosts by service that the operator ordered; empty for a missing file or one of another form."""
+    try:
+        data = json.loads(path.read_text())
+        return {str(name): max(0, int(count)) for name, count in data["scale"].items()}
+    except (OSError, AttributeError, KeyError, TypeError, ValueError):
+        return {}
+
+
+def _config(data: dict[str, Any]) -> FollowConfig:
+    return FollowConfig(
+        services=tuple(_service(each) for each in data["services"]),
+        account=str(data["account"]),
+        password=Path(data["password"]) if data.get("password") else None,
+        trust=Path(data["trust"]),
+        authority=Path(data["authority"]) if data.get("authority") else None,
+        socket=Path(data["socket"]),
+        state_file=Path(data["state_file"]),
+        export=Path(data["export"]),
+        state=Path(data["state"]),
+        orders=Path(data["orders"]),
+        interval_seconds=float(data.get("interval_seconds", 5.0)),
+        drift_seconds=float(data.get("drift_seconds", 3600.0)),
+    )
+
+
+def _service(data: dict[str, Any]) -> FollowedService:
+    return FollowedService(
+        name=str(data["name"]),
+        model=str(data["model"]),
+        registry=str(data["registry"]),
+        backend=str(data["backend"]),
+        hosts=tuple(map(str, data["hosts"])),
+        servers=tuple(FollowedServer(**each) for each in data["servers"]),
+        p95_ms=float(data["p95_ms"]),
+        schedule=CanarySchedule(**{**data["canary"], "weights": tuple(data["canary"].get("weights", ()))}),
+    )

@@ -1,0 +1,235 @@
+"""Pass over the services: aliases of the registry, placement, one step of a canary, weights, model folders and gauges.
+
+It may be killed at any point: the next pass observes again. Weights are set before the placement that model servers follow.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from landbridge.catalog.models.canary import canary_facts
+from landbridge.findings import FindingsError
+from landbridge.live.models.canary_moves import CanaryMoves
+from landbridge.live.models.registry import ModelRegistry, RegistryError
+from landbridge.live.models.transfer import fetch
+from landbridge.models.aliases import CHAMPION, STAGING
+from landbridge.models.canary.gauges import canary_gauge_text
+from landbridge.models.drift.reference import ModelReference, parse_reference
+from landbridge.models.manifest import ModelManifest
+from landbridge.models.names import MANIFEST_FILE
+from landbridge.serving.canary_controller.controller import step, stored
+from landbridge.serving.canary_controller.exposition import MetricSample
+from landbridge.serving.canary_controller.gateway import HaproxyShares
+from landbridge.serving.canary_controller.guard_counters import READY, GuardBounds, low_bound
+from landbridge.serving.canary_controller.looks import look_at, read_samples
+from landbridge.serving.canary_controller.plans import canary_plan
+from landbridge.serving.canary_controller.runtime_socket import GatewayError, running_servers
+from landbridge.serving.follow.config import FollowConfig, FollowedService, read_orders
+from landbridge.serving.follow.drift_windows import judge_window
+from landbridge.serving.follow.folders import collect, model_folder
+from landbridge.serving.follow.placement import Placement, RegistryAliases, adopted, placed
+from landbridge.serving.follow.record import read_placement, write_placement, write_whole
+from landbridge.serving.load import FolderRefusal, read_trust
+
+#: Longest time until a first server of a candidate is ready: own choice.
+START_SECONDS = 600.0
+#: Wait after a registry did not answer: own choice. Looks at canaries go on.
+_RETRY_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceView:
+    """Metrics of a service's servers, and the servers by version that are ready and that the gateway uses."""
+
+    samples: Mapping[str, tuple[MetricSample, ...] | None]
+    by_version: Mapping[str, tuple[str, ...]]
+
+    def ready(self, version: str) -> tuple[str, ...]:
+        """Return the servers of a version."""
+        return self.by_version.get(version, ())
+
+
+@dataclass
+class FollowPass:
+    """Passes of the service. `connect` returns the registry of a URI."""
+
+    config: FollowConfig
+    connect: Callable[[str], ModelRegistry]
+    clock: Callable[[], float]
+    log: Callable[[str], None]
+    _later: dict[str, float] = field(default_factory=dict)
+    _said: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Make a pass. A fault of one service is logged, once until it changes."""
+        for service in self.config.services:
+            try:
+                self._one(service)
+                self._say(service.name, "")
+            except FindingsError as error:
+                self._say(service.name, "; ".join(finding.message for finding in error.findings))
+            except (GatewayError, RegistryError, FolderRefusal, OSError, ValueError) as error:
+                self._say(service.name, str(error))
+
+    def _one(self, service: FollowedService) -> None:
+        path, now = self.config.state / f"{service.name}.json", self.clock()
+        before, known = read_placement(path)
+        aliases = self._aliases(service, known, now)
+        view = self._look(service)
+        counts = {version: len(names) for version, names in view.by_version.items()}
+        if not any(before.slots.values()):
+            before = adopted(_running_slots(service, view), aliases.champion)
+        placement = placed(before, aliases, counts, now)
+        shares = HaproxyShares(
+            self.config.socket,
+            service.backend,
+            view.ready(placement.serving),
+            view.ready(placement.candidate),
+            tuple(server.name for server in service.servers),
+            self.config.state_file,
+        )
+        is_canary = bool(placement.candidate) and (placement.serving, placement.candidate) == (
+            aliases.champion,
+            aliases.staging,
+        )
+        if not is_canary:
+            shares.set_share(0)
+        write_placement(path, placement, aliases)
+        try:
+            if is_canary:
+                self._canary(service, placement, view, shares, now)
+        finally:
+            self._folders(service, placement)
+        self._drift(service, placement, view, now)
+
+    def _aliases(self, service: FollowedService, known: RegistryAliases, now: float) -> RegistryAliases:
+        """Return the aliases; those of the last answer while the registry does not answer."""
+        if now < self._later.get(service.registry, 0.0):
+            return known
+        try:
+            aliases = self._registry(service).aliases(service.model)
+        except RegistryError as error:
+            self._later[service.registry] = now + _RETRY_SECONDS
+            self._say(f"{service.name}: registry", str(error))
+            return known
+        self._say(f"{service.name}: registry", "")
+        read = RegistryAliases(aliases.get(CHAMPION, ""), aliases.get(STAGING, ""))
+        if read.staging in ("", read.champion):
+            # The next canary of the same version begins anew.
+            self._record(service).unlink(missing_ok=True)
+        return read
+
+    def _look(self, service: FollowedService) -> ServiceView:
+        orders = read_orders(self.config.orders)
+        hosts = service.hosts[: orders.get(service.name, len(service.hosts))]
+        authority = str(self.config.authority) if self.config.authority is not None else None
+        samples = {each.name: read_samples(each.url, authority) for each in service.servers if each.host in hosts}
+        running = running_servers(self.config.socket, service.backend)
+        by_version: dict[str, list[str]] = {}
+        for name, read in samples.items():
+            for version in _ready_versions(read or ()) if name in running else ():
+                by_version.setdefault(version, []).append(name)
+        return ServiceView(samples, {version: tuple(names) for version, names in by_version.items()})
+
+    def _canary(
+        self, service: FollowedService, placement: Placement, view: ServiceView, shares: HaproxyShares, now: float
+    ) -> None:
+        record, candidate = self._record(service), placement.candidate
+        moves = self._moves(service)
+        begun = stored(record)
+        if (begun is None or begun.candidate != candidate) and not view.ready(candidate):
+            shares.set_share(0)
+            if now - placement.staged_at >= START_SECONDS:
+                reason = f"no model server of it was ready within {START_SECONDS:.0f} s"
+                moves.withdraw(service.model, candidate, f"canary: {reason}")
+            return
+        bounds = GuardBounds(service.p95_ms / 1000, self._low_confidence(service, placement))
+        look = look_at(now, view.samples, placement.serving, candidate, bounds)
+        versions = (service.model, placement.serving, candidate)
+        decision = step(canary_plan(False, service.schedule), record, look, versions, shares, moves)
+        self._say(
+            f"{service.name} {candidate}",
+            f"{decision.action.replace('_', ' ')}, {decision.weight} percent"
+            + (f": {decision.reason}" if decision.action != "hold" else ""),
+        )
+        state = stored(record)
+        if state is not None:
+            text = canary_gauge_text(state, decision, now)
+            write_whole(self._gauges("canary", service), text, mode=0o644)
+
+    def _folders(self, service: FollowedService, placement: Placement) -> None:
+        """Fetch the versions of both slots, and remove those that no slot has."""
+        root = self.config.state / "models"
+        wanted = {version for version in placement.slots.values() if version}
+        for version in sorted(wanted):
+            if not model_folder(root, service.model, version).exists():
+                registry = self._registry(service)
+                fetch(registry, registry.version(service.model, version), root, read_trust(self.config.trust))
+        collect(root / service.model, wanted)
+
+    def _drift(self, service: FollowedService, placement: Placement, view: ServiceView, now: float) -> None:
+        reference = self._reference(service, placement.serving)
+        if reference is None:
+            return
+        samples = [each for name in view.ready(placement.serving) for each in view.samples.get(name) or ()]
+        if not samples:
+            return
+        report = judge_window(
+            self.config.state / f"drift-{service.name}.json",
+            self._gauges("drift", service),
+            reference,
+            (service.model, placement.serving),
+            samples,
+            now,
+            self.config.drift_seconds,
+        )
+        if report is not None and report.reason:
+            self.log(f"{service.name} {placement.serving}: {report.reason}")
+
+    def _reference(self, service: FollowedService, version: str) -> ModelReference | None:
+        """Return the distributions of a version's training data; None without them."""
+        file = model_folder(self.config.state / "models", service.model, version or "0") / MANIFEST_FILE
+        if not file.exists():
+            return None
+        manifest = ModelManifest.parse(file.read_text())
+        try:
+            return parse_reference(manifest.reference) if isinstance(manifest, ModelManifest) else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def _low_confidence(self, service: FollowedService, placement: Placement) -> float:
+        reference = self._reference(service, placement.serving)
+        if reference is None or reference.confidence is None:
+            return service.schedule.low_confidence
+        return low_bound(reference.confidence, canary_facts().low_confidence_share.value)
+
+    def _moves(self, service: FollowedService) -> CanaryMoves:
+        return CanaryMoves(
+            lambda: self._registry(service), lambda: read_trust(self.config.trust), self.config.account, self.clock
+        )
+
+    def _registry(self, service: FollowedService) -> ModelRegistry:
+        return self.connect(service.registry)
+
+    def _record(self, service: FollowedService) -> Path:
+        return self.config.state / f"canary-{service.name}.json"
+
+    def _gauges(self, kind: str, service: FollowedService) -> Path:
+        return self.config.state / "metrics" / f"landbridge-{kind}-{service.name}.prom"
+
+    def _say(self, subject: str, text: str) -> None:
+        if self._said.get(subject, "") != text:
+            self._said[subject] = text
+            self.log(f"{subject}: {text or 'no fault any more'}")
+
+
+def _running_slots(service: FollowedService, view: ServiceView) -> dict[str, str]:
+    """Return the version of each slot that the gateway uses."""
+    slots = {server.name: server.slot for server in service.servers}
+    return {slots[name]: version for version, names in view.by_version.items() for name in names}
+
+
+def _ready_versions(samples: tuple[MetricSample, ...]) -> Iterator[str]:
+    for each in samples:
+        if each.name == READY and each.value > 0:
+            yield each.labels.get("version", "")
