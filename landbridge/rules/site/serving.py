@@ -8,6 +8,7 @@ from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.monitoring import exporter_port
 from landbridge.plan.network.serving import SLOTS, model_port
+from landbridge.plan.site.teams.workspaces import workspaces
 from landbridge.rules.registry import rule
 
 _SERVING: DataPath = ("serving",)
@@ -164,6 +165,10 @@ def serving_canary(environment: Environment) -> Iterator[Finding]:
             message = f"no MLflow server has the class {service.data_class}, so there is no registry to follow"
             related: tuple[DataPath, ...] = (("scheduler", "accounts", "*", "data_class"),)
             yield error(path, message, fix="remove it, or give an account this class", related=related)
+        if any(workspaces(environment, service.data_class)):
+            message = "models of a team are in its workspace, and the account of the gateway follows the default workspace only"
+            fix = "remove it, and promote with `landbridge model canary` as a member of the team"
+            yield error(path, message, fix=fix, related=(("mlops", "teams"),))
         if not environment.mlops.mlflow.tls:
             message = "without TLS the password of the gateway's account crosses the network in clear text"
             yield warning(path, message, fix="write mlops.mlflow.tls: true", related=(("mlops", "mlflow", "tls"),))

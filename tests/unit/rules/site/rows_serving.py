@@ -47,5 +47,6 @@ ROWS = [
     Row("serving-canary", "a canary of another alias", served({"alias": "candidate", "canary": {}}), (*SERVICES, "digits", "canary"), "alias candidate"),
     Row("serving-canary", "weights that fall", served({"canary": {"weights": [50, 10]}}), (*SERVICES, "digits", "canary", "weights"), "do not rise"),
     Row("serving-canary", "a registry without TLS", served({"canary": {}}) | {("mlops", "mlflow", "tls"): False}, (*SERVICES, "digits", "canary"), "clear text"),
+    Row("serving-canary", "a model of a team", served({"canary": {}}) | {("mlops", "teams"): {"lab": {"accounts": ["research"]}}}, (*SERVICES, "digits", "canary"), "its workspace"),
     Row("serving-without-tls", "a program without TLS", served({"runtime": "triton"}), (*SERVICES, "digits", "runtime"), "clear text"),
 ]  # fmt: skip
