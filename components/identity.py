@@ -1,4 +1,4 @@
-"""IAM roles, and the secret with Slurm's key for the nodes."""
+"""IAM roles, and the secrets that nodes read: Slurm's key, and the certificate of their exporters."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,9 +18,9 @@ from landbridge.plan.aws.access.job_roles import trust as job_trust
 
 class Identity(Component):
     """IAM roles without users or static keys: one for the nodes, and one for those of each pool with its own policies; one
-    for the jobs of each data class; five for on-prem services, each for one purpose.
+    for the jobs of each data class; five or six for on-prem services, each for one purpose.
 
-    Costs 0.40 USD a month for the secret; roles, anchor and profiles cost nothing. Protects: each role has the permissions for
+    Costs 0.40 USD a month for each secret; roles, anchor and profiles cost nothing. Protects: each role has the permissions for
     its own calls only; launch and terminate are separate roles and limited to this cluster's nodes; no role can access data that
     must stay on-prem; nodes cannot access the hub, and jobs only the bucket and key of their class; the secret with Slurm's key
     is created without a value (the controller publishes it, nodes read it at
@@ -60,6 +60,7 @@ class Identity(Component):
             tags=named(args.tags, args.secret_name),
             opts=pulumi.ResourceOptions(parent=self, protect=args.protect),
         )
+        metrics_secret = self._metrics_secret()
         anchor = self._anchor()
         node = self._role("node", plan.instance_trust())
         shared = {f"node-{_policy_name(arn)}": arn for arn in args.node_policies}
@@ -92,6 +93,7 @@ class Identity(Component):
             node_role_arns=pulumi.Output.all(*node_role_arns),
             job_role_arns=pulumi.Output.all(**{name: role.arn for name, role in jobs.items()}),
             secret_arn=secret.arn,
+            metrics_secret_arn=metrics_secret.arn if metrics_secret else None,
         ).apply(lambda facts: plan.documents(**facts).model_dump())
         for name_of, role in roles.items():
             if name_of != "hub":
@@ -108,6 +110,7 @@ class Identity(Component):
         self.pool_role_arns = {name: role.arn for name, role in pools.items()}
         self.pool_profile_arns = {name: profile.arn for name, profile in profiles.items()}
         self.secret_name, self.secret_arn = secret.name, secret.arn
+        self._metrics_secret_name = metrics_secret.name if metrics_secret else None
         self._anchor_arn = anchor.arn if anchor else None
         self._profiles = {key: self._profile(key, roles[key]).arn for key in onprem} if anchor else {}
         self._job_profiles = {
@@ -130,6 +133,25 @@ class Identity(Component):
             **({"pool_role_arns": self.pool_role_arns} if self.pool_role_arns else {}),
             "ssm_activation_id": self.activation.id if self.activation else None,
         }
+
+    def secret_names(self) -> dict[str, pulumi.Output[str]]:
+        """Return the stack's `secrets` output."""
+        metrics = self._metrics_secret_name
+        return {"slurm_key": self.secret_name, **({} if metrics is None else {"node_metrics": metrics})}
+
+    def _metrics_secret(self) -> aws.secretsmanager.Secret | None:
+        """Create the secret with the certificate of the exporters of nodes, if Prometheus reads their metrics."""
+        secret_name = self._args.metrics_secret_name
+        if secret_name is None:
+            return None
+        return aws.secretsmanager.Secret(
+            f"{self._name}-node-metrics",
+            name=secret_name,
+            description="Certificate of the exporters of nodes: written by the controller, read by nodes",
+            recovery_window_in_days=30 if self._args.protect else 0,
+            tags=named(self._args.tags, secret_name),
+            opts=pulumi.ResourceOptions(parent=self, protect=self._args.protect),
+        )
 
     def _instance_profile(
         self, key: str, name: str, role: aws.iam.Role, policies: Mapping[str, str]

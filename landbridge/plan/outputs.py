@@ -91,6 +91,7 @@ class IdentityOutput(Args):
     terminate_role_arn: str | None = None
     read_role_arn: str | None = None
     mover_role_arn: str | None = None
+    discovery_role_arn: str | None = None
     trust_anchor_arn: str | None = None
     profile_arns: Mapping[str, str] = {}
     #: Roles of jobs, and their profiles for on-prem nodes, by data class.
@@ -105,6 +106,8 @@ class SecretsOutput(Args):
     """Names of secrets whose values Pulumi never sees."""
 
     slurm_key: str
+    #: Certificate of the exporters of nodes in AWS; None: they are not monitored.
+    node_metrics: str | None = None
 
 
 class PoolSubnetOutput(Args):

@@ -143,7 +143,7 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         **({} if link is None else {"link": link.exports(), **link.secrets()}),
         "data_hub": data.exports(),
         "identity": identity.exports(),
-        "secrets": {"slurm_key": identity.secret_name},
+        "secrets": identity.secret_names(),
     }
     if identity.activation is not None:
         exports["ssm_activation_code"] = pulumi.Output.secret(identity.activation.activation_code)

@@ -22,22 +22,22 @@ def _settings(config: BurstConfig) -> Settings:
     return SETTINGS.merge(Settings(use_fips_endpoint=True)) if config.fips_endpoints else SETTINGS
 
 
-def publish(config: BurstConfig, key: bytes) -> bool:
-    """Store `key` unless it is already stored; return whether it was written."""
+def publish(config: BurstConfig, name: str, value: bytes) -> bool:
+    """Store the value of a secret unless it is already stored; return whether it was written."""
     if config.credentials_file:
         os.environ.setdefault("AWS_SHARED_CREDENTIALS_FILE", config.credentials_file)
     session = boto3.session.Session(region_name=config.policy.region)
     client = session.client("secretsmanager", endpoint_url=config.endpoint, config=_settings(config))
     try:
-        stored = client.get_secret_value(SecretId=config.slurm_key_secret)
-        if stored.get("SecretString", "").encode() == key or stored.get("SecretBinary") == key:
+        stored = client.get_secret_value(SecretId=name)
+        if stored.get("SecretString", "").encode() == value or stored.get("SecretBinary") == value:
             return False
     except client.exceptions.ResourceNotFoundException:
         pass  # the secret has no value yet, or does not exist: the next call tells the two apart
-    if key.isascii():  # a generated key is text; one of `mungekey` is not
-        client.put_secret_value(SecretId=config.slurm_key_secret, SecretString=key.decode("ascii"))
+    if value.isascii():  # a generated key is text; one of `mungekey` is not
+        client.put_secret_value(SecretId=name, SecretString=value.decode("ascii"))
     else:
-        client.put_secret_value(SecretId=config.slurm_key_secret, SecretBinary=key)
+        client.put_secret_value(SecretId=name, SecretBinary=value)
     return True
 
 
@@ -47,7 +47,8 @@ def main() -> int:
         print("landbridge-publish-key: a key of at least 32 bytes is expected on stdin", file=sys.stderr)
         return 2
     try:
-        print("changed" if publish(load(), key) else "unchanged")
+        config = load()
+        print("changed" if publish(config, config.slurm_key_secret, key) else "unchanged")
     except (ConfigError, ClientError, BotoCoreError) as error:
         print(f"landbridge-publish-key: {error}", file=sys.stderr)
         return 1

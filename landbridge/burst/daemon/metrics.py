@@ -109,6 +109,11 @@ class Metrics:
                 self._leaked_seconds += len(leaked) * max(0.0, ec2.at - self._last_view)
             self._last_view = ec2.at
             gauges["unowned_instances"] = {(): float(len(leaked))}
+            gauges["ready_nodes"] = _count(
+                (("pool", instance.pool),)
+                for instance in alive
+                if instance.node in nodes and not slurm.nodes[instance.node].states & NOT_READY_STATES
+            )
             gauges["instances"] = _count(
                 (("pool", instance.pool), ("state", instance.state)) for instance in ec2.instances
             )
@@ -185,6 +190,7 @@ GAUGES = {
     "last_pass_timestamp_seconds": "When the last pass ended.",
     "certificate_expiry_timestamp_seconds": "When this host's certificate for AWS ends.",
     "unowned_instances": "Instances that run without a node.",
+    "ready_nodes": "Nodes with an instance that Slurm can use.",
     "instances": "Instances by pool and state.",
     "orders": "Orders of Slurm that are not carried out yet.",
     "insufficient_capacity_until_seconds": "Time until which an offering with insufficient capacity is not tried.",

@@ -44,14 +44,19 @@ def bucket(scene: Scene) -> Iterator[Finding]:
             yield error("live-bucket", message, path, "empty and delete it, or give the environment another name")
 
 
-@check("the name of the key's secret", "secretsmanager:DescribeSecret")
+@check("the names of the nodes' secrets", "secretsmanager:DescribeSecret")
 def secret(scene: Scene) -> Iterator[Finding]:
-    """No secret of the same name is scheduled for deletion.
+    """No secret of the same names is scheduled for deletion.
 
     A deleted secret keeps its name for 7 to 30 days: an `up` on the day of a `destroy` would fail.
     Source: Secrets Manager User Guide, "Delete a secret".
     """
-    name = identity_args(scene.environment).secret_name
+    args = identity_args(scene.environment)
+    for name in filter(None, (args.secret_name, args.metrics_secret_name)):
+        yield from _secret(scene, name)
+
+
+def _secret(scene: Scene, name: str) -> Iterator[Finding]:
     try:
         existing = scene.aws.ask("secretsmanager", "describe_secret", SecretId=name)
     except AwsRefusal as refused:

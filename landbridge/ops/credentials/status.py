@@ -11,12 +11,15 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.ops.credentials.folder import AuthorityFolder
 from landbridge.plan.ansible.roles_anywhere import credential_hosts
+from landbridge.plan.network.monitoring import monitors_cloud_nodes
 from landbridge.plan.outputs import StackOutputs
 
 _ANYWHERE: DataPath = ("aws", "iam", "anywhere")
 _SOURCE: DataPath = ("onprem", "aws_credentials")
 #: Credentials files of the services in the secrets folder, for `onprem.aws_credentials: files`.
 FILES = ("aws-credentials-burst", "aws-credentials-mlflow")
+#: The one of the monitoring host, if nodes in AWS are monitored.
+DISCOVERY = "aws-credentials-discovery"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def readiness(
         return
     name = environment.name
     if site.aws_credentials == "files":
-        for file in FILES:
+        for file in (*FILES, *([DISCOVERY] if monitors_cloud_nodes(environment) else [])):
             if file not in stored and not (secrets / file).is_file():
                 fix = f"run landbridge credentials init -s {name} for IAM Roles Anywhere, or write this file"
                 message = f"{secrets / file} does not exist: the services would have no AWS credentials"

@@ -53,7 +53,7 @@ class HostFacts:
 
 
 def link_hosts(environment: Environment, expected: LinkExpectations, also: Iterable[str]) -> tuple[LinkHost, ...]:
-    """Return the hosts to read: every gateway, the first controller, and `also`: names of hosts, or `user@address`.
+    """Return the hosts to read: every gateway, the first controller, the monitoring host if nodes in AWS are monitored, and `also`: names of hosts, or `user@address`.
 
     Raises ValueError for an unknown host.
     """
@@ -75,7 +75,9 @@ def link_hosts(environment: Environment, expected: LinkExpectations, also: Itera
         LinkHost(gateway.host, "onprem", gateway.address, (*ssh_to(environment, f"{user}@{gateway.address}"),), gateway)
         for gateway in expected.gateways
     ]
-    names = [name for name in (served.controllers[0], *also) if name not in {host.name for host in chosen}]
+    # A flow that one host alone may open is tried from that host.
+    only = (flow.host for flow in expected.flows if flow.host)
+    names = [name for name in (served.controllers[0], *only, *also) if name not in {host.name for host in chosen}]
     for name in dict.fromkeys(names):
         if name in every:
             chosen.append(LinkHost(name, "onprem", every[name], tuple(ssh(environment, name))))
@@ -96,7 +98,7 @@ def request_of(host: LinkHost, expected: LinkExpectations, nodes: Sequence[str])
         return gateway_request(host.gateway)
     request = empty_request()
     for flow in expected.flows:
-        if flow.origin == host.side:
+        if flow.origin == host.side and flow.host in ("", host.name):
             addresses = nodes if flow.address == CLOUD_NODE else (flow.address,)
             request["tcp"] += [[address, flow.port] for address in addresses]
     request["dns"] = [

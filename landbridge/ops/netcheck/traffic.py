@@ -18,7 +18,7 @@ def flow_results(expected: LinkExpectations, facts: HostFacts) -> Iterator[LinkR
     """Yield a result for each connection that this host tried."""
     tried = {(item["address"], item["port"]): item["outcome"] for item in facts.data.get("tcp", ())}
     for flow in expected.flows:
-        if flow.origin != facts.host.side or facts.host.gateway is not None:
+        if flow.origin != facts.host.side or facts.host.gateway is not None or flow.host not in ("", facts.host.name):
             continue
         addresses = [address for address, port in tried if port == flow.port and flow.address in (CLOUD_NODE, address)]
         for address in dict.fromkeys(addresses):

@@ -83,9 +83,16 @@ def roles(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> dic
     job_arns = {plan.data_class: _role_arn(place, args.path, plan.name) for plan in args.jobs}
     anchor = _anchor(place, args)
     secret = f"arn:{place.partition}:secretsmanager:{place.region}:{ACCOUNT}:secret:{args.secret_name}-AbCdEf"
-    rendered = identity.documents(args, place, arns, keys, [node_role], job_arns, secret)
+    metrics = args.metrics_secret_name and secret.replace(args.secret_name, args.metrics_secret_name)
+    rendered = identity.documents(args, place, arns, keys, [node_role], job_arns, secret, metrics)
     forms = {"node": _role("node", node_role, rendered.node, identity.instance_trust(), _IAM)}
-    texts = {"launch": rendered.launch, "terminate": rendered.terminate, "read": rendered.read, "mover": rendered.mover}
+    texts = {
+        "launch": rendered.launch,
+        "terminate": rendered.terminate,
+        "read": rendered.read,
+        "mover": rendered.mover,
+        "discovery": rendered.discovery,
+    }
     texts["hub"] = identity.hub_document(args, place.partition, arns, keys)
     for role in args.hosts:
         trust = identity.onprem_trust(args, role, ACCOUNT, anchor)

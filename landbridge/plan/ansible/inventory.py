@@ -16,7 +16,12 @@ from landbridge.plan.ansible.existing_slurm import existing_host_variables
 from landbridge.plan.ansible.gpu_stack import driver_variables
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.job_credentials import cloud_node_variables, onprem_node_variables
-from landbridge.plan.ansible.monitoring import exporter_variables, gpu_exporter_variables, monitoring_variables
+from landbridge.plan.ansible.monitoring import (
+    cloud_metrics_variables,
+    exporter_variables,
+    gpu_exporter_variables,
+    monitoring_variables,
+)
 from landbridge.plan.ansible.node_logins import node_login_variables
 from landbridge.plan.ansible.node_restarts import node_restart_variables
 from landbridge.plan.ansible.node_verify import node_verify_variables
@@ -114,7 +119,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "mlflow": mlflow_variables(environment, outputs, aws_endpoint(environment) or "", mlflow_files(environment)),
         "object_store": object_store_variables(environment, outputs, aws_endpoint(environment) or ""),
         "burst": burst_variables(environment, outputs),
-        "monitoring": monitoring_variables(environment),
+        "monitoring": monitoring_variables(environment, aws_endpoint(environment)),
         "log_store": log_store_variables(environment),
         "model_gateway": model_gateway_variables(environment),
         "pipelines": pipelines_variables(environment),
@@ -217,6 +222,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "cloud_identity_fips": fips_endpoints(environment, "cloud"),
         # The name is known before the stack exists, so that an image can be built first.
         "cloud_identity_key_secret": identity_args(environment).secret_name,
+        **cloud_metrics_variables(environment),
     }
     if environment.scheduler.auth == "slurm":
         variables |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}

@@ -1,15 +1,18 @@
-"""Variables of the roles prometheus, node_exporter, database_exporter and dcgm_exporter."""
+"""Variables of the roles prometheus, node_exporter, database_exporter, dcgm_exporter and cloud_metrics."""
 
 from typing import Any
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
-from landbridge.plan.ansible.roles_anywhere import credential_hosts
+from landbridge.plan.ansible.roles_anywhere import credential_hosts, discovery_file
+from landbridge.plan.aws.access.identity import metrics_secret_name
+from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.monitoring import exporter_port, monitoring_host
+from landbridge.plan.network.monitoring import exporter_port, monitoring_host, monitors_cloud_nodes
 from landbridge.plan.observability.alerts import alert_groups
+from landbridge.plan.observability.cloud_targets import certificate_name, discovery_settings
 from landbridge.plan.observability.pages import dashboard_pages
 from landbridge.plan.observability.remote_write import remote_write_variables
 from landbridge.plan.observability.scrapes import (
@@ -33,6 +36,8 @@ Variables = dict[str, Any]
 #: Folders of the dumps of the roles mlflow and slurm_database, and the folder of the role roles_anywhere's certificate.
 _MLFLOW_DUMPS, _SLURM_DUMPS = "/var/backups/landbridge-mlflow", "/var/backups/landbridge-slurm"
 _ANYWHERE = "/etc/landbridge/anywhere"
+#: Certificate of the exporters of nodes in AWS, on the controller that publishes it.
+CLOUD_NODES_FILE = "/etc/landbridge/aws-nodes-certificate/host.pem"
 
 
 def gpu_metrics_hosts(environment: Environment) -> frozenset[str]:
@@ -47,8 +52,8 @@ def planned_targets(environment: Environment) -> tuple[MetricsTarget, ...]:
     return metrics_targets(environment, gpu_metrics_hosts(environment))
 
 
-def monitoring_variables(environment: Environment) -> Variables:
-    """Return the variables of the role prometheus; empty without a monitoring host."""
+def monitoring_variables(environment: Environment, endpoint: str | None = None) -> Variables:
+    """Return the variables of the role prometheus; empty without a monitoring host. `endpoint`: of AWS's API, as the site sees it."""
     host = monitoring_host(environment)
     if host is None:
         return {}
@@ -68,6 +73,33 @@ def monitoring_variables(environment: Environment) -> Variables:
         "prometheus_scrape_account": SCRAPE_ACCOUNT,
         "prometheus_operator_account": OPERATOR_ACCOUNT,
         "prometheus_environment": remote_write_variables(environment),
+        "prometheus_discovery_find_links": service_hosts(environment).packages.python_find_links or "",
+        "prometheus_discovery": discovery_settings(environment, endpoint, discovery_file(environment)),
+    }
+
+
+def cloud_metrics_variables(environment: Environment) -> Variables:
+    """Return the variables of the exporters of nodes in AWS, in every image; empty if they are not monitored."""
+    secret = metrics_secret_name(environment)
+    if secret is None:
+        return {}
+    return {
+        "landbridge_cloud_metrics": True,
+        "cloud_metrics_region": environment.region,
+        "cloud_metrics_endpoint": environment.aws.endpoints.cloud or "",
+        "cloud_metrics_fips": fips_endpoints(environment, "cloud"),
+        "cloud_metrics_secret": secret,
+    }
+
+
+def certificate_publication(environment: Environment, secret: str | None) -> Variables:
+    """Return the variables of the role burst that publishes the certificate of nodes' exporters in a secret."""
+    if secret is None or not monitors_cloud_nodes(environment):
+        return {}
+    return {
+        "burst_metrics_secret": secret,
+        "burst_metrics_name": certificate_name(environment),
+        "burst_metrics_account": SCRAPE_ACCOUNT,
     }
 
 
@@ -76,6 +108,8 @@ def exporter_variables(environment: Environment, host: InventoryHost) -> Variabl
     if monitoring_host(environment) is None:
         return {}
     certificates = {"site": HOST_FILE, "site-ca": AUTHORITY_FILE}
+    if host.name == service_hosts(environment).controllers[0] and monitors_cloud_nodes(environment):
+        certificates["aws-nodes"] = CLOUD_NODES_FILE
     if host.name in credential_hosts(environment):
         certificates["anywhere"] = f"{_ANYWHERE}/host.pem"
     sources = sources_of(environment, host)
@@ -109,6 +143,15 @@ def gpu_exporter_variables(environment: Environment) -> Variables:
         if gpu_metrics_hosts(environment) and monitoring_host(environment)
         else {}
     )
+
+
+def gpu_exporter_of_image() -> Variables:
+    """Return the variables of dcgm_exporter in an image of nodes with GPUs."""
+    return {
+        "landbridge_dcgm_exporter": True,
+        "dcgm_exporter_series": metrics_contract().exporters["dcgm"].version,
+        "dcgm_exporter_counters": counters(),
+    }
 
 
 def counters() -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from landbridge.environment.aws.iam import Anywhere
 from landbridge.plan.aws.access.identity import ONPREM_ROLES, OnPremRole, identity_args
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.outputs import IdentityOutput, StackOutputs
 from landbridge.plan.slurm.controller_pair import SLURM_UID
 
@@ -20,6 +21,9 @@ BURST_FILE = "/etc/landbridge/aws-credentials"
 ROOT_FILE = "/etc/landbridge/aws-profiles"
 #: Facts of the host's certificate, readable by all: its end and its serial number.
 VALIDITY_FILE = "/etc/landbridge/anywhere/validity.json"
+#: Credentials file and account of the service that finds nodes in AWS for Prometheus.
+DISCOVERY_FILE = "/etc/landbridge/aws-credentials-discovery"
+DISCOVERY_ACCOUNT = "landbridge-discovery"
 _ROOT_ROLES: tuple[OnPremRole, ...] = ("read", "mover")
 
 
@@ -80,6 +84,9 @@ def _files(environment: Environment, host: str, identity: IdentityOutput) -> lis
     for name, path in mlflow_files(environment).items() if host == served.mlops else ():
         owner = {"owner": name, "home": f"/var/lib/{name}", "services": [name]}
         files.append({"path": path, **owner, "profiles": _profiles(identity, default="hub")})
+    if host == monitoring_host(environment) and "discovery" in by_role:
+        owner = {"owner": DISCOVERY_ACCOUNT, "home": "/nonexistent", "services": ["landbridge-discovery"]}
+        files.append({"path": DISCOVERY_FILE, **owner, "profiles": _profiles(identity, default="discovery")})
     of_root: dict[str, OnPremRole] = {role: role for role in _ROOT_ROLES if host in by_role.get(role, ())}
     if of_root:
         files.append({"path": ROOT_FILE, "owner": "root", "profiles": _profiles(identity, **of_root)})
@@ -92,6 +99,12 @@ def mlflow_files(environment: Environment) -> dict[str, str]:
         return {}
     servers = mlflow_servers(environment)
     return {server.name: f"/etc/landbridge/aws-credentials-{server.name}" for server in servers if server.in_aws}
+
+
+def discovery_file(environment: Environment) -> str | None:
+    """Return the credentials file of the service landbridge-discovery; None for the SDK's usual sources."""
+    site = environment.onprem
+    return None if site is None or site.aws_credentials == "host" else DISCOVERY_FILE
 
 
 def _profiles(identity: IdentityOutput, **roles: OnPremRole) -> list[dict[str, str]]:

@@ -5,6 +5,7 @@ from typing import Any
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment, NfsHome
 from landbridge.plan.ansible.burst import aws_endpoint, burst_config
+from landbridge.plan.ansible.monitoring import certificate_publication
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.log_store import log_store_host
@@ -102,4 +103,5 @@ def burst_variables(environment: Environment, outputs: StackOutputs | None) -> V
     if outputs is not None:
         variables["burst_config"] = burst_config(environment, outputs)
         variables["burst_key_secret"] = outputs.secrets.slurm_key
+        variables |= certificate_publication(environment, outputs.secrets.node_metrics)
     return variables

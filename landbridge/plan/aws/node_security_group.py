@@ -8,7 +8,7 @@ from typing import Literal
 from landbridge.environment import Egress, Environment, Ingress
 from landbridge.plan.args import Args
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.service_flows import port_range, service_flows
+from landbridge.plan.network.service_flows import cloud_scrapes, port_range, service_flows
 from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -73,6 +73,10 @@ def pool_security_group_rules(environment: Environment) -> tuple[SecurityGroupRu
             )
             for cidr in aws_ranges(environment)
             for direction in directions
+        ),
+        *(
+            security_group_rule(f"metrics-{port}", "in", source, "tcp", (port, port), why)
+            for _, source, port, why in cloud_scrapes(environment)
         ),
         security_group_rule("icmp", "in", site_cidr, "icmp", (-1, -1), "path MTU discovery, and netcheck"),
         *_service_rules(environment, site_cidr),

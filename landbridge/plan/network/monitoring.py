@@ -1,5 +1,6 @@
-"""Monitoring host, the exporters on its targets, and whether slurmctld has metrics."""
+"""Monitoring host, the exporters on its targets, those of nodes in AWS, and whether slurmctld has metrics."""
 
+from landbridge.catalog import instances
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.catalog.slurm.versions import slurm_releases
 from landbridge.environment import Environment
@@ -24,6 +25,27 @@ def exporter_port(exporter: str) -> int:
     if port is None:
         raise KeyError(exporter)
     return port
+
+
+def monitors_cloud_nodes(environment: Environment) -> bool:
+    """Return whether the site's Prometheus reads the metrics of nodes in AWS."""
+    return monitoring_host(environment) is not None and bool(environment.aws.pools)
+
+
+def cloud_exporters(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return the pools whose nodes have an exporter, by exporter; empty if no node in AWS is monitored.
+
+    The contract of node images requires DCGM on the nodes of a pool with GPUs.
+    """
+    if not monitors_cloud_nodes(environment):
+        return {}
+    with_gpus = tuple(pool.name for pool in environment.aws.pools if _has_gpus(pool.instance))
+    return {"node": tuple(pool.name for pool in environment.aws.pools), **({"dcgm": with_gpus} if with_gpus else {})}
+
+
+def _has_gpus(instance_type: str) -> bool:
+    kind = instances().get(instance_type)
+    return kind is not None and kind.accelerators is not None and kind.accelerators.kind == "gpu"
 
 
 def has_slurm_metrics(environment: Environment) -> bool:

@@ -1,8 +1,8 @@
-"""Connections from nodes in AWS to services: the one list of their ports.
+"""Connections between nodes in AWS and services: the one list of their ports.
 
 The firewall of on-prem hosts permits these connections from AWS (plan/site/firewall.py), and the security group of the nodes
 permits them outwards (plan/aws/pool.py). Both read this list; tests/unit/plan/site/test_service_flows.py compares the two results.
-Name servers are not in it: nodes query the VPC's resolver, whose outbound endpoint has its own security group.
+Connections from Prometheus to the exporters of nodes are a list of their own. Name servers are not in it: nodes query the VPC's resolver, whose outbound endpoint has its own security group.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from landbridge.environment import Environment, ExternalNfsHome, NfsHome
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.monitoring import cloud_exporters, exporter_port, monitoring_host
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 5905 (NTP), RFC 4513 and IANA (LDAP, LDAP over TLS).
@@ -37,6 +38,15 @@ class ServiceFlow:
 def service_flows(environment: Environment) -> tuple[ServiceFlow, ...]:
     """Return the connections from nodes in AWS to the services' site, each once."""
     return tuple(dict.fromkeys((*_slurm(environment), *_services(environment), *_site_servers(environment))))
+
+
+def cloud_scrapes(environment: Environment) -> Iterator[tuple[str, str, int, str]]:
+    """Yield host, network, port and reason of each connection from Prometheus to the exporters of nodes in AWS."""
+    host, served = monitoring_host(environment), service_hosts(environment)
+    if host is not None and host in served.addresses:
+        for exporter in cloud_exporters(environment):
+            why = f"Prometheus reads the metrics of {'GPUs' if exporter == 'dcgm' else 'nodes'}"
+            yield host, f"{served.addresses[host]}/32", exporter_port(exporter), why
 
 
 def port_range(ports: str) -> tuple[int, int]:

@@ -13,6 +13,8 @@ from landbridge.catalog.hardware.published import published
 from landbridge.catalog.slurm.sources import slurm_sources
 from landbridge.environment import Environment, ImageBuild
 from landbridge.plan.ansible.gpu_tools import toolkit_packages
+from landbridge.plan.ansible.monitoring import gpu_exporter_of_image
+from landbridge.plan.network.monitoring import cloud_exporters
 from landbridge.plan.node_image.parent import driver_is_published, parent_image
 from landbridge.plan.slurm.packages import SERVICE_SYSTEM, slurm_packages
 
@@ -43,6 +45,8 @@ def gpu_image_variables(environment: Environment, name: str, build: ImageBuild) 
     variables |= _driver(kinds, parent)
     if "dcgm" in products:
         variables |= {"landbridge_dcgm": True, "dcgm_repository": bool(variables["landbridge_driver_provided"])}
+        if "dcgm" in cloud_exporters(environment):
+            variables |= gpu_exporter_of_image()
     variables["landbridge_container_toolkit"] = True
     variables["nvidia_container_toolkit_packages"] = toolkit_packages(environment.containers.engines)
     if has_efa and "gdrcopy" in products:

@@ -20,11 +20,13 @@ def unmonitored(environment: Environment) -> Iterator[tuple[DataPath, str]]:
             else f"Slurm {version} has no metrics: they exist since 25.11, and with pools in AWS since 26.05"
         )
         yield ("scheduler", "slurm", "version"), f"{reason}; whether slurmctld runs is seen by its systemd unit"
-    if environment.aws.pools:
-        reason = (
-            "nodes in AWS have no exporter: they have no certificate of the site's CA; the burst controller counts them"
-        )
-        yield ("aws", "pools"), reason
+    for number, pool in enumerate(environment.aws.pools):
+        source = environment.aws.images.get(pool.image or "")
+        if source is None or source.build is None:
+            reason = (
+                f"Landbridge does not build the image {pool.image}: its nodes have metrics only if it has the exporters"
+            )
+            yield ("aws", "pools", number, "image"), reason
     serving = serving_of(environment)
     for name, service in serving.services.items() if serving is not None else ():
         if service.runtime != "onnx":

@@ -6,7 +6,8 @@ from typing import Any
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.monitoring import has_slurm_metrics
+from landbridge.plan.network.monitoring import cloud_exporters, has_slurm_metrics
+from landbridge.plan.observability.cloud_targets import cloud_job
 from landbridge.plan.observability.remote_write import remote_write
 from landbridge.plan.observability.targets import LOOPBACK, metrics_targets
 
@@ -78,6 +79,7 @@ def prometheus_settings(environment: Environment, gpu_hosts: Collection[str], au
         },
         "scrape_configs": [
             *(_job(job, authority) for job in jobs if job != "slurm"),
+            *(cloud_job(environment, job, _job(job, authority)) for job in cloud_exporters(environment)),
             *(_slurm_job(path) for path in _SLURM_PATHS if has_slurm_metrics(environment)),
         ],
         **({"remote_write": destinations} if (destinations := remote_write(environment)) else {}),

@@ -7,7 +7,13 @@ from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import InventoryHost, hosts
 from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host, timers_of
+from landbridge.plan.network.monitoring import (
+    cloud_exporters,
+    exporter_port,
+    has_slurm_metrics,
+    monitoring_host,
+    timers_of,
+)
 from landbridge.plan.network.serving import measured_slots, model_gateway_host, serving_of
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -37,7 +43,7 @@ def metrics_targets(environment: Environment, gpu_hosts: Collection[str]) -> tup
 
 def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> frozenset[str]:
     """Return the exporters whose metrics exist in this environment, those through node exporter's text files included."""
-    jobs = {target.job for target in metrics_targets(environment, gpu_hosts)}
+    jobs = {target.job for target in metrics_targets(environment, gpu_hosts)} | set(cloud_exporters(environment))
     if not jobs:
         return frozenset()
     through_files = {"host", "jobs", "pipelines"}
@@ -123,5 +129,5 @@ def _serving_targets(environment: Environment, monitored: Collection[InventoryHo
 
 
 def _labels(host: InventoryHost) -> dict[str, str]:
-    labels = {"instance": host.name, "node": host.name, "role": role_of(host)}
+    labels = {"instance": host.name, "node": host.name, "role": role_of(host), "site": host.site}
     return labels | {key: value for key, value in (("rack", host.rack), ("platform", host.platform)) if value}

@@ -15,7 +15,7 @@ from landbridge.plan.network.dns import (
     site_domain,
 )
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.service_flows import SITE_SERVER, port_range, service_flows
+from landbridge.plan.network.service_flows import SITE_SERVER, cloud_scrapes, port_range, service_flows
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -41,6 +41,8 @@ class FlowExpectation:
     port: int
     listens: bool
     why: str
+    #: Only host of the origin that may connect; empty: every one.
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def _to_site(environment: Environment) -> Iterator[FlowExpectation]:
 
 
 def _to_aws(environment: Environment) -> Iterator[FlowExpectation]:
-    """Yield the connections from the site's controllers to nodes in AWS."""
+    """Yield the connections from the site's controllers and from Prometheus to nodes in AWS."""
     if environment.aws.pools:
         _, slurmd, srun = slurm_ports(environment)
         yield FlowExpectation(
@@ -112,6 +114,8 @@ def _to_aws(environment: Environment) -> Iterator[FlowExpectation]:
         yield FlowExpectation(
             "onprem", "a node in AWS", CLOUD_NODE, "tcp", port_range(srun)[0], False, "srun and its tasks"
         )
+    for host, _, port, why in cloud_scrapes(environment):
+        yield FlowExpectation("onprem", "a node in AWS", CLOUD_NODE, "tcp", port, False, why, host)
 
 
 def _members(environment: Environment) -> dict[str, dict[str, str]]:

@@ -11,6 +11,7 @@ from sandbox.pulumi_provider.graph import Graph
 from tests.graph.conftest import SANDBOX
 from tests.graph.environments.test_program import ACCOUNT, graph_of
 
+SECRET = "aws:secretsmanager/secret:Secret"
 ROLE, POLICY = "aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy"
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
 ANCHOR, PROFILE = "aws:rolesanywhere/trustAnchor:TrustAnchor", "aws:rolesanywhere/profile:Profile"
@@ -66,6 +67,17 @@ def test_each_role_has_one_purpose(tmp_path: Path) -> None:
     common = {"StringEquals": {"aws:SourceAccount": ACCOUNT, "aws:PrincipalTag/x509Subject/CN": ["ctl01", "mlops01"]}}
     assert trust(graph, "read")["Condition"] == common
     assert trust(graph, "node")["Principal"] == {"Service": "ec2.amazonaws.com"}
+
+
+def test_the_metrics_of_nodes_need_a_secret_and_a_role_that_finds_instances(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path, ("services: {", "services: {monitoring: mlops01, "))
+    assert set(roles(graph)) == NAMES | {JOB, "discovery"}
+    secret = next(node for node in graph.of_type(SECRET) if node.inputs["name"] == "variant/node-metrics")
+    allowed = [each for each in statements(graph, "discovery").values() if each["Effect"] == "Allow"]
+    assert [each["Action"] for each in allowed] == [["ec2:DescribeInstances"]]
+    read, written = (statements(graph, role) for role in ("node", "launch"))
+    assert read["ReadMetricsCertificate"]["Resource"] == written["PublishMetricsCertificate"]["Resource"]
+    assert "secretString" not in secret.inputs
 
 
 def test_data_that_must_stay_on_prem_is_denied_to_every_role(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ CLAIMS = (
     ),
     Claim(
         ("node",),
-        "reads Slurm's key, and no other secret",
+        "reads Slurm's key, the certificate of its exporters if Prometheus reads them, and no other secret",
         (
             allowed("secretsmanager:GetSecretValue", SECRET, ON_INSTANCE),
             denied("secretsmanager:GetSecretValue", SECRET),

@@ -45,6 +45,7 @@ ROLES: Mapping[str, Mapping[str, Any]] = {
     "rdma": {"rdma_started": False},
     "job_credentials": {"job_credentials_region": "us-east-1", "job_credentials_started": False},
     "cloud_identity": {"cloud_identity_region": "us-east-1", "cloud_identity_key_secret": "site/slurm-key"},
+    "cloud_metrics": {"cloud_metrics_region": "us-east-1", "cloud_metrics_secret": "site/node-metrics"},
     "podman": {"podman_users": [{"name": "alice", "uid": 20001, "subid": 1000000}]},
     "nfs_client": {"nfs_client_mounts": [{"mount": "/data", "export": "/srv/packages"}]},
 }

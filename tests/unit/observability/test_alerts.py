@@ -71,6 +71,29 @@ def test_every_alert_has_a_fault_and_a_healthy_site_has_none(tmp_path: Path) -> 
     assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
 
 
+#: Ends of nodes in AWS as planned: the node leaves Slurm, its exporters stop, and its targets vanish later, at the latest after AwsTargetsOld.
+VANISHED = {
+    'landbridge_burst_ready_nodes{node="ctl01",pool="p5"}': "2x60 _x140",
+    'up{job="node",node="p5-1",pool="p5",role="slurm_node",site="aws"}': "1x59 0x12 _x128",
+    'up{job="node",node="p5-2",pool="p5",role="slurm_node",site="aws"}': "1x59 0x12 _x128",
+    'up{job="dcgm",node="p5-1",pool="p5",role="slurm_node",site="aws"}': "1x59 0x12 _x128",
+}
+
+
+def test_a_node_that_ends_as_planned_raises_no_alert(tmp_path: Path) -> None:
+    site = monitored()
+    (tmp_path / "rules.yml").write_text(json.dumps(alert_groups(site, gpu_metrics_hosts(site))))
+    checks = [
+        {"alertname": name, "eval_time": f"{at}m", "exp_alerts": []}
+        for name in ("AwsNodeMetricsAbsent", "NodeDown", "GpuMetricsAbsent", "NoHostMetrics", "ServiceHostDown")
+        for at in (60, 62, 65, 70, 72, 75, 80, 100)
+    ]
+    tests = [{"name": "vanished", "interval": "1m", "input_series": series(VANISHED), "alert_rule_test": checks}]
+    document = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "tests.yml").write_text(json.dumps(document))
+    assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
+
+
 def series(changes: dict[str, str]) -> list[dict[str, str]]:
     every = {**CASES["healthy"], **changes}
     return [{"series": name, "values": values} for name, values in every.items()]
@@ -96,8 +119,9 @@ def test_only_alerts_with_planned_metrics_are_used() -> None:
     old = environment({MONITORING: "mlops01", ("scheduler", "slurm", "version"): "24.11"})
     names = planned_alerts(old, gpu_metrics_hosts(old))
     assert "SlurmctldStopped" in names and not {"SlurmMetricsAbsent", "SlurmNodesUnusable"} & set(names)
-    no_gpus = planned_alerts(old, ())
-    assert "GpuXid" in names and not [name for name in no_gpus if name.startswith("Gpu")]
+    # Nodes in AWS have GPUs too.
+    no_gpus = planned_alerts(environment({MONITORING: "mlops01", ("aws", "pools"): []}), ())
+    assert "GpuXid" in names and no_gpus and not [name for name in no_gpus if name.startswith("Gpu")]
     assert planned_alerts(environment(), ()) == ()
     unserved = environment({MONITORING: "mlops01"})
     assert not {"ModelServiceDown", "ModelSlow", "ModelDrift", "CanaryUndecided"} & set(planned_alerts(unserved, ()))

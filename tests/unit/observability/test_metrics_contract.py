@@ -1,5 +1,6 @@
 """Contract of metrics: it has exactly our own metrics, and those of the real exporters."""
 
+import json
 import re
 import ssl
 import subprocess
@@ -261,8 +262,16 @@ def test_the_node_exporter_has_the_metrics_of_nfs(tmp_path: Path) -> None:
 
 def test_prometheus_has_its_metrics(tmp_path: Path) -> None:
     address = f"127.0.0.1:{free_port()}"
-    # Remote write has metrics while a destination is configured.
-    (tmp_path / "prometheus.yml").write_text('{"remote_write": [{"url": "http://127.0.0.1:9/"}]}')
+    # Remote write has metrics while a destination is configured, and so have files of targets.
+    (tmp_path / "prometheus.yml").write_text(
+        json.dumps(
+            {
+                "remote_write": [{"url": "http://127.0.0.1:9/"}],
+                "scrape_configs": [{"job_name": "x", "file_sd_configs": [{"files": [f"{tmp_path}/none.json"]}]}],
+            }
+        )
+    )
+    (tmp_path / "none.json").write_text("[]")
     arguments = (f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/series")
     with running(debian_program("prometheus", "prometheus"), *arguments, f"--web.listen-address={address}"):
         page(f"http://{address}/-/ready")

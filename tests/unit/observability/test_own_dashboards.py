@@ -81,7 +81,8 @@ def test_a_page_has_the_panels_whose_exporters_are_planned() -> None:
     assert list(pages) == list(dashboards())
     shown = sum(len(row) for page in pages.values() for row in page["rows"])
     assert shown == sum(len(row) for dashboard in dashboards().values() for row in dashboard.rows)
-    old = environment({MONITORING: "mlops01", VERSION: "24.11"})
+    cpus = {("aws", "pools", 0, "instance"): "m7i.large"}
+    old = environment({MONITORING: "mlops01", VERSION: "24.11", **cpus})
     without_gpus = dashboard_pages(old, ())
     assert "gpu" not in without_gpus and "burst" in without_gpus
     assert "slurm_jobs" not in json.dumps(without_gpus)

@@ -12,15 +12,17 @@ from cryptography.x509.oid import NameOID
 from landbridge.certificates import new_authority, sign
 
 
-def write_certificates(folder: Path) -> tuple[Path, Path]:
-    """Write the CA's certificate, and key and certificate of the host localhost; return both paths."""
+def write_certificates(
+    folder: Path, host_name: str = "localhost", names: tuple[str, ...] = ("localhost", "127.0.0.1")
+) -> tuple[Path, Path]:
+    """Write the CA's certificate, and key and certificate of a host; return both paths."""
     now = datetime.now(UTC)
     ca_key, ca = new_authority("test", now)
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host_name)])
     request = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, SHA256())
     pem = serialization.Encoding.PEM
-    certificate = sign(request.public_bytes(pem), "localhost", ca, ca_key, now, 2, ("localhost", "127.0.0.1"))
+    certificate = sign(request.public_bytes(pem), host_name, ca, ca_key, now, 2, names)
     authority, host = folder / "ca.pem", folder / "host.pem"
     authority.write_bytes(ca)
     host.write_bytes(

@@ -175,6 +175,14 @@ def read(place: ArnContext) -> list[Statement]:
     ]
 
 
+def discover() -> list[Statement]:
+    """Return the statement to find the nodes whose metrics Prometheus reads. The action has no condition on resources.
+
+    Source: Service Authorization Reference, "Actions defined by Amazon EC2", DescribeInstances (2026-11-26).
+    """
+    return [allow("FindNodes", ["ec2:DescribeInstances"], "*")]
+
+
 def secret(place: ArnContext, secret_arn: str, key_arn: str) -> list[Statement]:
     """Return statements to read one secret, and to use its KMS key through Secrets Manager only."""
     via_secrets_manager = {"StringEquals": {"kms:ViaService": f"secretsmanager.{place.region}.{place.suffix}"}}

@@ -17,12 +17,13 @@ from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statem
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.monitoring import monitoring_host, monitors_cloud_nodes
 from landbridge.plan.network.object_store import replicated_classes
 from landbridge.plan.policy_document import document
 
-OnPremRole = Literal["launch", "terminate", "read", "hub", "mover"]
+OnPremRole = Literal["launch", "terminate", "read", "hub", "mover", "discovery"]
 #: In creation order. The node's role is not an on-prem role.
-ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover")
+ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover", "discovery")
 #: MaxSessionDuration of a role for which none is set.
 _DEFAULT_SESSION_SECONDS = 3600
 
@@ -50,6 +51,8 @@ class IdentityArgs(Args):
 
     cluster: str
     secret_name: str
+    #: Secret with the certificate of the exporters of nodes; None: they are not monitored.
+    metrics_secret_name: str | None = None
     hosts: dict[OnPremRole, tuple[str, ...]]
     #: Data classes whose artifacts MLflow stores: the role `hub` has access to their buckets only. None: every class.
     mlflow_classes: tuple[str, ...] | None = None
@@ -87,6 +90,7 @@ class Documents(Args):
     terminate: str
     read: str
     mover: str
+    discovery: str
     #: `node` is of the nodes' role and of the roles of pools; these are of the roles of jobs, by data class.
     jobs: dict[str, str]
 
@@ -102,6 +106,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
     return IdentityArgs(
         cluster=environment.name,
         secret_name=f"{environment.name}/slurm-key",
+        metrics_secret_name=metrics_secret_name(environment),
         # A controller in AWS gets its permissions from its instance profile, and no other host needs a role.
         hosts={}
         if environment.onprem is None
@@ -113,6 +118,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
             "read": tuple(dict.fromkeys((*controllers, served.mlops))),
             "hub": (served.mlops,),
             "mover": _movers(environment),
+            **_discovery(environment),
         },
         mlflow_classes=mlflow_classes(environment),
         onprem_too=tuple(
@@ -144,6 +150,17 @@ def identity_args(environment: Environment) -> IdentityArgs:
     )
 
 
+def metrics_secret_name(environment: Environment) -> str | None:
+    """Return the name of the secret with the certificate of the exporters of nodes; None if they are not monitored."""
+    return f"{environment.name}/node-metrics" if monitors_cloud_nodes(environment) else None
+
+
+def _discovery(environment: Environment) -> dict[OnPremRole, tuple[str, ...]]:
+    """Return the host that finds the nodes of which Prometheus reads metrics."""
+    host = monitoring_host(environment)
+    return {"discovery": (host,)} if host is not None and monitors_cloud_nodes(environment) else {}
+
+
 def _movers(environment: Environment) -> tuple[str, ...]:
     """Return the hosts with the role `mover`: that of datasets, and that of the object store if it copies objects to AWS."""
     served = service_hosts(environment)
@@ -160,6 +177,7 @@ def documents(
     node_role_arns: Sequence[str],
     job_role_arns: Mapping[str, str],
     secret_arn: str,
+    metrics_secret_arn: str | None = None,
 ) -> Documents:
     """Return every role's permissions policy. Buckets, keys and roles of jobs are by data class; `node_role_arns` are
     the nodes' role and the roles of pools. Deny statements come last.
@@ -171,15 +189,23 @@ def documents(
     copies = iam_policies.mover([buckets[name] for name in moved], [keys[name] for name in moved])
     job_arns = [job_role_arns[plan.data_class] for plan in args.jobs]
     node = job_roles.node_statements(place, secret_arn, job_arns, bound=args.bound_to_instance)
+    certificate = job_roles.certificate_statements(place, metrics_secret_arn, bound=args.bound_to_instance)
     scripts = script_statements(args.actions, place, keys)
     denied = [statement for statement in args.node_statements if statement["Effect"] == "Deny"]
     return Documents(
-        node=document([*node, *scripts, *client_statements(place, args.efs), *denied, *denials]),
-        launch=document([*launch_policy.launch(place, args.targets, node_role_arns, secret_arn), *denials]),
+        node=document([*node, *certificate, *scripts, *client_statements(place, args.efs), *denied, *denials]),
+        launch=document(
+            [
+                *launch_policy.launch(place, args.targets, node_role_arns, secret_arn),
+                *launch_policy.publish_certificate(metrics_secret_arn),
+                *denials,
+            ]
+        ),
         terminate=document([*launch_policy.terminate(place), *denials]),
         read=document([*iam_policies.read(place), *denials]),
         # IAM refuses a policy without statements.
         mover=document([*copies, *denials] or [iam_policies.NO_OBJECTS]),
+        discovery=document([*iam_policies.discover(), *denials]),
         jobs={
             plan.data_class: document(
                 [

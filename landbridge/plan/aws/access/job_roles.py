@@ -121,17 +121,30 @@ def node_statements(place: ArnContext, secret_arn: str, role_arns: list[str], *,
     aws:VpcSourceIp only in requests through a VPC endpoint; EC2 User Guide, "IAM roles for Amazon EC2", for
     ec2:SourceInstanceARN, 2026-11-25.
     """
+    condition = _of_instance(place, bound=bound)
+    statements = [allow("ReadSlurmKey", ["secretsmanager:GetSecretValue"], secret_arn, condition)]
+    if role_arns:
+        actions = ["sts:AssumeRole", "sts:SetSourceIdentity"]
+        statements.append(allow("AssumeRolesOfJobs", actions, role_arns, condition))
+    return statements
+
+
+def certificate_statements(place: ArnContext, secret_arn: str | None, *, bound: bool) -> list[Statement]:
+    """Return the statement of each role of nodes to read the certificate of their exporters; none without its secret."""
+    if secret_arn is None:
+        return []
+    condition = _of_instance(place, bound=bound)
+    return [allow("ReadMetricsCertificate", ["secretsmanager:GetSecretValue"], secret_arn, condition)]
+
+
+def _of_instance(place: ArnContext, *, bound: bool) -> dict[str, Any]:
     condition: dict[str, Any] = dict(from_instance(place))
     if bound:
         condition["StringEquals"] = {
             "aws:Ec2InstanceSourceVpc": "${aws:SourceVpc}",
             "aws:Ec2InstanceSourcePrivateIPv4": "${aws:VpcSourceIp}",
         }
-    statements = [allow("ReadSlurmKey", ["secretsmanager:GetSecretValue"], secret_arn, condition)]
-    if role_arns:
-        actions = ["sts:AssumeRole", "sts:SetSourceIdentity"]
-        statements.append(allow("AssumeRolesOfJobs", actions, role_arns, condition))
-    return statements
+    return condition
 
 
 def from_instance(place: ArnContext) -> dict[str, Any]:

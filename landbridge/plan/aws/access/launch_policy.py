@@ -146,6 +146,14 @@ def launch(
     ]
 
 
+def publish_certificate(secret_arn: str | None) -> list[Statement]:
+    """Return the statement to publish the certificate of the exporters of nodes; none without its secret."""
+    if secret_arn is None:
+        return []
+    actions = ["secretsmanager:PutSecretValue", "secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"]
+    return [allow("PublishMetricsCertificate", actions, secret_arn)]
+
+
 def _run(place: ArnContext, targets: LaunchTargets, node_role_arns: Sequence[str]) -> Iterator[Statement]:
     tagged = {f"aws:RequestTag/{CLUSTER}": place.cluster}
     # Every part that looks for nodes, such as the reaper, finds them by the tag of their pool.

@@ -118,6 +118,7 @@ def test_an_instance_without_a_powered_up_node_is_counted_in_seconds() -> None:
     assert values["unowned_instances"] == 2
     assert values["unowned_instance_seconds_total"] == 2 * 30
     assert values['instances{pool="p5",state="running"}'] == 3
+    assert values['ready_nodes{pool="p5"}'] == 1
 
 
 def test_holds_spending_and_open_breakers_of_the_journal_are_exported() -> None:
