@@ -97,7 +97,14 @@ def test_installations_wait_for_dpkgs_lock(path: Path) -> None:
 
 def test_locks_pin_every_package_by_hash_and_name_no_index() -> None:
     locks = sorted(ROLES.glob("*/files/requirements.lock"))
-    assert {lock.parts[-3] for lock in locks} == {"burst", "mlflow", "model_server", "pipelines", "python_runtime"}
+    assert {lock.parts[-3] for lock in locks} == {
+        "burst",
+        "mlflow",
+        "model_gateway",
+        "model_server",
+        "pipelines",
+        "python_runtime",
+    }
     for lock in locks:
         text = lock.read_text()
         assert text.count("==") <= text.count("--hash=sha256:")

@@ -57,7 +57,10 @@ def log_class_without_hosts(environment: Environment) -> Iterator[Finding]:
     classes = environment.observability.logs.classes
     if log_store_host(environment) is None or not classes:
         return
-    of_hosts = {log_class(environment, host) for host in hosts(environment)}
+    try:
+        of_hosts = {log_class(environment, host) for host in hosts(environment)}
+    except ValueError:
+        return  # a host without an address, which another rule reports
     for name in classes:
         if name in environment.data_classes and name not in of_hosts:
             message = f"no host has data of class {name} only: its logs are kept by days and gib of observability.logs"

@@ -16,6 +16,7 @@ from tests.unit.served_models.folders import new_key, sign
 from tests.unit.served_models.processes import ModelServer, model_server
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples" / "digits"))
+import digits_data
 import export_model
 
 
@@ -47,7 +48,7 @@ def send(server: ModelServer, x: np.ndarray) -> str:
 
 
 def test_the_reference_is_that_of_the_product(served: tuple[ModelServer, Path]) -> None:
-    _, (x, _) = export_model.data(7)
+    _, (x, _) = digits_data.load_data(7)
     written = parse_reference(json.loads(served[1].read_text())["reference"])
     expected = reference_of({f"x[{column}]": x[:, column].tolist() for column in range(64)})
     assert written.features == expected.features
@@ -58,7 +59,7 @@ def test_the_server_s_metrics_have_drift_if_and_only_if_the_inputs_have(
     served: tuple[ModelServer, Path], tmp_path: Path
 ) -> None:
     server, manifest = served
-    (seen, _), (x, _) = export_model.data(7)
+    (seen, _), (x, _) = digits_data.load_data(7)
     for name, rows in (("before", x[:1]), ("same", seen), ("shifted", seen[:, ::-1])):
         (tmp_path / name).write_text(send(server, rows))
 
