@@ -10,7 +10,7 @@ def register(app: typer.Typer) -> None:
     serve = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="List, check, start and stop served models, and move their traffic.",
+        help="Check, start, stop and scale served models.",
     )
     serve.callback()(lambda: None)
     for module in (services, weights, hosts, check):
