@@ -144,14 +144,17 @@ def _frontend(settings: GatewaySettings) -> Iterator[str]:
         accounts = " ".join(service.accounts)
         yield f"    http-request deny deny_status 403 if is-{service.name} !{{ var(txn.caller) -m str {accounts} }}"
         yield f"    http-request deny deny_status 413 if is-{service.name} {{ req.body_size gt {service.max_request_bytes} }}"
-        yield f"    use_backend {backend(service.name)} if is-{service.name}"
     if settings.export:
         yield f"    acl export path_beg {EXPORT_PATH}"
         yield f"    http-request deny deny_status 403 if export !{{ var(txn.caller) -m str {settings.exporter} }}"
-        yield "    use_backend export if export"
     acls = [*(f"is-{service.name}" for service in settings.services), *(["export"] if settings.export else [])]
     known = " ".join(f"!{acl}" for acl in acls)
     yield f"    http-request deny deny_status 404 if {known}" if known else "    http-request deny deny_status 404"
+    # After every rule for requests: HAProxy warns of any other order.
+    for service in settings.services:
+        yield f"    use_backend {backend(service.name)} if is-{service.name}"
+    if settings.export:
+        yield "    use_backend export if export"
     if settings.metrics:
         yield ""
         yield "frontend metrics"

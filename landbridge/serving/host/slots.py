@@ -1,6 +1,7 @@
 """Slots of a service on this host: the link of each, and its unit.
 
-The file `.SLOT.started` has the version with which the unit was started last. Every step may be repeated.
+The file `.SLOT.started` has the version with which the unit was started last; it is empty while that changes, and absent for a slot
+that was filled by hand. Every step may be repeated.
 """
 
 import contextlib
@@ -33,6 +34,12 @@ def set_slot(systemctl: str, place: Path, slot: str, unit: str, version: str) ->
         return True
     if linked(place, slot) == version and started.exists() and started.read_text() == version:
         return False
+    if linked(place, slot) == version and not started.exists():
+        # Filled by hand: a server that runs goes on.
+        _systemctl(systemctl, "enable", "--now", unit)
+        started.write_text(version)
+        return True
+    started.write_text("")
     if linked(place, slot) != version:
         _mark(place, slot)
     new = place / f".{slot}.link"

@@ -24,6 +24,7 @@ from tests.roles.ansible_run import Played, connection, play
 
 ONPREM, CLOUD = IPv4Network("10.59.0.0/16"), IPv4Network("10.99.0.0/16")
 HOST, ADDRESS = "srv01", "10.59.0.31"
+MONITORING = "10.59.0.32"
 SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
 OPERATOR = operator_address(ONPREM)
 SERVICE, PORT = "digits", 8443
@@ -34,7 +35,9 @@ ROLES = ["site_tls", "model_server", "model_gateway"]
 
 def site_environment() -> Environment:
     """Return the environment: one host with the model servers and the gateway."""
-    services = dict.fromkeys(("database", "storage", "gateway", "mlops", "monitoring"), HOST)
+    services = dict.fromkeys(("database", "storage", "gateway", "mlops"), HOST)
+    # Model servers refuse health checks from the host of Prometheus. It is no machine here.
+    services["monitoring"] = "mon01"
     content = {
         "owner": "a@example.org",
         "data_classes": {"internal": {"sites": ["onprem", "aws"]}},
@@ -43,7 +46,7 @@ def site_environment() -> Environment:
             "cidr": str(ONPREM),
             "nodes": [],
             "services": {**services, "controller": [HOST], "login": [HOST]},
-            "addresses": {HOST: ADDRESS},
+            "addresses": {HOST: ADDRESS, "mon01": MONITORING},
         },
         "aws": {"cidr": str(CLOUD)},
         "link": {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010},

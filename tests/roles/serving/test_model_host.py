@@ -12,7 +12,7 @@ from sandbox.demo.cluster import LabCluster, wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
-from tests.roles.serving.model_host_lab import ADDRESS, HOST, PASSWORD, SERVICE, SITE, TOKENS, ModelHost
+from tests.roles.serving.model_host_lab import ADDRESS, HOST, MONITORING, PASSWORD, SERVICE, SITE, TOKENS, ModelHost
 from tests.unit.served_models.folders import new_key, sign, write_folder
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(900)]
@@ -59,13 +59,16 @@ def test_check_mode_and_a_second_run_change_nothing(host: ModelHost) -> None:
     assert host.run(f"systemctl show --property=MainPID --value {UNIT}-a haproxy") == before
 
 
-def test_weights_survive_a_reload_and_a_run_of_the_role(host: ModelHost) -> None:
+def test_weights_of_a_followed_service_are_those_of_its_placement_after_a_change_and_a_reload(host: ModelHost) -> None:
+    def weights() -> list[int]:
+        return [server["weight"] for server in json.loads(host.run("landbridge-model-gateway list"))["servers"]]
+
+    of_placement = wait_for("the placement", weights, lambda shares: shares[0] > 100)
     host.run(f"landbridge-model-gateway weights {SERVICE} 60 40")
+    assert wait_for("the weights of the placement", weights, lambda shares: shares == of_placement)
     assert host.converge().good().changed == {HOST: 0}
     host.run("systemctl reload haproxy")
-    listed = wait_for("the servers", lambda: host.run("landbridge-model-gateway list"))
-    assert '"weight": 60' in listed and '"weight": 40' in listed
-    host.run(f"landbridge-model-gateway weights {SERVICE} 100 0")
+    assert wait_for("the servers", weights) == of_placement
 
 
 def test_an_unsigned_folder_is_refused_with_the_reason_in_the_journal(host: ModelHost) -> None:
@@ -125,4 +128,4 @@ def test_the_unit_has_the_addresses_of_its_clients_only(host: ModelHost) -> None
     shown = host.run(f"systemctl show --property=IPAddressDeny,IPAddressAllow {UNIT}-a").splitlines()
     words = {name: sorted(values.split()) for name, _, values in (line.partition("=") for line in shown)}
     assert words["IPAddressDeny"] == ["0.0.0.0/0", "::/0"]
-    assert words["IPAddressAllow"] == sorted(["127.0.0.0/8", "::1/128", f"{ADDRESS}/32"])
+    assert words["IPAddressAllow"] == sorted(["127.0.0.0/8", "::1/128", f"{ADDRESS}/32", f"{MONITORING}/32"])

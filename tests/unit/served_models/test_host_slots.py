@@ -144,6 +144,17 @@ def test_a_kill_before_any_effect_changes_no_end(host: ExportedHost) -> None:
                 break
 
 
+def test_a_slot_that_was_filled_by_hand_keeps_its_server_until_it_gets_another_version(host: ExportedHost) -> None:
+    host.export(a="1")
+    host.one_pass("by-hand")
+    place = host.folder / "by-hand/digits"
+    (place / ".a.started").unlink()
+    (place / "a.unit").write_text("by hand")
+    assert host.one_pass("by-hand") == {"a": "1", "a.unit": "by hand", "versions": "1"}
+    host.export(a="2")
+    assert host.one_pass("by-hand") == {"a": "2", "a.unit": "2", "versions": "1 2"}
+
+
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
