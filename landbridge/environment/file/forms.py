@@ -17,6 +17,7 @@ FORMS: dict[str, str] = {
     r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/[A-Za-z0-9/_-]+$": (
         "a KMS key's ARN, such as arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
     ),
+    r"^ml\.[a-z0-9-]+\.[a-z0-9]+$": "an instance type of SageMaker, such as ml.p5.48xlarge",
     r"^cr-[0-9a-f]{8,17}$": "a reservation's id, such as cr-0123456789abcdef0",
     r"^[a-z]{3,5}[0-9]-az[0-9]+$": "a zone's id, such as use1-az4 (its name, us-east-1a, is another zone in every account)",
     r"^/[A-Za-z0-9._/-]*$": "an absolute path, such as /scratch",

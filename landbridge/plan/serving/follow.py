@@ -86,7 +86,9 @@ def model_host_variables(environment: Environment, host: str) -> dict[str, Any]:
 
 def _service(environment: Environment, name: str, service: ModelService, registry: str) -> dict[str, Any]:
     slots = [slot for slot in model_slots(environment) if slot.service == name]
-    chosen = service.canary.model_dump(exclude_none=True) if service.canary is not None else {}
+    canary = service.canary
+    assert canary is not None, "only services with canaries are followed"
+    chosen = {"weights": list(canary.weights), "requests": canary.requests, "step_seconds": canary.step_seconds}
     return {
         "name": name,
         "model": service.model,
@@ -103,5 +105,5 @@ def _service(environment: Environment, name: str, service: ModelService, registr
             for slot in slots
         ],
         "p95_ms": service.objective.p95_ms,
-        "canary": {key: list(value) if isinstance(value, tuple) else value for key, value in chosen.items()},
+        "canary": {key: value for key, value in chosen.items() if value is not None},
     }

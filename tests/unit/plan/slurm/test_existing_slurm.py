@@ -51,6 +51,7 @@ def test_the_plays_for_all_hosts_respect_it() -> None:
         "landbridge_hardening",
         "landbridge_monitoring",
         "landbridge_log_shipper",
+        "host_access_words",
         "group_names",
         "roles_anywhere_files",
     }
@@ -66,7 +67,8 @@ def test_nodes_in_aws_have_the_account_folders_and_names_of_the_site() -> None:
     common = inventory(site({"node_folders": ["/var/spool/slurm"]}))["all"]["vars"]
     assert (common["slurm_common_uid"], common["slurm_common_folders"]) == (202, ["/var/spool/slurm"])
     assert {host["name"] for host in common["base_hosts"]} == {*ADDRESSES, "cn01"}
-    assert not any(name in str(inventory(site({}))) for name in ("landbridge_monitoring", "landbridge_log_shipper"))
+    of_landbridge = ("landbridge_monitoring", "landbridge_log_shipper", "host_access_words")
+    assert not any(name in str(inventory(site({}))) for name in of_landbridge)
     assert "MLFLOW_TRACKING_URI" not in common["base_environment"] and "landbridge_site_tls" not in common
     assert "slurm_common_uid" not in inventory(environment())["all"]["vars"]
 
