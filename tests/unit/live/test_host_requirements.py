@@ -11,11 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 LOCK = ROOT / "ansible/roles/burst/files/requirements.lock"
-#: Modules of the programs in the environments that the roles burst and data_mover install from the lock.
+#: Modules of the programs in the environments that the roles burst, data_mover, prometheus and site_timers install from the lock.
 PROGRAMS = (
     "landbridge.burst.daemon.daemon, landbridge.aws_api",
     "landbridge.live.staging.service",
     "landbridge.cli.main, landbridge.cli.data.put, landbridge.live.datasets, landbridge.environment",
+    "landbridge.burst.aws.metrics_targets, landbridge.burst.aws.publish_certificate",
+    "landbridge.cli.main, landbridge.cli.health.steps, landbridge.cli.idle.commands, landbridge.cli.cost.tag, landbridge.cli.netcheck, "
+    "landbridge.ops.gpu_health.observe, landbridge.acceptance.rung_job, landbridge.live.mlflow_client, landbridge.ops.netcheck.collect",
 )
 
 
