@@ -29,6 +29,9 @@ class ModelCanary(Model):
     )
     requests: int | None = Field(default=None, ge=1, le=1_000_000, description="least requests of a step")
     step_seconds: float | None = Field(default=None, gt=0, le=86_400, description="least duration of a step")
+    team: Word | None = Field(
+        default=None, description="team of mlops.teams whose workspace in MLflow has the model; none: without teams"
+    )
 
 
 class ModelService(Model):

@@ -24,6 +24,18 @@ SIGNATURE_TAG, SIGNER_TAG = "landbridge.signature", "landbridge.signer"
 _PLACEHOLDER_TAG = "landbridge.placeholder"
 
 
+@contextmanager
+def in_workspace(name: str) -> Iterator[None]:
+    """Use a workspace of MLflow for the calls of this thread; an empty name: that of MLFLOW_WORKSPACE, if it is set."""
+    if not name:
+        yield
+        return
+    from mlflow.utils.workspace_context import WorkspaceContext
+
+    with WorkspaceContext(name):
+        yield
+
+
 class RegistryError(Exception):
     """Registry that did not answer, or refused; the message has the reason."""
 

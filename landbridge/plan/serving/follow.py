@@ -93,6 +93,7 @@ def _service(environment: Environment, name: str, service: ModelService, registr
         "name": name,
         "model": service.model,
         "registry": registry,
+        "workspace": canary.team or "",
         "backend": backend(name),
         "hosts": list(dict.fromkeys(slot.host for slot in slots)),
         "servers": [

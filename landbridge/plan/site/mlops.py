@@ -88,9 +88,7 @@ def _server(environment: Environment, server: MlflowServer, outputs: StackOutput
     if server.in_aws and outputs is not None:
         bucket = f"s3://{outputs.data_hub.buckets[server.data_class].name}"
         root, backups = f"{bucket}/mlflow", f"{bucket}/{BACKUPS_PREFIX}/mlflow"
-    followed = sorted(
-        {each.model for each in followed_services(environment).values() if each.data_class == server.data_class}
-    )
+    followed = [each for each in followed_services(environment).values() if each.data_class == server.data_class]
     return {
         "name": server.name,
         "database": server.database,
@@ -101,7 +99,8 @@ def _server(environment: Environment, server: MlflowServer, outputs: StackOutput
         "artifacts_destination": root,
         "backups": backups,
         "users": [*server.users, *([SERVING_ACCOUNT] if followed else [])],
-        "served_models": followed,
+        # Those of a team are in its workspace, with their rights.
+        "served_models": sorted({each.model for each in followed if each.canary and each.canary.team is None}),
         "sources": [str(network) for network in server.sources],
         **_teams(environment, server.data_class),
     }

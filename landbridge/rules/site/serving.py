@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge import hostlist
-from landbridge.environment import Environment
+from landbridge.environment import Environment, ModelService
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.monitoring import exporter_port
@@ -165,13 +165,27 @@ def serving_canary(environment: Environment) -> Iterator[Finding]:
             message = f"no MLflow server has the class {service.data_class}, so there is no registry to follow"
             related: tuple[DataPath, ...] = (("scheduler", "accounts", "*", "data_class"),)
             yield error(path, message, fix="remove it, or give an account this class", related=related)
-        if any(workspaces(environment, service.data_class)):
-            message = "models of a team are in its workspace, and the account of the gateway follows the default workspace only"
-            fix = "remove it, and promote with `landbridge model canary` as a member of the team"
-            yield error(path, message, fix=fix, related=(("mlops", "teams"),))
+        yield from _canary_team(environment, name, service)
         if not environment.mlops.mlflow.tls:
             message = "without TLS the password of the gateway's account crosses the network in clear text"
             yield warning(path, message, fix="write mlops.mlflow.tls: true", related=(("mlops", "mlflow", "tls"),))
+
+
+def _canary_team(environment: Environment, name: str, service: ModelService) -> Iterator[Finding]:
+    """Yield the fault of a canary's team: the model is in the workspace of a team if and only if the class has workspaces."""
+    team = service.canary.team if service.canary is not None else None
+    teams = [workspace.name for workspace in workspaces(environment, service.data_class)]
+    if team in teams or (team is None and not teams):
+        return
+    path: DataPath = (*_SERVICES, name, "canary")
+    if team is None:
+        message = "models of this class are in workspaces of teams, and the canary has no team"
+        yield error(path, message, fix=f"write team: with one of {', '.join(teams)}", related=(("mlops", "teams"),))
+        return
+    near = did_you_mean(team, teams)
+    fix = f'did you mean "{near}"?' if near else "name a team of mlops.teams with an account of the service's class"
+    message = f"the team {team} has no workspace for data of class {service.data_class}"
+    yield error((*path, "team"), message, fix=fix, related=(("mlops", "teams"),))
 
 
 @rule

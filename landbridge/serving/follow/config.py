@@ -24,7 +24,10 @@ class FollowedServer:
 
 @dataclass(frozen=True, slots=True)
 class FollowedService:
-    """Service whose versions are those of the registry. `hosts` are in the order in which a smaller scale keeps them."""
+    """Service whose versions are those of the registry. `hosts` are in the order in which a smaller scale keeps them.
+
+    `workspace` is that of the model in the registry; empty for a registry without workspaces.
+    """
 
     name: str
     model: str
@@ -34,6 +37,7 @@ class FollowedService:
     servers: tuple[FollowedServer, ...]
     p95_ms: float
     schedule: CanarySchedule
+    workspace: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,5 +106,6 @@ def _service(data: dict[str, Any]) -> FollowedService:
         hosts=tuple(map(str, data["hosts"])),
         servers=tuple(FollowedServer(**each) for each in data["servers"]),
         p95_ms=float(data["p95_ms"]),
+        workspace=str(data.get("workspace", "")),
         schedule=CanarySchedule(**{**data["canary"], "weights": tuple(data["canary"].get("weights", ()))}),
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from landbridge.catalog.models.canary import canary_facts
 from landbridge.findings import FindingsError
 from landbridge.live.models.canary_moves import CanaryMoves
-from landbridge.live.models.registry import ModelRegistry, RegistryError
+from landbridge.live.models.registry import ModelRegistry, RegistryError, in_workspace
 from landbridge.live.models.transfer import fetch
 from landbridge.models.aliases import CHAMPION, STAGING
 from landbridge.models.canary.gauges import canary_gauge_text
@@ -64,7 +64,8 @@ class FollowPass:
         """Make a pass. A fault of one service is logged, once until it changes."""
         for service in self.config.services:
             try:
-                self._one(service)
+                with in_workspace(service.workspace):
+                    self._one(service)
                 self._say(service.name, "")
             except FindingsError as error:
                 self._say(service.name, "; ".join(finding.message for finding in error.findings))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
+from landbridge.plan.network.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.mlops import job_variables, mlflow_variables
 from sandbox.nspawn.host import wheelhouse
@@ -37,8 +38,13 @@ def site(vision: tuple[str, ...] = ("alice", "carol")) -> Environment:
     members = {"vision": vision, "lab": ("bob",), "press": ("dave",)}
     teams: dict[str, Any] = {name: {"accounts": [name]} for name in members}
     teams["vision"]["models"] = {"digits": RIGHTS}
+    service = {"model": "digits", "data_class": "internal", "port": 8500, "accounts": ["vision"]}
+    services = {"digits": {**service, "canary": {"team": "vision"}}}
     return environment(
         {
+            ("onprem", "addresses", "srv01"): "10.20.0.31",
+            ("onprem", "addresses", "gwm01"): "10.20.0.33",
+            ("serving",): {"hosts": ["srv01"], "gateway": "gwm01", "services": services},
             ("users",): [{"name": name, "uid": uid} for uid, name in enumerate(USERS, 20001)],
             ("scheduler", "accounts"): {
                 name: {"users": list(users), "data_class": "internal"} for name, users in members.items()
@@ -91,7 +97,7 @@ def teams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Teams]:
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         started = Teams(process.stdout.readline().strip(), folder, module)
-        for name in USERS:
+        for name in (*USERS, SERVING_ACCOUNT):
             body = {"username": name, "password": PASSWORD.format(name)}
             started.account("admin").good("POST", f"{API}/users/create", body)
         assert started.reconcile(site(), check=True) == [
@@ -224,6 +230,39 @@ def test_a_model_is_deleted_by_the_administrator_only_and_read_by_another_team(t
     assert dave.good("GET", f"{API}/registered-models/get?name=digits")["registered_model"]["name"] == "digits"
     assert dave.send("GET", f"{API}/runs/get?run_id={run.id}")[0] == 403
     assert dave.send("POST", f"{API}/experiments/create", {"name": "x"})[0] == 403
+
+
+def test_the_model_gateway_moves_aliases_of_the_followed_model_and_changes_nothing_else(
+    teams: Teams, run: TeamRun
+) -> None:
+    alice, gateway = teams.account("alice", "vision"), teams.account(SERVING_ACCOUNT, "vision")
+    described = alice.good("GET", f"{API}/experiments/get-by-name?experiment_name=models/digits")["experiment"]
+    info = alice.good("POST", f"{API}/runs/create", {"experiment_id": described["experiment_id"]})["run"]["info"]
+    file = f"{PROXY}/{described['experiment_id']}/{info['run_id']}/artifacts/model/model.json"
+    assert alice.send("PUT", file, raw=b"manifest")[0] == 200
+    alias = {"name": "digits", "alias": "staging", "version": "1"}
+    # A promoter takes an alias away too.
+    for account in (gateway, teams.account("carol", "vision")):
+        account.good("POST", f"{API}/registered-models/alias", alias)
+        account.good("DELETE", f"{API}/registered-models/alias", alias)
+        account.good("POST", f"{API}/registered-models/set-tag", {"name": "digits", "key": "moved", "value": "1"})
+        assert "staging" not in str(account.good("GET", f"{API}/registered-models/get?name=digits"))
+    assert gateway.send("GET", file) == (200, "manifest")
+    assert gateway.send("PUT", file, raw=b"other")[0] == 403
+    version = {"name": "digits", "source": f"mlflow-artifacts:/workspaces/vision/{run.path}", "run_id": run.id}
+    for method, path, body in (
+        ("GET", f"{API}/runs/get?run_id={run.id}", None),
+        ("POST", f"{API}/experiments/create", {"name": "x"}),
+        ("POST", f"{API}/registered-models/create", {"name": "x"}),
+        ("POST", f"{API}/model-versions/create", version),
+        ("DELETE", f"{API}/registered-models/delete", {"name": "digits"}),
+        ("DELETE", f"{API}/model-versions/delete", {"name": "digits", "version": "1"}),
+    ):
+        status, text = gateway.send(method, path, body)
+        assert status == 403 and SECRET not in text, (path, text)
+    for workspace in ("lab", ""):
+        other = teams.account(SERVING_ACCOUNT, workspace)
+        assert other.send("GET", f"{API}/registered-models/get?name=digits")[0] == 403
 
 
 def test_mlflow_itself_refuses_a_user_that_left_the_team_and_accepts_one_that_returns(

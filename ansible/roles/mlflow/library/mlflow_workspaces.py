@@ -48,8 +48,9 @@ from ansible.module_utils.basic import AnsibleModule
 DEFAULT = "default"
 #: Objects of other members that a member may read.
 SHARED = ("experiment", "registered_model", "prompt")
-#: Role of the members of a workspace, and beginnings of those of a model's members and readers.
-MEMBERS, MODEL, READERS = "landbridge-members", "landbridge-model-", "landbridge-readers-"
+#: Role of the members of a workspace, and beginnings of those of users that register, promote and read a model.
+MEMBERS, MODEL, PROMOTERS = "landbridge-members", "landbridge-model-", "landbridge-promoters-"
+READERS = "landbridge-readers-"
 #: Role that MLflow keeps for the permissions of one user. Source: MLflow 3.17.2, server/auth/sqlalchemy_store.py.
 OWN_ROLE = re.compile(r"__user_(\d+)__")
 #: Experiment with the files of a model's versions, as `landbridge model register` names it.
@@ -141,7 +142,7 @@ class Reconciliation:
             self._assign(name, roles[role], role, owners)
 
     def _model(self, workspace, model):
-        """Ensure a model and the experiment of its files; return the roles of its members and readers."""
+        """Ensure a model and the experiment of its files; return the roles of users that register, promote and read it."""
         name, path = model["name"], API + "registered-models/"
         if self._server.send("GET", path + "get", {"name": name}, workspace, absent=True) is None:
             self._change(
@@ -160,7 +161,9 @@ class Reconciliation:
             }
         keys = [("registered_model", name), ("experiment", described["experiment_id"])]
         return {
-            MODEL + name: (dict.fromkeys(keys, "EDIT"), set(model["register"]) | set(model["promote"])),
+            MODEL + name: (dict.fromkeys(keys, "EDIT"), model["register"]),
+            # To take an alias from a version needs MANAGE. The app refuses the deletion that it permits too.
+            PROMOTERS + name: ({keys[0]: "MANAGE"}, model["promote"]),
             READERS + name: (dict.fromkeys(keys, "READ"), model["read"]),
         }
 

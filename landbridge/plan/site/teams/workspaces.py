@@ -5,11 +5,12 @@ team's accounts with the class; a user of its other accounts is not a member.
 Source: MLflow 3.17.2, store/workspace/abstract_store.py, WorkspaceNameValidator (read 2026-11-26).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from landbridge.environment import Environment
 from landbridge.environment.teams import ModelRights, Team
+from landbridge.plan.network.serving import SERVING_ACCOUNT, followed_services
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,7 @@ def workspaces(environment: Environment, data_class: str) -> tuple[TeamWorkspace
     teams = environment.mlops.teams
     members = {name: team_members(environment, team, data_class) for name, team in teams.items()}
     return tuple(
-        TeamWorkspace(
-            name, members[name], tuple(_access(model, rights, name, members) for model, rights in team.models.items())
-        )
+        TeamWorkspace(name, members[name], tuple(_models(environment, name, data_class, members)))
         for name, team in teams.items()
         if _accounts(environment, team, data_class)
     )
@@ -58,6 +57,24 @@ def team_members(environment: Environment, team: Team, data_class: str | None = 
 def _accounts(environment: Environment, team: Team, data_class: str | None) -> list[str]:
     known = environment.scheduler.accounts
     return [name for name in team.accounts if name in known and data_class in (None, known[name].data_class)]
+
+
+def _models(
+    environment: Environment, team: str, data_class: str, members: Mapping[str, tuple[str, ...]]
+) -> Iterator[ModelAccess]:
+    """Yield the models with rights of their own: those of the team, and those that the model gateway follows."""
+    rights = environment.mlops.teams[team].models
+    followed = {
+        service.model
+        for service in followed_services(environment).values()
+        if service.canary is not None and (service.canary.team, service.data_class) == (team, data_class)
+    }
+    for model in dict.fromkeys((*rights, *sorted(followed))):
+        access = _access(model, rights.get(model, ModelRights()), team, members)
+        if model in followed:
+            promote, read = (*access.promote, SERVING_ACCOUNT), (*access.read, SERVING_ACCOUNT)
+            access = replace(access, promote=promote, read=read)
+        yield access
 
 
 def _access(model: str, rights: ModelRights, team: str, members: Mapping[str, tuple[str, ...]]) -> ModelAccess:

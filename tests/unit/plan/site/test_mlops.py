@@ -10,7 +10,9 @@ from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.storage.data_hub import bucket_policy
 from landbridge.plan.network.mlflow_servers import artifact_class, mlflow_servers, server_name
+from landbridge.plan.network.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import DataHubOutput
+from landbridge.plan.serving.gateway import model_gateway_variables
 from landbridge.plan.site.secrets import generated_secrets
 from landbridge.plan.site.teams.workspaces import workspaces
 from tests.unit.core.samples import REMOVED, environment, shipped
@@ -214,6 +216,26 @@ def test_a_team_has_a_workspace_in_the_server_of_each_class_of_its_accounts() ->
     variables = inventory(chosen)["all"]["vars"]["slurm_job_environment_accounts"]
     names = {account: values["MLFLOW_WORKSPACE"] for account, values in variables.items()}
     assert names == {"": "", "vision": "pictures", "trial": "pictures", "clinic": "ward"}
+
+
+def test_the_model_gateway_promotes_the_followed_model_of_a_team_in_its_workspace() -> None:
+    service = {"model": "digits", "data_class": "internal", "port": 8500, "accounts": ["vision"]}
+    changes = {
+        ACCOUNTS: BOTH,
+        ("onprem", "addresses", "srv01"): "10.20.0.31",
+        ("onprem", "addresses", "gwm01"): "10.20.0.33",
+        ("mlops", "teams"): {"pictures": {"accounts": list(BOTH)}},
+    }
+    for team, names in (({}, ()), ({"team": "pictures"}, ("digits",))):
+        services = {"digits": {**service, "canary": team}}
+        chosen = environment({**changes, ("serving",): {"hosts": ["srv01"], "gateway": "gwm01", "services": services}})
+        (workspace,) = workspaces(chosen, "internal")
+        assert tuple(each.name for each in workspace.models) == names
+        for each in workspace.models:
+            assert each.register == workspace.members
+            assert (each.promote, each.read) == ((*workspace.members, SERVING_ACCOUNT), (SERVING_ACCOUNT,))
+        followed = model_gateway_variables(chosen)["model_gateway_follow"]["services"]
+        assert [each["workspace"] for each in followed] == [team.get("team", "")]
 
 
 def test_without_teams_nothing_of_workspaces_is_planned() -> None:

@@ -28,6 +28,7 @@ def served(service: dict[str, Any] | None = None, **changes: Any) -> dict[DataPa
 
 TWO = {"digits": {"model": "digits", "data_class": "internal", "replicas": 2, "port": 8500, "accounts": ["research"]}}
 SECOND = TWO["digits"] | {"model": "other"}
+TEAMS: dict[DataPath, Any] = {("mlops", "teams"): {"lab": {"accounts": ["research"]}}}
 
 ROWS = [
     Row("serving-place", "a host of serving without an address", served(hosts=["srv01", "srv09"]), (*SERVING, "hosts", 1), "srv09"),
@@ -47,6 +48,8 @@ ROWS = [
     Row("serving-canary", "a canary of another alias", served({"alias": "candidate", "canary": {}}), (*SERVICES, "digits", "canary"), "alias candidate"),
     Row("serving-canary", "weights that fall", served({"canary": {"weights": [50, 10]}}), (*SERVICES, "digits", "canary", "weights"), "do not rise"),
     Row("serving-canary", "a registry without TLS", served({"canary": {}}) | {("mlops", "mlflow", "tls"): False}, (*SERVICES, "digits", "canary"), "clear text"),
-    Row("serving-canary", "a model of a team", served({"canary": {}}) | {("mlops", "teams"): {"lab": {"accounts": ["research"]}}}, (*SERVICES, "digits", "canary"), "its workspace"),
+    Row("serving-canary", "a model of a team without its name", served({"canary": {}}) | TEAMS, (*SERVICES, "digits", "canary"), "no team"),
+    Row("serving-canary", "a misspelt team of a canary", served({"canary": {"team": "labs"}}) | TEAMS, (*SERVICES, "digits", "canary", "team"), '"lab"'),
+    Row("serving-canary", "a team without workspaces", served({"canary": {"team": "lab"}}), (*SERVICES, "digits", "canary", "team"), "no workspace"),
     Row("serving-without-tls", "a program without TLS", served({"runtime": "triton"}), (*SERVICES, "digits", "runtime"), "clear text"),
 ]  # fmt: skip
