@@ -84,6 +84,11 @@ class ForeignSite:
     def make(self) -> None:
         """Configure the machine as its owner, and copy the collection's source."""
         shutil.copytree(ROOT / "ansible", self.folder / "ansible", symlinks=True)
+        for link in [path for path in (self.folder / "ansible").rglob("*") if path.is_symlink() and not path.exists()]:
+            # A program that a role shares with Landbridge: the archive has a copy.
+            original = (ROOT / link.relative_to(self.folder)).resolve()
+            link.unlink()
+            shutil.copy2(original, link)
         for path, text in OWNERS_FILES.items():
             self.put(path, text)
         self.on_host(OWNERS_COMMANDS)
