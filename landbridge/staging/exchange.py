@@ -55,6 +55,7 @@ def write_reports(
 
 def read_reports(folder: Path) -> StagingReports:
     """Return the reports; empty ones if there is no readable file."""
+    _look_at(folder)
     try:
         data = json.loads((folder / REPORTS).read_text(encoding="utf-8"))
         by_place = {_read_place(row): _report(row) for row in data["reports"]}
@@ -107,12 +108,23 @@ def write_results_reports(folder: Path, reports: Mapping[str, ResultsReport]) ->
 
 def read_results_reports(folder: Path) -> dict[str, ResultsReport]:
     """Return the reports about results by run; empty if there is no readable file."""
+    _look_at(folder)
     try:
         rows = json.loads((folder / RESULTS_REPORTS).read_text(encoding="utf-8"))["reports"]
         reports = {str(row.pop("run")): ResultsReport(**row) for row in rows}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     return {run: report for run, report in reports.items() if report.state in RESULTS_STATES}
+
+
+def _look_at(folder: Path) -> None:
+    """List the folder, so that a file that the storage host has replaced itself is found.
+
+    NFS-Ganesha keeps the entries of a folder until it sees another change time than after its own last change. The controller's
+    writes are its own, so that it would give the former file for ever (seen with Ganesha 6.5, 2026-11-26).
+    """
+    with contextlib.suppress(OSError):
+        os.listdir(folder)
 
 
 def _report(row: Mapping[str, Any]) -> DataReport:
