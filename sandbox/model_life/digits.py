@@ -24,7 +24,7 @@ def train(folder: Path, work: Path, *, passes: int, are_swapped: bool = False) -
     from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped]
     from sklearn.neural_network import MLPClassifier  # type: ignore[import-untyped]
 
-    (x, y), _ = example("export_model").data(SEED)
+    (x, y), _ = example("digits_data").load_data(SEED)
     if are_swapped:
         y = y.copy()
         three, eight = y == 3, y == 8
@@ -39,12 +39,12 @@ def train(folder: Path, work: Path, *, passes: int, are_swapped: bool = False) -
     checkpoints.write(work / f"{folder.name}-run", passes, arrays, {"seed": SEED, "loss": float(network.loss_)})
     saved = checkpoints.newest(work / f"{folder.name}-run")
     example("export_model").export(saved, folder, "internal", {"dataset": "digits@1"})
-    _, (test_x, test_y) = example("export_model").data(SEED)
+    _, (test_x, test_y) = example("digits_data").load_data(SEED)
     return float(network.score(test_x, test_y))
 
 
 @cache
 def labelled_rows() -> tuple[list[list[float]], list[int]]:
     """Return the rows that clients send, and their true labels."""
-    (train_x, train_y), (test_x, test_y) = example("export_model").data(SEED)
+    (train_x, train_y), (test_x, test_y) = example("digits_data").load_data(SEED)
     return [*train_x.tolist(), *test_x.tolist()], [*train_y.tolist(), *test_y.tolist()]
