@@ -20,7 +20,7 @@ from landbridge_checkpoints.bucket import BucketPrefix, Unreachable
 from landbridge_checkpoints.folders import CheckpointFolder
 from landbridge_checkpoints.latest import LatestPointer, Superseded
 from landbridge_checkpoints.manifest import Damaged, Generation, checkpoint_name
-from landbridge_checkpoints.store import URL, Restored
+from landbridge_checkpoints.store import URL, Restored, checked_run
 from landbridge_checkpoints.threads import BackgroundSender
 from landbridge_checkpoints.uploads import UploadedCheckpoints
 
@@ -48,7 +48,7 @@ class ShardedCheckpoints:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         job = environ.get("SLURM_JOB_ID", "")
-        self.run = run or f"{environ.get('SLURM_CLUSTER_NAME', 'local')}-{job or 'run'}"
+        self.run = checked_run(run or f"{environ.get('SLURM_CLUSTER_NAME', 'local')}-{job or 'run'}", keep, workers)
         url = environ.get(URL, "") if url is None else url
         if not url:
             raise ValueError(f"checkpoints of several ranks need a bucket: {URL} is not set")

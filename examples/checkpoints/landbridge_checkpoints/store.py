@@ -24,6 +24,15 @@ _PAUSE = 2.0
 T = TypeVar("T")
 
 
+def checked_run(run: str, keep: int, workers: int) -> str:
+    """Return the name of a run, which is a part of paths and keys. Raises ValueError for another form, and for numbers below 1."""
+    if not _RUN.fullmatch(run):
+        raise ValueError(f"run {run!r}: use letters, digits, '.', '_' and '-'")
+    if keep < 1 or workers < 1:
+        raise ValueError("keep and workers are at least 1")
+    return run
+
+
 @dataclass(frozen=True)
 class Restored:
     """Complete, verified checkpoint on the local disk. `path` has its files, `source` the place that had it."""
@@ -58,11 +67,7 @@ class CheckpointStore:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         job = environ.get("SLURM_JOB_ID", "")
-        self.run = run or f"{environ.get('SLURM_CLUSTER_NAME', 'local')}-{job or 'run'}"
-        if not _RUN.match(self.run):
-            raise ValueError(f"run {self.run!r}: use letters, digits, '.', '_' and '-'")
-        if keep < 1 or workers < 1:
-            raise ValueError("keep and workers are at least 1")
+        self.run = checked_run(run or f"{environ.get('SLURM_CLUSTER_NAME', 'local')}-{job or 'run'}", keep, workers)
         self._say, self._keep = say, keep
         self._process = Generation(0, job, int(environ.get("SLURM_RESTART_COUNT") or 0), uuid.uuid4().hex[:16])
         scratch = environ.get("SCRATCH")

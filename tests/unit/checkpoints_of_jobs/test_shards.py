@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,3 +128,10 @@ def test_ranks_open_in_order(hub: Hub) -> None:
         ShardedCheckpoints("run", rank=2, **words)
     with pytest.raises(ValueError, match="need a bucket"):
         ShardedCheckpoints("run", rank=0, url="", **words)
+
+
+@pytest.mark.parametrize("change", [{"run": "../other"}, {"run": "a/b"}, {"keep": 0}, {"workers": 0}])
+def test_a_run_that_leaves_its_folder_and_numbers_below_one_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    options = {"run": "r", "rank": 0, "ranks": 2, "url": "s3://bucket/x", "local": tmp_path, "environ": {}, **change}
+    with pytest.raises(ValueError, match=r"letters, digits|at least 1"):
+        ShardedCheckpoints(**options)

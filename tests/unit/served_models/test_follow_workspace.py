@@ -22,12 +22,12 @@ def test_each_service_asks_the_registry_in_its_workspace(tmp_path: Path, monkeyp
     places = {name: str(tmp_path / name) for name in ("trust", "socket", "state_file", "export", "orders")}
     file = tmp_path / "follow.json"
     file.write_text(json.dumps({"services": services, "account": "", "state": str(tmp_path), **places}))
-    asked: list[tuple[str, str | None]] = []
+    calls: list[tuple[str, str | None]] = []
 
     def connect(uri: str) -> ModelRegistry:
-        asked.append((uri, get_request_workspace()))
+        calls.append((uri, get_request_workspace()))
         raise RegistryError("no answer")
 
     FollowPass(load_follow_config(file), connect, lambda: 1000.0, lambda line: None).run()
-    assert asked == [("http://pictures", "pictures"), ("http://plain", None), ("http://ward", "ward")]
+    assert calls == [("http://pictures", "pictures"), ("http://plain", None), ("http://ward", "ward")]
     assert get_request_workspace() is None
