@@ -5,6 +5,7 @@ import importlib.util
 import os
 import signal
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 
@@ -48,6 +49,15 @@ def get_engine(report: DemoReport) -> str:
     return ""
 
 
+def _early_download(skip: bool) -> AbstractContextManager[None]:
+    """Download packages of the full level while the engine is built."""
+    if skip:
+        return nullcontext()
+    from sandbox.nspawn.host.early_download import early_download
+
+    return early_download()
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the demonstration; return 0 if all steps passed, 1 if one failed, 2 if it cannot start."""
     options = arguments(argv)
@@ -65,7 +75,7 @@ def main(argv: list[str] | None = None) -> int:
             raise DemoError(
                 f"the full level cannot run here: {refusal}", "make demo LEVEL=embedded needs no privileges"
             )
-        with report.live():
+        with report.live(), _early_download(skip=options.level == "embedded" or bool(refusal)):
             engine_refusal = get_engine(report)
             full = options.level != "embedded" and not refusal and (options.level == "full" or not engine_refusal)
             if full:
