@@ -23,10 +23,13 @@ from landbridge.ops.scontrol import ScontrolError
 from tests.unit.core.samples import GOOD
 
 FACTS = idle_gpus()
-RECORDED = [
-    json.loads(line) for line in (Path(__file__).with_name("data") / "h200-580-use.jsonl").read_text().splitlines()
-]
+DATA = Path(__file__).with_name("data")
+RECORDED, RECORDED_H100 = (
+    [json.loads(line) for line in (DATA / f"{model}-580-use.jsonl").read_text().splitlines()]
+    for model in ("h200", "h100")
+)
 IDLE, HELD, WORK, COPIES = "idle", "memory held without work", "matrix products", "memory copies"
+HELD_AFTER, HALF = "memory held after work", "work of 32 ms every 52 ms"
 SHORT, WAITING = "short work of 0.2 s every 2 s", "busy waiting of one thread block"
 WINDOW = 60
 NOW = 1_795_673_000.0
@@ -36,13 +39,19 @@ JOB = GpuJob(
 LIMITS = IdleLimits(30, 24)
 
 
-def samples(*phases: str, every: float = 30, end: float = NOW, minutes: float = WINDOW) -> list[GpuSample]:
+def samples(
+    *phases: str,
+    every: float = 30,
+    end: float = NOW,
+    minutes: float = WINDOW,
+    recorded: Sequence[dict[str, Any]] = RECORDED,
+) -> list[GpuSample]:
     """Return samples of the window, in which the phases follow each other in equal parts, with recorded values."""
     count = int(minutes * 60 / every)
     drawn = []
     for number in range(count):
         phase = phases[number * len(phases) // count]
-        rows = [row for row in RECORDED if row["phase"] == phase]
+        rows = [row for row in recorded if row["phase"] == phase]
         row = rows[number % len(rows)]
         at = end - (count - number - 1) * every
         drawn.append(GpuSample(at, 0, row["utilisation"], row["memory_mib"], row["watts"]))
@@ -91,6 +100,24 @@ def kind(**use: Sequence[GpuSample]) -> str | None:
 )
 def test_kind_of_idleness(use: dict[str, list[GpuSample]], expected: str | None) -> None:
     assert kind(**use) == expected
+
+
+@pytest.mark.parametrize(
+    ("phases", "expected"),
+    [
+        ([IDLE], "never-used"),
+        ([HELD], "memory-held"),
+        # The warm GPU takes 60 W more than before the first process, and does no work.
+        ([IDLE, HELD_AFTER], "memory-held"),
+        ([IDLE, HELD, HELD_AFTER], "memory-held"),
+        ([WORK], None),
+        ([COPIES], None),
+        ([HALF], None),
+        ([*[HELD] * 9, HALF], None),
+    ],
+)
+def test_kind_of_idleness_on_an_h100(phases: list[str], expected: str | None) -> None:
+    assert kind(n1_0=samples(*phases, recorded=RECORDED_H100)) == expected
 
 
 def test_a_job_younger_than_the_window_is_not_judged() -> None:

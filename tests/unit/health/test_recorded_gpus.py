@@ -1,4 +1,4 @@
-"""Health checks and acceptance on the outputs of a real H200 (recorded_h200/README.md)."""
+"""Health checks on the outputs of a real H200 and a real H100, acceptance on those of the H200 (recorded_*/README.md)."""
 
 import shlex
 from pathlib import Path
@@ -33,16 +33,29 @@ sys.exit("not recorded: " + shlex.join(sys.argv[1:]))
 """
 
 
+FOLDERS = {"h200-sxm": RECORDED, "h100-sxm5": RECORDED.with_name("recorded_h100")}
+
+
+@pytest.fixture(params=sorted(FOLDERS))
+def model_name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture
-def replay(machine: Standins) -> Standins:
+def replay(machine: Standins, model_name: str) -> Standins:
     """Return a node on which nvidia-smi prints the recorded outputs."""
     program = machine.root / "usr/bin/nvidia-smi"
-    program.write_text(REPLAY.format(folder=str(RECORDED)))
+    program.write_text(REPLAY.format(folder=str(FOLDERS[model_name])))
     return machine
 
 
-def expectations(**changes: Any) -> dict[str, Any]:
-    model = gpu_models()["h200-sxm"]
+@pytest.fixture
+def expected(model_name: str) -> dict[str, Any]:
+    return expectations(model_name)
+
+
+def expectations(model_name: str, **changes: Any) -> dict[str, Any]:
+    model = gpu_models()[model_name]
     return {
         "count": 1,
         "type": model.type,
@@ -58,18 +71,18 @@ def expectations(**changes: Any) -> dict[str, Any]:
     }
 
 
-def test_a_healthy_gpu_has_no_problem_and_no_warning(replay: Standins) -> None:
-    assert gpus.check(expectations()) == ([], [])
+def test_a_healthy_gpu_has_no_problem_and_no_warning(replay: Standins, expected: dict[str, Any]) -> None:
+    assert gpus.check(expected) == ([], [])
     assert recovery.check() == ([], True)
 
 
-def test_a_gpu_without_any_nvlink_is_not_passed(replay: Standins) -> None:
-    problems, _ = gpus.check(expectations(links=18))
+def test_a_gpu_without_any_nvlink_is_not_passed(replay: Standins, expected: dict[str, Any]) -> None:
+    problems, _ = gpus.check(expected | {"links": 18})
     assert [(problem.check, problem.detail) for problem in problems] == [("nvlink", "GPU 0 has 0 of 18 links")]
 
 
-def test_a_lacking_gpu_is_counted(replay: Standins) -> None:
-    problems, _ = gpus.check(expectations(count=2))
+def test_a_lacking_gpu_is_counted(replay: Standins, expected: dict[str, Any]) -> None:
+    problems, _ = gpus.check(expected | {"count": 2})
     assert [(problem.check, problem.detail, problem.action) for problem in problems] == [
         ("gpu", "1 of 2 are there", "reboot")
     ]
@@ -77,13 +90,19 @@ def test_a_lacking_gpu_is_counted(replay: Standins) -> None:
 
 def test_no_gpu_at_all_needs_a_reboot(machine: Standins) -> None:
     machine.inject(absent=list(range(8)))
-    problems, _ = gpus.check(expectations(count=8))
+    problems, _ = gpus.check(expectations("h200-sxm", count=8))
     assert [(problem.check, problem.detail, problem.action) for problem in problems] == [
         ("gpu", "0 of 8 are there", "reboot")
     ]
 
 
-def test_errors_of_programs_do_not_drain_the_node(replay: Standins, tmp_path: Path) -> None:
+def test_another_model_of_the_same_generation_is_a_problem(replay: Standins, model_name: str) -> None:
+    other = next(name for name in FOLDERS if name != model_name)
+    problems, _ = gpus.check(expectations(other))
+    assert "model" in {problem.check for problem in problems}
+
+
+def test_errors_of_programs_do_not_drain_the_node(tmp_path: Path) -> None:
     draining = {str(number): xid.action for number, xid in xids().items() if xid.drains}
     assert kernel.check(draining, tmp_path / "events.json", RECORDED / "kmsg.txt") == []
     # The same lines are recognised as Xids 13, 31 and 43.
@@ -92,8 +111,9 @@ def test_errors_of_programs_do_not_drain_the_node(replay: Standins, tmp_path: Pa
     assert [problem.detail for problem in problems] == ["13 at 0000:00:06", "31 at 0000:00:06", "43 at 0000:00:06"]
 
 
-def test_the_recording_has_each_command_of_the_checks(replay: Standins) -> None:
-    commands = [shlex.split(path.read_text().splitlines()[0])[1:] for path in sorted(RECORDED.glob("smi-*.txt"))]
+def test_the_recording_has_each_command_of_the_checks(model_name: str) -> None:
+    recorded = FOLDERS[model_name].glob("smi-*.txt")
+    commands = [shlex.split(path.read_text().splitlines()[0])[1:] for path in sorted(recorded)]
     fields = ",".join(gpus._FIELDS)
     assert ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"] in commands
     assert ["nvidia-smi", "nvlink", "--status"] in commands
