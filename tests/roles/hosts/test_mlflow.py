@@ -15,7 +15,7 @@ from landbridge.certificates import certificates_in, new_authority
 from landbridge.ops.secrets.store import new_value
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.ops.site_certificates.rotate import rotated
-from landbridge.plan.network.serving import SERVING_ACCOUNT
+from landbridge.plan.network.services.serving import SERVING_ACCOUNT
 from landbridge.plan.site.mlops import job_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 from sandbox.aws_emulator.process import running
