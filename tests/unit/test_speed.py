@@ -64,7 +64,14 @@ def test_check_imports_no_giant() -> None:
 def test_a_command_loads_its_own_module_alone() -> None:
     loaded = modules("check", "-s", "example")
     others = {name for name in loaded if name.startswith("landbridge.cli.")}
-    assert {name.rpartition(".")[2] for name in others} <= {"check", "common", "display", "environment", "excerpt", "main"}
+    assert {name.rpartition(".")[2] for name in others} <= {
+        "check",
+        "common",
+        "display",
+        "environment",
+        "excerpt",
+        "main",
+    }
 
 
 # Plans of whole hosts, which no rule needs: each imports some tens of other plans.
