@@ -156,9 +156,12 @@ class Environment(Model):
     hosts: Hosts = Field(default=Hosts.with_defaults(), description="operating system settings of every host")
     storage: Storage = Storage.with_defaults()
     scheduler: Scheduler = Scheduler.with_defaults()
-    burst: Burst = Field(default=Burst.with_defaults(), description="when jobs may start in AWS, and how failures are handled")
+    burst: Burst = Field(
+        default=Burst.with_defaults(), description="when jobs may start in AWS, and how failures are handled"
+    )
     placement: PlacementPolicy = Field(
-        default=PlacementPolicy.with_defaults(), description="where jobs run: workload classes, data sets and the price of waiting"
+        default=PlacementPolicy.with_defaults(),
+        description="where jobs run: workload classes, data sets and the price of waiting",
     )
     containers: Containers = Field(default=Containers.with_defaults(), description="how jobs run in containers")
     budget: Budget = Budget.with_defaults()

@@ -126,7 +126,9 @@ class Storage(Model):
     services are in AWS, so are home directories.
     """
 
-    home: Annotated[NfsHome | ExternalNfsHome | EfsHome | OpenZfsHome, Field(discriminator="kind")] = NfsHome.with_defaults()
+    home: Annotated[NfsHome | ExternalNfsHome | EfsHome | OpenZfsHome, Field(discriminator="kind")] = (
+        NfsHome.with_defaults()
+    )
     data_hub: S3DataHub = S3DataHub.with_defaults()
     cloud_scratch: FsxLustre | None = Field(
         default=None, description="FSx for Lustre for jobs with many reads; billed while it exists"
