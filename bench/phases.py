@@ -47,7 +47,7 @@ def phases(path: Path) -> dict[str, Any]:
 
 
 def _imports() -> None:
-    import landbridge.cli.check
+    import landbridge.cli.environment.check
     import landbridge.rules  # noqa: F401
     from landbridge.environment import Environment
 

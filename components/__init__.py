@@ -8,9 +8,10 @@ import sys
 
 import pulumi
 
+from components import governance
 from components.parts.discovery import component_classes
 
 
 def classes() -> dict[str, type[pulumi.ComponentResource]]:
     """Return the components by class name."""
-    return component_classes(sys.modules[__name__])
+    return component_classes(sys.modules[__name__], governance)

@@ -79,6 +79,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.skip(reason=f"needs the {ability.name}: {ability.why}"))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Run the files of a folder with a lab of its own in one process. Without pytest-xdist there is one process."""
+    from tests.runner.spread import scheduler
+
+    return scheduler(config, log)
+
+
 #: Holds the lock of the lab until pytest ends, its fixtures included.
 LAB = ExitStack()
 

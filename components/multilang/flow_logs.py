@@ -4,7 +4,7 @@ from typing import NotRequired
 
 import pulumi
 
-from components import flow_logs
+from components.governance import flow_logs
 from components.multilang.inputs import OwnedInputs, environment_of, required_plan
 from components.parts.adapter import Adapter
 from landbridge.plan.network.flow_logs import FlowLogsArgs, flow_logs_args

@@ -4,7 +4,7 @@ from typing import Any, NotRequired
 
 import pulumi
 
-from components import guardrails
+from components.governance import guardrails
 from components.multilang.inputs import OwnedInputs, environment_of, with_integers
 from components.parts.adapter import Adapter
 from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args

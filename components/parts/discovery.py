@@ -8,10 +8,11 @@ from types import ModuleType
 import pulumi
 
 
-def component_classes(package: ModuleType) -> dict[str, type[pulumi.ComponentResource]]:
-    """Return the public component classes by name that the modules of a package define, without its subpackages."""
+def component_classes(*packages: ModuleType) -> dict[str, type[pulumi.ComponentResource]]:
+    """Return the public component classes by name that the modules of packages define, without their subpackages."""
     classes: dict[str, type[pulumi.ComponentResource]] = {}
-    for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+    modules = [info for package in packages for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
+    for module_info in modules:
         if module_info.ispkg:
             continue
         module = importlib.import_module(module_info.name)

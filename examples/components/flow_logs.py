@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components.flow_logs import FlowLogs
+from components.governance.flow_logs import FlowLogs
 from landbridge.plan.network.flow_logs import flow_logs_args
 from landbridge.plan.standalone import standalone_environment
 

@@ -1,7 +1,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from components.guardrails import Guardrails
+from components.governance.guardrails import Guardrails
 from components.parts.account import Account
 from landbridge.plan.aws.guardrails import guardrails_args
 from landbridge.plan.standalone import standalone_environment

@@ -1,7 +1,7 @@
 """AWS resource types that Landbridge creates, each in one entry of its service's module.
 
 Recovery, sweep, impact and docs/reference/aws-resources.md are loops over RESOURCE_TYPES. Every module
-of this package with a tuple of that name is imported.
+of this package and of its folders with a tuple of that name is imported.
 """
 
 import pkgutil
@@ -12,8 +12,8 @@ from landbridge.aws_resources.resource_type import ResourceType
 
 def _services() -> dict[str, tuple[ResourceType, ...]]:
     modules = {
-        module_info.name: import_module(f"{__name__}.{module_info.name}")
-        for module_info in pkgutil.iter_modules(__path__)
+        module_info.name.rpartition(".")[2]: import_module(module_info.name)
+        for module_info in pkgutil.walk_packages(__path__, f"{__name__}.")
     }
     return {
         name: module.RESOURCE_TYPES for name, module in sorted(modules.items()) if hasattr(module, "RESOURCE_TYPES")

@@ -15,7 +15,7 @@ from landbridge.aws_resources.search import (
     listed,
     tags_by_call,
 )
-from landbridge.catalog.aws.guardrails import guardrails
+from landbridge.catalog.aws.access.guardrails import guardrails
 from landbridge.catalog.aws.regions import regions
 
 

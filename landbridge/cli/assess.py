@@ -92,7 +92,7 @@ def _write(name: str, answers: "Answers", result: "Assessment") -> tuple[Path | 
 
     Raises FindingsError for an invalid name and for a file that exists.
     """
-    from landbridge.cli.new import file_exists, target_file
+    from landbridge.cli.environment.new import file_exists, target_file
     from landbridge.economics.assessment.starting_file import origin_of, starting_file
     from landbridge.environment import find_environment
     from landbridge.environment.file.load import load_text

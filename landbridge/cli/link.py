@@ -46,7 +46,7 @@ def renew_key(address: Address, stack: Stack = None, file: File = None) -> None:
 
 
 def _renew(environment: "Environment", stack: Stack, file: File, address: str) -> None:
-    from landbridge.cli.sweep import connect
+    from landbridge.cli.stack.sweep import connect
     from landbridge.live.tunnel_keys import new_key, require_available, set_key, wait_until_available
     from landbridge.ops.secrets.store import write_private
     from landbridge.realise import pulumi

@@ -17,11 +17,14 @@ import landbridge.cli as commands_package
 from landbridge.findings import FindingsError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from importlib.metadata import EntryPoint
 
 GROUP = "landbridge.commands"
+# Folders of modules with a command each. Every other folder is a command with several modules.
+_FOLDERS = ("environment", "operation", "stack")
 # Modules of this package that are not commands.
-_INTERNAL = {"main", "common", "display"}
+_INTERNAL = {"main", "common", "display", *_FOLDERS}
 
 
 class _Group(TyperGroup):
@@ -39,7 +42,7 @@ class _Group(TyperGroup):
         # Most commands are in the module of their name; for the others all modules are loaded.
         modules = _modules()
         near = cmd_name.replace("-", "_")
-        for name in sorted(modules, key=lambda module: module != near):
+        for name in sorted(modules, key=lambda module: module.rpartition(".")[2] != near):
             self._load(name)
             if cmd_name in self.commands:
                 return self.commands[cmd_name]
@@ -62,12 +65,18 @@ class _Group(TyperGroup):
 
 
 def _modules() -> list[str]:
-    """Return the modules of this package that may have commands, in alphabetical order."""
-    files = {file for folder in commands_package.__path__ for file in os.listdir(folder)}
-    # A folder is a command with several modules.
-    module_names = (file.removesuffix(".py") for file in files if file.endswith(".py") or "." not in file)
-    names = sorted(name for name in module_names if not name.startswith("_"))
-    return [name for name in names if name not in _INTERNAL]
+    """Return the modules of this package that may have commands, `check` or `stack.impact`, in alphabetical order."""
+    names = {name for name in _names_in("") if name not in _INTERNAL}
+    return sorted(names.union(*({f"{folder}.{name}" for name in _names_in(folder)} for folder in _FOLDERS)))
+
+
+def _names_in(folder: str) -> "Iterator[str]":
+    """Return the modules and packages in a folder of this package."""
+    for path in commands_package.__path__:
+        for file in os.listdir(os.path.join(path, folder)):
+            name = file.removesuffix(".py")
+            if not name.startswith("_") and "." not in name:
+                yield name
 
 
 def _points() -> "tuple[EntryPoint, ...]":

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from landbridge.environment import Environment
     from landbridge.ops.netcheck.collect import HostFacts
     from landbridge.ops.netcheck.result import LinkReport
-    from landbridge.plan.site.link_expectations import LinkExpectations
+    from landbridge.plan.site.link.expectations import LinkExpectations
 
 Also = Annotated[
     list[str] | None,
@@ -71,7 +71,7 @@ def netcheck(
     from landbridge.ops.netcheck.record import write_facts
     from landbridge.ops.netcheck.result import EXIT_STATUS
     from landbridge.ops.timer_metrics import timer_text
-    from landbridge.plan.site.link_expectations import link_expectations
+    from landbridge.plan.site.link.expectations import link_expectations
 
     environment = require(stack, file)
     if environment.link is None:

@@ -44,7 +44,7 @@ def upload(
     Example: landbridge runs upload mlflow.db --to https://mlops01:5000 -s acme --class internal
     """
     from landbridge.live.offline_runs import OfflineRuns, UploadError, only_upload, refused
-    from landbridge.plan.network.model_registries import registry_classes
+    from landbridge.plan.network.services.model_registries import registry_classes
 
     environment = require(stack, file)
     classes = registry_classes(environment, to)

@@ -1,7 +1,7 @@
 """Strict frozen base model of the environment, and types of names, addresses and ranges."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -20,6 +20,15 @@ class Model(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=(), defer_build=True
     )
+
+    @classmethod
+    def with_defaults(cls) -> Self:
+        """Return the model with its default values, for a field's default.
+
+        `cls()` would build a validator of this class when its module is imported; the environment's validator contains
+        the same, and pydantic does not validate default values.
+        """
+        return cls.model_construct()
 
 
 def _host_range(text: str) -> str:

@@ -84,7 +84,7 @@ class Registry(Model):
 class MLOps(Model):
     """MLflow tracking, an optional container registry, SageMaker, and pipelines."""
 
-    mlflow: MLflow = MLflow()
+    mlflow: MLflow = MLflow.with_defaults()
     teams: Mapping[Word, Team] = Field(
         default={},
         description="teams, each with a workspace of its own in MLflow; empty: the users of a data class share one",
@@ -137,7 +137,7 @@ class Environment(Model):
         default=None, description="backend of Pulumi's state; none: local, or PULUMI_BACKEND_URL if it is set"
     )
     secrets: SecretsSettings = Field(
-        default=SecretsSettings(),
+        default=SecretsSettings.with_defaults(),
         description="store of the site's secrets, the same for every operator or a folder of one",
     )
     data_classes: Annotated[Mapping[Word, DataClass], Field(min_length=1)] = Field(
@@ -153,19 +153,22 @@ class Environment(Model):
     dns: DnsSettings | None = Field(
         default=None, description="DNS across the link; none: hosts resolve one another only by their hosts files"
     )
-    hosts: Hosts = Field(default=Hosts(), description="operating system settings of every host")
-    storage: Storage = Storage()
-    scheduler: Scheduler = Scheduler()
-    burst: Burst = Field(default=Burst(), description="when jobs may start in AWS, and how failures are handled")
-    placement: PlacementPolicy = Field(
-        default=PlacementPolicy(), description="where jobs run: workload classes, data sets and the price of waiting"
+    hosts: Hosts = Field(default=Hosts.with_defaults(), description="operating system settings of every host")
+    storage: Storage = Storage.with_defaults()
+    scheduler: Scheduler = Scheduler.with_defaults()
+    burst: Burst = Field(
+        default=Burst.with_defaults(), description="when jobs may start in AWS, and how failures are handled"
     )
-    containers: Containers = Field(default=Containers(), description="how jobs run in containers")
-    budget: Budget = Budget()
-    mlops: MLOps = MLOps()
+    placement: PlacementPolicy = Field(
+        default=PlacementPolicy.with_defaults(),
+        description="where jobs run: workload classes, data sets and the price of waiting",
+    )
+    containers: Containers = Field(default=Containers.with_defaults(), description="how jobs run in containers")
+    budget: Budget = Budget.with_defaults()
+    mlops: MLOps = MLOps.with_defaults()
     serving: Serving | None = Field(default=None, description="models that are served at the site; none: no model is")
     observability: Observability = Field(
-        default=Observability(),
+        default=Observability.with_defaults(),
         description="metrics, alerts and logs of the site; used with onprem.services.monitoring and onprem.services.logs",
     )
     maintenance: tuple[Window, ...] = Field(

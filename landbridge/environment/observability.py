@@ -115,4 +115,6 @@ class Observability(Model):
     remote_write: RemoteWrite | None = Field(
         default=None, description="copy of the metrics in Amazon Managed Prometheus; none: metrics stay on the site"
     )
-    logs: LogStore = Field(default=LogStore(), description="logs of the site's hosts, which never leave the site")
+    logs: LogStore = Field(
+        default=LogStore.with_defaults(), description="logs of the site's hosts, which never leave the site"
+    )

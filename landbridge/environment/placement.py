@@ -82,7 +82,7 @@ class DataSet(Model):
 class PlacementPolicy(Model):
     """Placement of jobs: workload classes, data sets, and prices. `landbridge place explain` evaluates it."""
 
-    classes: WorkloadClasses = WorkloadClasses()
+    classes: WorkloadClasses = WorkloadClasses.with_defaults()
     data_sets: Mapping[Word, DataSet] = Field(default={}, description="data sets by name, for job files")
     gravity_gb: Gigabytes | None = Field(
         default=None, description="maximum size in GB that is copied to the other site for a job; none: no limit"

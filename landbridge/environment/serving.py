@@ -45,7 +45,7 @@ class ModelService(Model):
     accounts: Annotated[tuple[UserName, ...], Field(min_length=1)] = Field(
         description="accounts of scheduler.accounts that may call it; each has a token of its own"
     )
-    objective: PredictionObjective = PredictionObjective()
+    objective: PredictionObjective = PredictionObjective.with_defaults()
     runtime: Literal["onnx", "triton", "vllm"] = Field(
         default="onnx", description="onnx: Landbridge's model server; triton, vllm: programs that the hosts have"
     )

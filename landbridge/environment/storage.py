@@ -126,8 +126,10 @@ class Storage(Model):
     services are in AWS, so are home directories.
     """
 
-    home: Annotated[NfsHome | ExternalNfsHome | EfsHome | OpenZfsHome, Field(discriminator="kind")] = NfsHome()
-    data_hub: S3DataHub = S3DataHub()
+    home: Annotated[NfsHome | ExternalNfsHome | EfsHome | OpenZfsHome, Field(discriminator="kind")] = (
+        NfsHome.with_defaults()
+    )
+    data_hub: S3DataHub = S3DataHub.with_defaults()
     cloud_scratch: FsxLustre | None = Field(
         default=None, description="FSx for Lustre for jobs with many reads; billed while it exists"
     )
@@ -138,7 +140,7 @@ class Storage(Model):
     site_shares: Mapping[Word, SiteShare] = Field(
         default={}, description="on-prem file systems, by name, that the site's nodes and login hosts mount"
     )
-    lustre_client: LustreClient = LustreClient()
+    lustre_client: LustreClient = LustreClient.with_defaults()
     staging: DataStaging | None = Field(
         default=None,
         description="data that jobs state with --comment=data=NAME:VERSION; none: such a comment has no effect",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog.aws.policy import policy_facts
+from landbridge.catalog.aws.access.policy import policy_facts
 from landbridge.plan.aws_limits import rule_count_violations
 from landbridge.policy.compute import TEMPLATE
 from landbridge.policy.data import BLOCK, BUCKET, POLICY

@@ -21,7 +21,7 @@ from landbridge.paths import outputs_file, secrets_dir
 from landbridge.plan.network.link import OWN
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.resource_change import ResourceChange
-from landbridge.plan.site.gateway import keys_file
+from landbridge.plan.site.link.gateway import keys_file
 from landbridge.plan.stacks import HANDOVER, PlannedStack, planned_stacks
 from landbridge.realise.backend import drop_dead_locks
 from landbridge.realise.settle import SETTLED_SECONDS, Find, Settled

@@ -9,7 +9,7 @@ from landbridge.environment import Environment
 from landbridge.paths import secrets_dir
 from landbridge.plan.network.link import OWN
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.gateway import keys_file
+from landbridge.plan.site.link.gateway import keys_file
 from landbridge.plan.stacks import PlannedStack, planned_stacks
 from landbridge.realise.stack import finding, opened, run
 

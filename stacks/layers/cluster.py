@@ -8,7 +8,7 @@ import pulumi
 from components.dns_records import DnsRecords
 from components.existing_file_systems import ExistingFileSystems
 from components.file_system import FileSystem
-from components.guardrails import Guardrails
+from components.governance.guardrails import Guardrails
 from components.parts.in_region import in_region
 from components.pool import Pool
 from landbridge.environment import Environment

@@ -8,7 +8,7 @@ import pulumi
 from components.data_hub import DataHub
 from components.dns import Dns
 from components.existing_network import ExistingNetwork
-from components.flow_logs import FlowLogs
+from components.governance.flow_logs import FlowLogs
 from components.identity import Identity
 from components.link import Link
 from components.network import Network

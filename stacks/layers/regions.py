@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from components.flow_logs import FlowLogs
+from components.governance.flow_logs import FlowLogs
 from components.network import Network
 from components.parts.home_transit_gateway import HomeTransitGateway
 from components.parts.in_region import in_region

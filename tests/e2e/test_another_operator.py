@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.paths import outputs_file, secrets_dir
-from landbridge.plan.site.gateway import KEYS
+from landbridge.plan.site.link.gateway import KEYS
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.report import DemoError
 from sandbox.demo.work import command, program

@@ -132,6 +132,6 @@ def sync(
 
 def permitted(uri: str, stack: str | None, file: Path | None) -> frozenset[str]:
     """Return the data classes whose models may be in a server."""
-    from landbridge.plan.network.model_registries import registry_classes
+    from landbridge.plan.network.services.model_registries import registry_classes
 
     return registry_classes(require(stack, file), uri)

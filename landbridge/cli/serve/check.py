@@ -19,7 +19,7 @@ def check_services(stack: Stack = None, file: File = None, form: Form = Format.T
     Exit status 1 if a service has no model server that answers, and 2 without an answer of the gateway. Example: landbridge serve check -s hybrid
     --format json
     """
-    from landbridge.plan.network.serving import serving_of
+    from landbridge.plan.network.services.serving import serving_of
     from landbridge.plan.serving.gateway_state import state_findings
 
     environment = require(stack, file)

@@ -14,7 +14,7 @@ def ask(environment: "Environment", words: list[str]) -> dict[str, Any]:
     import subprocess
 
     from landbridge.ops.hosts import named_hosts
-    from landbridge.plan.network.serving import model_gateway_host
+    from landbridge.plan.network.services.serving import model_gateway_host
 
     gateway = model_gateway_host(environment)
     if gateway is None:

@@ -83,7 +83,7 @@ def drain(
 
 def _scaled(environment: "Environment", service: str, count: str, form: Format) -> None:
     from landbridge.findings import did_you_mean
-    from landbridge.plan.network.serving import followed_services, serving_of
+    from landbridge.plan.network.services.serving import followed_services, serving_of
 
     serving = serving_of(environment)
     known: dict[str, Any] = {} if serving is None else dict(serving.services)

@@ -52,17 +52,17 @@ class Aws(Model):
         description="derived: for every service that this environment uses; gateway: S3 only, free; "
         "none: derived if nat is none",
     )
-    endpoint_policy: EndpointPolicy = EndpointPolicy()
+    endpoint_policy: EndpointPolicy = EndpointPolicy.with_defaults()
     account: Annotated[str, StringConstraints(pattern=r"^\d{12}$")] | None = Field(
         default=None, description="the only AWS account that `landbridge up` may touch"
     )
-    endpoints: Endpoints = Endpoints()
+    endpoints: Endpoints = Endpoints.with_defaults()
     pools: tuple[PoolSettings, ...] = ()
     other_regions: Mapping[Region, OtherRegion] = Field(
         default={}, description="regions where pools may launch nodes when the environment's own region has no capacity"
     )
     images: Mapping[Word, ImageSource] = Field(default={}, description="node images by name, for pools")
-    node_checks: NodeChecks = NodeChecks()
+    node_checks: NodeChecks = NodeChecks.with_defaults()
     services: CloudServices | None = Field(
         default=None,
         description="controller, login and database hosts in AWS, for an environment without an on-prem site",
@@ -74,10 +74,10 @@ class Aws(Model):
         default=(),
         description="further destinations of the nodes; empty: the cluster's services on their ports, and HTTPS anywhere",
     )
-    iam: IamSettings = IamSettings()
-    guardrails: GuardrailsSettings = GuardrailsSettings()
+    iam: IamSettings = IamSettings.with_defaults()
+    guardrails: GuardrailsSettings = GuardrailsSettings.with_defaults()
     kubernetes: Kubernetes | None = None
-    logs: Logs = Logs()
+    logs: Logs = Logs.with_defaults()
     quotas: Mapping[QuotaCode, int] = Field(
         default={},
         description="last known quotas of the account by quota code; empty: only `landbridge preflight` checks them",

@@ -99,12 +99,12 @@ class CloudServices(Model):
         default=None,
         description="ami-…, or a name of aws.images; none: the Debian 13 image of the image lock (`landbridge lock`)",
     )
-    controller: ControllerHost = ControllerHost()
-    login: LoginHosts = LoginHosts()
-    database: AccountingDatabaseSettings = AccountingDatabaseSettings()
+    controller: ControllerHost = ControllerHost.with_defaults()
+    login: LoginHosts = LoginHosts.with_defaults()
+    database: AccountingDatabaseSettings = AccountingDatabaseSettings.with_defaults()
     addresses: Mapping[HostName, IPv4Address] = Field(
         default={}, description="addresses of ctl01, login01, ...; empty: the first free addresses of the zone's subnet"
     )
     domain: DnsSuffix = Field(default="cluster.internal", description="DNS suffix")
-    access: CloudAccess = CloudAccess()
-    packages: PackageSources = PackageSources()
+    access: CloudAccess = CloudAccess.with_defaults()
+    packages: PackageSources = PackageSources.with_defaults()

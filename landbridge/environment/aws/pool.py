@@ -38,7 +38,7 @@ class PoolSettings(Model):
     )
     max_nodes: Annotated[int, Field(ge=1, le=1024)]
     capacity: Annotated[tuple[Capacity, ...], Field(min_length=1)] = Field(
-        default=(OnDemand(kind="on_demand"),),
+        default=(OnDemand.model_construct(kind="on_demand"),),
         description="tried in this order; on-demand requires no purchase in advance",
     )
     placement: Placement | None = Field(
@@ -115,7 +115,7 @@ class PoolSettings(Model):
         description="keys of the NodeName line of its nodes in slurm.conf, such as Weight; null deletes a key; those of "
         "its partition are in scheduler.partitions",
     )
-    actions: PoolActions = PoolActions()
+    actions: PoolActions = PoolActions.with_defaults()
     tags: Mapping[Text, Text] = Field(
         default={}, description="tags on this pool's instances, in addition to the environment's"
     )

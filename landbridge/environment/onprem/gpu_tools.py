@@ -61,7 +61,7 @@ class GpuTools(Model):
     container_toolkit_mirror: Url | None = Field(
         default=None, description="mirror of NVIDIA's repository with its key (gpgkey); none: NVIDIA's own"
     )
-    rdma: Rdma = Rdma()
+    rdma: Rdma = Rdma.with_defaults()
     gds: bool = Field(
         default=False,
         description="GPUDirect Storage, on nodes with open kernel modules; the module is loaded at the next boot",

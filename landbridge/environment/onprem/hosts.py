@@ -113,8 +113,8 @@ class Hosts(Model):
     """Operating system settings of every host, on-prem and in AWS; the firewall only on-prem."""
 
     hardening: bool = Field(default=True, description="false: firewall, sshd and updates are managed by other means")
-    firewall: Firewall = Firewall()
-    ssh: Ssh = Ssh()
+    firewall: Firewall = Firewall.with_defaults()
+    ssh: Ssh = Ssh.with_defaults()
     time_servers: tuple[ServerName, ...] = Field(
         default=(), description="NTP servers of chrony; empty: the distribution's settings"
     )
@@ -122,5 +122,5 @@ class Hosts(Model):
         default="services",
         description="automatic security updates, except of kernel, driver and Slurm; services: on hosts without GPUs",
     )
-    tuning: Tuning = Tuning()
+    tuning: Tuning = Tuning.with_defaults()
     directory: Directory | None = Field(default=None, description="LDAP directory; none: only the accounts of `users`")

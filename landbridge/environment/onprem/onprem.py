@@ -76,7 +76,7 @@ class NodeGroup(Model):
     mig: tuple[MigPart, ...] = Field(
         default=(), description="GPUs that are partitioned, for many small jobs; empty: no GPU is partitioned"
     )
-    hardware: Hardware = Field(default=Hardware(), description="differences to the platform's data sheet")
+    hardware: Hardware = Field(default=Hardware.with_defaults(), description="differences to the platform's data sheet")
     health: tuple[HealthChange, ...] = Field(
         default=(), description="changes of the health checks; empty: all checks, with the platform's limits"
     )
@@ -158,7 +158,7 @@ class OnPrem(Model):
         default="cluster.internal", description="DNS suffix"
     )
     nodes: tuple[NodeGroup, ...] = ()
-    services: SiteServices = SiteServices()
+    services: SiteServices = SiteServices.with_defaults()
     existing_slurm: ExistingSlurm | None = Field(
         default=None,
         description="Slurm that runs already and that others configure (`landbridge adopt`); none: Landbridge "
@@ -173,19 +173,19 @@ class OnPrem(Model):
         default={"docker": IPv4Network("172.17.0.0/16")},
         description="ranges that container engines and pods use on the nodes; they must not overlap the site",
     )
-    access: Access = Access()
+    access: Access = Access.with_defaults()
     aws_credentials: Literal["files", "host"] | None = Field(
         default=None,
         description="source of the services' AWS credentials. files: AWS credentials files in the operator's secrets "
         "folder; host: sources of the hosts themselves; none: IAM Roles Anywhere (aws.iam.anywhere)",
     )
-    packages: PackageSources = PackageSources()
-    driver: Driver = Field(default=Driver(), description="NVIDIA's driver on the GPU nodes")
+    packages: PackageSources = PackageSources.with_defaults()
+    driver: Driver = Field(default=Driver.with_defaults(), description="NVIDIA's driver on the GPU nodes")
     restarts: NodeRestarts = Field(
-        default=NodeRestarts(), description="failure budget and waiting times of node restarts"
+        default=NodeRestarts.with_defaults(), description="failure budget and waiting times of node restarts"
     )
     gpu_tools: GpuTools = Field(
-        default=GpuTools(), description="GPU software besides the driver: DCGM, containers, RDMA"
+        default=GpuTools.with_defaults(), description="GPU software besides the driver: DCGM, containers, RDMA"
     )
     max_drained_percent: int | None = Field(
         default=None,

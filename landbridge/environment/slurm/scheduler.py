@@ -90,7 +90,7 @@ class Overrides(Model):
 class Scheduler(Model):
     """Slurm settings; both sites are one Slurm cluster."""
 
-    slurm: SlurmSettings = SlurmSettings()
+    slurm: SlurmSettings = SlurmSettings.with_defaults()
     auth: Literal["munge", "slurm"] = Field(default="munge", description="a later change requires a drained cluster")
     cgroup: Literal["v1", "v2"] = Field(default="v2", description="v1 is deprecated since Slurm 25.05")
     partitions: Mapping[Word, Partition] = Field(
@@ -101,5 +101,5 @@ class Scheduler(Model):
     )
     qos: Mapping[UserName, Qos] = Field(default={}, description="QOS, besides Slurm's default QOS normal")
     rest: Rest | None = Field(default=None, description="slurmrestd; none: no REST API")
-    idle_gpus: IdleGpus = IdleGpus()
-    overrides: Overrides = Overrides()
+    idle_gpus: IdleGpus = IdleGpus.with_defaults()
+    overrides: Overrides = Overrides.with_defaults()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
-from landbridge.catalog.aws.service_linked_roles import service_linked_roles
+from landbridge.catalog.aws.access.service_linked_roles import service_linked_roles
 from landbridge.environment import Spot
 from landbridge.findings import DataPath, Finding
 from landbridge.live.preflight.registry import check

@@ -11,7 +11,7 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.ops.credentials.folder import AuthorityFolder
 from landbridge.plan.ansible.roles_anywhere import credential_hosts
-from landbridge.plan.network.monitoring import monitors_cloud_nodes
+from landbridge.plan.network.services.monitoring import monitors_cloud_nodes
 from landbridge.plan.outputs import StackOutputs
 
 _ANYWHERE: DataPath = ("aws", "iam", "anywhere")

@@ -16,9 +16,9 @@ from landbridge.ops.host_access import forced_command
 from landbridge.ops.scontrol import ssh, ssh_to
 from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.other_regions import aws_ranges
-from landbridge.plan.site.link_expectations import GatewayExpectation, LinkExpectations
-from landbridge.plan.site.link_flows import CLOUD_NODE, LinkSide
-from landbridge.plan.site.link_request import empty_request, encoded, gateway_request
+from landbridge.plan.site.link.expectations import GatewayExpectation, LinkExpectations
+from landbridge.plan.site.link.flows import CLOUD_NODE, LinkSide
+from landbridge.plan.site.link.request import empty_request, encoded, gateway_request
 
 PROBE = Path(__file__).with_name("probe.py")
 _TIMEOUT_SECONDS = 120

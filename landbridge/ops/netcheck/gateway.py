@@ -8,7 +8,7 @@ from landbridge.ops.netcheck import routing
 from landbridge.ops.netcheck.gateway_facts import GatewayFacts, MissingFactError
 from landbridge.ops.netcheck.paths import path_results
 from landbridge.ops.netcheck.result import LinkResult, Subject
-from landbridge.plan.site.link_expectations import GatewayExpectation, TunnelExpectation
+from landbridge.plan.site.link.expectations import GatewayExpectation, TunnelExpectation
 
 #: Strict reverse-path filter. Source: Linux, ip-sysctl.rst, rp_filter.
 _STRICT = 1

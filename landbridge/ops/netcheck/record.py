@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from landbridge.ops.netcheck.collect import HostFacts, LinkHost
-from landbridge.plan.site.link_expectations import LinkExpectations
+from landbridge.plan.site.link.expectations import LinkExpectations
 
 
 class RecordError(Exception):

@@ -12,7 +12,7 @@ from typing import Any
 
 from landbridge.ops.netcheck.collect import HostFacts, LinkHost
 from landbridge.ops.netcheck.result import LinkResult, Subject
-from landbridge.plan.site.link_expectations import LinkExpectations
+from landbridge.plan.site.link.expectations import LinkExpectations
 
 PROBE = Path(__file__).with_name("throughput_probe.py")
 #: Seconds in which both ends must have begun: ssh to a host may be slow.

@@ -5,8 +5,8 @@ from typing import Any
 
 from landbridge.ops.netcheck.collect import HostFacts
 from landbridge.ops.netcheck.result import LinkResult, Subject
-from landbridge.plan.site.link_expectations import LinkExpectations
-from landbridge.plan.site.link_flows import CLOUD_NODE, FlowExpectation, NameExpectation
+from landbridge.plan.site.link.expectations import LinkExpectations
+from landbridge.plan.site.link.flows import CLOUD_NODE, FlowExpectation, NameExpectation
 
 #: Response code of DNS for an answer. Source: RFC 1035, section 4.1.1.
 _NO_ERROR = 0

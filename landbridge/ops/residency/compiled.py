@@ -14,9 +14,9 @@ from landbridge.ops.residency.submit_form import SubmitForm, submit_form
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules
 from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
-from landbridge.plan.network.object_store import replicated_classes, store_buckets
+from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers, tracking_uri
+from landbridge.plan.network.services.object_store import replicated_classes, store_buckets
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.placement.residency import AccountResidency, account_residencies
 from landbridge.plan.site.firewall import FirewallRule, firewall_rules

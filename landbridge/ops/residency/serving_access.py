@@ -4,7 +4,7 @@ from landbridge.findings import DataPath
 from landbridge.ops.residency.compiled import CompiledForms
 from landbridge.ops.residency.graph import ONPREM, DataGraph, DataPlace
 from landbridge.ops.residency.network_access import egress_barrier, firewall_barrier
-from landbridge.plan.network.serving import followed_services, model_gateway_host, serving_of
+from landbridge.plan.network.services.serving import followed_services, model_gateway_host, serving_of
 
 
 def add_serving(graph: DataGraph, forms: CompiledForms) -> None:

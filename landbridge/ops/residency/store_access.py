@@ -6,7 +6,7 @@ from landbridge.ops.residency.graph import ONPREM, Barrier, DataGraph, DataPlace
 from landbridge.ops.residency.iam_access import reads, writes
 from landbridge.ops.residency.network_access import egress_barrier, firewall_barrier
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.object_store import store_port
+from landbridge.plan.network.services.object_store import store_port
 
 _STORE: DataPath = ("storage", "object_store")
 

@@ -8,7 +8,7 @@ from landbridge.environment import Environment, HubClass
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import MlflowServer, mlflow_servers
+from landbridge.plan.network.services.mlflow_servers import MlflowServer, mlflow_servers
 from landbridge.plan.resource_names import BACKUPS_PREFIX
 
 

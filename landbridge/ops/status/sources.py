@@ -9,7 +9,7 @@ from landbridge.ops.netcheck.collect import LinkHost, link_hosts
 from landbridge.ops.scontrol import ssh
 from landbridge.plan.network.hosts import configured_hosts, service_hosts
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.link_expectations import link_expectations
+from landbridge.plan.site.link.expectations import link_expectations
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, server_names
 
 #: Folder of the role mlflow's periodic dumps.

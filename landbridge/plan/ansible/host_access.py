@@ -5,11 +5,11 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
-from landbridge.plan.network.monitoring import timers_of
+from landbridge.plan.network.services.monitoring import timers_of
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.health import PROGRAM, failure_budget
-from landbridge.plan.site.link_expectations import link_expectations
-from landbridge.plan.site.link_request import encoded, gateway_request
+from landbridge.plan.site.link.expectations import link_expectations
+from landbridge.plan.site.link.request import encoded, gateway_request
 
 #: Account on nodes and gateways, and the folder of the timers' settings on the first controller.
 ACCOUNT, FOLDER = "landbridge-access", "/etc/landbridge/timers"

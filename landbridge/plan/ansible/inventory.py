@@ -46,7 +46,6 @@ from landbridge.plan.serving.gateway import model_gateway_variables
 from landbridge.plan.serving.model_servers import model_server_variables
 from landbridge.plan.site.containers import container_folder, container_variables
 from landbridge.plan.site.firewall import firewall_variables, node_updates
-from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
 from landbridge.plan.site.health import expected_of, health_variables
 from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
@@ -56,6 +55,7 @@ from landbridge.plan.site.home_directories import (
     nfs_server_mounts,
     share_mounts,
 )
+from landbridge.plan.site.link.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
 from landbridge.plan.site.mig import group_of, mig_variables
 from landbridge.plan.site.mlops import job_variables, mlflow_variables, tracking_variables
 from landbridge.plan.site.object_store import object_store_variables

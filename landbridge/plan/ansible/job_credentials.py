@@ -4,7 +4,7 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.aws.access.job_roles import job_roles
-from landbridge.plan.network.object_store import JOBS, store_buckets
+from landbridge.plan.network.services.object_store import JOBS, store_buckets
 
 #: Port of landbridge-job-credentials on the loopback address of each node.
 PORT = 8169

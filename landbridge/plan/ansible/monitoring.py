@@ -9,8 +9,8 @@ from landbridge.plan.ansible.roles_anywhere import credential_hosts, discovery_f
 from landbridge.plan.aws.access.identity import metrics_secret_name
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.monitoring import exporter_port, monitoring_host, monitors_cloud_nodes
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host, monitors_cloud_nodes
 from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.cloud_targets import certificate_name, discovery_settings
 from landbridge.plan.observability.pages import dashboard_pages

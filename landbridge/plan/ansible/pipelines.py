@@ -10,7 +10,7 @@ from landbridge.environment import Environment
 from landbridge.environment.pipelines import Pipelines
 from landbridge.plan.cost.job_cost import node_hour_usd
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.pipelines import pipelines_of
+from landbridge.plan.network.services.pipelines import pipelines_of
 from landbridge.plan.site.data_exchange import data_staging
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 

@@ -10,8 +10,8 @@ from landbridge.environment import Environment
 from landbridge.environment.aws.iam import Anywhere
 from landbridge.plan.aws.access.identity import ONPREM_ROLES, OnPremRole, identity_args
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.monitoring import monitoring_host
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.outputs import IdentityOutput, StackOutputs
 from landbridge.plan.slurm.controller_pair import SLURM_UID
 

@@ -8,7 +8,7 @@ from landbridge.plan.ansible.burst import aws_endpoint, burst_config
 from landbridge.plan.ansible.monitoring import certificate_publication
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.log_store import log_store_host
+from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.data_exchange import data_staging, exchange_export, exchange_folder, exchange_mounts
 from landbridge.plan.site.home_directories import home_exports

@@ -15,10 +15,10 @@ from landbridge.plan.ansible.host_access import (
     timer_host,
 )
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.monitoring import timers_of
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.monitoring import timers_of
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.link_expectations import gateway_hosts, link_expectations
+from landbridge.plan.site.link.expectations import gateway_hosts, link_expectations
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
 #: Account of Slurm's daemons, which administers Slurm and reads the burst journal; and the account of netcheck.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_servers
+from landbridge.plan.network.services.mlflow_servers import MAIN, MlflowServer, mlflow_servers
 from landbridge.plan.outputs import StackOutputs
 
 #: Uids that are the same on every host, because a volume stores owners by uid. slurm has Debian's uid; the others are

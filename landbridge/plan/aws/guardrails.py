@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from landbridge.catalog.aws.guardrails import guardrails
+from landbridge.catalog.aws.access.guardrails import guardrails
 from landbridge.catalog.aws.regions import regions
 from landbridge.environment import Environment
 from landbridge.environment.aws.guardrails import Email, is_email

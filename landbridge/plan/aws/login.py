@@ -16,7 +16,7 @@ from landbridge.plan.aws.machine import (
 from landbridge.plan.aws.pool import SecurityGroupRule
 from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statements, existing_efs_rights
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.policy_document import document
 from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT, SRUN_PORTS
 

@@ -9,7 +9,7 @@ aws:PrincipalAccount, aws:ResourceAccount and aws:PrincipalIsAWSService; read 20
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from landbridge.catalog.aws.endpoint_policies import outside_resources
+from landbridge.catalog.aws.access.endpoint_policies import outside_resources
 from landbridge.catalog.aws.regions import regions
 from landbridge.environment import Environment
 from landbridge.plan.args import Args

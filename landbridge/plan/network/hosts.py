@@ -14,11 +14,11 @@ from landbridge.environment.onprem.onprem import PackageSources
 from landbridge.findings import DataPath
 from landbridge.plan.network.cloud_hosts import cloud_hosts
 from landbridge.plan.network.link import ends_tunnels
-from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.name_servers import name_server_hosts
-from landbridge.plan.network.pipelines import pipelines_of
-from landbridge.plan.network.serving import model_gateway_host, model_server_hosts, serving_hosts
+from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.monitoring import monitoring_host
+from landbridge.plan.network.services.pipelines import pipelines_of
+from landbridge.plan.network.services.serving import model_gateway_host, model_server_hosts, serving_hosts
 
 # Inventory groups. The first contains every host (see `top_group`).
 GROUPS = (

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from landbridge.environment import Environment, ExternalNfsHome, NfsHome
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.monitoring import cloud_exporters, exporter_port, monitoring_host
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.monitoring import cloud_exporters, exporter_port, monitoring_host
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Source: RFC 7530, section 3.1 (NFS 4 has one port), RFC 5905 (NTP), RFC 4513 and IANA (LDAP, LDAP over TLS).

@@ -5,7 +5,7 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.monitoring import cloud_exporters, exporter_port
+from landbridge.plan.network.services.monitoring import cloud_exporters, exporter_port
 
 #: Folder of the target files that the service landbridge-discovery writes.
 DISCOVERY_FOLDER = "/var/lib/landbridge-discovery"

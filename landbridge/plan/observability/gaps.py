@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
-from landbridge.plan.network.monitoring import has_slurm_metrics, monitoring_host
-from landbridge.plan.network.serving import serving_of
+from landbridge.plan.network.services.monitoring import has_slurm_metrics, monitoring_host
+from landbridge.plan.network.services.serving import serving_of
 
 
 def unmonitored(environment: Environment) -> Iterator[tuple[DataPath, str]]:

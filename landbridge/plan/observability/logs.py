@@ -8,9 +8,9 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.environment.observability import LogLimits
 from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
-from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.monitoring import monitoring_host
-from landbridge.plan.network.serving import model_slots
+from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.monitoring import monitoring_host
+from landbridge.plan.network.services.serving import model_slots
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
 
 #: Folder of node exporter's text files.

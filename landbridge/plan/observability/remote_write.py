@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.serving import model_slots, serving_of
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.serving import model_slots, serving_of
 
 
 def remote_write(environment: Environment) -> list[dict[str, Any]]:

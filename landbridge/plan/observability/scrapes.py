@@ -6,7 +6,7 @@ from typing import Any
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.monitoring import cloud_exporters, has_slurm_metrics
+from landbridge.plan.network.services.monitoring import cloud_exporters, has_slurm_metrics
 from landbridge.plan.observability.cloud_targets import cloud_job
 from landbridge.plan.observability.remote_write import remote_write
 from landbridge.plan.observability.targets import LOOPBACK, metrics_targets

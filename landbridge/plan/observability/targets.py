@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import InventoryHost, hosts
-from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.monitoring import (
+from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.monitoring import (
     cloud_exporters,
     exporter_port,
     has_slurm_metrics,
     monitoring_host,
     timers_of,
 )
-from landbridge.plan.network.serving import measured_slots, model_gateway_host, serving_of
+from landbridge.plan.network.services.serving import measured_slots, model_gateway_host, serving_of
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Host of a target's `node` label is the name that Slurm and the inventory use.

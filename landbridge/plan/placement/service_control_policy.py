@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from landbridge.catalog import instances, regions
-from landbridge.catalog.aws.service_control_policies import service_control_policy_facts
+from landbridge.catalog.aws.access.service_control_policies import service_control_policy_facts
 from landbridge.catalog.regimes import regimes
 from landbridge.environment import Environment
 from landbridge.findings import Finding

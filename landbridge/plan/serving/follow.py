@@ -4,8 +4,8 @@ from typing import Any
 
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
-from landbridge.plan.network.serving import SERVING_ACCOUNT, followed_services, model_slots, serving_of
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers, tracking_uri
+from landbridge.plan.network.services.serving import SERVING_ACCOUNT, followed_services, model_slots, serving_of
 from landbridge.plan.serving.haproxy import backend
 from landbridge.plan.serving.model_servers import MODELS, TRUST, account
 from landbridge.plan.site.site_tls import AUTHORITY_FILE

@@ -4,8 +4,8 @@ from typing import Any
 
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.monitoring import exporter_port, monitoring_host
-from landbridge.plan.network.serving import calling_accounts, model_gateway_host, model_slots, serving_of
+from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host
+from landbridge.plan.network.services.serving import calling_accounts, model_gateway_host, model_slots, serving_of
 from landbridge.plan.serving.follow import EXPORT, follow_settings
 from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
 from landbridge.plan.site.site_tls import AUTHORITY_FILE

@@ -4,8 +4,15 @@ from typing import Any
 
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.monitoring import monitoring_host
-from landbridge.plan.network.serving import SLOTS, ModelSlot, model_gateway_host, model_port, model_slots, serving_of
+from landbridge.plan.network.services.monitoring import monitoring_host
+from landbridge.plan.network.services.serving import (
+    SLOTS,
+    ModelSlot,
+    model_gateway_host,
+    model_port,
+    model_slots,
+    serving_of,
+)
 from landbridge.plan.resource_names import shortened
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 

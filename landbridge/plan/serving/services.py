@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.environment import Environment
-from landbridge.plan.network.serving import model_slots, serving_of
+from landbridge.plan.network.services.serving import model_slots, serving_of
 from landbridge.plan.serving.gateway import service_path
 
 

@@ -13,14 +13,14 @@ from typing import Any
 from landbridge.environment import Environment, NfsHome
 from landbridge.plan.network.hosts import GROUPS, ServiceHosts, service_hosts, top_group
 from landbridge.plan.network.link import ends_tunnels
-from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.network.node_networks import node_ranges
-from landbridge.plan.network.object_store import store_port
-from landbridge.plan.network.pipelines import pipelines_of
 from landbridge.plan.network.service_flows import NFS_PORT, service_flows
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.object_store import store_port
+from landbridge.plan.network.services.pipelines import pipelines_of
 from landbridge.plan.other_regions import aws_ranges, vpc_ranges
-from landbridge.plan.site.gateway import linked_gateways
+from landbridge.plan.site.link.gateway import linked_gateways
 from landbridge.plan.site.monitoring_flows import log_flows, monitoring_flows
 from landbridge.plan.site.serving_flows import serving_flows, without_serving
 from landbridge.plan.site.site_shares import site_lustre

@@ -7,13 +7,13 @@ from typing import Any
 from landbridge.environment import Environment
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import (
+from landbridge.plan.network.services.mlflow_servers import (
     MlflowServer,
     account_servers,
     mlflow_servers,
     tracking_uri,
 )
-from landbridge.plan.network.serving import SERVING_ACCOUNT, followed_services
+from landbridge.plan.network.services.serving import SERVING_ACCOUNT, followed_services
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.resource_names import BACKUPS_PREFIX
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE, mlflow_host_names

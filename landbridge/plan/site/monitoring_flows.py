@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts, top_group
-from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host
-from landbridge.plan.network.serving import measured_slots, model_gateway_host
+from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.monitoring import exporter_port, has_slurm_metrics, monitoring_host
+from landbridge.plan.network.services.serving import measured_slots, model_gateway_host
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Inventory group, networks of the clients, port and reason.

@@ -5,7 +5,7 @@ from typing import Any
 from landbridge.catalog.object_store import object_store_facts
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.object_store import COPIES, replicated_classes, store_buckets, store_port
+from landbridge.plan.network.services.object_store import COPIES, replicated_classes, store_buckets, store_port
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
 

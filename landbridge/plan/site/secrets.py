@@ -2,10 +2,10 @@
 
 from landbridge.catalog.site_secrets import GeneratedSecret, site_secrets
 from landbridge.environment import Environment
-from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_servers
-from landbridge.plan.network.monitoring import monitoring_host
-from landbridge.plan.network.object_store import store_buckets
-from landbridge.plan.network.serving import calling_accounts, followed_services
+from landbridge.plan.network.services.mlflow_servers import MAIN, MlflowServer, mlflow_servers
+from landbridge.plan.network.services.monitoring import monitoring_host
+from landbridge.plan.network.services.object_store import store_buckets
+from landbridge.plan.network.services.serving import calling_accounts, followed_services
 from landbridge.plan.site.site_tls import has_site_tls
 
 

@@ -8,8 +8,8 @@ from ipaddress import IPv4Address, IPv4Network, collapse_addresses
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.serving import (
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.serving import (
     followed_services,
     model_gateway_host,
     model_server_hosts,

@@ -5,9 +5,9 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts
-from landbridge.plan.network.log_store import log_store_host
-from landbridge.plan.network.monitoring import monitoring_host
-from landbridge.plan.network.serving import serving_hosts
+from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.monitoring import monitoring_host
+from landbridge.plan.network.services.serving import serving_hosts
 
 #: Folder with the CA's certificates, which containers of jobs get: no other file is in it.
 TRUST_FOLDER = "/etc/landbridge/tls"

@@ -8,8 +8,8 @@ from landbridge.environment import Environment
 from landbridge.environment.base import Scalar
 from landbridge.plan.instances.capacity import kept_nodes
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.log_store import syslog_settings
-from landbridge.plan.network.monitoring import has_slurm_metrics
+from landbridge.plan.network.services.log_store import syslog_settings
+from landbridge.plan.network.services.monitoring import has_slurm_metrics
 from landbridge.plan.site.health import health_settings
 from landbridge.plan.slurm.controller_pair import pair_settings, state_folder
 from landbridge.plan.slurm.jobs.job_submit import has_job_submit

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from landbridge.catalog.aws.guardrails import guardrails
+from landbridge.catalog.aws.access.guardrails import guardrails
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.aws.alarms import wants_alarms

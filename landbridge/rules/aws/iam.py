@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from landbridge.catalog.aws.iam import iam, iam_actions
+from landbridge.catalog.aws.access.iam import iam, iam_actions
 from landbridge.environment import Environment, Statement
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.registry import rule

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, ip_network
 from typing import Any
 
-from landbridge.catalog.aws.iam import iam
+from landbridge.catalog.aws.access.iam import iam
 from landbridge.catalog.network import network
 from landbridge.environment import Environment, Statement
 from landbridge.findings import DataPath, Finding, Severity, did_you_mean, error

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from landbridge.catalog.aws.iam import iam
+from landbridge.catalog.aws.access.iam import iam
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.rules.registry import rule

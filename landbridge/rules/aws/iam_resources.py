@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from landbridge.catalog import regions
-from landbridge.catalog.aws.iam import iam, iam_actions
+from landbridge.catalog.aws.access.iam import iam, iam_actions
 from landbridge.environment import Environment, Statement
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.rules.environment_paths import node_policies

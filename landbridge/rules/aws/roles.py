@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from landbridge.catalog.aws.iam import iam, managed_policies
+from landbridge.catalog.aws.access.iam import iam, managed_policies
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.aws.access.iam_policies import ArnContext, deny_restricted_classes

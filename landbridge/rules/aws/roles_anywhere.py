@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
-from landbridge.catalog.aws.iam import iam
+from landbridge.catalog.aws.access.iam import iam
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
-from landbridge.plan.network.mlflow_servers import artifact_class
+from landbridge.plan.network.services.mlflow_servers import artifact_class
 from landbridge.rules.registry import dated_rule, rule
 
 _ANYWHERE: DataPath = ("aws", "iam", "anywhere")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from landbridge.catalog import regions
-from landbridge.catalog.aws.iam import iam
+from landbridge.catalog.aws.access.iam import iam
 from landbridge.catalog.aws.limits import limits
 from landbridge.environment import ActionScript, Environment
 from landbridge.findings import DataPath, Finding, error, info, warning

@@ -103,7 +103,7 @@ def direct_connect_without_backup(environment: Environment) -> Iterator[Finding]
 def direct_connect_backup_datapath(environment: Environment) -> Iterator[Finding]:
     """The backup VPN and the VPN inside Direct Connect use the kernel datapath: userspace supports one tunnel only.
 
-    Source: landbridge/plan/site/gateway.py, which configures them; strongSwan, kernel-libipsec: one tunnel.
+    Source: landbridge/plan/site/link/gateway.py, which configures them; strongSwan, kernel-libipsec: one tunnel.
     """
     link = environment.link
     if not isinstance(link, DirectConnectSettings) or link.backup is None or link.line_vpn is None:

@@ -6,7 +6,7 @@ from landbridge.environment import Environment
 from landbridge.environment.observability import LogStore
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
 from landbridge.plan.network.hosts import hosts
-from landbridge.plan.network.log_store import log_store_host
+from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.observability.logs import log_class
 from landbridge.rules.registry import rule
 
@@ -18,7 +18,7 @@ _SETTINGS: DataPath = ("observability", "logs")
 def logs_without_store(environment: Environment) -> Iterator[Finding]:
     """Settings of the log store need its host.
 
-    Source: landbridge/plan/network/log_store.py.
+    Source: landbridge/plan/network/services/log_store.py.
     """
     if environment.observability.logs != LogStore() and not _is_named(environment):
         message = "the environment has no log store, so these settings are not used"
@@ -29,7 +29,7 @@ def logs_without_store(environment: Environment) -> Iterator[Finding]:
 def log_store_of_an_existing_slurm(environment: Environment) -> Iterator[Finding]:
     """Logs are collected on sites that Landbridge configures: on another one it has no shipper on the hosts.
 
-    Source: landbridge/plan/network/log_store.py.
+    Source: landbridge/plan/network/services/log_store.py.
     """
     if _is_named(environment) and log_store_host(environment) is None:
         message = "a site whose Slurm others configure gets no shippers, so no log store is configured"

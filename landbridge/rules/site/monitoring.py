@@ -6,7 +6,7 @@ from landbridge.catalog.observability.alerts import alert_rules
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
-from landbridge.plan.network.monitoring import monitoring_host
+from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.observability.objectives import RECORDED
 from landbridge.rules.registry import rule
@@ -50,7 +50,7 @@ def alert_name_used(environment: Environment) -> Iterator[Finding]:
 def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
     """Alerts, their messages, timers and remote write need a monitoring host.
 
-    Source: landbridge/plan/network/monitoring.py.
+    Source: landbridge/plan/network/services/monitoring.py.
     """
     settings = environment.observability
     fix = "name a host in onprem.services.monitoring"
@@ -71,7 +71,7 @@ def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
 def monitoring_of_an_existing_slurm(environment: Environment) -> Iterator[Finding]:
     """Metrics are collected on sites that Landbridge configures: on another one it has no exporter on the hosts.
 
-    Source: landbridge/plan/network/monitoring.py.
+    Source: landbridge/plan/network/services/monitoring.py.
     """
     if environment.existing_slurm is not None and _named(environment):
         message = "a site whose Slurm others configure gets no exporters, so no Prometheus is configured"

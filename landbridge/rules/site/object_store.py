@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.object_store import store_buckets, store_port
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.object_store import store_buckets, store_port
 from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT
 from landbridge.rules.registry import rule
 

@@ -6,7 +6,7 @@ from landbridge.catalog.slurm.submission import slurm_submission
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.pipelines import has_homes
+from landbridge.plan.network.services.pipelines import has_homes
 from landbridge.plan.slurm.sackd import has_accounting_storage
 from landbridge.rules.registry import rule
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from landbridge import hostlist
 from landbridge.environment import Environment, ModelService
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.monitoring import exporter_port
-from landbridge.plan.network.serving import SLOTS, model_port
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.monitoring import exporter_port
+from landbridge.plan.network.services.serving import SLOTS, model_port
 from landbridge.plan.site.teams.workspaces import workspaces
 from landbridge.rules.registry import rule
 
@@ -192,7 +192,7 @@ def _canary_team(environment: Environment, name: str, service: ModelService) -> 
 def serving_replicas(environment: Environment) -> Iterator[Finding]:
     """A service has at most as many replicas as serving has hosts, and with one replica a lost host stops it.
 
-    Source: landbridge/plan/network/serving.py.
+    Source: landbridge/plan/network/services/serving.py.
     """
     serving = environment.serving
     if serving is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from landbridge.catalog.aws.storage import storage as facts
 from landbridge.environment import DataRepository, Efs, Environment, FsxLustre, FsxOpenZfs
 from landbridge.findings import DataPath, Finding, error, info, path_text, warning
-from landbridge.plan.network.mlflow_servers import artifact_class
+from landbridge.plan.network.services.mlflow_servers import artifact_class
 from landbridge.rules.environment_paths import cloud_file_systems, suggestion
 from landbridge.rules.registry import rule
 

@@ -7,7 +7,7 @@ serve and is no candidate any more.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from landbridge.plan.network.serving import SLOTS
+from landbridge.plan.network.services.serving import SLOTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from landbridge.plan.network.serving import SLOTS
+from landbridge.plan.network.services.serving import SLOTS
 from landbridge.serving.follow.placement import Placement, RegistryAliases
 
 

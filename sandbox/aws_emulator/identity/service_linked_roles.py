@@ -11,7 +11,7 @@ from typing import Any
 import moto.backends
 from moto.iam.models import SERVICE_NAME_CONVERSION
 
-from landbridge.catalog.aws.service_linked_roles import ServiceLinkedRole, service_linked_roles
+from landbridge.catalog.aws.access.service_linked_roles import ServiceLinkedRole, service_linked_roles
 from landbridge.ops.iam import Policies, Request, evaluate
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals

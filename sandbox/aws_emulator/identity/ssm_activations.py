@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.utils import parse_to_aware_datetime
 
-from landbridge.catalog.aws.iam import iam
+from landbridge.catalog.aws.access.iam import iam
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT

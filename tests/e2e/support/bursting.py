@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
-from landbridge.catalog.aws.service_linked_roles import service_linked_roles
+from landbridge.catalog.aws.access.service_linked_roles import service_linked_roles
 from landbridge.plan.network.hosts import service_hosts
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.demo.bring_up import BringUp

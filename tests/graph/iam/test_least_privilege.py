@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
-from landbridge.catalog.aws.iam import iam, iam_actions
+from landbridge.catalog.aws.access.iam import iam, iam_actions
 from sandbox.pulumi_provider.graph import Graph
 from tests.graph.conftest import SANDBOX
 from tests.graph.support.policy_documents import PolicyDocument, documents, everything

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog.aws.iam import iam
+from landbridge.catalog.aws.access.iam import iam
 from tests.graph.components.test_existing_network import IDS, existing_vpc
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.iam.whole_launch import Cluster, cluster_of

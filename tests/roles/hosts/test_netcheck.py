@@ -22,7 +22,7 @@ from landbridge.ops.netcheck.collect import collect, link_hosts
 from landbridge.ops.netcheck.diagnose import diagnose
 from landbridge.ops.netcheck.result import LinkReport
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.site.link_expectations import link_expectations
+from landbridge.plan.site.link.expectations import link_expectations
 from sandbox.demo.cluster import wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole

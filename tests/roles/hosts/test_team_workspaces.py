@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from landbridge.environment import Environment
-from landbridge.plan.network.serving import SERVING_ACCOUNT
+from landbridge.plan.network.services.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.mlops import job_variables, mlflow_variables
 from sandbox.nspawn.host import wheelhouse

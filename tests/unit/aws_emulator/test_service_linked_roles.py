@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog.aws.service_linked_roles import service_linked_roles
+from landbridge.catalog.aws.access.service_linked_roles import service_linked_roles
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import Stack, client_of
 from tests.unit.aws_emulator.controller_session import call, session, set_cluster_tags

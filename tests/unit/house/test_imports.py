@@ -10,4 +10,4 @@ def test_no_modules_import_each_other_in_a_cycle() -> None:
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     # static_order() raises CycleError with the modules of a cycle.
     order = list(TopologicalSorter(imports).static_order())
-    assert order.index("landbridge.findings") < order.index("landbridge.cli.check")
+    assert order.index("landbridge.findings") < order.index("landbridge.cli.environment.check")

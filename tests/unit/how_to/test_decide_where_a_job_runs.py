@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from landbridge.catalog.aws.service_control_policies import service_control_policy_facts
+from landbridge.catalog.aws.access.service_control_policies import service_control_policy_facts
 from tests.unit.how_to.pages import ROOT, run, steps, write
 
 PAGE = ROOT / "docs" / "how-to" / "decide-where-a-job-runs.md"

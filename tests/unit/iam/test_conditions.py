@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog.aws.iam import iam
+from landbridge.catalog.aws.access.iam import iam
 from landbridge.ops.iam.conditions import _OPERATORS, UnknownOperator, met
 from landbridge.ops.iam.match import Context, Unresolved, arn_matches, matches
 

@@ -32,7 +32,7 @@ from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.core.samples import ROOT, changed
 from tests.unit.how_to.pages import steps
-from tests.unit.live.test_sweep_names import NOW
+from tests.unit.live.sweep.test_sweep_names import NOW
 from tests.unit.training_jobs.jobs import outputs, script
 
 PAGE = ROOT / "docs/how-to/train-in-sagemaker.md"

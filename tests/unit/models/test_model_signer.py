@@ -14,8 +14,8 @@ from landbridge.models.signers import signer_end, signer_serial
 from landbridge.ops.model_signer import LEAST_DAYS, SIGNER, signer_of, site_trust
 from landbridge.ops.secrets.cipher import SecretsError
 from landbridge.ops.secrets.store import LocalFolder
-from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
-from landbridge.plan.network.model_registries import registry_classes
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers, tracking_uri
+from landbridge.plan.network.services.model_registries import registry_classes
 from tests.unit.core.samples import ROOT
 from tests.unit.models.folders import write_folder
 

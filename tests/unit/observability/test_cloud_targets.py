@@ -19,7 +19,7 @@ from landbridge.plan.aws.node_security_group import pool_security_group_rules
 from landbridge.plan.observability.alerts import planned_alerts
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.observability.targets import planned_exporters
-from landbridge.plan.site.link_flows import flow_expectations
+from landbridge.plan.site.link.flows import flow_expectations
 from tests.unit.core.samples import environment
 
 MONITORING = ("onprem", "services", "monitoring")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from landbridge.catalog.aws.access.policy import policy_facts
 from landbridge.catalog.aws.impact import impact_facts
-from landbridge.catalog.aws.policy import policy_facts
 from landbridge.policy import POLICIES, Resource, resource_violations, violations
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES
 from sandbox.pulumi_provider.checks import sdk_args

@@ -17,7 +17,7 @@ from landbridge.ops.host_access import ForcedCommand, forced_command
 from landbridge.ops.netcheck.collect import link_hosts, request_of
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.site.firewall import firewall_variables
-from landbridge.plan.site.link_expectations import link_expectations
+from landbridge.plan.site.link.expectations import link_expectations
 from tests.unit.core.samples import ROOT, changed, environment
 from tests.unit.ops.netcheck.records import CHANGES, STACK_OUTPUTS
 

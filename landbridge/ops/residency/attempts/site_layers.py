@@ -12,8 +12,8 @@ from landbridge.ops.residency.graph import Barrier
 from landbridge.ops.residency.network_access import egress_barrier, exports_barrier, firewall_barrier, overlap
 from landbridge.plan.aws.storage.dataset_place import class_fault
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
 from landbridge.plan.network.service_flows import NFS_PORT
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.residency import aws_refusal
 
 Layer = Callable[[CompiledForms, AttemptSubject, ResidencyAttempt], bool | None]

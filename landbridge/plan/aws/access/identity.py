@@ -16,9 +16,9 @@ from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statements, existing_efs_rights
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers
-from landbridge.plan.network.monitoring import monitoring_host, monitors_cloud_nodes
-from landbridge.plan.network.object_store import replicated_classes
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.monitoring import monitoring_host, monitors_cloud_nodes
+from landbridge.plan.network.services.object_store import replicated_classes
 from landbridge.plan.policy_document import document
 
 OnPremRole = Literal["launch", "terminate", "read", "hub", "mover", "discovery"]

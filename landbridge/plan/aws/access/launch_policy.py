@@ -10,7 +10,7 @@ Guide, "Example policies to control access to the Amazon EC2 API", launch templa
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from landbridge.catalog.aws.service_linked_roles import service_linked_roles
+from landbridge.catalog.aws.access.service_linked_roles import service_linked_roles
 from landbridge.environment import CapacityBlock, Environment, Reservation, ReservationGroup, Spot
 from landbridge.plan.args import Args
 from landbridge.plan.aws.access.iam_policies import ArnContext, Statement, allow, single_or_list

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from landbridge.environment import Environment
 from landbridge.environment.teams import ModelRights, Team
-from landbridge.plan.network.serving import SERVING_ACCOUNT, followed_services
+from landbridge.plan.network.services.serving import SERVING_ACCOUNT, followed_services
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from landbridge.catalog.object_store import object_store_facts
 from landbridge.environment import Environment
 from landbridge.plan.aws.storage.dataset_place import class_fault, hub_buckets
-from landbridge.plan.network.object_store import store_buckets, store_url
+from landbridge.plan.network.services.object_store import store_buckets, store_url
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.data_exchange import data_staging
 from landbridge.staging.results import RESULTS

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 
-from landbridge.catalog.aws.iam import iam, iam_actions
+from landbridge.catalog.aws.access.iam import iam, iam_actions
 from landbridge.catalog.files import names, package
 from tests.unit.catalog.peers.compared import Compared
 

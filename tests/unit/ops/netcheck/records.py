@@ -17,7 +17,7 @@ from landbridge.ops.netcheck.diagnose import diagnose
 from landbridge.ops.netcheck.record import read_facts
 from landbridge.ops.netcheck.result import LinkReport
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.link_expectations import LinkExpectations, link_expectations
+from landbridge.plan.site.link.expectations import LinkExpectations, link_expectations
 from tests.roles.playbooks.test_inventory import OUTPUTS
 from tests.unit.core.samples import environment as sample
 

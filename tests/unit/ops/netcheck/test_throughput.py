@@ -8,8 +8,8 @@ import pytest
 from landbridge.ops.netcheck.collect import HostFacts, LinkHost
 from landbridge.ops.netcheck.metrics import metrics_text
 from landbridge.ops.netcheck.throughput import sample, throughput_ends, throughput_results
-from landbridge.plan.site.link_expectations import LinkExpectations
-from landbridge.plan.site.link_flows import LinkSide
+from landbridge.plan.site.link.expectations import LinkExpectations
+from landbridge.plan.site.link.flows import LinkSide
 from sandbox.ports import free_port
 from tests.unit.ops.netcheck import records
 from tests.unit.ops.netcheck.records import NODE, SERVICE

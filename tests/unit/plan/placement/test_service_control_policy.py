@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.catalog.aws.service_control_policies import service_control_policy_facts
+from landbridge.catalog.aws.access.service_control_policies import service_control_policy_facts
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.ops.iam import Document, Policies, Request, evaluate

@@ -10,10 +10,10 @@ from landbridge.environment import Environment
 from landbridge.plan.network.link import link_args
 from landbridge.plan.network.service_flows import SITE_SERVER, port_range, service_flows
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.gateway import gateway_variables
-from landbridge.plan.site.gateway_sheet import gateway_sheet, sheet_lines
-from landbridge.plan.site.link_expectations import gateway_hosts, link_expectations
-from landbridge.plan.site.link_flows import CLOUD_NODE
+from landbridge.plan.site.link.expectations import gateway_hosts, link_expectations
+from landbridge.plan.site.link.flows import CLOUD_NODE
+from landbridge.plan.site.link.gateway import gateway_variables
+from landbridge.plan.site.link.gateway_sheet import gateway_sheet, sheet_lines
 from tests.roles.playbooks.test_inventory import OUTPUTS
 from tests.unit.core.samples import environment
 from tests.unit.plan.network.test_link import linked

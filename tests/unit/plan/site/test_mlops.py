@@ -9,8 +9,8 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.storage.data_hub import bucket_policy
-from landbridge.plan.network.mlflow_servers import artifact_class, mlflow_servers, server_name
-from landbridge.plan.network.serving import SERVING_ACCOUNT
+from landbridge.plan.network.services.mlflow_servers import artifact_class, mlflow_servers, server_name
+from landbridge.plan.network.services.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import DataHubOutput
 from landbridge.plan.serving.gateway import model_gateway_variables
 from landbridge.plan.site.secrets import generated_secrets

@@ -13,9 +13,9 @@ from landbridge.plan.network.addresses import link_ranges
 from landbridge.plan.network.link import link_args
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.firewall import firewall_rules
-from landbridge.plan.site.gateway import gateway_variables
-from landbridge.plan.site.gateway_sheet import gateway_sheet
-from landbridge.plan.site.link_expectations import link_expectations
+from landbridge.plan.site.link.expectations import link_expectations
+from landbridge.plan.site.link.gateway import gateway_variables
+from landbridge.plan.site.link.gateway_sheet import gateway_sheet
 from tests.roles.playbooks.test_inventory import OUTPUTS
 from tests.unit.core.samples import environment
 from tests.unit.rules.network.rows_link import direct_connect

@@ -127,7 +127,7 @@ def test_gpus_are_listed_for_their_nodes_only() -> None:
 
 
 def test_show_prints_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from landbridge.cli.show import show
+    from landbridge.cli.environment.show import show
     from tests.unit.core.samples import changed
 
     onprem = {key: value for key, value in GOOD["onprem"].items() if key != "nodes"}

@@ -11,8 +11,8 @@ from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.plan.network.link import OWN_KEYS, SECOND_OWN, Cipher, Connection, VpnArgs, connections, link_args
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs, TunnelOutput
-from landbridge.plan.site.gateway import keys_file
-from landbridge.plan.site.link_expectations import MSS_HEADERS
+from landbridge.plan.site.link.expectations import MSS_HEADERS
+from landbridge.plan.site.link.gateway import keys_file
 
 _UNKNOWN = "known after `landbridge up`"
 #: Bits of the Diffie-Hellman groups. Source: IANA, IKEv2 Parameters, Transform Type 4.

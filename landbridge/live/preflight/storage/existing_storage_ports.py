@@ -7,14 +7,14 @@ from typing import Any
 from landbridge.catalog.aws.storage import Ports
 from landbridge.environment import ExistingEfs, ExistingLustre, ExistingShare
 from landbridge.findings import DataPath, Finding
-from landbridge.live.preflight.existing_storage import (
+from landbridge.live.preflight.registry import check
+from landbridge.live.preflight.scene import Scene, error, warning
+from landbridge.live.preflight.storage.existing_storage import (
     efs_description,
     existing_shares,
     fsx_description,
     mount_targets,
 )
-from landbridge.live.preflight.registry import check
-from landbridge.live.preflight.scene import Scene, error, warning
 from landbridge.plan.aws.storage.existing_file_systems import server_ports
 
 _RULE = "live-existing-file-system-ports"

@@ -7,9 +7,9 @@ from typing import Any
 from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.environment import ExistingOntap, ExistingOpenZfs
 from landbridge.findings import DataPath, Finding
-from landbridge.live.preflight.existing_storage import TYPES, existing_shares, fsx_description
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
+from landbridge.live.preflight.storage.existing_storage import TYPES, existing_shares, fsx_description
 
 _RULE = "live-existing-volume"
 

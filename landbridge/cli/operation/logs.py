@@ -76,7 +76,7 @@ def logs(
     """
     from landbridge.ops.logs.query import LogQuery
     from landbridge.ops.logs.search import LogResult, search
-    from landbridge.plan.network.log_store import log_store_host
+    from landbridge.plan.network.services.log_store import log_store_host
 
     window, end = _window(since or "1h", "--since"), _window(until, "--until") if until else None
     _check_pattern(grep)

@@ -12,7 +12,7 @@ from landbridge.certificates import certificates_in
 from landbridge.environment import Environment, environment_from_config
 from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
-from landbridge.plan.network.serving import SERVING_ACCOUNT
+from landbridge.plan.network.services.serving import SERVING_ACCOUNT
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.mlops import mlflow_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
@@ -33,6 +33,7 @@ BUCKET = "test-internal-1"
 #: Addresses of a node at each site. They are the host's own, so that its clients can have them.
 NODE, CLOUD_NODE = "10.57.1.11", "10.97.5.7"
 INTERNAL, RESTRICTED = 5000, 5011
+API, PROXY = "/api/2.0/mlflow", "/api/2.0/mlflow-artifacts/artifacts"
 ARTIFACTS = Path("/var/lib/mlflow-restricted/artifacts")
 PYTHON = "/opt/landbridge/mlflow/bin/python"
 #: Logs a run with the client library as a job does, and prints its ids.

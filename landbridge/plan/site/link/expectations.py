@@ -12,8 +12,8 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.link import OWN_KEYS, VpnArgs, link_args
 from landbridge.plan.network.service_flows import port_range
 from landbridge.plan.outputs import StackOutputs
-from landbridge.plan.site.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
-from landbridge.plan.site.link_flows import FlowExpectation, NameExpectation, flow_expectations, name_expectations
+from landbridge.plan.site.link.flows import FlowExpectation, NameExpectation, flow_expectations, name_expectations
+from landbridge.plan.site.link.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Interface of every tunnel in user space.

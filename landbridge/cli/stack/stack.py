@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from landbridge.cli.common import File, Format, Layer, Stack, environment_path, print_findings, print_json, require
-from landbridge.cli.impact import Lose, refused, show
+from landbridge.cli.stack.impact import Lose, refused, show
 
 if TYPE_CHECKING:
     from landbridge.realise.pulumi import OperationResult
@@ -54,7 +54,7 @@ def up(
 def _settle(stack: str | None, file: Any, layer: Any) -> None:
     """Import resources of an interrupted operation into the state, and print them; exit if AWS cannot be queried."""
     from landbridge.aws_api.refusal import AwsRefusal, finding_of
-    from landbridge.cli.sweep import connect
+    from landbridge.cli.stack.sweep import connect
     from landbridge.live.recovery import recover
     from landbridge.realise import pulumi
     from landbridge.realise.steps import Message
@@ -117,7 +117,7 @@ def destroy(
     Afterwards it lists resources that remain in AWS: exit status 1 if one of them holds no data (`landbridge
     sweep`).
     """
-    from landbridge.cli.sweep import after_destroy
+    from landbridge.cli.stack.sweep import after_destroy
 
     subject = f"the {layer.value}" if layer else "everything"
     if not yes:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.alarms import Alarms
+from components.governance.alarms import Alarms
+from components.governance.reaper import Reaper
+from components.governance.trail import Trail
 from components.parts.account import Account
 from components.parts.component import Component
-from components.reaper import Reaper
-from components.trail import Trail
 from landbridge.plan.aws import guardrails as plan
 from landbridge.plan.aws.guardrails import BudgetPlan, GuardrailsArgs
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.network.mlflow_servers import mlflow_servers, tracking_uri
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers, tracking_uri
 
 
 def registry_classes(environment: Environment, uri: str) -> frozenset[str]:

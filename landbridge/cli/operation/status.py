@@ -116,7 +116,7 @@ def _collected(
     from landbridge.ops.netcheck.record import RecordError, read_facts, write_facts
     from landbridge.ops.status.collect import SECONDS, collect_status
     from landbridge.ops.status.sources import status_sources
-    from landbridge.plan.site.link_expectations import link_expectations
+    from landbridge.plan.site.link.expectations import link_expectations
 
     outputs = stack_outputs(environment)
     if recorded is not None:

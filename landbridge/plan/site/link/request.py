@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from landbridge.plan.site.link_expectations import GatewayExpectation
+from landbridge.plan.site.link.expectations import GatewayExpectation
 
 #: Seconds to wait for a connection or a DNS answer. The kernel repeats a SYN after 1 and 3 s.
 _ANSWER_SECONDS = 5

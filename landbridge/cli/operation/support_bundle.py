@@ -154,7 +154,7 @@ def _live_parts(environment: "Environment") -> "Iterator[BundlePart]":
     from landbridge.ops.status.judge import judge
     from landbridge.ops.status.sources import status_sources
     from landbridge.ops.support.parts import BundlePart
-    from landbridge.plan.site.link_expectations import link_expectations
+    from landbridge.plan.site.link.expectations import link_expectations
 
     outputs = stack_outputs(environment)
     facts = collect_status(status_sources(environment, outputs), 10)

@@ -128,7 +128,7 @@ def _dashboard(name: str) -> None:
 
 def _gateway_sheet(environment: "Environment", form: Format) -> None:
     from landbridge.cli.common import print_json, stack_outputs
-    from landbridge.plan.site.gateway_sheet import gateway_sheet, sheet_lines
+    from landbridge.plan.site.link.gateway_sheet import gateway_sheet, sheet_lines
 
     if environment.link is None:
         raise typer.BadParameter(f"{environment.name} has no link between sites", param_hint="--gateway-sheet")

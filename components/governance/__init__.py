@@ -1,0 +1,1 @@
+"""Components of governance: alarms, CloudTrail trail, VPC flow logs, guardrails and the reaper."""

@@ -1,0 +1,1 @@
+"""Readers of facts about access in AWS: IAM policies, guardrails, endpoint policies and service-linked roles."""

@@ -1,0 +1,1 @@
+"""Commands about an environment file: `check`, `explain`, `new`, `schema` and `show`."""

@@ -1,0 +1,1 @@
+"""Commands for the operator of a running cluster: `doctor`, `logs`, `status` and `support-bundle`."""

@@ -1,0 +1,1 @@
+"""Commands about the stacks of an environment and their resources in AWS: `up`, `preview`, `impact`, `lock` and others."""

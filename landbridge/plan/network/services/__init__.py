@@ -1,0 +1,1 @@
+"""Addresses and ports of services: MLflow, model servers, registries, pipelines, monitoring and log store."""
