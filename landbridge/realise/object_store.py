@@ -1,6 +1,6 @@
 """S3 server of the site's object store (versitygw), built once from its Go module, for all hosts.
 
-`python -m landbridge.realise.object_store` prints the program's path.
+`python -m landbridge.realise.object_store [MACHINE]` prints the program's path; MACHINE is the hosts' machine type, as `uname -m` prints it.
 """
 
 import sys
@@ -28,10 +28,10 @@ def program() -> GoProgram:
     )
 
 
-def build() -> Path:
-    """Build the server unless it is in the cache, and return its path. Raises BuildError."""
-    return go_program.build(program())
+def build(machine: str = "") -> Path:
+    """Build the server unless it is in the cache, and return its path. Raises BuildError. `machine`: see go_program."""
+    return go_program.build(program(), machine)
 
 
 if __name__ == "__main__":
-    sys.exit(print_path(program()))
+    sys.exit(print_path(program(), *sys.argv[1:2]))

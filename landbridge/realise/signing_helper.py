@@ -1,7 +1,8 @@
 """Credential helper of IAM Roles Anywhere (aws_signing_helper), built once from its Go module, for all hosts.
 
 The program is linked statically, so that it runs with any C library; keys in PKCS #11 tokens, which need shared
-libraries, do not work with it. `python -m landbridge.realise.signing_helper` prints the program's path.
+libraries, do not work with it. `python -m landbridge.realise.signing_helper [MACHINE]` prints the program's path; MACHINE is the
+machine type of the hosts, as `uname -m` prints it.
 """
 
 import sys
@@ -30,10 +31,10 @@ def program() -> GoProgram:
     )
 
 
-def build() -> Path:
-    """Build the helper unless it is in the cache, and return its path. Raises BuildError."""
-    return go_program.build(program())
+def build(machine: str = "") -> Path:
+    """Build the helper unless it is in the cache, and return its path. Raises BuildError. `machine`: see go_program."""
+    return go_program.build(program(), machine)
 
 
 if __name__ == "__main__":
-    sys.exit(print_path(program()))
+    sys.exit(print_path(program(), *sys.argv[1:2]))

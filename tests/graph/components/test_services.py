@@ -103,6 +103,8 @@ def test_user_data_of_a_host_is_complete_and_has_no_secret(tmp_path: Path) -> No
         host["metadataOptions"]["httpTokens"] == "required" and host["metadataOptions"]["httpPutResponseHopLimit"] == 1
     )
     assert host["rootBlockDevice"]["encrypted"] is True and "associatePublicIpAddress" not in host
+    # The provider's `volume_tags` would also set the tags of the state volume, a resource with tags of its own.
+    assert host["rootBlockDevice"]["tags"] == host["tags"] and "volumeTags" not in host
     text = base64.b64decode(host["userDataBase64"]).decode()
     assert text.startswith("#cloud-config\n")
     cloud_config = json.loads(text.partition("\n")[2])

@@ -60,7 +60,8 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        # A guard against a hang, below that of pytest: the machine may be busy.
+        timeout=1500,
     )
 
 
