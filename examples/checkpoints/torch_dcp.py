@@ -14,7 +14,6 @@ import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
 from landbridge_checkpoints import ShardedCheckpoints
-from torch.distributed.checkpoint.staging import DefaultStager, StagingOptions
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Shard
 
@@ -106,12 +105,8 @@ def train(words: argparse.Namespace, rank: int, ranks: int) -> None:
         done = restored.step
         report(rank, f"restored step {done} with {ranks} ranks in {time.monotonic() - begin:.3f} s")
 
-    # Pinned buffers are used again for each checkpoint: the one before is written by then.
-    options = StagingOptions(use_shared_memory=False, use_async_staging=False)
-    stager = DefaultStager(options) if gpus and words.pinned else None
-
     def write(folder: Path) -> Any:
-        response = dcp.async_save(layer.state(), checkpoint_id=str(folder), process_group=saving, async_stager=stager)
+        response = dcp.async_save(layer.state(), checkpoint_id=str(folder), process_group=saving)
         return response.result
 
     for step in range(done + 1, words.steps + 1):
@@ -143,9 +138,6 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--limit-mbit", type=float, help="bandwidth of uploads in Mbit/s")
     parser.add_argument("--blocking", action="store_true", help="save with dcp.save instead of dcp.async_save")
-    parser.add_argument(
-        "--pinned", action="store_true", help="copy from the GPU to pinned memory, which stays allocated"
-    )
     words = parser.parse_args()
     for name, variable in (("RANK", "SLURM_PROCID"), ("WORLD_SIZE", "SLURM_NTASKS")):
         os.environ.setdefault(name, os.environ.get(variable, "0" if name == "RANK" else "1"))

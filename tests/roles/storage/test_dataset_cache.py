@@ -263,6 +263,10 @@ def test_the_least_recently_used_dataset_is_removed_and_none_of_a_running_job(no
     # Both jobs run: nothing can be removed.
     path, messages = node.path("third:v1", 3)
     assert path == node.folder / "site/internal/third/v1" and "running jobs" in messages
+    # Nor after a restart of the service.
+    node.stop()
+    node.start()
+    assert node.path("third:v1", 3)[0] == path and first.exists() and second.exists()
     node.end(1)
     third, _ = node.path("third:v1", 3)
     assert not first.exists() and second.exists() and third.parent == second.parent
