@@ -4,7 +4,6 @@ from typing import Any
 
 from landbridge import hostlist
 from landbridge.environment import Environment
-from landbridge.plan.aws.storage.dataset_place import class_fault
 from landbridge.plan.site.data_exchange import data_staging
 
 #: Socket of the service; the role's unit creates its folder.
@@ -26,7 +25,7 @@ def dataset_cache_variables(environment: Environment, host: str) -> dict[str, An
             classes = {
                 name: {"group": reader, "keep": name not in cache.remove_after_job}
                 for name, reader in sorted(staging.groups.items())
-                if class_fault(environment, name, "onprem") is None
+                if name in environment.data_classes and "onprem" in environment.data_classes[name].sites
             }
             return {
                 "dataset_cache_mount": group.local_scratch,

@@ -1,5 +1,6 @@
 """Recorded runs of both examples on one H100 (2026-11-26): kills, other numbers of ranks, losses, and damaged checkpoints."""
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ def test_each_start_goes_on_after_the_newest_complete_checkpoint(kind: str) -> N
     kills, _ = CHAINS[kind]
     starts = chain["starts"]
     assert chain["kills"] == kills == sum(start["killed"] is not None for start in starts)
-    for before, start in zip(starts, starts[1:], strict=False):
+    for before, start in itertools.pairwise(starts):
         assert start["newest_before"] == before["published"][-1] == before["in_bucket_after"][-1]
         assert start["first"] == start["newest_before"] + 1
         assert start["restored"][0].startswith(f"restored step {start['newest_before']} with ")
@@ -24,7 +25,7 @@ def test_each_start_goes_on_after_the_newest_complete_checkpoint(kind: str) -> N
         assert len(start["in_bucket_after"]) <= 3
     assert starts[-1]["finished"] and set(starts[-1]["codes"]) == {0}
     if kind == "dcp":
-        assert all(before["ranks"] != start["ranks"] for before, start in zip(starts, starts[1:], strict=False))
+        assert all(before["ranks"] != start["ranks"] for before, start in itertools.pairwise(starts))
         assert {start["killed"] for start in starts[:-1]} == {"all ranks", "rank 3", "rank 0"}
 
 
