@@ -20,13 +20,23 @@ from landbridge.datasets.manifest import (
     DatasetManifest,
     ManifestError,
 )
-from landbridge.datasets.names import DATASET_FILE, case_collisions, name_fault, parse_reference, path_fault
+from landbridge.datasets.names import (
+    DATASET_FILE,
+    DESCRIBING,
+    MANIFEST_FILE,
+    case_collisions,
+    name_fault,
+    parse_reference,
+    path_fault,
+)
 
 __all__ = [
     "DATASET_FILE",
+    "DESCRIBING",
     "FILES",
     "GC_MARKER",
     "MANIFESTS",
+    "MANIFEST_FILE",
     "OBJECTS",
     "PUTS",
     "BlockSlice",

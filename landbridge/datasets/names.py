@@ -6,6 +6,10 @@ from collections.abc import Iterable
 
 #: File in a staged folder with its name, version and digest; no file of a dataset may have its path.
 DATASET_FILE = ".landbridge-dataset.json"
+#: File in a staged folder with the manifest of the version, with which caches compare the files. The same holds for its path.
+MANIFEST_FILE = ".landbridge-manifest.json"
+#: Files of a staged folder that are no part of the dataset.
+DESCRIBING = (DATASET_FILE, MANIFEST_FILE)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 #: Limits of Linux: NAME_MAX, and PATH_MAX less the folder into which a dataset is staged.
@@ -47,7 +51,7 @@ def path_fault(path: str) -> str | None:
         return "its path is absolute, or has an empty part, `.` or `..`"
     if size > _MAX_PATH_BYTES or any(len(part.encode()) > _MAX_COMPONENT_BYTES for part in parts):
         return f"its path is longer than {_MAX_PATH_BYTES} bytes, or a part of it than {_MAX_COMPONENT_BYTES}"
-    if path == DATASET_FILE:
+    if path in DESCRIBING:
         return "this name is the one of the file that describes a staged dataset"
     return None
 

@@ -103,6 +103,17 @@ class LustreClient(Model):
         return self.mirror is not None or bool(self.packages)
 
 
+class DatasetCache(Model):
+    """Read-through cache of staged datasets on the node's own disk (`local_scratch`), for jobs that call `landbridge-data`."""
+
+    size_gib: int = Field(
+        gt=0, description="limit of all cached datasets of a node; least recently used ones are removed"
+    )
+    remove_after_job: tuple[Word, ...] = Field(
+        default=(), description="data classes whose datasets are removed after the last job of the node that uses them"
+    )
+
+
 class DataStaging(Model):
     """Staging of the data that jobs state: the storage host copies them to where a job runs, and the job is held
     meanwhile.
@@ -118,6 +129,9 @@ class DataStaging(Model):
     )
     limit_mbps: float | None = Field(
         default=None, gt=0, description="bandwidth limit of the transfers in Mbit/s; none: the line is the limit"
+    )
+    cache: DatasetCache | None = Field(
+        default=None, description="copies on on-prem nodes with local_scratch; none: jobs read from the storage host"
     )
 
 

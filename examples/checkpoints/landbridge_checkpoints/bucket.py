@@ -5,56 +5,20 @@ import hashlib
 import io
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypeVar
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from landbridge_checkpoints.objects import ListedObject, Unreachable
+from landbridge_checkpoints.rate import UploadRate, upload_rate
+
 _URL = re.compile(r"^s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?$")
 _ABSENT = ("404", "NoSuchKey", "NotFound")
 _CONDITION = ("PreconditionFailed", "ConditionalRequestConflict", *_ABSENT)
 T = TypeVar("T")
-
-
-class Unreachable(Exception):
-    """Failed request of S3; a later one may succeed."""
-
-
-@dataclass(frozen=True)
-class ListedObject:
-    """Object of a listing: key below the prefix, and time of its write by S3's clock."""
-
-    key: str
-    modified: datetime
-
-
-class UploadRate:
-    """Bandwidth limit that all threads share; None: no limit."""
-
-    def __init__(
-        self,
-        bytes_per_second: float | None,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self.bytes_per_second = bytes_per_second
-        self._clock, self._sleep = clock, sleep
-        self._lock = threading.Lock()
-        self._free_at = clock()
-
-    def take(self, count: int) -> None:
-        """Wait until `count` further bytes may be sent."""
-        if self.bytes_per_second is None:
-            return
-        with self._lock:
-            self._free_at = max(self._free_at, self._clock()) + count / self.bytes_per_second
-            wait = self._free_at - self._clock()
-        self._sleep(max(0.0, wait))
 
 
 class _PacedBody(io.BytesIO):
@@ -80,7 +44,7 @@ class BucketPrefix:
         self.url = url.rstrip("/")
         self._bucket, prefix = match[1], (match[2] or "").strip("/")
         self._prefix = f"{prefix}/" if prefix else ""
-        self._rate = UploadRate(None if limit_mbit is None else limit_mbit * 125_000)
+        self._rate = upload_rate(limit_mbit)
         self._client: Any = None
         self._workers, self._lock = workers, threading.Lock()
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,9 +54,13 @@ class CheckpointFolder:
     def begin(self, name: str) -> Path:
         """Create an empty folder for the files of a checkpoint."""
         self.discard(name)
-        files = self._partial(name) / FILES
-        files.mkdir(parents=True)
+        files = self.unfinished(name)
+        files.mkdir(parents=True, exist_ok=True)
         return files
+
+    def unfinished(self, name: str) -> Path:
+        """Return the folder for the files of a checkpoint that `begin` creates."""
+        return self._partial(name) / FILES
 
     def discard(self, name: str) -> None:
         """Remove an unfinished checkpoint of this process."""
@@ -66,9 +70,7 @@ class CheckpointFolder:
         """Complete a checkpoint whose files are written. Raises ValueError for links and special files."""
         base = self._partial(name) / FILES
         paths, folders = _scan(base)
-        files = tuple(
-            FileEntry(path, (base / path).stat().st_size, tuple(_digests(base / path, BLOCK_BYTES))) for path in paths
-        )
+        files = _entries(base, paths)
         manifest = Manifest(self.run, step, name, generation, files, tuple(folders), dict(facts), BLOCK_BYTES)
         self._publish(manifest)
         return manifest
@@ -182,6 +184,21 @@ def _scan(base: Path) -> tuple[list[str], list[str]]:
             raise ValueError(f"{path} is a link or a special file; a checkpoint has files and folders only")
         (folders if path.is_dir() else files).append(relative)
     return files, folders
+
+
+def _entries(base: Path, paths: Sequence[str], workers: int = 4) -> tuple[FileEntry, ...]:
+    """Return the files with the SHA-256 of their blocks; several threads compute them."""
+    sizes = [(base / path).stat().st_size for path in paths]
+    digests = [[""] * -(-size // BLOCK_BYTES) for size in sizes]
+
+    def digest(index: int, block: int) -> None:
+        with (base / paths[index]).open("rb") as stream:
+            stream.seek(block * BLOCK_BYTES)
+            digests[index][block] = hashlib.sha256(stream.read(BLOCK_BYTES)).hexdigest()
+
+    blocks = [(index, block) for index, listed in enumerate(digests) for block in range(len(listed))]
+    run_all([partial(digest, *block) for block in blocks], workers)
+    return tuple(FileEntry(path, size, tuple(listed)) for path, size, listed in zip(paths, sizes, digests, strict=True))
 
 
 def _digests(path: Path, block_bytes: int) -> Iterator[str]:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from landbridge_checkpoints.bucket import BucketPrefix, Unreachable
 from landbridge_checkpoints.manifest import FORMAT, Generation, order
+from landbridge_checkpoints.objects import Objects, Unreachable
 
 _ATTEMPTS = 20
 
@@ -31,7 +31,7 @@ class _Content:
 class LatestPointer:
     """Pointer of one run, used by one process, which `process` describes; its number is that of its claim."""
 
-    def __init__(self, bucket: BucketPrefix, run: str, process: Generation, say: Callable[[str], None]) -> None:
+    def __init__(self, bucket: Objects, run: str, process: Generation, say: Callable[[str], None]) -> None:
         self._bucket, self._key, self._run, self._say = bucket, f"{run}/latest.json", run, say
         self._process = process
         self.claimed: int | None = None

@@ -7,6 +7,7 @@ one of them the checkpoint does not exist. They are restored from the bucket, wh
 import fcntl
 import json
 import os
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -16,21 +17,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from landbridge_checkpoints.bucket import BucketPrefix, Unreachable
 from landbridge_checkpoints.folders import CheckpointFolder
 from landbridge_checkpoints.latest import LatestPointer, Superseded
-from landbridge_checkpoints.manifest import Damaged, Generation, checkpoint_name
-from landbridge_checkpoints.store import URL, Restored, checked_run
-from landbridge_checkpoints.threads import BackgroundSender
+from landbridge_checkpoints.manifest import Damaged, Generation, checkpoint_name, order
+from landbridge_checkpoints.objects import Unreachable, objects
+from landbridge_checkpoints.store import URL, Restored, WriteBehind, checked_run
+from landbridge_checkpoints.threads import BackgroundCall, BackgroundSender, NotYet
 from landbridge_checkpoints.uploads import UploadedCheckpoints
 
 _PAUSE = 2.0
+#: Time without a new block of any rank after which the first rank gives a checkpoint up.
+_STALLED_SECONDS = 60.0
 
 
 class ShardedCheckpoints:
     """Checkpoints of one run, for one of its `ranks` processes. Call `open` first, then `restore`, then `writing` at the same steps.
 
-    The other words are those of CheckpointStore; `local` may be one folder for all ranks of a node.
+    The other words are those of CheckpointStore; `local` may be one folder for all ranks of a node. `one_folder`: all ranks
+    write to one folder below `local`, which they all see, as Orbax needs it; the first rank sends the files of all.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class ShardedCheckpoints:
         *,
         rank: int,
         ranks: int,
+        one_folder: bool = False,
         local: Path | str | None = None,
         url: str | None = None,
         keep: int = 3,
@@ -58,15 +63,19 @@ class ShardedCheckpoints:
         self._process = Generation(0, job, int(environ.get("SLURM_RESTART_COUNT") or 0), uuid.uuid4().hex[:16])
         scratch = environ.get("SCRATCH")
         self._root = Path(local or (Path(scratch) / "checkpoints" if scratch else "checkpoints")).absolute()
-        self._prefix, self._workers = BucketPrefix(url, workers, limit_mbit), workers
-        self._own = CheckpointFolder(self._root / f"rank-{rank:06d}", self.run, self._process.writer)
+        self._one_folder = one_folder
+        self._prefix, self._workers = objects(url, workers, limit_mbit), workers
+        self._own = self._folder_of_rank()
         self._whole = CheckpointFolder(self._root / "whole", self.run, self._process.writer)
         self._uploads: UploadedCheckpoints | None = None
         self._name: str | None = None
         self._last_step: int | None = None
         self._saved: str | None = None
         self._sent: str | None = None
-        self._sender = BackgroundSender(self._send, say, longest_pause=_PAUSE)
+        self._unsaved: str | None = None
+        self._unsent: list[str] = []
+        self._lock = threading.Lock()
+        self._sender, self._behind = BackgroundSender(self._send, say, longest_pause=_PAUSE), BackgroundCall()
         #: True after a newer start of the run was seen: this process sends nothing more.
         self.superseded = False
 
@@ -86,11 +95,13 @@ class ShardedCheckpoints:
             self._name = self._retried(self._claimed, time.monotonic() + wait)
             self._process = replace(self._process, number=latest.claimed or 1)
         latest.claimed = self._process.number
+        self._own = self._folder_of_rank()
         return json.dumps({"generation": asdict(self._process), "name": self._name})
 
     def restore(self, wait: float = 300.0) -> Restored | None:
         """Return the checkpoint of the token with the files of all ranks; None without one. Raises Damaged, Unreachable.
 
+        After Damaged end the program: the next start passes the checkpoint over.
         Of the ranks with one local folder one copies it, and the others wait.
         """
         name, uploads = self._name, self._opened()
@@ -105,7 +116,11 @@ class ShardedCheckpoints:
             else:
                 manifest = self._retried(partial(uploads.manifest, name), time.monotonic() + wait)
                 fetch = partial(self._whole.fetch, manifest, uploads.reader(manifest))
-                self._retried(fetch, time.monotonic() + wait)
+                try:
+                    self._retried(fetch, time.monotonic() + wait)
+                except Damaged as damage:
+                    self._retried(partial(uploads.mark_damaged, name, str(damage)), time.monotonic() + wait)
+                    raise
                 self._whole.prune(1, {name})
         finally:
             os.close(descriptor)
@@ -119,50 +134,133 @@ class ShardedCheckpoints:
 
         Facts are those of the first rank. Raises ValueError for a step that is not greater than the last.
         """
-        self._opened()
-        if self._last_step is not None and step <= self._last_step:
-            raise ValueError(f"step {step}: the last checkpoint has step {self._last_step}")
-        name = checkpoint_name(step, self._process)
+        name = self._next(step)
         try:
-            yield self._own.begin(name)
-            self._own.seal(name, step, self._process, facts or {})
+            yield self._begin(name)
+            self._complete(name, step, facts or {})
         except BaseException:
-            self._own.discard(name)
+            self._discard(name)
             raise
-        self._last_step, self._saved = step, name
-        self._sender.put(name)
-        self._own.prune(self._keep, self._sender.unsent())
+
+    def write_behind(self, step: int, write: WriteBehind, facts: Mapping[str, Any] | None = None) -> None:
+        """Begin a checkpoint whose files are written while training goes on, as `write_behind` of CheckpointStore does."""
+        name = self._next(step)
+        try:
+            wait = write(self._begin(name))
+        except BaseException:
+            self._discard(name)
+            raise
+        self._last_step, self._unsaved = step, name
+
+        def complete() -> None:
+            try:
+                wait()
+                self._complete(name, step, facts or {})
+            except Exception as failure:  # noqa: BLE001 - a framework can fail in any way; training goes on
+                self._discard(name)
+                self._say(f"checkpoint {name} is not saved: {type(failure).__name__}: {failure}")
+
+        self._behind.begin(complete)
 
     def finish(self, timeout: float) -> bool:
         """Wait for the last upload for at most this time; in the first rank until all ranks have sent theirs. False if it is not."""
-        if self._saved is None or (self._sender.drain(timeout) and self._sent == self._saved):
+        deadline = time.monotonic() + timeout
+        if not self._behind.wait(timeout) or self._unsaved is not None:
+            self._say(f"checkpoint {self._unsaved} is not saved")
+            return False
+        remaining = max(deadline - time.monotonic(), 0.0)
+        if self._saved is None or (self._sender.drain(remaining) and self._sent == self._saved):
             return True
         self._say(f"checkpoint {self._saved} is not complete in the bucket after {timeout:.0f} s")
         return False
 
+    def _next(self, step: int) -> str:
+        self._opened()
+        self._behind.wait(None)
+        if self._last_step is not None and step <= self._last_step:
+            raise ValueError(f"step {step}: the last checkpoint has step {self._last_step}")
+        return checkpoint_name(step, self._process)
+
+    def _begin(self, name: str) -> Path:
+        # In one folder only the first rank removes what an earlier attempt has left; others may come before it.
+        return self._own.begin(name) if self._sends else self._own.unfinished(name)
+
+    def _discard(self, name: str) -> None:
+        if self._sends:
+            self._own.discard(name)
+
+    def _complete(self, name: str, step: int, facts: Mapping[str, Any]) -> None:
+        if self._sends:
+            self._own.seal(name, step, self._process, facts)
+            self._saved = name
+            with self._lock:
+                # The first rank chooses one of its newest; older ones would fill the disk while the link is slow.
+                self._unsent = [*self._unsent, name][-max(self._keep, 3) :]
+            self._sender.put(name)
+            self._own.prune(self._keep, {*self._sender.unsent(), *(self._unsent if self._rank else ())})
+        self._last_step, self._unsaved = step, None
+
+    def _folder_of_rank(self) -> CheckpointFolder:
+        name = "one" if self._one_folder else f"rank-{self._rank:06d}"
+        return CheckpointFolder(self._root / name, self.run, self._process.writer)
+
+    @property
+    def _sends(self) -> bool:
+        return self._rank == 0 or not self._one_folder
+
     def _send(self, name: str) -> None:
-        uploads = self._opened()
         if self.superseded:
             return
         try:
-            uploads.send_part(self._own, name, self._rank)
             if self._rank == 0:
-                uploads.complete(name, self._ranks)
-                uploads.prune(self._keep)
+                self._send_of_first(name, 1 if self._one_folder else self._ranks)
+            else:
+                self._send_of_other()
         except Superseded as newer:
             self.superseded = True
             self._say(f"nothing more is uploaded: {newer}")
             return
         except Damaged as damage:
             self._say(f"not sent: {damage}")
-            return
+
+    def _send_of_first(self, name: str, ranks: int) -> None:
+        """Send the first rank's files, and complete the checkpoint when the parts of all ranks are there."""
+        uploads = self._opened()
+        uploads.choose(name)
+        uploads.send_part(self._own, name, 0)
+        before, deadline, pause = uploads.progress(name), time.monotonic() + _STALLED_SECONDS, 0.05
+        while before[0] < ranks and time.monotonic() < deadline:
+            time.sleep(pause)
+            pause, now = min(2 * pause, _PAUSE), uploads.progress(name)
+            if now != before:
+                before, deadline = now, time.monotonic() + _STALLED_SECONDS
+        uploads.complete(name, ranks)
         self._sent = name
+        uploads.prune(self._keep)
+
+    def _send_of_other(self) -> None:
+        """Send this rank's files of the checkpoint that the first rank sends: of the others none would be complete."""
+        uploads = self._opened()
+        uploads.latest.check()
+        chosen = uploads.chosen()
+        if chosen is None or chosen not in self._unsent:
+            raise NotYet
+        uploads.send_part(self._own, chosen, self._rank)
+        self._sent = chosen
+        with self._lock:
+            self._unsent = [name for name in self._unsent if order(name) > order(chosen)]
+        if self._unsent:
+            raise NotYet
 
     def _claimed(self) -> str | None:
         """Claim the run, and return its newest checkpoint of which no block is absent; None without one."""
         uploads = self._opened()
         uploads.latest.claim(starts=True)
+        damaged = uploads.damaged()
         for name in uploads.names():
+            if name in damaged:
+                self._say(f"passed over: {name} did not match its SHA-256 at an earlier start")
+                continue
             try:
                 absent = uploads.absent_blocks(uploads.manifest(name))
             except Damaged as damage:

@@ -11,17 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from landbridge_checkpoints.bucket import BucketPrefix, Unreachable
 from landbridge_checkpoints.folders import CheckpointFolder
 from landbridge_checkpoints.latest import LatestPointer, Superseded
 from landbridge_checkpoints.manifest import Damaged, Generation, Manifest, checkpoint_name, order
-from landbridge_checkpoints.threads import BackgroundSender
+from landbridge_checkpoints.objects import Unreachable, objects
+from landbridge_checkpoints.threads import BackgroundCall, BackgroundSender
 from landbridge_checkpoints.uploads import UploadedCheckpoints
 
 URL = "LANDBRIDGE_CHECKPOINT_URL"
 _RUN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")
 _PAUSE = 2.0
 T = TypeVar("T")
+#: Function that begins to write the files of a folder, and returns one that waits for them.
+WriteBehind = Callable[[Path], Callable[[], object]]
 
 
 def checked_run(run: str, keep: int, workers: int) -> str:
@@ -76,14 +78,15 @@ class CheckpointStore:
         self._shared = None if shared is None else self._folder(shared)
         self._bucket: UploadedCheckpoints | None = None
         if url := environ.get(URL, "") if url is None else url:
-            prefix = BucketPrefix(url, workers, limit_mbit)
+            prefix = objects(url, workers, limit_mbit)
             latest = LatestPointer(prefix, self.run, self._process, say)
             self._bucket = UploadedCheckpoints(prefix, self.run, latest, workers, say)
-        self._sender = BackgroundSender(self._send, say)
+        self._sender, self._behind = BackgroundSender(self._send, say), BackgroundCall()
         self._last_step: int | None = None
         self._saved: str | None = None
         self._sent: str | None = None
         self._in_use: str | None = None
+        self._unsaved: str | None = None
         #: True after a newer process of the run was seen: this process sends nothing more.
         self.superseded = False
 
@@ -152,25 +155,46 @@ class CheckpointStore:
 
         After an exception the checkpoint does not exist. Raises ValueError for a step that is not greater than the last.
         """
-        if self._last_step is not None and step <= self._last_step:
-            raise ValueError(f"step {step}: the last checkpoint has step {self._last_step}")
-        generation = replace(self._process, number=self._process.number or 1)
-        name = checkpoint_name(step, generation)
-        begin = time.monotonic()
+        name, generation, begin = *self._next(step), time.monotonic()
         try:
             yield self._local.begin(name)
-            manifest = self._local.seal(name, step, generation, facts or {})
+            self._complete(name, step, generation, facts or {}, begin)
         except BaseException:
             self._local.discard(name)
             raise
-        self._last_step, self._in_use = step, None
-        self._say(f"saved checkpoint {name}: {manifest.size / 2**20:,.1f} MiB in {time.monotonic() - begin:.1f} s")
-        self._deliver(name)
-        self._prune_local()
+
+    def write_behind(self, step: int, write: WriteBehind, facts: Mapping[str, Any] | None = None) -> None:
+        """Begin a checkpoint whose files are written while training goes on; the one before is complete first.
+
+        `write` gets the empty folder and returns a function that waits for the files, such as `dcp.async_save(…).result`
+        or the `wait_until_finished` of Orbax. If that fails, the checkpoint does not exist, and `finish` returns false.
+        """
+        name, generation, begin = *self._next(step), time.monotonic()
+        try:
+            wait = write(self._local.begin(name))
+        except BaseException:
+            self._local.discard(name)
+            raise
+        self._last_step, self._unsaved = step, name
+
+        def complete() -> None:
+            try:
+                wait()
+                self._complete(name, step, generation, facts or {}, begin)
+            except Exception as failure:  # noqa: BLE001 - a framework can fail in any way; training goes on
+                self._local.discard(name)
+                self._say(f"checkpoint {name} is not saved: {type(failure).__name__}: {failure}")
+
+        self._behind.begin(complete)
 
     def finish(self, timeout: float) -> bool:
         """Wait for the last upload for at most this time. False, after a message, if a checkpoint is not at all places."""
-        if self._saved is None or (self._sender.drain(timeout) and self._sent == self._saved):
+        deadline = time.monotonic() + timeout
+        if not self._behind.wait(timeout) or self._unsaved is not None:
+            self._say(f"checkpoint {self._unsaved} is not saved")
+            return False
+        remaining = max(deadline - time.monotonic(), 0.0)
+        if self._saved is None or (self._sender.drain(remaining) and self._sent == self._saved):
             return True
         waited = f" after {timeout:.0f} s" if self._sender.unsent() else ""
         self._say(f"checkpoint {self._saved} is not sent{waited}; it is in {self._local.path(self._saved)}")
@@ -180,6 +204,20 @@ class CheckpointStore:
     def failures(self) -> int:
         """Return the number of failed attempts to send a checkpoint."""
         return self._sender.failures
+
+    def _next(self, step: int) -> tuple[str, Generation]:
+        self._behind.wait(None)
+        if self._last_step is not None and step <= self._last_step:
+            raise ValueError(f"step {step}: the last checkpoint has step {self._last_step}")
+        generation = replace(self._process, number=self._process.number or 1)
+        return checkpoint_name(step, generation), generation
+
+    def _complete(self, name: str, step: int, generation: Generation, facts: Mapping[str, Any], begin: float) -> None:
+        manifest = self._local.seal(name, step, generation, facts)
+        self._last_step, self._in_use, self._unsaved = step, None, None
+        self._say(f"saved checkpoint {name}: {manifest.size / 2**20:,.1f} MiB in {time.monotonic() - begin:.1f} s")
+        self._deliver(name)
+        self._prune_local()
 
     def _deliver(self, name: str) -> None:
         if self._bucket is not None or self._shared is not None:

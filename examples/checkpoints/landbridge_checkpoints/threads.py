@@ -35,6 +35,31 @@ def run_all(calls: Sequence[Callable[[], None]], workers: int) -> None:
         raise failures[0]
 
 
+class NotYet(Exception):
+    """Call that other processes must precede; it is repeated, and is no failure."""
+
+
+class BackgroundCall:
+    """Daemon thread for one call at a time; the call keeps its failure to itself."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+
+    def begin(self, call: Callable[[], None]) -> None:
+        """Wait for the call before, and start this one."""
+        self.wait(None)
+        self._thread = threading.Thread(target=call, name="checkpoint-writer", daemon=True)
+        self._thread.start()
+
+    def wait(self, timeout: float | None) -> bool:
+        """Wait for the end of the call for at most this time; false if it has not ended."""
+        thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(timeout)
+        return not thread.is_alive()
+
+
 class BackgroundSender:
     """Thread that sends checkpoints, one at a time. Of the waiting ones only the newest is kept.
 
@@ -77,13 +102,15 @@ class BackgroundSender:
             self._repeat(str(self._active))
 
     def _repeat(self, name: str) -> None:
-        attempt = 0
+        attempt, waited = 0, 0
         while True:
             try:
                 self._send(name)
                 if attempt:
                     self._say(f"checkpoint {name} is sent after {attempt} failures")
                 return
+            except NotYet:
+                waited += 1
             except Exception as failure:  # noqa: BLE001 - storage can fail in any way; training goes on
                 attempt += 1
                 self.failures += 1
@@ -92,7 +119,10 @@ class BackgroundSender:
                         f"checkpoint {name}: {type(failure).__name__}: {failure}; attempt {attempt}, trying again"
                     )
             with self._changed:
-                pause = min(2.0 ** min(attempt, 10) / 2, self._longest_pause)
+                pause = min(
+                    2.0 ** min(attempt, 10) / 2 if attempt else 2.0 ** min(waited, 10) / 20, self._longest_pause
+                )
                 if self._changed.wait_for(lambda: self._waiting is not None, pause):
-                    self._say(f"checkpoint {name} is given up, because a newer one waits")
+                    if attempt:
+                        self._say(f"checkpoint {name} is given up, because a newer one waits")
                     return

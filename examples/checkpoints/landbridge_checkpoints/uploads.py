@@ -3,12 +3,15 @@
     RUN/latest.json                    the writer and the newest checkpoint
     RUN/manifests/NAME.json            written after the blocks: a checkpoint without it does not exist
     RUN/blocks/NAME/FILE-BLOCK         blocks of the files by their numbers; RANK-FILE-BLOCK of a checkpoint with ranks
+    RUN/sending.json                   checkpoint with ranks that the first rank sends: the others send theirs of the same
+    RUN/damaged/NAME                   reason why a checkpoint with ranks could not be restored: a later start passes it over
     RUN/parts/NAME/RANK.json           files of one rank, written after their blocks; the manifest follows the last of them
 
 NAME contains the step, the generation and the writer, so that two processes never write the same key.
 """
 
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,10 +19,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from landbridge_checkpoints.bucket import BucketPrefix, Unreachable
 from landbridge_checkpoints.folders import CheckpointFolder, ReadBlock
 from landbridge_checkpoints.latest import LatestPointer
 from landbridge_checkpoints.manifest import Damaged, Manifest, is_checkpoint_name, order, read_manifest
+from landbridge_checkpoints.objects import Objects, Unreachable
 from landbridge_checkpoints.threads import run_all
 
 MIB = 1 << 20
@@ -32,7 +35,7 @@ class UploadedCheckpoints:
     """Checkpoints of one run in a bucket, written by one process."""
 
     def __init__(
-        self, bucket: BucketPrefix, run: str, latest: LatestPointer, workers: int, say: Callable[[str], None]
+        self, bucket: Objects, run: str, latest: LatestPointer, workers: int, say: Callable[[str], None]
     ) -> None:
         self._bucket, self._run, self._workers, self._say = bucket, run, workers, say
         self.latest = latest
@@ -94,6 +97,30 @@ class UploadedCheckpoints:
             self._send_blocks(folder, manifest, rank)
             self.latest.check()
             self._bucket.put(self._part_key(name, rank), manifest.to_bytes(), if_absent=True)
+
+    def choose(self, name: str) -> None:
+        """Tell the other ranks which checkpoint is sent. Raises Superseded, Unreachable."""
+        self.latest.check()
+        self._bucket.put(f"{self._run}/sending.json", json.dumps({"name": name}).encode())
+
+    def chosen(self) -> str | None:
+        """Return the checkpoint that the first rank sends; None before the first one. Raises Unreachable."""
+        stored = self._bucket.get(f"{self._run}/sending.json")
+        return None if stored is None else str(json.loads(stored[0])["name"])
+
+    def progress(self, name: str) -> tuple[int, int]:
+        """Return the numbers of ranks that have written their part, and of blocks. Raises Unreachable."""
+        parts, blocks = (sum(1 for _ in self._bucket.list(start)) for start in (self._parts(name), self._blocks(name)))
+        return parts, blocks
+
+    def mark_damaged(self, name: str, reason: str) -> None:
+        """Let later starts pass a checkpoint over. Raises Unreachable."""
+        self._bucket.put(f"{self._run}/damaged/{name}", reason.encode(), if_absent=True)
+
+    def damaged(self) -> frozenset[str]:
+        """Return the checkpoints that later starts pass over. Raises Unreachable."""
+        start = f"{self._run}/damaged/"
+        return frozenset(entry.key.removeprefix(start) for entry in self._bucket.list(start))
 
     def complete(self, name: str, ranks: int) -> None:
         """Write the manifest of a checkpoint whose parts are all there, then the pointer. Raises Superseded, Damaged, Unreachable.

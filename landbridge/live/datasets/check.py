@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from landbridge.aws_api.objects import ObjectBucket
-from landbridge.datasets import DATASET_FILE, DatasetFile, DatasetManifest, object_key
+from landbridge.datasets import DESCRIBING, DatasetFile, DatasetManifest, object_key
 from landbridge.findings import Finding
 
 _SHOWN_FILES = 3
@@ -50,7 +50,7 @@ def check_folder(folder: Path, manifest: DatasetManifest, workers: int) -> list[
 
     with ThreadPoolExecutor(workers, "verify") as pool:
         faults = [fault for fault in pool.map(check, content.files) if fault is not None]
-    known = {file.path for file in content.files} | {DATASET_FILE}
+    known = {file.path for file in content.files} | {*DESCRIBING}
     faults += [f"{path!r} is not in the manifest" for path in _paths(folder) if path not in known]
     fix = "remove the folder, and stage the dataset again; if it is damaged again, remove its store too"
     return [Finding("dataset-content", fault, fix=fix, file=str(folder)) for fault in faults]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from landbridge.datasets import DATASET_FILE, case_collisions, path_fault
+from landbridge.datasets import DESCRIBING, case_collisions, path_fault
 from landbridge.findings import Finding, Severity
 
 _KINDS = (
@@ -45,7 +45,7 @@ def scan(folder: Path) -> tuple[list[SourceFile], list[Finding]]:
             continue
         for entry in entries:
             path = f"{below}/{entry.name}" if below else entry.name
-            if path == DATASET_FILE:
+            if path in DESCRIBING:
                 continue  # the folder is a staged dataset
             state = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(state.st_mode):

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from landbridge.aws_api.objects import ObjectBucket
-from landbridge.datasets import DATASET_FILE, BlockSlice, DatasetFile, DatasetManifest, object_key
+from landbridge.datasets import DATASET_FILE, MANIFEST_FILE, BlockSlice, DatasetFile, DatasetManifest, object_key
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.datasets.check import block_fault
 from landbridge.live.datasets.content_store import ContentStore, write_at
@@ -209,6 +209,7 @@ def _build(manifest: DatasetManifest, folder: Path, store: ContentStore, copied:
             links += store.place(file, building / file.path, copied=copied)
         described: dict[str, Any] = {"name": content.name, "version": manifest.version, "created": manifest.created}
         described |= {"data_class": content.data_class, "digest": content.digest}
+        (building / MANIFEST_FILE).write_bytes(manifest.to_bytes())
         (building / DATASET_FILE).write_text(json.dumps(described, indent=2) + "\n")
         building.rename(folder)
     except FileExistsError as error:

@@ -45,6 +45,7 @@ from landbridge.plan.serving.follow import model_host_variables
 from landbridge.plan.serving.gateway import model_gateway_variables
 from landbridge.plan.serving.model_servers import model_server_variables
 from landbridge.plan.site.containers import container_folder, container_variables
+from landbridge.plan.site.dataset_cache import dataset_cache_variables
 from landbridge.plan.site.firewall import firewall_variables, node_updates
 from landbridge.plan.site.health import expected_of, health_variables
 from landbridge.plan.site.home_directories import (
@@ -144,7 +145,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
     if host.platform:
         variables["landbridge_platform"] = host.platform
         variables |= prolog_epilog_variables(environment, host.name)
-        variables |= container_folder(environment, host.name)
+        variables |= container_folder(environment, host.name) | dataset_cache_variables(environment, host.name)
         variables["node_health_expected"] = expected_of(environment, host.platform, group_of(environment, host.name))
         group = group_of(environment, host.name)
         if group is not None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from landbridge_checkpoints import CheckpointStore, StopSignals, Unreachable, folders
-from landbridge_checkpoints.bucket import BucketPrefix, UploadRate
+from landbridge_checkpoints.bucket import BucketPrefix
+from landbridge_checkpoints.rate import UploadRate
 from landbridge_checkpoints.threads import BackgroundSender, run_all
 
 from sandbox.demo.cluster import wait_for

@@ -159,7 +159,8 @@ def test_a_cloud_node_has_every_role_of_a_node_on_prem() -> None:
     # site_tls: the jobs' prolog writes the CA's certificates, which slurm.conf has.
     # log_shipper: the log store is for hosts of the site (docs/decisions/0094).
     only_on_metal = {"node_health", "scratch", "hardening", "rdma", "gds", "mig", "roles_anywhere", "site_tls"}
-    only_on_metal |= {"log_shipper"}
+    # dataset_cache: pools read FSx for Lustre (docs/decisions/0103).
+    only_on_metal |= {"log_shipper", "dataset_cache"}
     required = {role for role, use in uses().items() if groups & set(use.groups)}
     used = {path.name for path in roles_used(ROOT / "ansible/playbooks/node_image.yml", ROOT / "ansible/roles")}
     assert {"base", "slurm_node", "training_runtime"} <= required and required - only_on_metal <= used
