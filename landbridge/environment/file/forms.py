@@ -98,6 +98,9 @@ FORMS: dict[str, str] = {
         "a private CA's ARN, such as "
         "arn:aws:acm-pca:us-east-1:123456789012:certificate-authority/1234abcd-12ab-34cd-56ef-1234567890ab"
     ),
+    r"^(sftp:[a-z0-9._-]+@[a-z0-9.-]+:|rest:https://[a-z0-9.:-]+|)/[A-Za-z0-9._/-]+$": (
+        "a repository of restic, such as sftp:copies@vault.example.org:/srv/homes, rest:https://vault01:8000/homes or /mnt/vault/homes"
+    ),
     r"^https?://\S+$": "a URL, such as https://wiki.example.org/scratch",
 }
 

@@ -76,7 +76,10 @@ def site_loss(
     """
     assets = tuple(site_assets(environment))
     copies = [asset.copy.place.split()[0] for asset in assets if asset.kind == "mlflow-database" and asset.copy]
-    fetch = " && ".join(f"aws s3 cp --recursive {place} {dumps}/mlflow" for place in copies) or "from the place of your copies"
+    fetch = (
+        " && ".join(f"aws s3 cp --recursive {place} {dumps}/mlflow" for place in copies)
+        or "from the place of your copies"
+    )
     names = {
         "environment": environment.name,
         "file": file or f"stacks/Pulumi.{environment.name}.yaml",

@@ -101,4 +101,6 @@ def append(path: Path, event: Event, at: float, **values: Any) -> None:
 def described(progress: Progress, names: Iterable[str]) -> str:
     """Return the attempts and durations of steps in words."""
     rows = ((name, progress.step(name)) for name in names)
-    return ", ".join(f"{name} {times.seconds:g} s" for name, times in rows if times is not None and times.seconds is not None)
+    return ", ".join(
+        f"{name} {times.seconds:g} s" for name, times in rows if times is not None and times.seconds is not None
+    )

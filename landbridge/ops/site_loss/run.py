@@ -39,7 +39,9 @@ class Outcome:
     problem: str = ""
 
 
-def run(what: StepRun, confirmed: Iterable[str], tell: Callable[[str], None], command: Command | None = None) -> Outcome:
+def run(
+    what: StepRun, confirmed: Iterable[str], tell: Callable[[str], None], command: Command | None = None
+) -> Outcome:
     """Run the steps that have not ended, up to one that an operator has to do. `confirmed`: operators' steps that are done."""
     execute, done = command or _execute, set(confirmed)
     if read(what.records).declared_at is None:

@@ -15,9 +15,7 @@ from landbridge.ops.site_loss.records import Progress, append, read
 from landbridge.ops.site_loss.run import StepRun, run
 from landbridge.ops.site_loss.steps import PlannedStep, next_step, places, planned_steps, refusal
 
-NAMES = dict.fromkeys(
-    ("environment", "file", "fetch", "dumps", "slurm_dump", "home_host", "site_home_host"), "acme"
-)
+NAMES = dict.fromkeys(("environment", "file", "fetch", "dumps", "slurm_dump", "home_host", "site_home_host"), "acme")
 #: A step's program: it notes its work once, and kills the run (its parent) before or after it if a file says so.
 PROGRAM = """import os, signal, sys
 folder, name = sys.argv[1:]
@@ -34,13 +32,16 @@ with open(f"{folder}/work", "a") as file:
 kill("after")
 """
 
+
 def run_of(way: Way, folder: Path) -> StepRun:
     """Return the run of a way whose commands are the test's program, and whose operators' steps are confirmed."""
     program = folder / "program.py"
     if not program.exists():
         program.write_text(PROGRAM)
     steps = tuple(
-        PlannedStep(step.name, step.facts, (sys.executable, str(program), str(folder), step.name) if step.words else (), "")
+        PlannedStep(
+            step.name, step.facts, (sys.executable, str(program), str(folder), step.name) if step.words else (), ""
+        )
         for step in planned_steps(way, NAMES)
     )
     return StepRun(way, steps, folder / "records.jsonl", folder / "dumps")
@@ -119,7 +120,7 @@ def test_a_step_that_starts_a_control_plane_needs_the_fence_of_the_other() -> No
     records = [{"event": "ended", "step": step.name, "at": 0.0} for step in before[: before.index(configure)]]
     reason = refusal("return", before, Progress(tuple(records)), configure)
     assert reason is not None and "control plane of aws is not fenced" in reason
-    fenced = Progress(tuple([{"event": "ended", "step": "fence", "at": 0.0}, *records]))
+    fenced = Progress(({"event": "ended", "step": "fence", "at": 0.0}, *records))
     assert refusal("return", steps, fenced, configure) is None
     late = refusal("return", steps, Progress(), configure)
     assert late is not None and "the next one is rebuild" in late

@@ -22,12 +22,13 @@ TAG = "landbridge-homes"
 NO_REPOSITORY, UNREADABLE_FILES = 10, 3
 
 
-def credentials(path):
+def credentials(path, name):
     """Return the environment variables with AWS credentials of a file: its keys, or those of its credential_process."""
     parser = configparser.ConfigParser(default_section=None)
     with open(path) as file:
         parser.read_file(file)
-    profile = parser["default"]
+    # A file of credentials has [NAME], a configuration file [profile NAME].
+    profile = parser[name] if name in parser else parser[f"profile {name}"]
     if "credential_process" not in profile:
         keys = {"AccessKeyId": profile["aws_access_key_id"], "SecretAccessKey": profile["aws_secret_access_key"]}
         keys["SessionToken"] = profile.get("aws_session_token", "")
@@ -45,7 +46,7 @@ def environment(settings):
     if settings.get("region"):
         values.setdefault("AWS_DEFAULT_REGION", settings["region"])
     if settings.get("credentials_file") and "AWS_ACCESS_KEY_ID" not in os.environ:
-        values.update(credentials(settings["credentials_file"]))
+        values.update(credentials(settings["credentials_file"], settings["profile"]))
     return values
 
 
