@@ -102,8 +102,8 @@ def _run(environment: "Environment", drill: "SiteLossDrill", way: "Way", dumps: 
         typer.echo(f"{name} is no step: {', '.join(step.name for step in steps)}", err=True)
         return 2
     records = _records(environment, way)
-    what = StepRun(way, steps, records, dumps, control_plane(environment, records))
-    outcome = run_steps(what, done, typer.echo)
+    step_run = StepRun(way, steps, records, dumps, control_plane(environment, records))
+    outcome = run_steps(step_run, done, typer.echo)
     if outcome.problem:
         typer.echo(f"error: {outcome.problem}", err=True)
         return 1
@@ -128,8 +128,8 @@ def _print(drill: "SiteLossDrill") -> None:
         for number, step in enumerate(steps, start=1):
             duration = f" [{step.facts.seconds:g} s in the lab]" if step.facts.seconds is not None else ""
             times = drill.progress[way].step(step.name)
-            own = f" [{times.seconds:g} s here]" if times is not None and times.seconds is not None else ""
-            typer.echo(f"{number}. {step.name}: {step.facts.text}{duration}{own}")
+            here = f" [{times.seconds:g} s here]" if times is not None and times.seconds is not None else ""
+            typer.echo(f"{number}. {step.name}: {step.facts.text}{duration}{here}")
             if step.command:
                 typer.echo(f"   {step.command}")
     unmeasured = sum(step.facts.seconds is None for step in drill.steps["recovery"])

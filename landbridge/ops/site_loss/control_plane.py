@@ -24,11 +24,11 @@ def planned_addresses(environment: Environment) -> tuple[tuple[str, int], ...]:
 
 def control_plane(environment: Environment, records: Path) -> tuple[tuple[str, int], ...]:
     """Return the addresses of the site. The file of the recovery has no site: the first run writes them beside the records."""
-    kept = records.with_suffix(".site.json")
+    site_file = records.with_suffix(".site.json")
     planned = planned_addresses(environment)
-    if planned and not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        kept.write_text(json.dumps(planned))
-    if kept.exists():
-        return tuple((str(address), int(port)) for address, port in json.loads(kept.read_text()))
+    if planned and not site_file.exists():
+        site_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        site_file.write_text(json.dumps(planned))
+    if site_file.exists():
+        return tuple((str(address), int(port)) for address, port in json.loads(site_file.read_text()))
     return planned

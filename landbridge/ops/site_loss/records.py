@@ -57,11 +57,11 @@ class Progress:
 
     def step(self, name: str) -> StepTimes | None:
         """Return the times of a step; None if it has not begun."""
-        own = [each for each in self.records if each.get("step") == name]
-        began = [float(each["at"]) for each in own if each["event"] == "began"]
+        of_step = [each for each in self.records if each.get("step") == name]
+        began = [float(each["at"]) for each in of_step if each["event"] == "began"]
         if not began:
             return None
-        ended = next((float(each["at"]) for each in own if each["event"] == "ended"), None)
+        ended = next((float(each["at"]) for each in of_step if each["event"] == "ended"), None)
         seconds = round(ended - began[-1], 3) if ended is not None else None
         return StepTimes(len(began), seconds, round(ended - began[0], 3) if ended is not None else None, ended)
 

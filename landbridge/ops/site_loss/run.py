@@ -40,34 +40,34 @@ class Outcome:
 
 
 def run(
-    what: StepRun, confirmed: Iterable[str], tell: Callable[[str], None], command: Command | None = None
+    step_run: StepRun, confirmed: Iterable[str], tell: Callable[[str], None], command: Command | None = None
 ) -> Outcome:
     """Run the steps that have not ended, up to one that an operator has to do. `confirmed`: operators' steps that are done."""
     execute, done = command or _execute, set(confirmed)
-    if read(what.records).declared_at is None:
-        append(what.records, "declared", time.time())
-    while (step := next_step(what.steps, read(what.records))) is not None:
+    if read(step_run.records).declared_at is None:
+        append(step_run.records, "declared", time.time())
+    while (step := next_step(step_run.steps, read(step_run.records))) is not None:
         if not step.words and step.name not in done:
             return Outcome(waits_for=step)
-        reason = refusal(what.way, what.steps, read(what.records), step) or _answering(what, step)
+        reason = refusal(step_run.way, step_run.steps, read(step_run.records), step) or _answering(step_run, step)
         if reason is not None:
             return Outcome(problem=reason)
-        append(what.records, "began", time.time(), step=step.name)
+        append(step_run.records, "began", time.time(), step=step.name)
         tell(f"{step.name}: {step.command or step.facts.text}")
         status = execute(step.words) if step.words else 0
         if status != 0:
-            append(what.records, "failed", time.time(), step=step.name, status=status)
+            append(step_run.records, "failed", time.time(), step=step.name, status=status)
             return Outcome(problem=f"{step.name} ended with status {status}: correct it and repeat this command")
-        data_of = {"data_of": made_at(what.dumps)} if step.facts.point else {}
-        append(what.records, "ended", time.time(), step=step.name, **data_of)
+        data_of = {"data_of": made_at(step_run.dumps)} if step.facts.point else {}
+        append(step_run.records, "ended", time.time(), step=step.name, **data_of)
     return Outcome()
 
 
-def _answering(what: StepRun, step: PlannedStep) -> str | None:
+def _answering(step_run: StepRun, step: PlannedStep) -> str | None:
     """Return the reason for which a fence of the site does not hold: a host of its control plane answers."""
     if step.facts.fences != "onprem" and step.facts.starts != "aws":
         return None
-    for address, port in what.silent:
+    for address, port in step_run.silent:
         try:
             with socket.create_connection((address, port), _ANSWER_SECONDS):
                 return f"{address} answers on port {port}: the site's control plane is not fenced"

@@ -4,7 +4,6 @@ from typing import Any
 
 from landbridge.environment import Environment, NfsHome
 from landbridge.environment.storage import HomeCopies
-from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.resource_names import HOMES_PREFIX
@@ -19,18 +18,6 @@ def home_copies(environment: Environment) -> HomeCopies | None:
     """Return the settings of the copies; None without homes on the storage host, or without copies of them."""
     home = environment.storage.home
     return home.copies if isinstance(home, NfsHome) and environment.onprem is not None else None
-
-
-def copies_place(environment: Environment, copies: HomeCopies) -> str:
-    """Return the place of the copies in words: a bucket without its account's number, or the repository."""
-    if copies.data_class is None:
-        return copies.repository or ""
-    hub_class = environment.storage.data_hub.classes.get(copies.data_class)
-    replica = hub_class.replica_region if hub_class is not None else None
-    regions = [environment.region, *([replica] if replica else [])]
-    return (
-        f"s3://{bucket_prefix(environment.name, copies.data_class)}-ACCOUNT/{HOMES_PREFIX} in {' and '.join(regions)}"
-    )
 
 
 def is_locked(environment: Environment, copies: HomeCopies) -> bool:

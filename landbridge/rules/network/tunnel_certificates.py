@@ -54,40 +54,57 @@ def tunnel_certificate_times(environment: Environment) -> Iterator[Finding]:
         yield error(path, message, fix=fix, related=((*_CERTIFICATE, "renew_days"),))
 
 
-@dated_rule
-def tunnel_authority(environment: Environment, today: date) -> Iterator[Finding]:
-    """The CAs of the tunnels are CAs, do not end soon, and the one that issues is a subordinate CA with its issuer beside it.
+@rule
+def tunnel_authority(environment: Environment) -> Iterator[Finding]:
+    """The CA that issues certificates of tunnels is a subordinate CA, with the certificate of its issuer beside it.
 
-    With the end of a CA no tunnel is established any more.
     Source: Site-to-Site VPN User Guide, "Tunnel authentication options": a private certificate from a subordinate CA; it
     checks the chain, the validity, and the extensions of key identifiers and basic constraints.
     """
     settings = environment.link.certificate if environment.link is not None else None
     if settings is None:
         return
-    from landbridge.certificates import authority_end, certificates_in, issuer_of
+    from landbridge.certificates import authority_end, certificates_in, issuer_of  # imports a large library
 
     texts = certificates_in(settings.authorities)
     if not texts:
-        fix = "write the CAs' certificates as a block of text (authorities: |): aws acm-pca get-certificate-authority-certificate"
+        fix = "write them as a block of text (authorities: |): aws acm-pca get-certificate-authority-certificate"
         yield error(_AUTHORITIES, "this text contains no PEM certificate", fix=fix)
+        return
     for text in texts:
         known = authority_end(text)
         if known is None:
             fix = "copy it again, from its BEGIN line to its END line"
             yield error(_AUTHORITIES, "a certificate of this text cannot be read", fix=fix)
             return
-        problems, end = known
-        for problem in problems:
+        for problem in known[0]:
             yield error(_AUTHORITIES, problem, fix="write the certificates of CAs only")
-        days, fix = (end.date() - today).days, "create a new CA, and add its certificate here before it issues"
+    if issuer_of(texts[0], texts[1:]) is None:
+        message = "the first certificate is not that of a subordinate CA whose issuer follows it"
+        yield error(_AUTHORITIES, message, fix="write the issuing CA's certificate first, then that of the CA above it")
+
+
+@dated_rule
+def tunnel_authority_end(environment: Environment, today: date) -> Iterator[Finding]:
+    """The CAs of the tunnels do not end soon: with the end of one, no tunnel is established any more.
+
+    Source: Site-to-Site VPN User Guide, "Tunnel authentication options": the validity of the chain is checked.
+    """
+    settings = environment.link.certificate if environment.link is not None else None
+    if settings is None:
+        return
+    from landbridge.certificates import authority_end, certificates_in  # imports a large library
+
+    for text in certificates_in(settings.authorities):
+        known = authority_end(text)
+        if known is None:
+            continue
+        end, fix = known[1], "create a new CA, and add its certificate here before it issues"
+        days = (end.date() - today).days
         if days < 0:
             yield error(_AUTHORITIES, f"a CA certificate expired on {end.date()}", fix=fix)
         elif days < _AUTHORITY_WARNING_DAYS:
             yield warning(_AUTHORITIES, f"a CA certificate expires on {end.date()}", fix=fix)
-    if texts and issuer_of(texts[0], texts[1:]) is None:
-        message = "the first certificate is not that of a subordinate CA whose issuer follows it"
-        yield error(_AUTHORITIES, message, fix="write the issuing CA's certificate first, then that of the CA above it")
 
 
 @rule(suppressible=False)

@@ -47,8 +47,8 @@ def run_of(way: Way, folder: Path) -> StepRun:
     return StepRun(way, steps, folder / "records.jsonl", folder / "dumps")
 
 
-def every_operator(what: StepRun) -> list[str]:
-    return [step.name for step in what.steps if not step.words]
+def every_operator(step_run: StepRun) -> list[str]:
+    return [step.name for step in step_run.steps if not step.words]
 
 
 def start(way: Way, folder: Path) -> int:
@@ -56,8 +56,8 @@ def start(way: Way, folder: Path) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            what = run_of(way, folder)
-            outcome = run(what, every_operator(what), lambda text: None)
+            step_run = run_of(way, folder)
+            outcome = run(step_run, every_operator(step_run), lambda text: None)
             os._exit(2 if outcome.problem or outcome.waits_for else 0)
         finally:
             os._exit(1)
@@ -68,28 +68,28 @@ def start(way: Way, folder: Path) -> int:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_that_is_killed_at_each_step_goes_on_there(way: Way, moment: str, tmp_path: Path) -> None:
     """One run after the other, each killed at the next command: every step is done, and none before its fence."""
-    what = run_of(way, tmp_path)
-    commands = [step.name for step in what.steps if step.words]
+    step_run = run_of(way, tmp_path)
+    commands = [step.name for step in step_run.steps if step.words]
     for name in commands:
         (tmp_path / f"kill-{moment}-{name}").touch()
     for _ in commands:
         assert start(way, tmp_path) == -signal.SIGKILL
-        progress = read(what.records)
-        assert len(places(way, what.steps, progress.done)) <= 1
+        progress = read(step_run.records)
+        assert len(places(way, step_run.steps, progress.done)) <= 1
     assert start(way, tmp_path) == 0
     work = (tmp_path / "work").read_text().split()
     # A step whose work was done when the run was killed is repeated, before the next one begins.
     assert work == [name for name in commands for _ in range(2 if moment == "after" else 1)]
-    progress = read(what.records)
-    assert progress.done == {step.name for step in what.steps}
+    progress = read(step_run.records)
+    assert progress.done == {step.name for step in step_run.steps}
     for name in commands:
         times = progress.step(name)
         assert times is not None and times.attempts == 2 and times.seconds is not None
         assert times.elapsed is not None and times.elapsed >= times.seconds
     # A repeated command changes nothing.
-    before = what.records.read_bytes()
+    before = step_run.records.read_bytes()
     assert start(way, tmp_path) == 0
-    assert what.records.read_bytes() == before
+    assert step_run.records.read_bytes() == before
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -134,32 +134,32 @@ def controller() -> Iterator[tuple[str, int]]:
 
 
 def test_a_site_that_answers_is_not_fenced(controller: tuple[str, int], tmp_path: Path) -> None:
-    what = run_of("recovery", tmp_path)
-    answering = StepRun(what.way, what.steps, what.records, what.dumps, (controller,))
-    outcome = run(answering, every_operator(what), lambda text: None)
-    assert "not fenced" in outcome.problem and read(what.records).done == frozenset()
+    step_run = run_of("recovery", tmp_path)
+    answering = StepRun(step_run.way, step_run.steps, step_run.records, step_run.dumps, (controller,))
+    outcome = run(answering, every_operator(step_run), lambda text: None)
+    assert "not fenced" in outcome.problem and read(step_run.records).done == frozenset()
 
 
 def test_a_site_that_returns_before_the_control_plane_in_aws_starts_stops_the_run(
     controller: tuple[str, int], tmp_path: Path
 ) -> None:
-    what = run_of("recovery", tmp_path)
-    append(what.records, "declared", 0.0)
-    while (step := next_step(what.steps, read(what.records))) is not None and step.facts.starts is None:
-        append(what.records, "ended", 0.0, step=step.name)
-    answering = StepRun(what.way, what.steps, what.records, what.dumps, (controller,))
-    assert "not fenced" in run(answering, every_operator(what), lambda text: None).problem
+    step_run = run_of("recovery", tmp_path)
+    append(step_run.records, "declared", 0.0)
+    while (step := next_step(step_run.steps, read(step_run.records))) is not None and step.facts.starts is None:
+        append(step_run.records, "ended", 0.0, step=step.name)
+    answering = StepRun(step_run.way, step_run.steps, step_run.records, step_run.dumps, (controller,))
+    assert "not fenced" in run(answering, every_operator(step_run), lambda text: None).problem
 
 
 def test_an_operators_step_waits_for_its_confirmation_and_a_failed_command_is_repeated(tmp_path: Path) -> None:
-    what = run_of("return", tmp_path)
-    outcome = run(what, (), lambda text: None)
+    step_run = run_of("return", tmp_path)
+    outcome = run(step_run, (), lambda text: None)
     assert outcome.waits_for is not None and outcome.waits_for.name == "rebuild"
     status = iter([3])
-    outcome = run(what, every_operator(what), lambda text: None, lambda words: next(status))
+    outcome = run(step_run, every_operator(step_run), lambda text: None, lambda words: next(status))
     assert outcome.problem.startswith("fence ended with status 3")
     assert start("return", tmp_path) == 0
-    times = read(what.records).step("fence")
+    times = read(step_run.records).step("fence")
     assert times is not None and times.attempts == 2
 
 
@@ -174,15 +174,15 @@ def test_a_record_that_a_kill_cut_off_is_replaced(tmp_path: Path) -> None:
 
 
 def test_the_measured_recovery_point_is_the_age_of_the_newest_dump(tmp_path: Path) -> None:
-    what = run_of("recovery", tmp_path)
-    folder = what.dumps / "slurm"
+    step_run = run_of("recovery", tmp_path)
+    folder = step_run.dumps / "slurm"
     folder.mkdir(parents=True)
     (folder / "slurm_acct_db-periodic-20261126T020000.sql.gz").touch()
     (folder / "slurm_acct_db-periodic-20261125T020000.sql.gz").touch()
     # 2026-11-26 03:00 UTC: an hour after the dump.
-    append(what.records, "declared", 1795662000.0)
-    assert run(what, every_operator(what), lambda text: None).problem == ""
-    assert read(what.records).to_dict()["recovery_point_seconds"] == 3600.0
+    append(step_run.records, "declared", 1795662000.0)
+    assert run(step_run, every_operator(step_run), lambda text: None).problem == ""
+    assert read(step_run.records).to_dict()["recovery_point_seconds"] == 3600.0
 
 
 def test_each_command_of_the_catalogue_is_a_file_or_a_program_of_this_installation() -> None:
