@@ -73,6 +73,10 @@ class EfsHome(Efs):
 
     mount: AbsolutePath = "/home"
     on_cloud_nodes: bool = Field(default=True, description="mounted on cloud nodes; false: only on the login hosts")
+    copies: HomeCopies | None = Field(
+        default=None,
+        description="the copies of a site's homes, for their restore and for the return to the site; no timer makes copies",
+    )
 
 
 class OpenZfsHome(FsxOpenZfs):
@@ -80,6 +84,10 @@ class OpenZfsHome(FsxOpenZfs):
 
     mount: AbsolutePath = "/home"
     on_cloud_nodes: bool = Field(default=True, description="mounted on cloud nodes; false: only on the login hosts")
+    copies: HomeCopies | None = Field(
+        default=None,
+        description="the copies of a site's homes, for their restore and for the return to the site; no timer makes copies",
+    )
 
 
 class SiteNfs(Model):

@@ -80,18 +80,19 @@ def raw(text: str) -> dict[str, Any]:
 
 def last_failures(log: str) -> dict[str, tuple[str, str]]:
     """Return by connection the cause and the line of the last failure in charon's log, if no success followed it."""
-    current, failures, is_expired = "", dict[str, tuple[str, str]](), False
+    current, failures, is_refused = "", dict[str, tuple[str, str]](), False
     for line in log.splitlines():
         attempt = _ATTEMPT.search(line)
         if attempt:
-            current, is_expired = attempt[1] or attempt[2], False
+            current, is_refused = attempt[1] or attempt[2], False
         established = re.search(r"CHILD_SA (\S+?)\{\d+\} established", line)
         if established:
             failures.pop(established[1], None)
         cause = next((cause for words, cause in _FAILURES.items() if words in line), None)
-        # charon has no trusted key of an expired certificate, and says so in a second line.
-        if cause is not None and current and not (is_expired and cause == "certificate-untrusted"):
-            is_expired = cause == "certificate-expired"
+        # The first of an attempt is about the certificate that was received; charon then tries others that it knows.
+        is_certificate = cause is not None and cause.startswith("certificate-")
+        if cause is not None and current and not (is_certificate and is_refused):
+            is_refused = is_certificate
             failures[current] = (cause, line.strip())
     return failures
 

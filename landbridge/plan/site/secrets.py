@@ -6,7 +6,7 @@ from landbridge.plan.network.mlflow_servers import MAIN, MlflowServer, mlflow_se
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.network.object_store import store_buckets
 from landbridge.plan.network.serving import calling_accounts, followed_services
-from landbridge.plan.site.home_copies import home_copies
+from landbridge.plan.site.home_copies import any_copies
 from landbridge.plan.site.site_tls import has_site_tls
 
 
@@ -30,7 +30,7 @@ def generated_secrets(environment: Environment) -> dict[str, GeneratedSecret]:
         elif form.per == "canary":
             secrets |= {name: form} if followed_services(environment) else {}
         elif form.per == "copies":
-            secrets |= {name: form} if home_copies(environment) is not None else {}
+            secrets |= {name: form} if any_copies(environment) is not None else {}
         elif form.per == "monitoring":
             secrets |= {name: form} if monitoring_host(environment) is not None else {}
         elif form.form != "authority" or has_site_tls(environment):
