@@ -79,7 +79,7 @@ def test_the_ca_signs_the_request_of_a_gateway(authority: tuple[object, str]) ->
 
 def test_a_request_for_another_name_and_a_ca_that_is_not_active_are_refused(authority: tuple[object, str]) -> None:
     _, arn = authority
-    with pytest.raises(CertificateError, match="not for gw01.test"):
+    with pytest.raises(CertificateError, match=r"not for gw01\.test"):
         issue(connect, arn, request("gw02.test"), NAME, 90)
     with pytest.raises(CertificateError, match="issues no certificate"):
         issue(connect, arn, request(), NAME, 90)
