@@ -218,9 +218,9 @@ def _copies(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> t
     copies = home_copies(environment)
     if copies is not None and copies.data_class is not None:
         title = f"copies of homes in the bucket of class {copies.data_class}"
-        path: DataPath = ("storage", "home", "copies", "data_class")
+        place: DataPath = ("storage", "home", "copies", "data_class")
         why = "the storage host copies every home into the bucket"
-        backups.append(DataCopy("home", "copies:home", title, environment.region, why, path))
+        backups.append(DataCopy("home", "copies:home", title, environment.region, why, place))
     return (*replicas, *backups)
 
 
