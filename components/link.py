@@ -20,8 +20,9 @@ class Link(Component):
 
     Costs about 0.05 USD an hour for each attachment (VPC, VPN, Direct Connect) and as much for each VPN, 0.02 USD for each GB
     towards AWS, and about 0.50 USD for each GB of tunnel logs. Protects traffic between the sites: IKEv2 with one strong cipher
-    suite; AWS creates the pre-shared keys, which are secret outputs. A site reaches the VPC but no other site, unless the
-    environment allows it: neither route table has the routes of the other. Opens the VPC to the sites' ranges only.
+    suite; AWS creates the pre-shared keys, which are secret outputs, or both ends have certificates of a private CA. A site
+    reaches the VPC but no other site, unless the environment allows it: neither route table has the routes of the other.
+    Opens the VPC to the sites' ranges only.
     """
 
     tunnels: pulumi.Output[list[dict[str, str]]]
@@ -218,6 +219,7 @@ class Link(Component):
         return tunnels_of(self._vpns[key], "line" if self._args.vpns[key].private else "internet")
 
     def _keys(self, *connections: str) -> pulumi.Output[list[str]]:
-        vpns = [self._vpns[key] for key in connections]
+        # With certificates there are no keys.
+        vpns = [self._vpns[key] for key in connections if self._args.vpns[key].certificate_arn is None]
         keys = [key for vpn in vpns for key in (vpn.tunnel1_preshared_key, vpn.tunnel2_preshared_key)]
         return pulumi.Output.secret(pulumi.Output.all(*keys))

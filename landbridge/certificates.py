@@ -183,6 +183,20 @@ def authority_end(text: str) -> tuple[list[str], datetime] | None:
         return None
 
 
+def issuer_of(text: str, others: Sequence[str]) -> str | None:
+    """Return the one of the other certificates, in PEM, that issued a certificate; None: it is not there, or it is the
+    certificate itself.
+    """
+    certificate = _certificate(text.encode())
+    for other in others:
+        try:
+            certificate.verify_directly_issued_by(_certificate(other.encode()))
+        except (ValueError, TypeError, InvalidSignature):
+            continue
+        return other
+    return None
+
+
 def has_key_of(certificate: bytes, request: bytes) -> bool:
     """Return whether a certificate has the public key of a request."""
     return _certificate(certificate).public_key() == x509.load_pem_x509_csr(request).public_key()

@@ -34,6 +34,7 @@ def vpn_connection(
         type="ipsec.1",
         ip_address=args.gateway_address,
         device_name=f"{label}-gateway",
+        certificate_arn=args.certificate_arn,
         tags=named(tags, label),
         opts=resource_options,
         **{asn_parameter: str(args.asn)},

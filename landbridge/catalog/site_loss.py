@@ -3,10 +3,17 @@
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
+from typing import Literal
 
 from pydantic import Field
 
 from landbridge.catalog.files import Facts, read
+
+#: Place of a control plane.
+Place = Literal["onprem", "aws"]
+#: Way of the drill: to AWS after the loss, and back to the rebuilt site.
+Way = Literal["recovery", "return"]
+WAYS: tuple[Way, ...] = ("recovery", "return")
 
 
 class SiteAssetFacts(Facts):
@@ -22,20 +29,28 @@ class SiteAssetFacts(Facts):
 
 
 class RecoveryStep(Facts):
-    """Step of the recovery. `seconds`: its measured duration in the lab; None: no test measures it."""
+    """Step of the recovery or of the return. `argv`: the command that the drill runs; empty: an operator does the step, with
+    the words of `operator`. `fences` and `starts`: the place whose control plane can no longer run, or runs from here on.
+    `seconds`: its duration in the lab `test`; None: no test measures it.
+    """
 
     text: str
-    command: str
+    argv: tuple[str, ...] = ()
+    operator: str = ""
+    fences: Place | None = None
+    starts: Place | None = None
+    point: bool = False
     seconds: float | None = None
+    test: str = ""
 
 
 class SiteLossFacts(Facts):
-    """Assets by name, and the steps in their order."""
+    """Assets by name, and the steps of both ways in their order."""
 
     source: str
     as_of: date = Field(alias="date")
     assets: Mapping[str, SiteAssetFacts]
-    steps: Mapping[str, RecoveryStep]
+    steps: Mapping[Way, Mapping[str, RecoveryStep]]
 
 
 @cache

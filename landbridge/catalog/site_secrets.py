@@ -24,7 +24,7 @@ class GeneratedSecret(Facts):
     length: int = 0
     characters: Literal["mixed", "typed"] = "mixed"
     use: str
-    per: Literal["site", "server", "user", "class", "store", "monitoring", "caller", "canary"] = "site"
+    per: Literal["site", "server", "user", "class", "store", "monitoring", "caller", "canary", "copies"] = "site"
 
     @property
     def alphabet(self) -> str:

@@ -6,8 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from landbridge.environment.aws.iam import Pem
 from landbridge.environment.base import Asn, HostName, Model, Word
 
+AcmCertificateArn = Annotated[
+    str, StringConstraints(pattern=r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[A-Za-z0-9-]+$")
+]
+PrivateCaArn = Annotated[
+    str,
+    StringConstraints(pattern=r"^arn:aws[a-z-]*:acm-pca:[a-z0-9-]+:\d{12}:certificate-authority/[A-Za-z0-9-]+$"),
+]
 TunnelRanges = Annotated[tuple[IPv4Network, ...], Field(min_length=2, max_length=4)]
 
 
@@ -53,6 +61,32 @@ class LinkedSite(Tunnels):
     )
 
 
+class TunnelCertificates(Model):
+    """Certificates of a subordinate CA in AWS Private CA, with which both ends of every tunnel authenticate."""
+
+    arn: AcmCertificateArn = Field(
+        description="a private certificate of the CA in ACM, for the customer gateways; AWS accepts every certificate with "
+        "the same chain, so that a gateway's own key never leaves its host"
+    )
+    authority_arn: PrivateCaArn = Field(
+        description="the subordinate CA in AWS Private CA, which signs the requests of the gateways and AWS's ends"
+    )
+    authorities: Pem = Field(
+        description="certificates of that CA and of those above it, in PEM, the issuing one first; the CA issues certificates "
+        "of tunnels only"
+    )
+    days: int = Field(default=90, ge=8, le=398, description="validity of a gateway's certificate in days")
+    renew_days: int = Field(
+        default=45,
+        ge=2,
+        le=397,
+        description="`landbridge configure` renews a gateway's certificate if fewer days remain",
+    )
+    alarm_days: int = Field(
+        default=21, ge=1, le=396, description="days before the end from which the gateway reports its certificate"
+    )
+
+
 class _Link(Model):
     """Keys of both kinds of link."""
 
@@ -70,6 +104,10 @@ class _Link(Model):
         default="standby",
         description="with two gateways. standby: the second carries traffic while the first has no tunnel; active: AWS "
         "divides connections over both (ECMP)",
+    )
+    certificate: TunnelCertificates | None = Field(
+        default=None,
+        description="certificates instead of pre-shared keys, for every tunnel; none: AWS creates a key for each tunnel",
     )
     shared_address: IPv4Address | None = Field(
         default=None,

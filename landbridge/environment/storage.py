@@ -12,6 +12,32 @@ from landbridge.environment.base import AbsolutePath, Model, Text, Url, Word
 from landbridge.environment.onprem.object_store import ObjectStore
 
 
+class HomeCopies(Model):
+    """Copies of the home directories in a restic repository: in the bucket of a data class, or at another place."""
+
+    data_class: Word | None = Field(
+        default=None,
+        description="data class whose bucket has the copies, below landbridge-backups/; one that holds everything that homes may "
+        "hold; with its object_lock and replica_region the copies are locked, and in another region",
+    )
+    repository: (
+        Annotated[
+            str,
+            StringConstraints(
+                pattern=r"^(sftp:[a-z0-9._-]+@[a-z0-9.-]+:|rest:https://[a-z0-9.:-]+|)/[A-Za-z0-9._/-]+$"
+            ),
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="repository of restic at another place on-prem: sftp:USER@HOST:/PATH, rest:https://HOST:PORT/PATH, or a path",
+    )
+    hours: Literal[1, 2, 3, 4, 6, 8, 12, 24] = Field(
+        default=1, description="hours between two copies: the recovery point"
+    )
+    keep_days: int = Field(default=30, ge=1, le=3650, description="days for which a daily copy is kept")
+
+
 class NfsHome(Model):
     """Home directories on the storage host, mounted on every on-prem host."""
 
@@ -25,6 +51,7 @@ class NfsHome(Model):
         default=True,
         description="mounted on cloud nodes through the link; false: for homes with data that must not leave the site",
     )
+    copies: HomeCopies | None = Field(default=None, description="copies of the homes outside the site; none: no copy")
 
 
 class ExternalNfsHome(Model):
@@ -46,6 +73,10 @@ class EfsHome(Efs):
 
     mount: AbsolutePath = "/home"
     on_cloud_nodes: bool = Field(default=True, description="mounted on cloud nodes; false: only on the login hosts")
+    copies: HomeCopies | None = Field(
+        default=None,
+        description="the copies of a site's homes, for their restore and for the return to the site; no timer makes copies",
+    )
 
 
 class OpenZfsHome(FsxOpenZfs):
@@ -53,6 +84,10 @@ class OpenZfsHome(FsxOpenZfs):
 
     mount: AbsolutePath = "/home"
     on_cloud_nodes: bool = Field(default=True, description="mounted on cloud nodes; false: only on the login hosts")
+    copies: HomeCopies | None = Field(
+        default=None,
+        description="the copies of a site's homes, for their restore and for the return to the site; no timer makes copies",
+    )
 
 
 class SiteNfs(Model):

@@ -6,6 +6,8 @@ import hashlib
 ACCOUNT_DIGITS = 12
 #: Prefix of copies of databases in a class's bucket.
 BACKUPS_PREFIX = "landbridge-backups"
+#: Copies of the site's homes, a repository of restic.
+HOMES_PREFIX = f"{BACKUPS_PREFIX}/homes"
 
 
 def shortened(name: str, limit: int) -> str:

@@ -91,6 +91,16 @@ FORMS: dict[str, str] = {
     r"^[^@\s]+@[a-z0-9.-]+$": "an e-mail address, such as oncall@example.org",
     r"^[a-z0-9.-]+:[0-9]{1,5}$": "a host name and a port, such as mail.example.org:25",
     r"^[A-Z][A-Za-z0-9]{2,60}$": "a name of letters and digits that begins with a capital, such as ScratchFilling",
+    r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[A-Za-z0-9-]+$": (
+        "a certificate's ARN, such as arn:aws:acm:us-east-1:123456789012:certificate/1234abcd-12ab-34cd-56ef-1234567890ab"
+    ),
+    r"^arn:aws[a-z-]*:acm-pca:[a-z0-9-]+:\d{12}:certificate-authority/[A-Za-z0-9-]+$": (
+        "a private CA's ARN, such as "
+        "arn:aws:acm-pca:us-east-1:123456789012:certificate-authority/1234abcd-12ab-34cd-56ef-1234567890ab"
+    ),
+    r"^(sftp:[a-z0-9._-]+@[a-z0-9.-]+:|rest:https://[a-z0-9.:-]+|)/[A-Za-z0-9._/-]+$": (
+        "a repository of restic, such as sftp:copies@vault.example.org:/srv/homes, rest:https://vault01:8000/homes or /mnt/vault/homes"
+    ),
     r"^https?://\S+$": "a URL, such as https://wiki.example.org/scratch",
 }
 

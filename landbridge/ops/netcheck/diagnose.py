@@ -10,6 +10,7 @@ from landbridge.ops.netcheck.result import LinkReport, LinkResult, Subject
 from landbridge.ops.netcheck.throughput import throughput_results
 from landbridge.ops.netcheck.traffic import clock_results, flow_results, name_results
 from landbridge.plan.site.link.expectations import LinkExpectations
+from landbridge.ops.netcheck.tunnel_certificate import certificate_results
 
 
 def diagnose(expected: LinkExpectations, every: Sequence[HostFacts]) -> LinkReport:
@@ -23,6 +24,7 @@ def _results(expected: LinkExpectations, every: Sequence[HostFacts]) -> Iterator
             yield Subject("host", facts.host.name, "").unjudged(f"no facts: {facts.error}")
         elif facts.host.gateway is not None:
             yield from gateway_results(facts.host.gateway, facts.data)
+            yield from certificate_results(facts.host.gateway, facts.data)
     yield from shared_address_results(every)
     for facts in every:
         if not facts.error and facts.host.gateway is None:

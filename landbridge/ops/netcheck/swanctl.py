@@ -17,6 +17,11 @@ _FAILURES = {
     "received AUTHENTICATION_FAILED": "authentication-failed",
     "MAC mismatched": "authentication-failed",
     "no shared key found": "authentication-failed",
+    "subject certificate invalid": "certificate-expired",
+    "issuer certificate invalid": "certificate-expired",
+    "no issuer certificate found": "certificate-untrusted",
+    "not authenticated by CA": "certificate-untrusted",
+    "no trusted": "certificate-untrusted",
     "peer not responding": "ike-no-answer",
     "giving up after": "ike-no-answer",
 }
@@ -75,16 +80,19 @@ def raw(text: str) -> dict[str, Any]:
 
 def last_failures(log: str) -> dict[str, tuple[str, str]]:
     """Return by connection the cause and the line of the last failure in charon's log, if no success followed it."""
-    current, failures = "", dict[str, tuple[str, str]]()
+    current, failures, is_refused = "", dict[str, tuple[str, str]](), False
     for line in log.splitlines():
         attempt = _ATTEMPT.search(line)
         if attempt:
-            current = attempt[1] or attempt[2]
+            current, is_refused = attempt[1] or attempt[2], False
         established = re.search(r"CHILD_SA (\S+?)\{\d+\} established", line)
         if established:
             failures.pop(established[1], None)
         cause = next((cause for words, cause in _FAILURES.items() if words in line), None)
-        if cause is not None and current:
+        # The first of an attempt is about the certificate that was received; charon then tries others that it knows.
+        is_certificate = cause is not None and cause.startswith("certificate-")
+        if cause is not None and current and not (is_certificate and is_refused):
+            is_refused = is_certificate
             failures[current] = (cause, line.strip())
     return failures
 

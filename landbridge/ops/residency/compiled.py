@@ -20,6 +20,7 @@ from landbridge.plan.network.services.object_store import replicated_classes, st
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.placement.residency import AccountResidency, account_residencies
 from landbridge.plan.site.firewall import FirewallRule, firewall_rules
+from landbridge.plan.site.home_copies import home_copies
 from landbridge.plan.site.home_directories import home_exports
 from landbridge.plan.site.mlops import job_variables
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
@@ -214,6 +215,12 @@ def _copies(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> t
             backups.append(
                 DataCopy(source, f"backups:{path[-1]}", title, region, "AWS backs it up in its region", where)
             )
+    copies = home_copies(environment)
+    if copies is not None and copies.data_class is not None:
+        title = f"copies of homes in the bucket of class {copies.data_class}"
+        place: DataPath = ("storage", "home", "copies", "data_class")
+        why = "the storage host copies every home into the bucket"
+        backups.append(DataCopy("home", "copies:home", title, environment.region, why, place))
     return (*replicas, *backups)
 
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from landbridge.catalog.site_loss import site_loss_facts
 from landbridge.environment import Environment, HubClass
+from landbridge.environment.storage import HomeCopies
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import MlflowServer, mlflow_servers
-from landbridge.plan.resource_names import BACKUPS_PREFIX
+from landbridge.plan.resource_names import BACKUPS_PREFIX, HOMES_PREFIX
+from landbridge.plan.site.home_copies import DELAY_HOURS, home_copies, is_locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,16 @@ class SiteAsset:
     fix: str
     #: Whether the owner's own system has the copy, which is not in the file.
     is_external: bool = False
+    #: Hours between two copies, where the file has them.
+    every_hours: float | None = None
 
     @property
     def lost_hours(self) -> float | None:
         """Return the hours of changes that are lost with the site; None: everything, or unknown."""
         if self.copy is None:
             return None
+        if self.every_hours is not None:
+            return self.every_hours
         return site_loss_facts().assets[self.kind].every_hours or 0.0
 
     def finding(self) -> Finding | None:
@@ -124,10 +130,32 @@ def _files(environment: Environment, classes: tuple[str, ...], host: str) -> Ite
         server = getattr(home, "host", None) or host
         external = home.kind == "external_nfs"
         path: DataPath = ("storage", "home")
-        yield SiteAsset("homes", f"home directories ({home.mount})", server, classes, None, path, fix, external)
+        copies, copy, hours = home_copies(environment), None, None
+        if copies is not None:
+            copy = AssetCopy(_copies_place(environment, copies), is_locked(environment, copies))
+            path, hours = ("storage", "home", "copies"), copies.hours + DELAY_HOURS
+            fix = "write object_lock and replica_region for the class of the copies"
+            if copies.data_class is None:
+                fix = "let the repository's host accept new copies only, and prune there (restic's rest-server: --append-only)"
+        elif not external:
+            fix = f"write storage.home.copies, or {fix}"
+        title = f"home directories ({home.mount})"
+        yield SiteAsset("homes", title, server, classes, copy, path, fix, external, hours)
     for name, share in environment.storage.site_shares.items():
         path = ("storage", "site_shares", name)
         yield SiteAsset("shares", f"file system {name} ({share.mount})", name, classes, None, path, fix, True)
+
+
+def _copies_place(environment: Environment, copies: HomeCopies) -> str:
+    """Return the place of the copies in words: a bucket without its account's number, or the repository."""
+    if copies.data_class is None:
+        return copies.repository or ""
+    hub_class = environment.storage.data_hub.classes.get(copies.data_class)
+    replica = hub_class.replica_region if hub_class is not None else None
+    regions = [environment.region, *([replica] if replica else [])]
+    return (
+        f"s3://{bucket_prefix(environment.name, copies.data_class)}-ACCOUNT/{HOMES_PREFIX} in {' and '.join(regions)}"
+    )
 
 
 def _secrets(environment: Environment) -> SiteAsset:

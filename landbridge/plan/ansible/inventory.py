@@ -26,7 +26,7 @@ from landbridge.plan.ansible.node_logins import node_login_variables
 from landbridge.plan.ansible.node_restarts import node_restart_variables
 from landbridge.plan.ansible.node_verify import node_verify_variables
 from landbridge.plan.ansible.pipelines import pipelines_variables
-from landbridge.plan.ansible.roles_anywhere import mlflow_files, roles_anywhere_variables
+from landbridge.plan.ansible.roles_anywhere import ROOT_FILE, mlflow_files, roles_anywhere, roles_anywhere_variables
 from landbridge.plan.ansible.server_variables import (
     burst_variables,
     controller_variables,
@@ -48,6 +48,7 @@ from landbridge.plan.site.containers import container_folder, container_variable
 from landbridge.plan.site.dataset_cache import dataset_cache_variables
 from landbridge.plan.site.firewall import firewall_variables, node_updates
 from landbridge.plan.site.health import expected_of, health_variables
+from landbridge.plan.site.home_copies import home_copies_variables
 from landbridge.plan.site.home_directories import (
     LOCAL_HOMES,
     aws_home_variables,
@@ -164,6 +165,8 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
         variables["nfs_client_mounts"] = [*nfs_server_mounts(environment), *_shares(environment, outputs)]
     if host.name == home_creator(environment):
         variables |= aws_home_variables(environment, outputs)
+    root_file = ROOT_FILE if roles_anywhere(environment) is not None else ""
+    variables |= home_copies_variables(environment, host.name, outputs, root_file)
     variables |= data_mover_variables(environment, host.name, outputs) | timer_variables(environment, host, outputs)
     variables |= model_server_variables(environment, host.name)
     variables |= model_host_variables(environment, host.name)

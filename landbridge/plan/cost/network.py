@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge.environment import DirectConnectSettings, Environment, VpnSettings
-from landbridge.plan.cost.bill_lines import BillItem, Unpriced, by_volume, hourly
+from landbridge.plan.cost.bill_lines import BillItem, Unpriced, by_volume, hourly, monthly
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.link import connections
 from landbridge.plan.network.subnets import subnets
@@ -49,6 +49,9 @@ def _link(environment: Environment) -> Iterator[BillItem]:
     vpns = len(connections(environment))
     if vpns:
         yield from hourly("VPN connection" if vpns == 1 else f"{vpns} x VPN connection", "vpn_connection", region, vpns)
+    if link.certificate is not None:
+        # A CA that serves other purposes too costs the same; the CA above it may be in another account.
+        yield from monthly("AWS Private CA, for certificates of tunnels", "private_ca", region, 1, kind="control")
     # One attachment for the VPC, one for each VPN, one for Direct Connect.
     attachments = 1 + vpns + isinstance(link, DirectConnectSettings)
     yield from hourly(f"{attachments} x transit gateway attachment", "transit_gateway_attachment", region, attachments)

@@ -67,6 +67,8 @@ class VpnArgs(Args):
     bandwidth: str
     cipher: Cipher
     private: bool = False
+    #: Certificate of the customer gateway; None: pre-shared keys.
+    certificate_arn: str | None = None
     phase1_seconds: int = 28800
     phase2_seconds: int = 3600
     dpd_seconds: int = 30
@@ -185,7 +187,10 @@ def link_args(environment: Environment) -> LinkArgs:
             OWN: str(onprem.cidr),
             **{name: str(site.cidr) for name, site in link.sites.items()},
         },
-        vpns={connection.key: _vpn(connection) for connection in connections(environment)},
+        vpns={
+            connection.key: _vpn(connection, None if link.certificate is None else link.certificate.arn)
+            for connection in connections(environment)
+        },
         line=direct_connect,
         private_cidr=str(line_vpns[0].cidr) if line_vpns else None,
         sites_meet=link.sites_meet,
@@ -195,7 +200,7 @@ def link_args(environment: Environment) -> LinkArgs:
     )
 
 
-def _vpn(connection: Connection) -> VpnArgs:
+def _vpn(connection: Connection, certificate_arn: str | None) -> VpnArgs:
     cidrs = connection.inside_cidrs
     return VpnArgs(
         gateway_address=str(connection.gateway_address),
@@ -204,6 +209,7 @@ def _vpn(connection: Connection) -> VpnArgs:
         bandwidth=connection.tunnels.bandwidth,
         cipher=cipher_of(connection.tunnels),
         private=connection.over == "line",
+        certificate_arn=certificate_arn,
     )
 
 

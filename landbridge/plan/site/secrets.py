@@ -6,6 +6,7 @@ from landbridge.plan.network.services.mlflow_servers import MAIN, MlflowServer, 
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.network.services.object_store import store_buckets
 from landbridge.plan.network.services.serving import calling_accounts, followed_services
+from landbridge.plan.site.home_copies import any_copies
 from landbridge.plan.site.site_tls import has_site_tls
 
 
@@ -28,6 +29,8 @@ def generated_secrets(environment: Environment) -> dict[str, GeneratedSecret]:
             secrets |= {f"{name}-{account}": form for account in calling_accounts(environment)}
         elif form.per == "canary":
             secrets |= {name: form} if followed_services(environment) else {}
+        elif form.per == "copies":
+            secrets |= {name: form} if any_copies(environment) is not None else {}
         elif form.per == "monitoring":
             secrets |= {name: form} if monitoring_host(environment) is not None else {}
         elif form.form != "authority" or has_site_tls(environment):

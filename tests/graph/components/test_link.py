@@ -1,5 +1,6 @@
 """Link between the sites: routes, logs, the effect of one more site, secrets."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,18 @@ def test_keys_are_secret_outputs(tmp_path: Path) -> None:
     assert graph.secret_outputs == {"link_pre_shared_keys", "link_site_keys", "link_bgp_auth_key"}
     public = str(StackOutputs.model_validate(graph.outputs).public())
     assert "psk" not in public and "bgp-key" not in public
+
+
+def test_with_certificates_no_tunnel_has_a_key_in_the_outputs(tmp_path: Path) -> None:
+    arn = "arn:aws:acm:us-east-1:123456789012:certificate/1234abcd"
+    authority = "arn:aws:acm-pca:us-east-1:123456789012:certificate-authority/1234abcd"
+    settings = {"arn": arn, "authority_arn": authority, "authorities": "-----BEGIN CERTIFICATE-----"}
+    graph = graph_of(tmp_path, vpn(sites=TWO, certificate=json.dumps(settings)))
+    assert {gateway.inputs["certificateArn"] for gateway in graph.of_type(GATEWAY)} == {arn}
+    outputs = StackOutputs.model_validate(graph.outputs)
+    assert outputs.link_pre_shared_keys == () and set((outputs.link_site_keys or {}).values()) == {()}
+    plain = graph_of(tmp_path, vpn(sites=TWO))
+    assert not any(gateway.inputs.get("certificateArn") for gateway in plain.of_type(GATEWAY))
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -1,6 +1,7 @@
 """Lab of two gateways of a site: each has a tunnel to its own end in AWS, and both ends route for one node."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,12 @@ def _machine(name: str, bridge: str, address: str, router: str, outside: str = "
 
 def configure(lab: Layout, chosen: Environment, folder: Path) -> Played:
     """Apply the role site_gateway to both gateways, and with mirrored variables to AWS's ends."""
+    plays = [{"hosts": "all", "gather_facts": False, "roles": ["site_gateway"]}]
+    return play(lab, folder, plays, {"all": {"hosts": described(lab, chosen)}})
+
+
+def described(lab: Layout, chosen: Environment, further: Mapping[str, Mapping[str, Any]] = {}) -> dict[str, Any]:
+    """Return the variables of both gateways and of AWS's ends, with those of `further` by host."""
     planned = inventory(chosen, STACK_OUTPUTS)
     hosts = {}
     for ends, other, key in ((ENDS[0], ENDS[1], "k" * 32), (ENDS[1], ENDS[0], "l" * 32)):
@@ -125,6 +132,5 @@ def configure(lab: Layout, chosen: Environment, folder: Path) -> Played:
             (ends.gateway, ends.address, ours),
             (ends.aws, ends.aws_address, theirs),
         ):
-            hosts[name] = {**values, "ansible_host": address, **connection(lab)}
-    plays = [{"hosts": "all", "gather_facts": False, "roles": ["site_gateway"]}]
-    return play(lab, folder, plays, {"all": {"hosts": hosts}})
+            hosts[name] = {**values, **further.get(name, {}), "ansible_host": address, **connection(lab)}
+    return hosts

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.environment import Environment, load_environment
+from landbridge.ops.site_loss.dumps import problems_of, slurm_dump
 from landbridge.plan.ansible.inventory import inventory
 from sandbox.demo.cluster import ClusterError, LabCluster, wait_for
 from sandbox.nspawn.layout import Layout
@@ -156,15 +157,12 @@ def restore(lab: Layout, chosen: Environment, folder: Path, host: str) -> float:
     """Fetch the newest dump of the accounting database as an operator does, and restore it on another host; return the seconds
     from the start of the role to a slurmdbd with the restored database.
     """
-    variables = {**_variables(inventory(chosen)), **_secrets(folder), **connection(lab), "slurm_database_host": host}
+    password = _secrets(folder)["slurm_database_password"]
 
     def described(name: str) -> dict[str, Any]:
-        return {
-            "all": {
-                "vars": variables,
-                "children": {"slurm_database": {"hosts": {name: {"ansible_host": ADDRESSES[name]}}}},
-            }
-        }
+        known = _database_host(lab, chosen, folder, name)
+        known["all"]["vars"]["slurm_database_host"] = host
+        return known
 
     dumps = folder / "dumps"
     books = ROOT / "ansible/playbooks"
@@ -174,8 +172,38 @@ def restore(lab: Layout, chosen: Environment, folder: Path, host: str) -> float:
     roles = [{"hosts": host, "gather_facts": False, "roles": ["slurm_database"]}]
     play(lab, folder, roles, described(host)).good()
     played = play(lab, folder, books / "restore_databases.yml", described(host), "-e", f"slurm_dump={dump}").good()
-    assert variables["slurm_database_password"] not in played.text
+    assert password not in played.text
     return time.monotonic() - began
+
+
+def fenced(lab: Layout, chosen: Environment, folder: Path, host: str, state: str) -> Played:
+    """Set or end the fence of the control plane on a host, as the return to the site does."""
+    book = ROOT / "ansible/playbooks/fence_control_plane.yml"
+    return play(lab, folder, book, _database_host(lab, chosen, folder, host), "-e", f"control_plane={state}").good()
+
+
+def bring_back(lab: Layout, chosen: Environment, folder: Path, source: str, target: str) -> dict[str, float]:
+    """Write the last dump of a fenced host and restore it on another one; return the seconds of each step."""
+    dumps, books, seconds = folder / "last", ROOT / "ansible/playbooks", {}
+    began = time.monotonic()
+    final = books / "final_dumps.yml"
+    play(lab, folder, final, _database_host(lab, chosen, folder, source), "-e", f"dumps_folder={dumps}").good()
+    seconds["dump"] = time.monotonic() - began
+    assert list(problems_of(dumps)) == []
+    began = time.monotonic()
+    restored = f"slurm_dump={dumps}/slurm/{slurm_dump(dumps)}"
+    play(
+        lab, folder, books / "restore_databases.yml", _database_host(lab, chosen, folder, target), "-e", restored
+    ).good()
+    seconds["restore"] = time.monotonic() - began
+    return seconds
+
+
+def _database_host(lab: Layout, chosen: Environment, folder: Path, host: str) -> dict[str, Any]:
+    """Return the inventory of one host with Slurm's database."""
+    variables = {**_variables(inventory(chosen)), **_secrets(folder), **connection(lab), "slurm_database_host": host}
+    hosts = {host: {"ansible_host": ADDRESSES[host]}}
+    return {"all": {"vars": variables, "children": {"slurm_database": {"hosts": hosts}}}}
 
 
 def _variables(planned: Mapping[str, Any]) -> dict[str, Any]:

@@ -223,6 +223,7 @@ def test_the_database_password_and_the_jwt_key_are_rotated_while_a_job_runs(
 
 
 HISTORY = "sacct -nXPa -S 2020-01-01 -o jobid,user,account,state,start,end,alloctres"
+ACCOUNTS = "sacctmgr -nP show accounts format=account"
 USERS = "sacctmgr -nP show associations format=account,user,qos; sacctmgr -nP show users format=user,defaultaccount,adminlevel"
 
 
@@ -248,6 +249,36 @@ def test_after_the_loss_of_the_databases_host_another_one_has_accounts_and_histo
         after = two.run("ctl02", "sh", "-c", f"{moved}; {HISTORY}"), two.run("ctl02", "sh", "-c", f"{moved}; {USERS}")
     finally:
         two.run("dgx01", "systemctl", "start", "mariadb", "slurmdbd")
-        two.run("ctl02", "systemctl", "disable", "--now", "slurmdbd", "mariadb", "landbridge-slurm-dump.timer")
+        two.run("ctl02", "systemctl", "stop", "slurmdbd", "landbridge-slurm-dump.timer")
     assert f"{number}|alice|vision|COMPLETED" in before[0]
     assert after == before
+
+
+def test_what_was_written_at_the_other_place_returns_and_one_control_plane_runs(
+    two: Jobs, site_environment: Describe, folder: Path
+) -> None:
+    """The way back: ctl02 has the restored database of the test before, as the control plane in AWS has."""
+    chosen = site_environment("ctl01", "ctl02")
+    moved = "export SLURM_CONF=/tmp/moved.conf"
+    pair.fenced(two.lab, chosen, folder, "dgx01", "fenced")
+    # The lost site returns: its host boots, and a configuration starts its services.
+    two.run("dgx01", "systemctl", "restart", "slurmdbd")
+    assert "inactive" in two.run("dgx01", "sh", "-c", "systemctl is-active slurmdbd; true")
+    two.run("ctl02", "systemctl", "start", "slurmdbd")
+    two.run("ctl02", "sh", "-c", f"{moved}; until sacctmgr -i add account meanwhile; do sleep 1; done")
+    written_there = two.run("ctl02", "sh", "-c", f"{moved}; {HISTORY}; {ACCOUNTS}; {USERS}")
+    assert "meanwhile" in written_there
+    first = pair.fenced(two.lab, chosen, folder, "ctl02", "fenced")
+    assert first.changed["ctl02"] > 0
+    assert pair.fenced(two.lab, chosen, folder, "ctl02", "fenced").changed["ctl02"] == 0
+    two.run("ctl02", "sh", "-c", "systemctl daemon-reload; systemctl start slurmdbd")
+    assert "inactive" in two.run("ctl02", "sh", "-c", "systemctl is-active slurmdbd; true")
+    pair.fenced(two.lab, chosen, folder, "dgx01", "active")
+    seconds = pair.bring_back(two.lab, chosen, folder, "ctl02", "dgx01")
+    print(f"way back: {', '.join(f'{name} {value:.1f} s' for name, value in seconds.items())}")
+    two.run("ctl02", "systemctl", "disable", "--now", "mariadb", "slurmdbd", "landbridge-slurm-dump.timer")
+    assert two.run("dgx01", "sh", "-c", f"{HISTORY}; {ACCOUNTS}; {USERS}") == written_there
+    # A job of the site is accounted for in the database that returned.
+    number = two.submit(0)
+    two.completed(number)
+    accounted(two, number)

@@ -128,14 +128,34 @@ def test_the_environment_of_the_recovery_has_no_errors() -> None:
     assert environment(recovery).onprem is None
 
 
-def test_the_command_prints_steps_and_ends_with_1() -> None:
+def test_the_command_prints_steps_and_ends_with_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     runner = CliRunner()
     result = runner.invoke(build(), ["drill", "site-loss", "-s", "hybrid"], catch_exceptions=False)
     assert result.exit_code == 1
     assert "Restore the databases" in result.stdout and "recovery point 24.2 h" in result.stdout
     shown = json.loads(runner.invoke(build(), ["drill", "site-loss", "-s", "hybrid", "--format", "json"]).stdout)
     assert {finding["rule"] for finding in shown["findings"]} == {"site-loss"}
-    assert shown["steps"] and all(asset["name"] for asset in shown["assets"])
+    assert all(asset["name"] for asset in shown["assets"])
     in_aws = runner.invoke(build(), ["drill", "site-loss", "-s", "startup"], catch_exceptions=False)
     assert in_aws.exit_code == 0 and "no services on-prem" in in_aws.stdout
     assert site_loss(shipped("startup")).assets == ()
+
+
+def test_a_run_stops_at_an_operators_step_and_its_times_are_in_the_json(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    runner, words = CliRunner(), ["drill", "site-loss", "-s", "hybrid"]
+    stopped = runner.invoke(build(), [*words, "--run", "return"], catch_exceptions=False)
+    assert stopped.exit_code == 1 and "repeat with --done rebuild" in stopped.stdout
+    confirmed = runner.invoke(build(), [*words, "--run", "return", "--done", "rebuild"], catch_exceptions=False)
+    assert "repeat with --done drain" in confirmed.stdout
+    wrong = runner.invoke(build(), [*words, "--run", "return", "--done", "drian"], catch_exceptions=False)
+    assert wrong.exit_code == 2 and "drian is no step: rebuild" in wrong.stderr
+    shown = json.loads(runner.invoke(build(), [*words, "--format", "json"]).stdout)
+    steps = {step["name"]: step for step in shown["steps"]["return"]}
+    assert steps["rebuild"]["measured"]["attempts"] == 1 and steps["drain"]["measured"] is None
+    assert shown["measured"]["return"]["declared_at"] is not None
+    restore = next(step for step in shown["steps"]["recovery"] if step["name"] == "restore")
+    assert restore["seconds"] > 0 and restore["test"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX
+from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX, HOMES_PREFIX
 
 Statement = dict[str, Any]
 
@@ -161,6 +161,14 @@ def deny_backups(bucket_arns: Sequence[str]) -> Statement:
 def mover(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:
     """Return statements of the data mover between on-prem storage and the hub: read and write, no delete."""
     return hub(bucket_arns, key_arns, [*READ, *WRITE])
+
+
+def remove_locks(bucket_arn: str) -> Statement:
+    """Return the right to remove the locks of restic's repository with the copies of homes, and nothing else of it.
+
+    Source: restic, "Repository layout": a backup writes a lock and removes it (read 2026-11-26).
+    """
+    return allow("RemoveLocksOfCopies", ["s3:DeleteObject"], f"{bucket_arn}/{HOMES_PREFIX}/locks/*")
 
 
 def read(place: ArnContext) -> list[Statement]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from landbridge.environment import Environment, Statement
+from landbridge.environment import Environment, NfsHome, Statement
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.access import iam_policies, job_roles, launch_policy
 from landbridge.plan.aws.access.actions import ActionObject, action_objects, script_statements
@@ -58,6 +58,8 @@ class IdentityArgs(Args):
     mlflow_classes: tuple[str, ...] | None = None
     #: Data classes that may be on-prem too: the roles of on-prem hosts have access to their buckets only. None: every class.
     onprem_too: tuple[str, ...] | None = None
+    #: Data class whose bucket has the copies of the site's homes.
+    home_copies: str | None = None
     targets: LaunchTargets = LaunchTargets()
     restricted: tuple[str, ...] = ()
     restricted_buckets: tuple[str, ...] = ()
@@ -124,6 +126,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
         onprem_too=tuple(
             sorted(name for name, data_class in environment.data_classes.items() if "onprem" in data_class.sites)
         ),
+        home_copies=_home_copies(environment),
         targets=launch_targets(environment),
         restricted=onprem_classes,
         restricted_buckets=tuple(bucket_prefix(environment.name, name) for name in onprem_classes),
@@ -161,6 +164,11 @@ def _discovery(environment: Environment) -> dict[OnPremRole, tuple[str, ...]]:
     return {"discovery": (host,)} if host is not None and monitors_cloud_nodes(environment) else {}
 
 
+def _home_copies(environment: Environment) -> str | None:
+    home = environment.storage.home
+    return home.copies.data_class if isinstance(home, NfsHome) and home.copies is not None else None
+
+
 def _movers(environment: Environment) -> tuple[str, ...]:
     """Return the hosts with the role `mover`: that of datasets, and that of the object store if it copies objects to AWS."""
     served = service_hosts(environment)
@@ -187,6 +195,8 @@ def documents(
     denials = iam_policies.deny_restricted_classes(place.partition, args.restricted, args.restricted_buckets)
     moved = _onprem_too(args, buckets)
     copies = iam_policies.mover([buckets[name] for name in moved], [keys[name] for name in moved])
+    if args.home_copies in moved:
+        copies.append(iam_policies.remove_locks(buckets[args.home_copies]))
     job_arns = [job_role_arns[plan.data_class] for plan in args.jobs]
     node = job_roles.node_statements(place, secret_arn, job_arns, bound=args.bound_to_instance)
     certificate = job_roles.certificate_statements(place, metrics_secret_arn, bound=args.bound_to_instance)

@@ -71,6 +71,9 @@ class GatewayExpectation:
     shared_address: str = ""
     #: BGP neighbours in the site: its router, and the other gateway.
     inside_neighbors: tuple[str, ...] = ()
+    #: Common name of the gateway's certificate, and the days before its end from which it is a warning; empty: pre-shared keys.
+    certificate: str = ""
+    alarm_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,8 @@ def _gateway(environment: Environment, outputs: StackOutputs | None, host: str, 
         offered=len(tunnels),
         inside_neighbors=tuple(variables.get("site_gateway_inside_neighbors", ())),
         shared_address=variables.get("site_gateway_shared_address", "").partition("/")[0],
+        certificate=variables.get("site_gateway_certificate", {}).get("name", ""),
+        alarm_days=variables.get("site_gateway_certificate", {}).get("alarm_days", 0),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Network
 from typing import Any
 
+from landbridge.certificates import certificates_in
 from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.environment.link import LinkedSite, Tunnels
 from landbridge.plan.network.hosts import service_hosts
@@ -57,6 +58,7 @@ def gateway_variables(environment: Environment, outputs: StackOutputs | None, nu
     variables["site_gateway_local_address"] = str(own_connections[0].gateway_address)
     address = str(served.addresses[served.gateways[number]])
     variables |= {"site_gateway_router_id": address, "site_gateway_source_address": address}
+    variables |= _certificate(environment, served.gateways[number])
     variables["site_gateway_mtu"] = min(connection.tunnels.mtu for connection in own_connections)
     if link.bgp_hold_seconds != _HOLD_SECONDS:
         variables["site_gateway_bgp_hold"] = link.bgp_hold_seconds
@@ -118,6 +120,7 @@ def linked_gateway_variables(environment: Environment, name: str, outputs: Stack
         "site_gateway_router_id": str(site.address),
         "site_gateway_source_address": str(site.address),
         "site_gateway_mtu": site.mtu,
+        **_certificate(environment, site.gateway),
         "landbridge_link_keys": keys_file(name),
     }
     if outputs is not None and outputs.link is not None and name in outputs.link.sites:
@@ -126,6 +129,25 @@ def linked_gateway_variables(environment: Environment, name: str, outputs: Stack
             for number, tunnel in enumerate(outputs.link.sites[name].tunnels, start=1)
         ]
     return variables
+
+
+def _certificate(environment: Environment, host: str) -> Variables:
+    """Return the variables of a gateway's certificate; empty with pre-shared keys."""
+    settings = environment.link.certificate if environment.link is not None else None
+    if settings is None:
+        return {}
+    authorities = certificates_in(settings.authorities)
+    return {
+        "site_gateway_certificate": {
+            "name": f"{host}.{environment.name}",
+            "authorities": [f"{authority}\n" for authority in authorities],
+            "issuer": settings.authority_arn,
+            "region": environment.region,
+            "days": settings.days,
+            "renew_days": settings.renew_days,
+            "alarm_days": settings.alarm_days,
+        }
+    }
 
 
 def _others(environment: Environment, name: str) -> list[IPv4Network]:

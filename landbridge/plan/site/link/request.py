@@ -10,6 +10,8 @@ from typing import Any
 
 from landbridge.plan.site.link.expectations import GatewayExpectation
 
+#: Certificate of a gateway's tunnels, as the role site_gateway copies it.
+CERTIFICATE_FILE = "/etc/swanctl/x509/site-gateway.pem"
 #: Seconds to wait for a connection or a DNS answer. The kernel repeats a SYN after 1 and 3 s.
 _ANSWER_SECONDS = 5
 
@@ -51,6 +53,18 @@ def _programs(gateway: GatewayExpectation) -> dict[str, list[str]]:
         "links": ["ip", "-j", "address"],
         "rules": ["nft", "-j", "list", "ruleset"],
     }
+    if gateway.certificate:
+        programs["certificate"] = [
+            "openssl",
+            "x509",
+            "-in",
+            CERTIFICATE_FILE,
+            "-noout",
+            "-subject",
+            "-nameopt",
+            "multiline",
+            "-enddate",
+        ]
     for tunnel in gateway.tunnels:
         for part in ("received-routes", "routes", "advertised-routes"):
             words = f"show bgp ipv4 unicast neighbors {tunnel.inside_remote} {part} json"

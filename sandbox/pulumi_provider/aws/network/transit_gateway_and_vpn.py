@@ -119,8 +119,9 @@ class CustomerGatewayResource(Ec2Resource):
         asn, extended = int(news.get("bgpAsn") or 0), int(news.get("bgpAsnExtended") or 0)
         if bool(asn) == bool(extended) or asn > _LARGEST_ASN or 0 < extended <= _LARGEST_ASN:
             raise ProviderError(f"bgpAsn is up to {_LARGEST_ASN}, bgpAsnExtended above it, and one of the two is given")
+        certificate = {"CertificateArn": news["certificateArn"]} if news.get("certificateArn") else {}
         customer_gateway = self.ec2.create_customer_gateway(
-            Type=news["type"], IpAddress=news["ipAddress"], BgpAsn=asn or extended, **self.tagging(news)
+            Type=news["type"], IpAddress=news["ipAddress"], BgpAsn=asn or extended, **certificate, **self.tagging(news)
         )["CustomerGateway"]
         return customer_gateway["CustomerGatewayId"], {"arn": self.arn_of(customer_gateway["CustomerGatewayId"])}
 

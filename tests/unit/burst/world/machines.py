@@ -33,6 +33,7 @@ class Machine:
     boots: float
     usd_hour: float
     died: bool = False
+    is_cut: bool = False  # the link to the site is down: it runs, and slurmctld does not hear it
     protected: bool = False  # against termination by the API
     impaired: bool = False  # a status check of EC2 fails
     event: str = ""  # code of a scheduled event
@@ -52,7 +53,7 @@ class Machine:
 
     @property
     def answers(self) -> bool:
-        return self.ended is None and not self.died
+        return self.ended is None and not self.died and not self.is_cut
 
     @property
     def place(self) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -115,7 +116,20 @@ def alone(every: dict[str, HostFacts]) -> dict[str, HostFacts]:
     return {**every, GATEWAY: records.output(replace(every[GATEWAY], host=host), neighbors=json.dumps(neighbors))}
 
 
+def certified(every: dict[str, HostFacts], days: float) -> dict[str, HostFacts]:
+    """Return the facts of a gateway whose certificate ends in some days, with an alarm three weeks before."""
+    host = every[GATEWAY].host
+    assert host.gateway is not None
+    host = replace(host, gateway=replace(host.gateway, certificate="gw01.test", alarm_days=21))
+    end = datetime.fromtimestamp(every[GATEWAY].data["time"], UTC) + timedelta(days=days)
+    # As `openssl x509 -noout -subject -nameopt multiline -enddate` prints it.
+    shown = f"subject=\n    commonName                = gw01.test\nnotAfter={end:%b %d %H:%M:%S %Y} GMT\n"
+    return {**every, GATEWAY: records.output(replace(every[GATEWAY], host=host), certificate=shown)}
+
+
 OTHER_FAULTS = {
+    "certificate-ends-soon": (lambda every: certified(every, 10), {"certificate-ends-soon"}),
+    "certificate-expired of the gateway": (lambda every: certified(every, -1), {"certificate-expired"}),
     "nat-between": (nat, {"nat-between"}),
     "one-tunnel": (one_tunnel, {"one-tunnel", "ike-no-answer"}),
     "tunnel-down": (no_reason, {"tunnel-down"}),
@@ -140,7 +154,16 @@ def test_a_fault_that_the_lab_cannot_make_has_its_cause(fault: str) -> None:
 
 
 def test_every_cause_of_the_catalogue_is_shown_by_a_test() -> None:
-    assert {cause_of(fault) for fault in records.faults()} | set(OTHER_FAULTS) == set(link_facts().causes)
+    assert {cause_of(fault) for fault in (*records.faults(), *OTHER_FAULTS)} == set(link_facts().causes)
+
+
+def test_a_valid_certificate_passes_and_one_of_another_name_does_not() -> None:
+    valid = certified(records.in_kernel(KERNEL), 60)
+    report = records.report(KERNEL, valid)
+    assert report.causes == () and ("certificate", GATEWAY, "gw01.test") in statuses(report)
+    other = records.text(valid[GATEWAY], "certificate").replace("gw01.test", "gw02.test")
+    wrong = {**valid, GATEWAY: records.output(valid[GATEWAY], certificate=other)}
+    assert records.report(KERNEL, wrong).causes == ("certificate-untrusted",)
 
 
 PROGRAMS = sorted(records.healthy(EXPECTED)[GATEWAY].data["programs"])
