@@ -18,7 +18,7 @@ from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.ansible.monitoring import exporter_variables, monitoring_variables, planned_targets
 from landbridge.plan.network.hosts import hosts
-from landbridge.plan.observability.logs import log_files, log_shipper_variables, log_store_variables
+from landbridge.plan.observability.logs import log_files, log_shipper_variables, log_source, log_store_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -229,9 +229,7 @@ def test_a_second_run_changes_nothing(host: Monitored) -> None:
 def received(host: Monitored, words: str) -> str:
     """Return the entries of the host at the log store with these words; the wait ends when there is one."""
     (shipping,) = hosts(site_environment(logs=True))
-    search = (
-        f"journalctl --quiet --output=cat --file='/var/log/landbridge-logs/{log_files(shipping)}' --grep={quote(words)}"
-    )
+    search = f"journalctl --quiet --output=cat --file='/var/log/landbridge-logs/{log_files(log_source(shipping))}' --grep={quote(words)}"
     return host.run(f"timeout 120 sh -c {quote(f'until {search}; do sleep 0.2; done')}")
 
 
