@@ -10,7 +10,7 @@ from landbridge.ops.gpu_health.values import HealthJournal, HealthState
 from landbridge.ops.idle_gpus.judge import IdleJob
 from landbridge.ops.netcheck.metrics import write_metrics
 
-TimerName = Literal["health", "idle", "cost", "link"]
+TimerName = Literal["health", "idle", "cost", "link", "sagemaker"]
 PREFIX = "landbridge_"
 #: Start of the file names of the role site_timers, before the name of the timer.
 FILE_PREFIX = "landbridge-timer-"

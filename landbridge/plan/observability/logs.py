@@ -27,7 +27,7 @@ SEVERAL = "(several)"
 #: Files that the role cloud_metrics' boot service writes on nodes in AWS.
 CLOUD_CERTIFICATE, CLOUD_AUTHORITY = "/etc/landbridge/metrics/host.pem", "/etc/landbridge/metrics/ca.pem"
 #: Loopback addresses that programs use, and those that a network's own and broadcast address would have.
-_RESERVED = {*range(0, 256), 2**24 - 1}
+_RESERVED = {*range(256), 2**24 - 1}
 Variables = dict[str, Any]
 
 

@@ -43,7 +43,7 @@ WAIT = """import base64, json, ssl, sys, time, urllib.parse, urllib.request
 url, password, wanted, ignored = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), json.loads(sys.argv[4])
 context = ssl.create_default_context(cafile="/etc/landbridge/tls/ca.pem")
 request = urllib.request.Request(url, headers={"Authorization": "Basic " + base64.b64encode(f"operator:{password}".encode()).decode()})
-deadline = time.monotonic() + 120
+deadline = time.monotonic() + 400
 while True:
     with urllib.request.urlopen(request, timeout=30, context=context) as answer:
         data = json.load(answer)
@@ -87,7 +87,7 @@ class Monitored:
     folder: Path
 
     def run(self, command: str) -> str:
-        done = nodes.exec(self.lab, HOST, [command], timeout=300)
+        done = nodes.exec(self.lab, HOST, [command], timeout=600)
         assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 

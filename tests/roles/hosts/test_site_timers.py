@@ -137,7 +137,7 @@ def test_a_rung_runs_on_the_node_in_its_reservation_for_the_account_of_the_timer
     for words in (f"rung {NODE} training", "rung ctl01 driver"):
         assert not site.as_account("slurm", "landbridge-access", ASK % words).startswith("(0, ")
     refused = (
-        f"import socket; s = socket.socket(socket.AF_UNIX); print(s.connect_ex('/run/landbridge-host-access.sock'))"
+        "import socket; s = socket.socket(socket.AF_UNIX); print(s.connect_ex('/run/landbridge-host-access.sock'))"
     )
     assert site.as_account("nobody", "nogroup", refused) == "13"
     site.run(CONTROLLER, f"scontrol delete reservation=landbridge-health-{NODE}")
