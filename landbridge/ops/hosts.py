@@ -38,7 +38,7 @@ def named_hosts(environment: Environment, texts: Iterable[str]) -> tuple[LinkHos
 
 def without_names(texts: Iterable[str], names: Collection[str]) -> tuple[list[str], tuple[str, ...]]:
     """Return the texts without the hosts of `names` in their host lists, and these hosts. Text that is no host list stays."""
-    rest, taken = list[str](), dict[str, None]()
+    rest, listed_names = list[str](), dict[str, None]()
     for text in texts:
         try:
             listed = hostlist.expand(text)
@@ -48,9 +48,9 @@ def without_names(texts: Iterable[str], names: Collection[str]) -> tuple[list[st
         if not set(listed) & set(names):
             rest.append(text)
             continue
-        taken |= dict.fromkeys(name for name in listed if name in names)
+        listed_names |= dict.fromkeys(name for name in listed if name in names)
         rest += [name for name in listed if name not in names]
-    return rest, tuple(taken)
+    return rest, tuple(listed_names)
 
 
 def _is_in_aws(environment: Environment, text: str) -> bool:

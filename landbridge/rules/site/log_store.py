@@ -87,9 +87,9 @@ def logs_of_nodes_in_aws(environment: Environment) -> Iterator[Finding]:
     """
     if log_store_host(environment) is None or not environment.aws.pools or ships_cloud_logs(environment):
         return
-    kept = classes_kept_in_aws(environment)
-    if kept:
-        why = f"data of class {kept[0]} may be in AWS only, and a node's log has output about every job that it runs"
+    classes = classes_kept_in_aws(environment)
+    if classes:
+        why = f"data of class {classes[0]} may be in AWS only, and a node's log has output about every job that it runs"
         fix = None
     else:
         why = "their certificate is that of their metrics"

@@ -81,8 +81,8 @@ def test_the_retention_of_nodes_is_that_of_their_only_class() -> None:
 def test_the_proof_has_the_way_from_nodes_to_the_store_and_two_barriers_back() -> None:
     for chosen, is_open in ((site(), True), (environment({**STORED, **KEPT}), False)):
         graph = data_graph(compiled_forms(chosen), {})
-        (there,) = [crossing for crossing in graph.from_place("nodes:us-east-1") if "log-store" in crossing.target]
+        (upload,) = [crossing for crossing in graph.from_place("nodes:us-east-1") if "log-store" in crossing.target]
         (back,) = [crossing for crossing in graph.from_place("log-store:mlops01") if "nodes" in crossing.target]
-        assert there.is_open is is_open
+        assert upload.is_open is is_open
         assert [barrier.open for barrier in back.barriers].count(False) >= 2
         assert not any(barrier.open for barrier in back.barriers)
