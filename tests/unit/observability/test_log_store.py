@@ -150,12 +150,23 @@ def test_nodes_in_aws_with_one_certificate_have_files_of_their_own(store: Loopba
     assert store.entries("ctl01") == store.entries("dgx01") == []
 
 
-def test_a_stop_of_the_shipper_waits_for_the_position_of_the_newest_entry(tmp_path: Path) -> None:
+def test_a_stop_of_the_shipper_waits_for_the_position_of_the_newest_entry(
+    store: LoopbackLogStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     program = runpy.run_path(str(ROOT / "ansible/roles/log_shipper/files/landbridge-log-flush"))
-    state = tmp_path / "state"
+    state = store.folder / "state-dgx01"
     assert program["shipped"](state) == 0
-    state.write_text("# comment\nLAST_CURSOR=s=0f;i=3a;b=0e;m=2a;t=64f3e0c7a1b2c;x=9\n")
-    assert program["shipped"](state) == 0x64F3E0C7A1B2C
+    store.log("dgx01", "last words")
+    assert store.ship("dgx01").returncode == 0
+    # The state of the real shipper has the time of the entry that the store has.
+    assert program["shipped"](state) == int(NOW * 1_000_000)
+    monkeypatch.setitem(program["main"].__globals__, "newest", lambda: int(NOW * 1_000_000))
+    program["main"]("60", state)
+    assert capsys.readouterr().out == ""
+    # An entry that the store does not have: the stop of the unit goes on after its seconds.
+    monkeypatch.setitem(program["main"].__globals__, "newest", lambda: int(NOW * 1_000_000) + 1)
+    program["main"]("0", state)
+    assert "does not have the last entries" in capsys.readouterr().out
 
 
 def test_without_a_log_store_nothing_changes() -> None:
