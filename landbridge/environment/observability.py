@@ -93,6 +93,12 @@ class SiteTimers(Model):
     link_minutes: int = Field(
         default=15, ge=1, le=1440, description="interval of `landbridge netcheck`, with a link between sites"
     )
+    sagemaker_minutes: int = Field(
+        default=5,
+        ge=1,
+        le=1440,
+        description="interval of `landbridge sagemaker sync`, with `mlops.sagemaker` and pools in AWS",
+    )
 
 
 class Observability(Model):

@@ -1,6 +1,6 @@
 """Hosts that an operator names: of the environment, or a running node in AWS by its address."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from ipaddress import AddressValueError, IPv4Address
 
 from landbridge import hostlist
@@ -34,6 +34,23 @@ def named_hosts(environment: Environment, texts: Iterable[str]) -> tuple[LinkHos
             words = () if is_local(address) else tuple(ssh(environment, name))
             named[name] = LinkHost(name, "onprem" if site == "onprem" else "aws", address, words)
     return tuple(named.values())
+
+
+def without_names(texts: Iterable[str], names: Collection[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the texts without the hosts of `names` in their host lists, and these hosts. Text that is no host list stays."""
+    rest, listed_names = list[str](), dict[str, None]()
+    for text in texts:
+        try:
+            listed = hostlist.expand(text)
+        except hostlist.HostlistError:
+            rest.append(text)
+            continue
+        if not set(listed) & set(names):
+            rest.append(text)
+            continue
+        listed_names |= dict.fromkeys(name for name in listed if name in names)
+        rest += [name for name in listed if name not in names]
+    return rest, tuple(listed_names)
 
 
 def _is_in_aws(environment: Environment, text: str) -> bool:

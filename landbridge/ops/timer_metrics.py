@@ -10,8 +10,10 @@ from landbridge.ops.gpu_health.values import HealthJournal, HealthState
 from landbridge.ops.idle_gpus.judge import IdleJob
 from landbridge.ops.netcheck.metrics import write_metrics
 
-TimerName = Literal["health", "idle", "cost", "link"]
+TimerName = Literal["health", "idle", "cost", "link", "sagemaker"]
 PREFIX = "landbridge_"
+#: Start of the file names of the role site_timers, before the name of the timer.
+FILE_PREFIX = "landbridge-timer-"
 HELP = {
     "timer_completed_timestamp_seconds": "End of the last pass of a timer.",
     "timer_interval_seconds": "Time between the passes of a timer.",
@@ -36,9 +38,11 @@ def idle_samples(jobs: Iterable[IdleJob]) -> Samples:
     return {"idle_gpus": [({"kind": kind}, float(count)) for kind, count in sorted(counts.items())]}
 
 
-def timer_text(environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples) -> str:
-    """Return the metrics of one pass in Prometheus' text format."""
-    label, settings = {"timer": timer}, environment.observability.timers
+def timer_text(
+    environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples, label_text: str = ""
+) -> str:
+    """Return the metrics of one pass in Prometheus' text format. `label_text`: the timer's own name, if several have one interval."""
+    label, settings = {"timer": label_text or timer}, environment.observability.timers
     minutes = getattr(settings, f"{timer}_minutes") if settings is not None else None
     families = {
         "timer_completed_timestamp_seconds": [(label, now)],
@@ -58,6 +62,10 @@ def timer_text(environment: Environment, timer: TimerName, now: float, unanswere
 def write_timer(
     path: Path | None, environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples
 ) -> None:
-    """Replace the file of a timer's metrics, if there is one."""
+    """Replace the file of a timer's metrics, if there is one.
+
+    The label is the timer's name in the file's name: MLflow's servers have a timer each, and node exporter refuses two equal series.
+    """
     if path is not None:
-        write_metrics(path, timer_text(environment, timer, now, unanswered, samples))
+        name = path.stem.removeprefix(FILE_PREFIX) if path.stem.startswith(FILE_PREFIX + timer) else ""
+        write_metrics(path, timer_text(environment, timer, now, unanswered, samples, name))

@@ -1,8 +1,8 @@
 """Publication of the certificate of nodes' exporters in Secrets Manager, from which nodes in AWS read it.
 
-    python -m landbridge.burst.aws.publish_certificate SECRET FILE < ACCOUNT
+    python -m landbridge.burst.aws.publish_certificate SECRET FILE AUTHORITY < ACCOUNT
 
-FILE has key, certificate and chain in PEM. ACCOUNT is a JSON object with the account that may read the metrics and the
+FILE has key, certificate and chain in PEM, AUTHORITY the certificates of the site's CA, with which nodes check the log store. ACCOUNT is a JSON object with the account that may read the metrics and the
 bcrypt hash of its password: `account` and `hash`. Prints `changed` or `unchanged`.
 """
 
@@ -16,22 +16,25 @@ from landbridge.burst.aws.publish_key import publish
 from landbridge.burst.config.config import ConfigError, load
 
 
-def published_value(account: str, certificate: str) -> bytes:
-    """Return the value of the secret. Raises ValueError for input without an account, a hash, a key or a certificate."""
+def published_value(account: str, certificate: str, authority: str) -> bytes:
+    """Return the value of the secret. Raises ValueError for input without an account, a hash, a key or a certificate, or with a key of the CA."""
     data = json.loads(account)
     if not isinstance(data, dict) or not all(data.get(key) for key in ("account", "hash")):
         raise ValueError("standard input has no account with a hash")
     if not all(f"-----BEGIN {part}" in certificate for part in ("CERTIFICATE", "PRIVATE KEY")):
         raise ValueError("the file has no private key with a certificate")
-    value = {"account": data["account"], "hash": data["hash"], "certificate": certificate}
+    if "-----BEGIN CERTIFICATE" not in authority or "PRIVATE KEY" in authority:
+        raise ValueError("the file of the CA has no certificate, or has a private key")
+    value = {"account": data["account"], "hash": data["hash"], "certificate": certificate, "authority": authority}
     return json.dumps(value, sort_keys=True).encode()
 
 
 def main(arguments: list[str]) -> int:
     """Publish the certificate."""
-    name, file = arguments
+    name, *files = arguments
     try:
-        value = published_value(sys.stdin.read(), Path(file).read_text(encoding="ascii"))
+        certificate, authority = (Path(file).read_text(encoding="ascii") for file in files)
+        value = published_value(sys.stdin.read(), certificate, authority)
         print("changed" if publish(load(), name, value) else "unchanged")
     except (ConfigError, ClientError, BotoCoreError, OSError, ValueError) as error:
         print(f"landbridge-publish-certificate: {error}", file=sys.stderr)

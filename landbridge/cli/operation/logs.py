@@ -21,8 +21,11 @@ Nodes = Annotated[
     typer.Option(
         "--node",
         metavar="NODES",
-        help="Hosts: a host list, or USER@ADDRESS of a running node in AWS; repeat for several.",
+        help="Hosts: a host list, which may have nodes in AWS with a log store, or USER@ADDRESS of a running one; repeat for several.",
     ),
+]
+Sites = Annotated[
+    str, typer.Option("--site", metavar="SITE", help="Only hosts of this site: onprem or aws; aws needs a log store.")
 ]
 Job = Annotated[int | None, typer.Option("--job", min=1, help="Only entries with this job's number.")]
 Since = Annotated[
@@ -53,6 +56,7 @@ def logs(
     stack: Stack = None,
     file: File = None,
     nodes: Nodes = None,
+    site: Sites = "",
     job: Job = None,
     since: Since = "",
     until: Until = "",
@@ -67,9 +71,9 @@ def logs(
 ) -> None:
     """Search the logs of hosts by node, job and time.
 
-    With a log store (onprem.services.logs) the entries of the site's hosts are searched there. Otherwise all hosts are searched at the
-    same time, over ssh: the journal and Slurm's log files. Entries are printed in the order of their time. Without --node: the service
-    hosts, and with --job also the site's nodes on which the job ran.
+    With a log store (onprem.services.logs) the entries of the site's hosts, and of nodes in AWS that ship, are searched there. Otherwise
+    all hosts are searched at the same time, over ssh: the journal and Slurm's log files. Entries are printed in the order of their time.
+    Without --node: the service hosts, and with --job also the nodes on which the job ran. --site aws: all nodes in AWS that ship.
     Exit status: 0 entries were found, 1 none, 2 a host could not be searched.
 
     Example: landbridge logs -s acme --job 4711 --since 6h
@@ -77,6 +81,7 @@ def logs(
     from landbridge.ops.logs.query import LogQuery
     from landbridge.ops.logs.search import LogResult, search
     from landbridge.plan.network.services.log_store import log_store_host
+    from landbridge.plan.observability.logs import node_log_sources
 
     window, end = _window(since or "1h", "--since"), _window(until, "--until") if until else None
     _check_pattern(grep)
@@ -88,14 +93,17 @@ def logs(
     if aws:
         _print_aws(environment, window, end, grep, lines, form)
         return
-    hosts, span = _hosts(environment, nodes or [], job, limit, unread)
+    if site not in ("", "onprem", "aws"):
+        raise typer.BadParameter(f"{site} is neither onprem nor aws", param_hint="--site")
+    shipped = dict[str, str]() if on_hosts else node_log_sources(environment)
+    hosts, in_aws, span = _hosts(environment, nodes or [], site, job, limit, unread, tuple(shipped))
     query = LogQuery(window, job, unit, errors, lines, end, None if since or until else span, grep)
     store = None if on_hosts else log_store_host(environment)
     direct = hosts
     result = LogResult((), {})
     if store is not None:
         direct = tuple(host for host in hosts if host.side == "aws")
-        result = _in_store(environment, query, store, [host.name for host in hosts], limit)
+        result = _in_store(environment, query, store, [*(host.name for host in hosts), *in_aws], limit)
     if direct:
         live = search(query, direct, limit)
         ordered = sorted((*result.entries, *live.entries), key=lambda entry: entry.at)[-lines:]
@@ -103,7 +111,8 @@ def logs(
     unread |= result.unread
     if form is Format.JSON:
         entries = [{"time": entry.time, **asdict(entry)} for entry in result.entries]
-        print_json({"entries": entries, "hosts": [host.name for host in hosts], "not_read": unread})
+        searched = [*(host.name for host in hosts), *in_aws]
+        print_json({"entries": entries, "hosts": searched, "not_read": unread})
     else:
         for entry in result.entries:
             typer.echo(f"{entry.time} {entry.host} {entry.unit}: {entry.message}")
@@ -134,10 +143,9 @@ def _in_store(environment: "Environment", query: "LogQuery", store: str, names: 
     """Return the entries of hosts in the log store."""
     from landbridge.ops.hosts import named_hosts
     from landbridge.ops.logs.search import LogResult, search_store
-    from landbridge.plan.network.hosts import hosts
+    from landbridge.plan.observability.logs import log_sources
 
-    known = {host.name for host in hosts(environment)}
-    if not known & set(names):
+    if not set(log_sources(environment)) & set(names):
         return LogResult((), {})
     (host,) = named_hosts(environment, [store])
     return search_store(query, environment, host, names, limit)
@@ -162,27 +170,44 @@ def _print_aws(
 
 
 def _hosts(
-    environment: "Environment", nodes: list[str], job: int | None, limit: float, unread: dict[str, str]
-) -> "tuple[tuple[LinkHost, ...], tuple[int, int] | None]":
-    """Return the hosts to search, and the times of the job. Raises a usage error for an unknown host."""
-    from landbridge.ops.hosts import named_hosts
+    environment: "Environment",
+    nodes: list[str],
+    site: str,
+    job: int | None,
+    limit: float,
+    unread: dict[str, str],
+    shipped: tuple[str, ...],
+) -> "tuple[tuple[LinkHost, ...], tuple[str, ...], tuple[int, int] | None]":
+    """Return the hosts to search, the nodes in AWS whose logs are in the store, and the times of the job. Raises a usage error for an unknown host.
+
+    `shipped`: all nodes in AWS that ship their logs.
+    """
+    from landbridge.ops.hosts import named_hosts, without_names
     from landbridge.ops.logs.search import run_of_job
     from landbridge.ops.netcheck.gateway_facts import MissingFactError
     from landbridge.plan.network.hosts import configured_hosts, service_hosts
+    from landbridge.plan.network.hosts import hosts as every_host
 
-    served = service_hosts(environment)
+    served, span = service_hosts(environment), None
     try:
-        if nodes:
-            return named_hosts(environment, nodes), None
-        names = [host.name for host in configured_hosts(environment) if host.name in served.names]
         controllers = named_hosts(environment, served.controllers[:1])
+        if nodes:
+            texts, in_aws = without_names(nodes, shipped)
+            hosts = named_hosts(environment, texts)
+        else:
+            names = [host.name for host in configured_hosts(environment) if host.name in served.names]
+            in_aws = shipped if site == "aws" and job is None else ()
+            if job is not None:
+                try:
+                    run = run_of_job(environment, job, controllers[0], limit)
+                    span, in_aws = run.span, tuple(name for name in run.hosts if name in shipped)
+                    known = {host.name for host in every_host(environment)}
+                    names += [name for name in run.hosts if name in known]
+                except MissingFactError as error:
+                    unread["nodes of the job"] = str(error)
+            hosts = named_hosts(environment, names)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--node") from None
-    span = None
-    if job is not None:
-        try:
-            run = run_of_job(environment, job, controllers[0], limit)
-            names, span = [*names, *run.hosts], run.span
-        except MissingFactError as error:
-            unread["nodes of the job"] = str(error)
-    return named_hosts(environment, names), span
+    if site:
+        hosts = tuple(host for host in hosts if host.side == site)
+    return hosts, () if site == "onprem" else in_aws, span

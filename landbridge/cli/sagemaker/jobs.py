@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, print_json, require
+from landbridge.cli.common import File, Format, Stack, TimerMetrics, print_json, require
 from landbridge.cli.sagemaker.common import ConfigFile, Form, JobName, connect, refusals
 
 if TYPE_CHECKING:
@@ -56,14 +56,21 @@ def stop(name: JobName, stack: Stack = None, file: File = None, config: ConfigFi
     typer.echo(_line(job))
 
 
-def sync(stack: Stack = None, file: File = None, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
+def sync(
+    stack: Stack = None,
+    file: File = None,
+    config: ConfigFile = None,
+    form: Form = Format.TEXT,
+    metrics: TimerMetrics = None,
+) -> None:
     """Compare the journal with SageMaker, and charge ended jobs.
 
     A job that AWS does not have is released, and one that only AWS has is added by its tags. Repeating it changes nothing. A timer
-    runs it, for example every five minutes. Example: landbridge sagemaker sync -s acme
+    (observability.timers) runs it every five minutes. Example: landbridge sagemaker sync -s acme
     """
     from landbridge.burst.operator import training_jobs
     from landbridge.cli.burst.common import controller
+    from landbridge.ops.timer_metrics import write_timer
     from landbridge.plan.training.instances import training_usd_hour
 
     environment = require(stack, file)
@@ -77,6 +84,7 @@ def sync(stack: Stack = None, file: File = None, config: ConfigFile = None, form
                 time.time(),
             )
         )
+    write_timer(metrics, environment, "sagemaker", time.time(), 0, {})
     if form is Format.JSON:
         print_json([asdict(item) for item in compared])
         return

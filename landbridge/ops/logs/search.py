@@ -11,7 +11,7 @@ from landbridge.ops.logs.query import LogEntry, LogQuery, entries_of, journal_pr
 from landbridge.ops.netcheck.collect import HostFacts, LinkHost, read_host
 from landbridge.ops.netcheck.gateway_facts import GatewayFacts, MissingFactError
 from landbridge.plan.network.hosts import hosts
-from landbridge.plan.observability.logs import LOG_FOLDER, log_files
+from landbridge.plan.observability.logs import LOG_FOLDER, log_files, log_sources, node_log_sources
 
 #: Time after the end of a job in which its epilog and slurmctld write about it.
 _EPILOG_SECONDS = 300
@@ -44,7 +44,8 @@ def search_store(
     query: LogQuery, environment: Environment, store: LinkHost, names: Collection[str], seconds: float
 ) -> LogResult:
     """Return the entries of hosts in the log store. An entry that a shipper sent twice is one entry."""
-    files = tuple(f"{LOG_FOLDER}/{log_files(host)}" for host in hosts(environment) if host.name in names)
+    sources = log_sources(environment)
+    files = tuple(f"{LOG_FOLDER}/{log_files(source)}" for name, source in sources.items() if name in names)
     program = journal_program(replace(query, files=files))
     try:
         entries = _entries(_run(store, {"journal": program}, seconds), "journal", of_file=True)
@@ -56,7 +57,7 @@ def search_store(
 
 @dataclass(frozen=True, slots=True)
 class RunOfJob:
-    """Run of a job: the site's hosts, and start and end in seconds since 1970; None if it has not started."""
+    """Run of a job: the hosts and nodes with a log, and start and end in seconds since 1970; None if it has not started."""
 
     hosts: tuple[str, ...]
     span: tuple[int, int] | None
@@ -69,7 +70,7 @@ def run_of_job(environment: Environment, job: int, controller: LinkHost, seconds
     facts = _run(controller, {"sacct": words}, seconds)
     if facts.error:
         raise MissingFactError(f"{controller.name}: {facts.error}")
-    known = {host.name for host in hosts(environment)}
+    known = {host.name for host in hosts(environment)} | set(node_log_sources(environment))
     names: dict[str, None] = {}
     starts, ends = list[int](), list[int]()
     for line in GatewayFacts(facts.data).parsed("sacct", str.splitlines):

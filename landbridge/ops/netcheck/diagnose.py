@@ -9,8 +9,8 @@ from landbridge.ops.netcheck.paths import path_results
 from landbridge.ops.netcheck.result import LinkReport, LinkResult, Subject
 from landbridge.ops.netcheck.throughput import throughput_results
 from landbridge.ops.netcheck.traffic import clock_results, flow_results, name_results
-from landbridge.plan.site.link.expectations import LinkExpectations
 from landbridge.ops.netcheck.tunnel_certificate import certificate_results
+from landbridge.plan.site.link.expectations import LinkExpectations
 
 
 def diagnose(expected: LinkExpectations, every: Sequence[HostFacts]) -> LinkReport:

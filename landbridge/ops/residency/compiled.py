@@ -17,6 +17,7 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers, tracking_uri
 from landbridge.plan.network.services.object_store import replicated_classes, store_buckets
+from landbridge.plan.observability.logs import log_store_variables
 from landbridge.plan.other_regions import other_regions
 from landbridge.plan.placement.residency import AccountResidency, account_residencies
 from landbridge.plan.site.firewall import FirewallRule, firewall_rules
@@ -90,13 +91,15 @@ class LogSink:
 
 @dataclass(frozen=True, slots=True)
 class LogStoreForm:
-    """Log store: its host, location and port. `writers` are keys of the places whose logs hosts ship to it."""
+    """Log store: its host, location and port. `writers` are keys of the places whose logs hosts ship to it; `nodes`: the nodes in AWS that it
+    admits."""
 
     host: str
     location: str
     port: int
     writers: tuple[str, ...]
     path: DataPath
+    nodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +237,7 @@ def _logs(environment: Environment) -> tuple[LogSink, ...]:
 
 
 def _log_stores(environment: Environment) -> tuple[LogStoreForm, ...]:
-    """Return the log store of the site. The site's hosts ship to it, and no node in AWS: it has no certificate of the site's CA."""
+    """Return the log store of the site, to which the site's hosts ship, and the nodes in AWS that it admits."""
     host = log_store_host(environment)
     if host is None:
         return ()
@@ -243,7 +246,8 @@ def _log_stores(environment: Environment) -> tuple[LogStoreForm, ...]:
         *(f"server:{server.name}" for server in mlflow_servers(environment)),
     )
     port = environment.observability.logs.port
-    return (LogStoreForm(host, ONPREM, port, writers, ("onprem", "services", "logs")),)
+    nodes = tuple(node["name"] for node in log_store_variables(environment)["log_store_nodes"])
+    return (LogStoreForm(host, ONPREM, port, writers, ("onprem", "services", "logs"), nodes),)
 
 
 def _stores(environment: Environment) -> tuple[StoreForm, ...]:

@@ -42,12 +42,21 @@ def add_log_stores(graph: DataGraph, forms: CompiledForms) -> None:
         for writer in form.writers:
             graph.flow(writer, key, "its host ships the log to it", form.path)
         for region in forms.networks if form.location == ONPREM else ():
-            barriers = (
+            network = (
                 firewall_barrier(forms, "log_store", form.host, form.port, region, form.path),
                 egress_barrier(forms, form.host, form.port, region, form.path),
-                Barrier("receiver", False, "it receives entries, and gives none to a client", form.path),
             )
-            graph.cross(key, f"nodes:{region}", [barrier for barrier in barriers if barrier is not None])
+            # Nodes that ship pass the network. Two programs give no entry to a client: the proxy and the receiver.
+            closed = [
+                *(barrier for barrier in network if barrier is not None and not (barrier.open and form.nodes)),
+                Barrier("proxy", False, "it passes uploads only", form.path),
+                Barrier("receiver", False, "it receives entries, and gives none to a client", form.path),
+            ]
+            graph.cross(key, f"nodes:{region}", closed)
+            count = len(form.nodes)
+            why = f"it admits {count} nodes in AWS" if count else "it admits no certificate of nodes in AWS"
+            admission = Barrier("admission of nodes", bool(count), why, form.path)
+            graph.cross(f"nodes:{region}", key, [*(barrier for barrier in network if barrier is not None), admission])
 
 
 def _replication(graph: DataGraph, forms: CompiledForms) -> None:

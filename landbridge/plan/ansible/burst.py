@@ -49,7 +49,7 @@ def burst_config(environment: Environment, outputs: StackOutputs) -> dict[str, A
         "region": outputs.region,
         "cost_center": environment.cost_center,
         "endpoint": aws_endpoint(environment),
-        "credentials_file": _credentials_file(environment),
+        "credentials_file": credentials_file(environment),
         **({} if roles_anywhere(environment) is None else {"certificate_validity": VALIDITY_FILE}),
         "slurm_key_secret": outputs.secrets.slurm_key,
         "metrics": None if settings.metrics_port is None else f"127.0.0.1:{settings.metrics_port}",
@@ -101,7 +101,7 @@ def _staging(environment: Environment) -> dict[str, Any]:
     return {"staging": {"exchange": exchange_folder(environment), "partitions": partitions}}
 
 
-def _credentials_file(environment: Environment) -> str | None:
+def credentials_file(environment: Environment) -> str | None:
     """Return the AWS credentials file; None for the SDK's usual sources: of a host in AWS, its instance profile."""
     site = environment.onprem
     return None if site is None or site.aws_credentials == "host" else BURST_FILE

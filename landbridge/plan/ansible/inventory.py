@@ -39,7 +39,7 @@ from landbridge.plan.ansible.tuning import node_tuning, pcie_tuning, service_tun
 from landbridge.plan.aws.access.identity import identity_args
 from landbridge.plan.fips import fips_endpoints, fips_variables
 from landbridge.plan.network.hosts import GROUPS, InventoryHost, configured_hosts, hosts, service_hosts, top_group
-from landbridge.plan.observability.logs import log_shipper_variables, log_store_variables
+from landbridge.plan.observability.logs import cloud_log_variables, log_shipper_variables, log_store_variables
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.serving.follow import model_host_variables
 from landbridge.plan.serving.gateway import model_gateway_variables
@@ -227,6 +227,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         # The name is known before the stack exists, so that an image can be built first.
         "cloud_identity_key_secret": identity_args(environment).secret_name,
         **cloud_metrics_variables(environment),
+        **cloud_log_variables(environment),
     }
     if environment.scheduler.auth == "slurm":
         variables |= {"cloud_identity_key_file": key_file(environment), "cloud_identity_key_owner": "slurm"}

@@ -4,6 +4,7 @@ from typing import Any
 
 from landbridge import hostlist
 from landbridge.environment import Environment
+from landbridge.plan.ansible.burst import credentials_file
 from landbridge.plan.ansible.host_access import (
     ACCOUNT,
     FOLDER,
@@ -16,7 +17,7 @@ from landbridge.plan.ansible.host_access import (
 )
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
-from landbridge.plan.network.services.monitoring import timers_of
+from landbridge.plan.network.services.monitoring import compares_training, timers_of
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.link.expectations import gateway_hosts, link_expectations
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
@@ -51,10 +52,16 @@ def site_timers_variables(environment: Environment, host: str) -> dict[str, Any]
         }
         for server in mlflow_servers(environment)
     ]
+    if compares_training(environment):
+        words = ["sagemaker", "sync"]
+        timer = _timer("sagemaker", settings.sagemaker_minutes, SLURM, "", words)
+        timers.append(timer | {"journal": True, "credentials_file": credentials_file(environment) or ""})
     for server in servers:
         name = "cost" if server["name"] == "mlflow" else f"cost-{server['name']}"
         words = ["cost", "tag", "--tracking-uri", server["uri"]]
-        timers.append(_timer(name, settings.cost_minutes, SLURM, "", words) | {"server": server["name"]})
+        timers.append(
+            _timer(name, settings.cost_minutes, SLURM, "", words) | {"server": server["name"], "journal": True}
+        )
     return {
         "site_timers_timers": timers,
         "site_timers_environment": environment.name,

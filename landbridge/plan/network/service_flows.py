@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from landbridge.environment import Environment, ExternalNfsHome, NfsHome
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.services.log_store import ships_cloud_logs
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import cloud_exporters, exporter_port, monitoring_host
 from landbridge.plan.slurm_ports import slurm_ports
@@ -76,6 +77,8 @@ def _services(environment: Environment) -> Iterator[ServiceFlow]:
             yield ServiceFlow(
                 "mlflow", "tcp", str(server.port), f"jobs reach MLflow's server of class {server.data_class}"
             )
+    if ships_cloud_logs(environment):
+        yield ServiceFlow("log_store", "tcp", str(environment.observability.logs.port), "nodes send their logs")
     home = environment.storage.home
     if isinstance(home, NfsHome | ExternalNfsHome) and home.on_cloud_nodes:
         group = "nfs_server" if isinstance(home, NfsHome) else SITE_SERVER

@@ -1,17 +1,22 @@
 """Log store and shippers of the site: variables of the roles log_store and log_shipper. Pure.
 
 A shipper identifies itself by the certificate of its host. The log store writes the entries of each host to files of its own.
+Nodes in AWS have one certificate: each names itself in the path of its requests.
 """
 
+from hashlib import sha256
+from ipaddress import IPv4Address
 from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.environment.observability import LogLimits
 from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
-from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.log_store import log_store_host, ships_cloud_logs
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.network.services.serving import model_slots
+from landbridge.plan.observability.cloud_targets import certificate_name
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
+from landbridge.plan.slurm.nodes import cloud_nodes
 
 #: Folder of node exporter's text files.
 TEXTFILES = "/var/lib/prometheus/node-exporter"
@@ -19,6 +24,10 @@ TEXTFILES = "/var/lib/prometheus/node-exporter"
 LOG_FOLDER = "/var/log/landbridge-logs"
 #: Class of hosts that have data of several classes. No data class has this name.
 SEVERAL = "(several)"
+#: Files that the role cloud_metrics' boot service writes on nodes in AWS.
+CLOUD_CERTIFICATE, CLOUD_AUTHORITY = "/etc/landbridge/metrics/host.pem", "/etc/landbridge/metrics/ca.pem"
+#: Loopback addresses that programs use, and those that a network's own and broadcast address would have.
+_RESERVED = {*range(256), 2**24 - 1}
 Variables = dict[str, Any]
 
 
@@ -27,8 +36,9 @@ def log_store_variables(environment: Environment) -> Variables:
     name, settings = log_store_host(environment), environment.observability.logs
     if name is None:
         return {}
-    shipping = hosts(environment)
+    shipping, of_nodes = hosts(environment), node_log_sources(environment)
     classes = {host.name: log_class(environment, host) for host in shipping}
+    of_cloud = cloud_log_class(environment)
     return {
         "log_store_folder": LOG_FOLDER,
         "log_store_listen": f"{service_hosts(environment).addresses[name]}:{settings.port}",
@@ -37,10 +47,12 @@ def log_store_variables(environment: Environment) -> Variables:
         "log_store_hosts": [
             {"name": host.name, "source": log_source(host), "class": classes[host.name]} for host in shipping
         ],
+        "log_store_nodes_name": certificate_name(environment) if of_nodes else "",
+        "log_store_nodes": [{"name": name, "source": source, "class": of_cloud} for name, source in of_nodes.items()],
         "log_store_textfiles": TEXTFILES if monitoring_host(environment) is not None else "",
         "log_store_retention": {
             name: log_retention(environment, name).model_dump(include={"days", "gib"})
-            for name in dict.fromkeys((SEVERAL, *classes.values()))
+            for name in dict.fromkeys((SEVERAL, *classes.values(), *([of_cloud] if of_nodes else [])))
         },
     }
 
@@ -52,9 +64,23 @@ def log_shipper_variables(environment: Environment) -> Variables:
         return {}
     return {
         "landbridge_log_shipper": True,
-        "log_shipper_url": f"https://{service_hosts(environment).addresses[name]}:{environment.observability.logs.port}",
+        "log_shipper_url": _url(environment, name),
         "log_shipper_certificate": HOST_FILE,
         "log_shipper_authority": AUTHORITY_FILE,
+    }
+
+
+def cloud_log_variables(environment: Environment) -> Variables:
+    """Return the variables of the role log_shipper in every image of nodes in AWS; empty if they do not ship."""
+    name = log_store_host(environment)
+    if name is None or not ships_cloud_logs(environment):
+        return {}
+    return {
+        "landbridge_cloud_logs": {
+            "url": _url(environment, name),
+            "certificate": CLOUD_CERTIFICATE,
+            "authority": CLOUD_AUTHORITY,
+        }
     }
 
 
@@ -66,9 +92,39 @@ def log_source(host: InventoryHost) -> str:
     return f"127.{host.address.partition('.')[2]}"
 
 
-def log_files(host: InventoryHost) -> str:
-    """Return the pattern of a host's file names at the log store."""
-    return f"remote-{log_source(host)}[.@]*journal"
+def node_log_sources(environment: Environment) -> dict[str, str]:
+    """Return the loopback address that stands for each node in AWS at the log store; empty if they do not ship.
+
+    It depends on the node's name, so that another pool or a larger one changes no other node's files. Of two nodes with one address, which
+    names of thousands of nodes rarely have, the later name has the next address.
+    """
+    if not ships_cloud_logs(environment):
+        return {}
+    used = {int(IPv4Address(log_source(host))) & 0xFFFFFF for host in hosts(environment)} | _RESERVED
+    sources = {}
+    for name in sorted(name for group in cloud_nodes(environment) for name in group.names):
+        number = int.from_bytes(sha256(name.encode()).digest()[:3])
+        while number in used:
+            number = (number + 1) % 2**24
+        used.add(number)
+        sources[name] = str(IPv4Address((127 << 24) + number))
+    return sources
+
+
+def log_files(source: str) -> str:
+    """Return the pattern of the file names of a host or node at the log store."""
+    return f"remote-{source}[.@]*journal"
+
+
+def log_sources(environment: Environment) -> dict[str, str]:
+    """Return the loopback address of every host and node that ships, by name."""
+    return {host.name: log_source(host) for host in hosts(environment)} | node_log_sources(environment)
+
+
+def cloud_log_class(environment: Environment) -> str:
+    """Return the data class of the logs of nodes in AWS: their only class, or SEVERAL."""
+    classes = [name for name, data_class in environment.data_classes.items() if "aws" in data_class.sites]
+    return classes[0] if len(classes) == 1 else SEVERAL
 
 
 def log_class(environment: Environment, host: InventoryHost) -> str:
@@ -87,3 +143,7 @@ def log_class(environment: Environment, host: InventoryHost) -> str:
 def log_retention(environment: Environment, name: str) -> LogLimits:
     """Return the retention of a class of logs."""
     return environment.observability.logs.classes.get(name, environment.observability.logs)
+
+
+def _url(environment: Environment, name: str) -> str:
+    return f"https://{service_hosts(environment).addresses[name]}:{environment.observability.logs.port}"

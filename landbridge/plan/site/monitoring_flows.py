@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts, top_group
-from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.log_store import log_store_host, ships_cloud_logs
 from landbridge.plan.network.services.monitoring import exporter_port, has_slurm_metrics, monitoring_host
 from landbridge.plan.network.services.serving import measured_slots, model_gateway_host
+from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Inventory group, networks of the clients, port and reason.
@@ -14,11 +15,14 @@ MonitoringFlow = tuple[str, tuple[str, ...], str, str]
 
 
 def log_flows(environment: Environment) -> Iterator[MonitoringFlow]:
-    """Yield the connections to the log store, from the site's hosts only: no log leaves the site."""
+    """Yield the connections to the log store: from the site's hosts, and from nodes in AWS if they ship. No log leaves the site."""
     if log_store_host(environment) is None:
         return
     clients = (str(service_hosts(environment).cidr), *(f"{host.address}/32" for host in hosts(environment)))
-    yield "log_store", clients, str(environment.observability.logs.port), "hosts of the site send their logs"
+    port = str(environment.observability.logs.port)
+    yield "log_store", clients, port, "hosts of the site send their logs"
+    if ships_cloud_logs(environment):
+        yield "log_store", tuple(map(str, aws_ranges(environment))), port, "nodes in AWS send their logs"
 
 
 def monitoring_flows(environment: Environment) -> Iterator[MonitoringFlow]:

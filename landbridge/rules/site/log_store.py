@@ -6,7 +6,7 @@ from landbridge.environment import Environment
 from landbridge.environment.observability import LogStore
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
 from landbridge.plan.network.hosts import hosts
-from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.log_store import classes_kept_in_aws, log_store_host, ships_cloud_logs
 from landbridge.plan.observability.logs import log_class
 from landbridge.rules.registry import rule
 
@@ -81,15 +81,36 @@ def log_store_on_login_host(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def logs_of_nodes_in_aws(environment: Environment) -> Iterator[Finding]:
-    """Logs that the log store does not have are known: those of nodes in AWS end with the instance.
+    """Logs that the log store does not have are known: those of nodes in AWS that do not ship end with the instance.
 
-    Source: landbridge/plan/observability/logs.py.
+    Source: landbridge/plan/network/services/log_store.py.
     """
-    if log_store_host(environment) is not None and environment.aws.pools:
-        message = (
-            "nodes in AWS ship no logs: they have no certificate of the site's CA, and their logs end with the instance"
-        )
-        yield info(("aws", "pools"), message, related=(_STORE,))
+    if log_store_host(environment) is None or not environment.aws.pools or ships_cloud_logs(environment):
+        return
+    classes = classes_kept_in_aws(environment)
+    if classes:
+        why = f"data of class {classes[0]} may be in AWS only, and a node's log has output about every job that it runs"
+        fix = None
+    else:
+        why = "their certificate is that of their metrics"
+        fix = "name a host in onprem.services.monitoring"
+    message = f"nodes in AWS ship no logs, so these end with the instance: {why}"
+    yield info(("aws", "pools"), message, fix=fix, related=(_STORE,))
+
+
+@rule
+def log_store_in_images_of_others(environment: Environment) -> Iterator[Finding]:
+    """Logs of nodes reach the log store if their image has the shipper: an image of others may lack it.
+
+    Source: ansible/playbooks/node_image.yml.
+    """
+    if not ships_cloud_logs(environment):
+        return
+    for number, pool in enumerate(environment.aws.pools):
+        source = environment.aws.images.get(pool.image or "")
+        if source is None or source.build is None:
+            message = f"Landbridge does not build the image {pool.image}: its nodes ship their logs only if it has the role log_shipper"
+            yield info(("aws", "pools", number, "image"), message, related=(_STORE,))
 
 
 def _is_named(environment: Environment) -> bool:

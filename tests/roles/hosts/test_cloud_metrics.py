@@ -1,4 +1,4 @@
-"""Metrics of a node in AWS on real machines: published certificate, boot program, exporter, discovery and Prometheus."""
+"""Metrics and logs of a node in AWS on real machines: published certificate, boot program, exporter, discovery, Prometheus, shipper and log store."""
 
 import json
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.ansible.monitoring import certificate_publication
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.identity import documents, identity_args, instance_trust
+from landbridge.plan.observability.logs import log_files, log_sources
 from landbridge.realise import wheel
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.nspawn import cleanup
@@ -38,6 +39,15 @@ SITE = plan(ONPREM, CLOUD, None, tuple(Machine(name, address) for name, address 
 OPERATOR = operator_address(ONPREM)
 ENDPOINT, ACCOUNT = f"{OPERATOR}:4591", "123456789012"
 PASSWORDS = {"prometheus": "lab-password-of-scrapes-0123456789", "operator": "lab-password-of-operators-0123456"}
+#: As in playbooks/node_image.yml.
+SHIPPER = {
+    "role": "log_shipper",
+    "log_shipper_url": "{{ landbridge_cloud_logs.url }}",
+    "log_shipper_certificate": "{{ landbridge_cloud_logs.certificate }}",
+    "log_shipper_authority": "{{ landbridge_cloud_logs.authority }}",
+    "log_shipper_of_node": True,
+    "log_shipper_started": False,
+}
 #: Roles of a node image and of the monitoring host, in the order of the playbooks.
 PLAYS: list[dict[str, Any]] = [
     {
@@ -49,7 +59,7 @@ PLAYS: list[dict[str, Any]] = [
             "node_exporter_password": "",
             "node_exporter_certificates": {"aws-nodes": "/etc/landbridge/metrics/host.pem"},
         },
-        "roles": ["metadata_guard", "node_exporter", "cloud_metrics"],
+        "roles": ["metadata_guard", "node_exporter", "cloud_metrics", SHIPPER],
     },
     {
         "hosts": "mon01",
@@ -79,13 +89,15 @@ PLAYS: list[dict[str, Any]] = [
                 "ansible.builtin.include_role": {"name": "burst", "tasks_from": "publish_certificate"},
             },
             {"name": "Include prometheus", "ansible.builtin.include_role": {"name": "prometheus"}},
+            {"name": "Include log_store", "ansible.builtin.include_role": {"name": "log_store"}},
+            {"name": "Include log_shipper", "ansible.builtin.include_role": {"name": "log_shipper"}},
         ],
     },
 ]
 
 
 def site_environment() -> Environment:
-    services = dict.fromkeys(("database", "storage", "gateway", "mlops", "monitoring"), "mon01")
+    services = dict.fromkeys(("database", "storage", "gateway", "mlops", "monitoring", "logs"), "mon01")
     pool = {"name": "p5", "instance": "m7i.large", "max_nodes": 2, "image": "ami-0123456789abcdef0"}
     url = f"http://{ENDPOINT}"
     content = {
@@ -119,7 +131,7 @@ class Lab:
     burst: dict[str, Any]
 
     def run(self, host: str, command: str) -> str:
-        done = nodes.exec(self.lab, host, [command], timeout=300)
+        done = nodes.exec(self.lab, host, [command], timeout=600)
         assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 
@@ -128,7 +140,7 @@ class Lab:
         store = LocalFolder(self.folder / "secrets")
         store.generate(AUTHORITY, site_secrets().generated[AUTHORITY])
         planned = inventory(chosen)
-        site = planned["monitoring"]["vars"] | planned["_meta"]["hostvars"]["mon01"]
+        site = planned["monitoring"]["vars"] | planned["log_store"]["vars"] | planned["_meta"]["hostvars"]["mon01"]
         site |= certificate_publication(chosen, identity_args(chosen).metrics_secret_name)
         site["prometheus_settings"]["global"] |= dict.fromkeys(
             ("scrape_interval", "scrape_timeout", "evaluation_interval"), "1s"
@@ -166,7 +178,24 @@ class Lab:
     def wait(self, query: str, wanted: Any) -> None:
         url = f"https://{HOSTS['mon01']}:9090/api/v1/query?query={query}"
         words = [url, PASSWORDS["operator"], json.dumps(wanted), "[]"]
-        self.run("mon01", f"python3 -c {quote(WAIT)} {' '.join(map(quote, words))}")
+        done = nodes.exec(self.lab, "mon01", [f"python3 -c {quote(WAIT)} {' '.join(map(quote, words))}"], timeout=600)
+        assert done.returncode == 0, f"{query}: {done.stderr}{done.stdout}\n{self.describe()}"
+
+    def describe(self) -> str:
+        """Return what the discovery wrote, and the ends of the logs of the units that a target needs."""
+        seen = self.run("mon01", "cat /var/lib/landbridge-discovery/*.json || true")
+        units = {"mon01": "landbridge-discovery", "p5-1": "landbridge-node-metrics"}
+        for host, unit in units.items():
+            seen += "\n" + self.run(host, f"journalctl --quiet --no-pager --lines=30 --unit={unit} || true")
+        return seen
+
+    def received(self, node: str, words: str) -> str:
+        """Return the entries of a node at the log store with these words; the wait ends when there is one."""
+        files = f"/var/log/landbridge-logs/{log_files(log_sources(site_environment())[node])}"
+        search = (
+            f"journalctl --quiet --output=json --output-fields=MESSAGE,_HOSTNAME --file='{files}' --grep={quote(words)}"
+        )
+        return self.run("mon01", f"timeout 400 sh -c {quote(f'until {search}; do sleep 0.3; done')}")
 
 
 @pytest.fixture(scope="module")
@@ -218,17 +247,16 @@ def _instance(cloud: EmulatorProcess) -> str:
 
 def test_an_image_has_the_exporter_and_neither_certificate_nor_account(site: Lab) -> None:
     assert site.run("p5-1", "ls /etc/landbridge/metrics") == "host-metrics.json"
-    assert site.run("p5-1", "systemctl is-enabled prometheus-node-exporter landbridge-node-metrics").split() == [
-        "enabled",
-        "enabled",
-    ]
+    units = "prometheus-node-exporter landbridge-node-metrics systemd-journal-upload"
+    assert site.run("p5-1", f"systemctl is-enabled {units}").split() == ["enabled"] * 3
+    assert site.run("p5-1", "systemctl is-active systemd-journal-upload || true") == "inactive"
 
 
 def test_a_second_run_on_the_builder_changes_nothing(site: Lab) -> None:
     assert site.converge().good().changed == {"mon01": 0, "p5-1": 0}
 
 
-def test_a_node_appears_after_its_boot_and_vanishes_with_its_instance(site: Lab) -> None:
+def test_a_node_appears_after_its_boot(site: Lab) -> None:
     nodes.stop(site.lab, "p5-1")
     nodes.boot(site.lab, "p5-1")
     nodes.wait_ssh(site.lab, ["p5-1"])
@@ -236,5 +264,24 @@ def test_a_node_appears_after_its_boot_and_vanishes_with_its_instance(site: Lab)
     assert site.run("p5-1", "stat -c '%U %G %a' /etc/landbridge/metrics/host.pem") == "root prometheus 640"
     assert "denied" in site.run("p5-1", "runuser -u nobody -- cat /etc/landbridge/metrics/host.pem 2>&1 || true")
     site.wait("landbridge_certificate_expiry_timestamp_seconds%7Bnode%3D%22p5-1%22%7D%3E%20bool%200", [["node", "1"]])
+
+
+def test_its_log_is_at_the_site_while_it_runs_and_after_it_ended(site: Lab) -> None:
+    site.run("p5-1", "logger --tag slurmd 'launch task StepId=7.0'")
+    entry = json.loads(site.received("p5-1", "StepId=7.0").splitlines()[0])
+    assert (entry["MESSAGE"], entry["_HOSTNAME"]) == ("launch task StepId=7.0", "p5-1")
+    # Entries of an outage stay in the node's journal, and are sent after it.
+    site.run("mon01", "systemctl stop landbridge-log-receiver")
+    site.run("p5-1", "logger --tag slurmd 'done with StepId=8.0'")
+    site.run("mon01", "systemctl start landbridge-log-receiver")
+    assert "done with StepId=8.0" in site.received("p5-1", "StepId=8.0")
+    # A planned end loses nothing: the stop of the shipper waits for the store.
+    site.run("p5-1", 'for number in $(seq 2000); do echo "last words $number"; done | systemd-cat --identifier=slurmd')
+    nodes.stop(site.lab, "p5-1", 120)
+    seen = {json.loads(line)["MESSAGE"] for line in site.received("p5-1", "last words").splitlines()}
+    assert {f"last words {number}" for number in range(1, 2001)} <= seen
+
+
+def test_a_node_vanishes_with_its_instance(site: Lab) -> None:
     client_of(site.cloud, "ec2").terminate_instances(InstanceIds=[site.instance])
     site.wait("up%7Bsite%3D%22aws%22%7D", [])

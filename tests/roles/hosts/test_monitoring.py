@@ -18,7 +18,7 @@ from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.ansible.monitoring import exporter_variables, monitoring_variables, planned_targets
 from landbridge.plan.network.hosts import hosts
-from landbridge.plan.observability.logs import log_files, log_shipper_variables, log_store_variables
+from landbridge.plan.observability.logs import log_files, log_shipper_variables, log_source, log_store_variables
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, certificate_variables
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
@@ -43,7 +43,7 @@ WAIT = """import base64, json, ssl, sys, time, urllib.parse, urllib.request
 url, password, wanted, ignored = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), json.loads(sys.argv[4])
 context = ssl.create_default_context(cafile="/etc/landbridge/tls/ca.pem")
 request = urllib.request.Request(url, headers={"Authorization": "Basic " + base64.b64encode(f"operator:{password}".encode()).decode()})
-deadline = time.monotonic() + 120
+deadline = time.monotonic() + 400
 while True:
     with urllib.request.urlopen(request, timeout=30, context=context) as answer:
         data = json.load(answer)
@@ -87,7 +87,7 @@ class Monitored:
     folder: Path
 
     def run(self, command: str) -> str:
-        done = nodes.exec(self.lab, HOST, [command], timeout=300)
+        done = nodes.exec(self.lab, HOST, [command], timeout=600)
         assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
         return str(done.stdout).strip()
 
@@ -229,9 +229,7 @@ def test_a_second_run_changes_nothing(host: Monitored) -> None:
 def received(host: Monitored, words: str) -> str:
     """Return the entries of the host at the log store with these words; the wait ends when there is one."""
     (shipping,) = hosts(site_environment(logs=True))
-    search = (
-        f"journalctl --quiet --output=cat --file='/var/log/landbridge-logs/{log_files(shipping)}' --grep={quote(words)}"
-    )
+    search = f"journalctl --quiet --output=cat --file='/var/log/landbridge-logs/{log_files(log_source(shipping))}' --grep={quote(words)}"
     return host.run(f"timeout 120 sh -c {quote(f'until {search}; do sleep 0.2; done')}")
 
 

@@ -22,6 +22,8 @@ from sandbox.model_life.haproxy_program import haproxy_program
 from tests.unit.core.samples import ROOT
 
 HOSTS = {"ctl01": "127.20.0.11", "dgx01": "127.20.1.11"}
+#: Nodes in AWS, which have one certificate with another name.
+NODES, NODES_NAME = {"p5-1": "127.99.0.1", "p5-2": "127.99.0.2"}, "aws-nodes.cluster.internal"
 _TEMPLATE = ROOT / "ansible/roles/log_store/templates/haproxy.cfg.j2"
 
 
@@ -64,7 +66,7 @@ class LoopbackLogStore:
         """Write certificates and configuration, and start both programs."""
         now = datetime.now(UTC)
         key, authority = new_authority("test", now)
-        for name in (*HOSTS, "stranger"):
+        for name in (*HOSTS, NODES_NAME, "stranger"):
             key_text, request = _host_key(name)
             signed = sign(request, name, authority, key, now, 1, [name, "localhost", "127.0.0.1"])
             (self.folder / f"{name}.pem").write_bytes(key_text + signed)
@@ -78,6 +80,8 @@ class LoopbackLogStore:
             log_store_listen=f"127.0.0.1:{self.port}",
             log_store_receiver=f"127.0.0.1:{self.receiver_port}",
             log_store_hosts=[{"name": name, "source": source} for name, source in HOSTS.items()],
+            log_store_nodes=[{"name": name, "source": source} for name, source in NODES.items()],
+            log_store_nodes_name=NODES_NAME,
         )
         (self.folder / "haproxy.cfg").write_text(text)
         self.start_receiver()
@@ -113,12 +117,12 @@ class LoopbackLogStore:
         line = [str(programs / "systemd-journal-remote"), output, "-"]
         subprocess.run(line, env=variables, input=text.encode(), capture_output=True, check=True, timeout=60)
 
-    def ship(self, host: str, certificate: str | None = None) -> "subprocess.CompletedProcess[str]":
+    def ship(self, host: str, certificate: str | None = None, path: str = "") -> "subprocess.CompletedProcess[str]":
         """Send the entries of a host that have not been sent, as the shipper's unit does."""
         programs, variables = journal_programs()
         pem = self.folder / f"{certificate or host}.pem"
         words = [
-            f"--url=https://127.0.0.1:{self.port}",
+            f"--url=https://127.0.0.1:{self.port}{path}",
             *[f"--key={pem}", f"--cert={pem}", f"--trust={self.folder}/ca.pem"],
             f"--directory={self.folder}/journal-{host}",
             f"--save-state={self.folder}/state-{host}",
@@ -128,8 +132,8 @@ class LoopbackLogStore:
         return subprocess.run(line, env=variables, capture_output=True, text=True, timeout=60, check=False)
 
     def entries(self, host: str) -> list[str]:
-        """Return the messages in the files of a host at the store."""
-        pattern = f"--file={self.folder}/store/remote-{HOSTS[host]}[.@]*journal"
+        """Return the messages in the files of a host or node at the store."""
+        pattern = f"--file={self.folder}/store/remote-{(HOSTS | NODES)[host]}[.@]*journal"
         done = subprocess.run(
             ["journalctl", pattern, "--output=cat", "--quiet"], capture_output=True, text=True, timeout=60, check=False
         )

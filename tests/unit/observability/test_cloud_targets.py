@@ -133,15 +133,26 @@ def test_configure_needs_the_credentials_of_the_discovery(tmp_path: Path) -> Non
         assert [name for name in absent if name in findings[0].message] == absent and len(findings) == len(absent)
 
 
+PEM, CA = "-----BEGIN PRIVATE KEY-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----"
+ACCOUNT = '{"account": "prometheus", "hash": "x"}'
+
+
 @pytest.mark.parametrize(
-    ("account", "certificate"),
+    ("account", "certificate", "authority"),
     [
-        ('{"account": "prometheus"}', "-----BEGIN PRIVATE KEY-----BEGIN CERTIFICATE-----"),
-        ('{"account": "prometheus", "hash": "x"}', "-----BEGIN CERTIFICATE-----"),
-        ("[]", "-----BEGIN PRIVATE KEY-----BEGIN CERTIFICATE-----"),
-        ("", ""),
+        ('{"account": "prometheus"}', PEM, CA),
+        (ACCOUNT, "-----BEGIN CERTIFICATE-----", CA),
+        ("[]", PEM, CA),
+        ("", "", CA),
+        (ACCOUNT, PEM, ""),
+        # Nodes get the CA's certificate, and never its key.
+        (ACCOUNT, PEM, PEM),
     ],
 )
-def test_an_incomplete_value_is_not_published(account: str, certificate: str) -> None:
+def test_an_incomplete_value_is_not_published(account: str, certificate: str, authority: str) -> None:
     with pytest.raises(ValueError):
-        published_value(account, certificate)
+        published_value(account, certificate, authority)
+
+
+def test_the_value_has_the_certificate_of_the_ca() -> None:
+    assert json.loads(published_value(ACCOUNT, PEM, CA))["authority"] == CA

@@ -17,7 +17,7 @@ from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.site_tls import server_names
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import ROOT, environment
-from tests.unit.observability.log_programs import HOSTS, LoopbackLogStore, tls_refused
+from tests.unit.observability.log_programs import HOSTS, NODES, NODES_NAME, LoopbackLogStore, tls_refused
 
 LOGS = ("onprem", "services", "logs")
 PROGRAM = runpy.run_path(str(ROOT / "ansible/roles/log_store/files/landbridge-log-retention"))
@@ -84,6 +84,7 @@ def settings(**limits: tuple[int, int]) -> dict[str, Any]:
             "127.0.0.1": {"name": "ctl01", "class": "internal"},
             "127.0.0.2": {"name": "srv01", "class": "restricted"},
         },
+        "nodes": {"127.0.0.9": {"name": "p5-1", "class": "restricted"}},
     }
 
 
@@ -95,6 +96,7 @@ def test_files_are_deleted_by_the_days_and_the_size_of_their_class() -> None:
         "open": stored_file("127.0.0.1", 12, closed=False),
         "new": stored_file("127.0.0.1", 9),
         "long": stored_file("127.0.0.2", 99),
+        "node": stored_file("127.0.0.9", 99),
         # A host that is no longer known has the shortest retention.
         "former": stored_file("127.0.0.3", 11),
     }
@@ -118,10 +120,53 @@ def test_open_files_are_closed_once_a_day() -> None:
 
 def test_metrics_have_every_host_and_class() -> None:
     text = PROGRAM["metrics"]({"a": stored_file("127.0.0.1", 1, 2)}, settings(internal=(10, 3), restricted=(1, 1)), NOW)
+    # A node in AWS ends as planned.
+    assert "p5-1" not in text
     assert f'landbridge_log_last_entry_timestamp_seconds{{host="ctl01"}} {NOW - DAY:.12g}' in text
     assert 'landbridge_log_last_entry_timestamp_seconds{host="srv01"} 0' in text
     assert f'landbridge_log_store_bytes{{class="internal"}} {2 * GIB}' in text
     assert f'landbridge_log_store_limit_bytes{{class="restricted"}} {GIB}' in text
+
+
+def test_nodes_in_aws_with_one_certificate_have_files_of_their_own(store: LoopbackLogStore) -> None:
+    for node in NODES:
+        store.log(node, f"launch task on {node}")
+        assert store.ship(node, NODES_NAME, f"/nodes/{node}").returncode == 0
+    assert {node: store.entries(node) for node in NODES} == {node: [f"launch task on {node}"] for node in NODES}
+    store.log("p5-1", "again")
+    # The certificate of nodes writes into no host's file, that of a host into no node's; a node of no pool is refused.
+    for certificate, path, status in (
+        (NODES_NAME, "", "405"),
+        (NODES_NAME, "/nodes/p5-9", "403"),
+        (NODES_NAME, "/nodes/ctl01", "403"),
+        (NODES_NAME, "/nodes/p5-1/../../x", "405"),
+        ("dgx01", "/nodes/p5-1", "405"),
+        ("dgx01", "/nodes/ctl01", "405"),
+        ("stranger", "", "403"),
+    ):
+        assert status in store.ship("p5-1", certificate, path).stderr, (certificate, path)
+    assert store.ship("p5-1", NODES_NAME, "/nodes/p5-1").returncode == 0
+    assert [*dict.fromkeys(store.entries("p5-1"))] == ["launch task on p5-1", "again"]
+    assert store.entries("ctl01") == store.entries("dgx01") == []
+
+
+def test_a_stop_of_the_shipper_waits_for_the_position_of_the_newest_entry(
+    store: LoopbackLogStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = runpy.run_path(str(ROOT / "ansible/roles/log_shipper/files/landbridge-log-flush"))
+    state = store.folder / "state-dgx01"
+    assert program["shipped"](state) == 0
+    store.log("dgx01", "last words")
+    assert store.ship("dgx01").returncode == 0
+    # The state of the real shipper has the time of the entry that the store has.
+    assert program["shipped"](state) == int(NOW * 1_000_000)
+    monkeypatch.setitem(program["main"].__globals__, "newest", lambda: int(NOW * 1_000_000))
+    program["main"]("60", state)
+    assert capsys.readouterr().out == ""
+    # An entry that the store does not have: the stop of the unit goes on after its seconds.
+    monkeypatch.setitem(program["main"].__globals__, "newest", lambda: int(NOW * 1_000_000) + 1)
+    program["main"]("0", state)
+    assert "does not have the last entries" in capsys.readouterr().out
 
 
 def test_without_a_log_store_nothing_changes() -> None:
@@ -141,7 +186,9 @@ def test_every_host_of_the_site_ships_with_its_certificate_and_only_the_site_rea
     conf = slurm_files(site)["slurm.conf"]
     assert "SlurmctldSyslogDebug=info" in conf and "SlurmdSyslogDebug=info" in conf
     (controller, *_) = hosts(site)
-    assert log_source(controller) == "127.20.0.11" and log_files(controller).startswith("remote-127.20.0.11")
+    assert log_source(controller) == "127.20.0.11" and log_files(log_source(controller)).startswith(
+        "remote-127.20.0.11"
+    )
 
 
 def test_retention_is_that_of_a_hosts_only_class() -> None:

@@ -20,6 +20,7 @@ from tests.unit.observability.debian_programs import debian_program
 from tests.unit.observability.serving_sample import served
 
 MONITORING = ("onprem", "services", "monitoring")
+LOGS = ("onprem", "services", "logs")
 VERSION = ("scheduler", "slurm", "version")
 EXPRESSIONS = [expression for dashboard in dashboards().values() for expression in dashboard.expressions]
 
@@ -76,7 +77,7 @@ def test_the_command_prints_the_document_and_refuses_an_unknown_name() -> None:
 
 
 def test_a_page_has_the_panels_whose_exporters_are_planned() -> None:
-    site = environment({MONITORING: "mlops01", VERSION: "26.05", **served()})
+    site = environment({MONITORING: "mlops01", LOGS: "mlops01", VERSION: "26.05", **served()})
     pages = dashboard_pages(site, gpu_metrics_hosts(site))
     assert list(pages) == list(dashboards())
     shown = sum(len(row) for page in pages.values() for row in page["rows"])
@@ -86,5 +87,5 @@ def test_a_page_has_the_panels_whose_exporters_are_planned() -> None:
     without_gpus = dashboard_pages(old, ())
     assert "gpu" not in without_gpus and "burst" in without_gpus
     assert "slurm_jobs" not in json.dumps(without_gpus)
-    assert "models" not in without_gpus
+    assert "models" not in without_gpus and "logs" not in without_gpus
     assert dashboard_pages(environment(), ()) == {}

@@ -13,6 +13,7 @@ import pytest
 from landbridge.ops.hosts import named_hosts
 from landbridge.ops.logs.query import LogQuery, entries_of, job_pattern, journal_program, slurm_program
 from landbridge.ops.logs.window import LogWindow
+from landbridge.plan.observability.logs import node_log_sources
 from tests.unit.core.samples import ROOT, changed, environment
 
 AT = 1_795_298_400_000_000
@@ -100,6 +101,34 @@ def test_the_log_store_is_searched_for_the_hosts_and_the_time_of_the_job(folder:
     assert {"--since=-6h", "--until=-2h"} <= set((folder / "words").read_text().splitlines()[1].split())
 
 
+def test_nodes_in_aws_that_ship_are_searched_in_the_store_by_job_name_and_site(folder: Path) -> None:
+    services = {("onprem", "services", name): "nfs01" for name in ("logs", "monitoring")}
+    (folder / "stacks/Pulumi.test.yaml").write_text(changed({**services}))
+    stored = (
+        f'{{"__REALTIME_TIMESTAMP":"{AT}","_SYSTEMD_UNIT":"slurmd.service","_HOSTNAME":"p5-1","MESSAGE":"JobId=7"}}'
+    )
+    (folder / "bin/journalctl").write_text(
+        f"#!/bin/sh\nprintf '%s\\n' \"$HOST $*\" >> \"$FOLDER/words\"\nprintf '%s\\n' '{stored}'\n"
+    )
+    (folder / "bin/sacct").write_text("#!/bin/sh\necho 'dgx01,p5-[1-2]|1795298000|1795298600'\n")
+    sources = node_log_sources(environment(services))
+
+    def searched(*words: str) -> set[str]:
+        """Return the patterns of files of the only search, which the log store makes."""
+        (folder / "words").unlink(missing_ok=True)
+        done = logs(folder, *words)
+        assert (done.returncode, done.stdout.split()[1:3]) == (0, ["p5-1", "slurmd:"]), done.stderr
+        (line,) = (folder / "words").read_text().splitlines()
+        assert line.startswith("10.20.0.14 ")
+        return set(re.findall(r"remote-([0-9.]+)\[", line))
+
+    assert {sources["p5-1"], sources["p5-2"], "127.20.1.11"} <= searched("--job", "7")
+    assert searched("--job", "7", "--site", "aws") == {sources["p5-1"], sources["p5-2"]}
+    assert searched("--node", "p5-[1-2],ctl01") == {sources["p5-1"], sources["p5-2"], "127.20.0.11"}
+    assert searched("--site", "aws") == set(sources.values())
+    assert not searched("--job", "7", "--site", "onprem") & set(sources.values())
+
+
 def test_logs_of_aws_are_asked_with_printed_commands(folder: Path) -> None:
     (folder / "stacks/Pulumi.test.yaml").write_text(changed({("aws", "logs", "flow_logs"): True}))
     done = logs(folder, "--aws", "--since", "1h", "--grep", "10.60.1.21 REJECT", "--format", "json")
@@ -127,6 +156,8 @@ def test_a_host_that_cannot_be_searched_has_status_2_and_no_entry_status_1(folde
         (["--since", "soon"], "soon is not a time"),
         (["--until", "2"], "2 is not a time"),
         (["--grep", "["], "is not a regular expression"),
+        (["--site", "cloud"], "is neither onprem nor aws"),
+        (["--node", "p5-1"], "p5-1 is not a host of test"),
     ],
 )
 def test_wrong_options_are_usage_errors(folder: Path, words: list[str], message: str) -> None:

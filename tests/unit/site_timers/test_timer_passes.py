@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.core.samples import ROOT, changed
+from landbridge.ops.timer_metrics import write_timer
+from tests.unit.core.samples import ROOT, changed, environment
 from tests.unit.site_timers.test_timers_plan import TIMERS
 
 UUID = "GPU-11111111-2222-3333-4444-555555555555"
@@ -139,3 +140,10 @@ def test_a_pass_of_idle_gpus_uses_slurm_of_its_own_host(unit: Unit) -> None:
     assert unit.calls == ["scontrol show jobs --json"]
     assert unit.metrics['landbridge_timer_interval_seconds{timer="idle"}'] == 600
     assert 'landbridge_timer_completed_timestamp_seconds{timer="idle"}' in unit.metrics
+
+
+def test_timers_of_several_mlflow_servers_have_series_of_their_own(tmp_path: Path) -> None:
+    for name in ("landbridge-timer-cost", "landbridge-timer-cost-mlflow-restricted", "other"):
+        write_timer(tmp_path / f"{name}.prom", environment(TIMERS), "cost", 1.0, 0, {})
+    labels = re.findall(r'timestamp_seconds\{timer="(.+)"', "".join(map(Path.read_text, sorted(tmp_path.iterdir()))))
+    assert labels == ["cost-mlflow-restricted", "cost", "cost"]

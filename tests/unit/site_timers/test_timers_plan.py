@@ -16,6 +16,9 @@ from landbridge.findings import DataPath
 from landbridge.ops.host_access import ForcedCommand, forced_command
 from landbridge.ops.netcheck.collect import link_hosts, request_of
 from landbridge.plan.ansible.inventory import inventory
+from landbridge.plan.aws.access.iam_policies import ArnContext
+from landbridge.plan.aws.access.identity import identity_args
+from landbridge.plan.aws.access.launch_policy import compare_training
 from landbridge.plan.site.firewall import firewall_variables
 from landbridge.plan.site.link.expectations import link_expectations
 from tests.unit.core.samples import ROOT, changed, environment
@@ -66,6 +69,31 @@ def test_accounts_have_the_key_that_their_pass_needs() -> None:
         "link": ("landbridge-link", "gateways", 15),
         "cost": ("slurm", "", 60),
     }
+
+
+def test_a_timer_compares_the_ledger_with_sagemaker_if_it_is_a_place_and_may_read_its_jobs_only() -> None:
+    place = {("mlops", "sagemaker"): {}}
+    timers = {
+        timer["name"]: timer
+        for timer in host_variables(environment({**TIMERS, **place}))["ctl01"]["site_timers_timers"]
+    }
+    assert timers["sagemaker"] == {
+        "name": "sagemaker",
+        "minutes": 5,
+        "user": "slurm",
+        "key": "",
+        "words": ["sagemaker", "sync"],
+        "journal": True,
+        "credentials_file": "/etc/landbridge/aws-credentials",
+    }
+    context = ArnContext("test", "aws", "us-east-1", "111122223333")
+    actions = {action for statement in compare_training(context) for action in statement["Action"]}
+    assert actions == {"sagemaker:ListTrainingJobs", "sagemaker:DescribeTrainingJob", "sagemaker:ListTags"}
+    assert identity_args(environment({**TIMERS, **place})).compares_training
+    for without in (TIMERS, place, {**TIMERS, **place, ("aws", "pools"): []}):
+        chosen = environment(without)
+        names = [timer["name"] for timer in host_variables(chosen)["ctl01"].get("site_timers_timers", [])]
+        assert "sagemaker" not in names and not identity_args(chosen).compares_training
 
 
 def test_ssh_from_the_first_controller_is_open_beside_operators() -> None:

@@ -71,7 +71,16 @@ def copy(settings):
     # A lock of a killed run on this host.
     restic(settings, "unlock")
     output, status = restic(
-        settings, "backup", "--json", "--one-file-system", "--exclude-caches", "--host", "homes", "--tag", TAG, folder,
+        settings,
+        "backup",
+        "--json",
+        "--one-file-system",
+        "--exclude-caches",
+        "--host",
+        "homes",
+        "--tag",
+        TAG,
+        folder,
         accept=(UNREADABLE_FILES,),
     )
     summary = json.loads(output.strip().splitlines()[-1])
@@ -99,7 +108,16 @@ def copy(settings):
 def restore(settings, snapshot):
     """Make the folder equal to a snapshot, with owners and modes. The snapshot's folder may have another path."""
     shown = json.loads(
-        restic(settings, "snapshots", "--json", "--host", "homes", "--tag", TAG, *([] if snapshot == "latest" else [snapshot]))[0]
+        restic(
+            settings,
+            "snapshots",
+            "--json",
+            "--host",
+            "homes",
+            "--tag",
+            TAG,
+            *([] if snapshot == "latest" else [snapshot]),
+        )[0]
     )
     if not shown:
         sys.exit(f"{settings['repository']} has no copy of homes")

@@ -17,7 +17,7 @@ from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statem
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
-from landbridge.plan.network.services.monitoring import monitoring_host, monitors_cloud_nodes
+from landbridge.plan.network.services.monitoring import compares_training, monitoring_host, monitors_cloud_nodes
 from landbridge.plan.network.services.object_store import replicated_classes
 from landbridge.plan.policy_document import document
 
@@ -53,6 +53,8 @@ class IdentityArgs(Args):
     secret_name: str
     #: Secret with the certificate of the exporters of nodes; None: they are not monitored.
     metrics_secret_name: str | None = None
+    #: Whether a timer of the controller compares its ledger with SageMaker's training jobs.
+    compares_training: bool = False
     hosts: dict[OnPremRole, tuple[str, ...]]
     #: Data classes whose artifacts MLflow stores: the role `hub` has access to their buckets only. None: every class.
     mlflow_classes: tuple[str, ...] | None = None
@@ -109,6 +111,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
         cluster=environment.name,
         secret_name=f"{environment.name}/slurm-key",
         metrics_secret_name=metrics_secret_name(environment),
+        compares_training=compares_training(environment),
         # A controller in AWS gets its permissions from its instance profile, and no other host needs a role.
         hosts={}
         if environment.onprem is None
@@ -208,6 +211,7 @@ def documents(
             [
                 *launch_policy.launch(place, args.targets, node_role_arns, secret_arn),
                 *launch_policy.publish_certificate(metrics_secret_arn),
+                *(launch_policy.compare_training(place) if args.compares_training else []),
                 *denials,
             ]
         ),

@@ -154,6 +154,15 @@ def publish_certificate(secret_arn: str | None) -> list[Statement]:
     return [allow("PublishMetricsCertificate", actions, secret_arn)]
 
 
+def compare_training(place: ArnContext) -> list[Statement]:
+    """Return the statements to compare the ledger with SageMaker's training jobs: neither a start nor a stop."""
+    jobs = f"arn:{place.partition}:sagemaker:{place.region}:{place.account}:training-job/{place.cluster}-*"
+    return [
+        allow("ListTrainingJobs", ["sagemaker:ListTrainingJobs"], "*"),
+        allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], jobs),
+    ]
+
+
 def _run(place: ArnContext, targets: LaunchTargets, node_role_arns: Sequence[str]) -> Iterator[Statement]:
     tagged = {f"aws:RequestTag/{CLUSTER}": place.cluster}
     # Every part that looks for nodes, such as the reaper, finds them by the tag of their pool.

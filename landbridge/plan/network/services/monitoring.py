@@ -19,6 +19,13 @@ def timers_of(environment: Environment) -> SiteTimers | None:
     return environment.observability.timers if monitoring_host(environment) is not None else None
 
 
+def compares_training(environment: Environment) -> bool:
+    """Return whether a timer compares the burst controller's ledger with SageMaker's training jobs: a site without pools has no ledger."""
+    return (
+        timers_of(environment) is not None and environment.mlops.sagemaker is not None and bool(environment.aws.pools)
+    )
+
+
 def exporter_port(exporter: str) -> int:
     """Return the port of an exporter. Raises KeyError for one whose metrics come through another one."""
     port = metrics_contract().exporters[exporter].port

@@ -16,6 +16,7 @@ from landbridge.plan.network.dns import (
 )
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.service_flows import SITE_SERVER, cloud_scrapes, port_range, service_flows
+from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -128,6 +129,7 @@ def _members(environment: Environment) -> dict[str, dict[str, str]]:
         "slurm_login": served.logins,
         "nfs_server": (served.storage,),
         "mlflow": (served.mlops,),
+        "log_store": (log_store_host(environment),),
     }
     members = {
         group: {name: addresses[name] for name in names if name is not None and name in addresses}

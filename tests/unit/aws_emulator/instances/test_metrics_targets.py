@@ -47,7 +47,9 @@ def published(cloud: EmulatorProcess, folder: Path) -> Path:
     name = certificate_name(SITE)
     authority, host = write_certificates(folder, name, (name,))
     digest = crypt.crypt(PASSWORD, crypt.mksalt(crypt.METHOD_BLOWFISH, rounds=16))
-    value = published_value(json.dumps({"account": "prometheus", "hash": digest}), host.read_text())
+    value = published_value(
+        json.dumps({"account": "prometheus", "hash": digest}), host.read_text(), authority.read_text()
+    )
     client_of(cloud, "secretsmanager").create_secret(Name=SECRET, SecretString=value.decode())
     return authority
 
@@ -94,6 +96,7 @@ def test_a_node_in_aws_appears_and_vanishes_as_a_target(
 ) -> None:
     authority, metrics = published(cloud, tmp_path), read_at_boot(cloud, tmp_path)
     assert {file.name: file.stat().st_mode & 0o777 for file in metrics.iterdir()} == {
+        "ca.pem": 0o640,
         "host.pem": 0o640,
         "web.yml": 0o640,
     }

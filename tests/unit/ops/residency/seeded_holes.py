@@ -185,6 +185,21 @@ HOLES = {
         },
         rule="residency-barrier",
     ),
+    "an admission of nodes whose data stays in AWS": Hole(
+        "partner",
+        "log store on mlops01",
+        ("onprem", "services", "logs"),
+        "admission of nodes",
+        {
+            ("onprem", "services", "logs"): "mlops01",
+            ("onprem", "services", "monitoring"): "mlops01",
+            ("data_classes", "partner"): {"sites": ["aws"]},
+        },
+        alter=lambda forms: replace(
+            forms, log_stores=tuple(replace(store, nodes=("p5-1",)) for store in forms.log_stores)
+        ),
+        rule="residency-barrier",
+    ),
     "an endpoint policy for buckets of others": Hole(
         "internal", "buckets and services of other AWS accounts", ("aws", "endpoint_policy"), alter=open_endpoint
     ),

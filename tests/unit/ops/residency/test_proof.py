@@ -54,6 +54,10 @@ def test_a_log_store_is_proven() -> None:
     _, with_logs = proof_of({**SOUND, ("onprem", "services", "logs"): "mlops01"})
     assert with_logs.findings() == () and with_logs.places == proof.places + 1
     assert with_logs.crossings > proof.crossings
+    # Nodes in AWS ship too, and then also if one class is in AWS only, when they do not.
+    shipping = {**SOUND, ("onprem", "services", "logs"): "mlops01", ("onprem", "services", "monitoring"): "mlops01"}
+    assert proof_of(shipping)[1].findings() == ()
+    assert proof_of({**shipping, ("data_classes", "partner"): {"sites": ["aws"]}})[1].findings() == ()
 
 
 def test_a_served_model_is_proven_and_its_answers_stay_at_the_site() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from landbridge.environment import Environment
 from landbridge.plan.network.link import link_args
-from landbridge.plan.site.link.gateway import gateway_variables
 from landbridge.plan.site.link.expectations import link_expectations
+from landbridge.plan.site.link.gateway import gateway_variables
 from landbridge.plan.site.link.request import CERTIFICATE_FILE, gateway_request
 from tests.unit.core.samples import environment as sample
 from tests.unit.ops.netcheck import records
