@@ -10,6 +10,7 @@ import pytest
 
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import wait_for
+from tests.e2e.support import gpu_exporter
 from tests.e2e.support.alert_faults import FAULTS, Fault, bursting
 from tests.e2e.support.full_disk import unmount
 from tests.e2e.support.monitored_site import MonitoredSite
@@ -22,10 +23,12 @@ def site(deployment: BringUp) -> Iterator[MonitoredSite]:
     """Yield the cluster with short waiting times of its alerts; restore them afterwards."""
     monitored = MonitoredSite(deployment)
     monitored.configure_monitoring()
+    gpu_exporter.start(monitored)
     monitored.run("db01", "systemctl start landbridge-slurm-dump")
     monitored.run("mlops01", "systemctl start landbridge-mlflow-dump")
     yield monitored
     unmount(monitored)
+    gpu_exporter.remove(monitored)
     monitored.landbridge_configure("--tags", "monitoring")
 
 

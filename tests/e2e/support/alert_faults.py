@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.hardware import faults as hardware
 from sandbox.nspawn.network import bridges as network
+from tests.e2e.support import gpu_exporter
 from tests.e2e.support.bursting import POOL, Bursting
 from tests.e2e.support.full_disk import fill, release
 from tests.e2e.support.monitored_site import HOST, MonitoredSite
@@ -80,6 +82,20 @@ def expired_certificate(site: MonitoredSite) -> None:
     site.run("nfs01", f"cd $(mktemp -d) && {make} && cat k c > /etc/landbridge/anywhere/host.pem")
 
 
+def gpu(**faults: Any) -> Action:
+    """Return the action that sets the hardware faults of a GPU node; without any its GPUs are repaired."""
+
+    def action(site: MonitoredSite) -> None:
+        hardware.inject(site.deployment.lab, gpu_exporter.NODE, **faults)
+
+    return action
+
+
+def xid(site: MonitoredSite) -> None:
+    """Let the driver report that a GPU has fallen off the bus."""
+    hardware.xid(site.deployment.lab, gpu_exporter.NODE, 79, gpu=1)
+
+
 def bursting(site: MonitoredSite) -> Bursting:
     """Return the actions of a user and of an operator on the cluster."""
     return Bursting(site.deployment, site.deployment.environment.users[0].name)
@@ -138,6 +154,31 @@ FAULTS: tuple[Fault, ...] = (
         shell("login01", f"rm {TEXTFILES}/fault.prom"),
     ),
     Fault("a full disk", fill, "DiskFull", "login01", "rm", release),
+    Fault("a hot GPU", gpu(thermal=[0]), "GpuHot", gpu_exporter.NODE, "nvidia-smi -q -d TEMPERATURE", gpu()),
+    Fault(
+        "memory that cannot be remapped",
+        gpu(unremapped=[2]),
+        "GpuRowRemapFailed",
+        gpu_exporter.NODE,
+        "Replace the GPU",
+        gpu(),
+    ),
+    Fault("a GPU that is missing", gpu(absent=[3]), "GpuMissing", gpu_exporter.NODE, "nvidia-smi -L", gpu()),
+    Fault(
+        "an Xid",
+        xid,
+        "GpuXid",
+        gpu_exporter.NODE,
+        "systemctl restart nvidia-dcgm",
+        shell(gpu_exporter.NODE, f"systemctl restart {gpu_exporter.UNIT}"),
+    ),
+    stopped(
+        gpu_exporter.NODE,
+        gpu_exporter.UNIT,
+        "GpuMetricsAbsent",
+        gpu_exporter.NODE,
+        "systemctl restart nvidia-dcgm-exporter",
+    ),
     stopped("ctl01", "slurmctld", "SlurmctldStopped", "", "systemctl start slurmctld"),
     Fault(
         "drained nodes",

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from landbridge.plan.observability.alerts import alert_groups
+from landbridge.plan.observability.scrapes import prometheus_settings, target_files
+from landbridge.plan.site.site_tls import AUTHORITY_FILE
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import wait_for
 from sandbox.demo.work import command, program
 
 ROOT = Path(__file__).parents[3]
-HOST = "mlops01"
+HOST, GPU_HOST = "mlops01", "dgx01"
 _SERVICES_END, _BUDGET_LINE = f"mlops: {HOST}}}\n", "    budget: {monthly_usd: 1000}\n"
 #: The lab's clock is that of the machine that runs it, which nothing may synchronise. Seconds instead of minutes are too short for a new node in AWS,
 #: whose metrics are found at the next pass of the discovery.
@@ -39,6 +42,14 @@ class MonitoredSite:
     def configure_monitoring(self) -> None:
         """Run the playbook of `landbridge configure --tags monitoring` with seconds instead of minutes, and metrics of hosts each five seconds."""
         times = ["-e", "prometheus_minute=s", "-e", "node_exporter_seconds=5"]
+        # The lab's nodes have a preinstalled driver, so that their exporter is not planned.
+        environment, gpu_hosts = self.deployment.environment, frozenset({GPU_HOST})
+        planned = {
+            "prometheus_settings": prometheus_settings(environment, gpu_hosts, AUTHORITY_FILE),
+            "prometheus_targets": target_files(environment, gpu_hosts),
+            "prometheus_rules": alert_groups(environment, gpu_hosts),
+        }
+        times += ["-e", json.dumps(planned)]
         line = [
             program("ansible-playbook"),
             "-i",
