@@ -12,6 +12,8 @@ from landbridge.ops.netcheck.metrics import write_metrics
 
 TimerName = Literal["health", "idle", "cost", "link"]
 PREFIX = "landbridge_"
+#: First part of the name of a timer's file.
+_FILE = "landbridge-timer-"
 HELP = {
     "timer_completed_timestamp_seconds": "End of the last pass of a timer.",
     "timer_interval_seconds": "Time between the passes of a timer.",
@@ -36,9 +38,11 @@ def idle_samples(jobs: Iterable[IdleJob]) -> Samples:
     return {"idle_gpus": [({"kind": kind}, float(count)) for kind, count in sorted(counts.items())]}
 
 
-def timer_text(environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples) -> str:
-    """Return the metrics of one pass in Prometheus' text format."""
-    label, settings = {"timer": timer}, environment.observability.timers
+def timer_text(
+    environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples, name: str = ""
+) -> str:
+    """Return the metrics of one pass in Prometheus' text format. `name`: of the timer, if it is another one."""
+    label, settings = {"timer": name or timer}, environment.observability.timers
     minutes = getattr(settings, f"{timer}_minutes") if settings is not None else None
     families = {
         "timer_completed_timestamp_seconds": [(label, now)],
@@ -55,9 +59,20 @@ def timer_text(environment: Environment, timer: TimerName, now: float, unanswere
     return "\n".join([*lines, ""])
 
 
+def timer_of(path: Path | None, timer: TimerName) -> str:
+    """Return the name of a timer by the file of its metrics, such as cost-restricted: two files may not have the same series."""
+    return path.stem.removeprefix(_FILE) if path is not None and path.stem.startswith(_FILE) else timer
+
+
 def write_timer(
-    path: Path | None, environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples
+    path: Path | None,
+    environment: Environment,
+    timer: TimerName,
+    now: float,
+    unanswered: int,
+    samples: Samples,
+    more: str = "",
 ) -> None:
-    """Replace the file of a timer's metrics, if there is one."""
+    """Replace the file of a timer's metrics, if there is one. `more`: further metrics in the text format."""
     if path is not None:
-        write_metrics(path, timer_text(environment, timer, now, unanswered, samples))
+        write_metrics(path, timer_text(environment, timer, now, unanswered, samples, timer_of(path, timer)) + more)

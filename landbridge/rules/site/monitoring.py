@@ -7,9 +7,11 @@ from landbridge.catalog.observability.metrics import metrics_contract, metrics_i
 from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
+from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
 from landbridge.plan.network.monitoring import monitoring_host
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.observability.objectives import RECORDED, planned_objectives
+from landbridge.plan.observability.store_size import store_size
 from landbridge.plan.observability.targets import planned_exporters
 from landbridge.rules.registry import rule
 
@@ -77,7 +79,10 @@ def objective_unknown(environment: Environment) -> Iterator[Finding]:
     Source: landbridge/catalog/objectives.yaml; landbridge/plan/observability/objectives.py.
     """
     known = service_objectives().objectives
-    exporters = planned_exporters(environment, frozenset())
+    try:
+        exporters = planned_exporters(environment, frozenset())
+    except ValueError:
+        return  # host names that cannot be read have findings of their own
     for name in environment.observability.objectives:
         path: DataPath = (*_OBJECTIVES, name)
         if name not in known:
@@ -103,6 +108,29 @@ def objective_longer_than_metrics(environment: Environment) -> Iterator[Finding]
             yield error(
                 (*_OBJECTIVES, name, "days"), message, fix="raise observability.retention_days, or write fewer days"
             )
+
+
+@rule
+def metrics_disk_too_small(environment: Environment) -> Iterator[Finding]:
+    """The disk space of metrics is enough for their time: Prometheus deletes the oldest ones when the first limit is reached.
+
+    Source: landbridge/catalog/metrics_store.yaml; Prometheus documentation, "Storage" (bytes of a sample).
+    """
+    settings = environment.observability
+    if monitoring_host(environment) is None:
+        return
+    try:
+        size = store_size(environment, gpu_metrics_hosts(environment))
+    except ValueError:
+        return  # host names that cannot be read have findings of their own
+    if size.disk_gib > settings.retention_gib:
+        days = settings.retention_days * settings.retention_gib / size.disk_gib
+        message = f"{size.series:,} series use {size.disk_gib:.0f} GiB in {settings.retention_days} days: they are kept for about {days:.0f} days"
+        fix = f"write {size.disk_gib:.0f} or more, or raise observability.scrape_seconds"
+        yield warning(("observability", "retention_gib"), message, fix=fix)
+    if settings.remote_write is not None:
+        message = f"{size.monthly_samples / 1e9:.1f} billion samples a month cost about {size.managed_usd:,.0f} USD in Amazon Managed Prometheus"
+        yield info(("observability", "remote_write"), message)
 
 
 @rule
