@@ -116,7 +116,13 @@ def serve(seconds: float) -> ThreadingHTTPServer:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Quiet(ThreadingHTTPServer):
+        """Server that ignores connections which Prometheus closes when its time for a scrape is over."""
+
+        def handle_error(self, *_: object) -> None:
+            pass
+
+    server = Quiet(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 

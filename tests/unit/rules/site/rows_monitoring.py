@@ -37,7 +37,7 @@ ROWS = [
     Row("objective-unknown", "a target of a misspelt objective", {**MONITORED, OBJECTIVES: {"linc": {"target": 0.9}}}, (*OBJECTIVES, "linc"), "link"),
     Row("objective-unknown", "a target of an objective without metrics", {**MONITORED, OBJECTIVES: {"burst": {"target": 0.9}}, ("aws", "pools"): []}, (*OBJECTIVES, "burst"), "not used"),
     Row("objective-longer-than-metrics", "an error budget of three months with metrics of one", {**MONITORED, OBJECTIVES: {"link": {"days": 90}}}, (*OBJECTIVES, "link", "days"), "kept for 30"),
-    Row("metrics-disk-too-small", "a disk that the metrics fill", {**MONITORED, ("observability", "retention_gib"): 1}, ("observability", "retention_gib"), "kept for about"),
+    Row("metrics-disk-too-small", "a disk that the metrics fill", {**MONITORED, ("observability",): {"retention_gib": 1, "retention_days": 3650, "scrape_seconds": 5}}, ("observability", "retention_gib"), "kept for about"),
     Row("monitoring-of-an-existing-slurm", "metrics of a site that others configure", {**RUNNING, HOST: "ctl01"}, HOST, "no exporters"),
     Row("unmonitored-part", "a Slurm without metrics", {**MONITORED, ("scheduler", "slurm", "version"): "24.11"}, ("scheduler", "slurm", "version"), "since 25.11"),
 ]  # fmt: skip
