@@ -199,7 +199,6 @@ def measure(program: str, nodes: int, scrapes: int) -> dict[str, float]:
                 "processor seconds a second": processor_seconds(process.pid) / elapsed,
                 "scrape of a node, seconds (median)": query(address, 'quantile(0.5, scrape_duration_seconds{job="node"})'),
                 "scrape of a node, seconds (p95)": query(address, 'quantile(0.95, scrape_duration_seconds{job="node"})'),
-                "rules, seconds of the slowest group": query(address, "max(prometheus_rule_group_last_duration_seconds)"),
                 "disk MiB until now": wal / 2**20,
                 "computed: series": computed.series,
                 "computed: memory GiB": computed.memory_gib,
