@@ -6,6 +6,8 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,15 +59,26 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "alertmanager.yml").write_text(json.dumps(alertmanager_settings(environment(MONITORED))))
     listen = f"127.0.0.1:{free_port()}"
     program = debian_program("prometheus-alertmanager", "prometheus-alertmanager")
-    words = [program, "--config.file=alertmanager.yml", f"--web.listen-address={listen}", "--cluster.listen-address="]
+    # Debian's program reads its templates below /usr/share: the package's folder is there in a mount namespace.
+    shared = program.parents[1] / "share"
+    inside = f'mount --bind {shared} /usr/share && exec "$0" "$@"'
+    words = ["unshare", "--map-root-user", "--mount", "sh", "-c", inside, program]
+    words += ["--config.file=alertmanager.yml", f"--web.listen-address={listen}", "--cluster.listen-address="]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen([*words, "--storage.path=data"], cwd=folder, stdout=log, stderr=log)
     try:
-        wait_for("Alertmanager", lambda: request(f"http://{listen}/api/v2/status"), every=0.1)
+        wait_for("Alertmanager", partial(answered, process, folder, listen), every=0.1)
         yield f"http://{listen}/api/v2"
     finally:
         process.terminate()
         process.wait(timeout=60)
+
+
+def answered(process: "subprocess.Popen[bytes]", folder: Path, listen: str) -> bool:
+    """Return whether Alertmanager answers; it must not have ended."""
+    assert process.poll() is None, (folder / "log").read_text()
+    request(f"http://{listen}/api/v2/status")
+    return True
 
 
 def request(url: str, content: object = None) -> Any:
