@@ -20,10 +20,10 @@ from typing import Any
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment, environment_from_config
+from landbridge.plan.network.hosts import hosts
 from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.scrapes import prometheus_settings, target_files
 from landbridge.plan.observability.store_size import store_size
-from landbridge.plan.network.hosts import hosts
 from sandbox.ports import free_port
 
 GPUS, PROCESSORS, PORTS, UNITS = 8, 224, 12, 25
@@ -58,7 +58,9 @@ def labels_of(metric: str, labels: tuple[str, ...]) -> list[str]:
         return [f'{{device="/dev/md{number}",fstype="ext4",mountpoint="/{number}"}}' for number in range(4)]
     if "state" in labels:
         states = ("activating", "active", "deactivating", "failed", "inactive")
-        return [f'{{name="unit-{unit}.service",state="{state}",type="notify"}}' for unit in range(UNITS) for state in states]
+        return [
+            f'{{name="unit-{unit}.service",state="{state}",type="notify"}}' for unit in range(UNITS) for state in states
+        ]
     if labels:
         return [f'{{{labels[0]}="{number}"}}' for number in range(6)]
     return [""]
@@ -135,7 +137,10 @@ def write_configuration(folder: Path, environment: Environment, server: int) -> 
     for job in settings["scrape_configs"]:
         for key in _TLS_KEYS:
             job.pop(key, None)
-        job |= {"metrics_path": f"/{job['job_name']}", "file_sd_configs": [{"files": [str(folder / f"{job['job_name']}.json")]}]}
+        job |= {
+            "metrics_path": f"/{job['job_name']}",
+            "file_sd_configs": [{"files": [str(folder / f"{job['job_name']}.json")]}],
+        }
     settings |= {"alerting": {}, "rule_files": [str(folder / "rules.json")]}
     (folder / "prometheus.yml").write_text(json.dumps(settings))
     (folder / "rules.json").write_text(json.dumps(alert_groups(environment, gpu_hosts)))
@@ -188,7 +193,7 @@ def measure(program: str, nodes: int, scrapes: int) -> dict[str, float]:
                     break
             elapsed = time.monotonic() - began
             wal = sum(path.stat().st_size for path in (folder / "series").rglob("*") if path.is_file())
-            series = query(address, "count({__name__=~\".+\"})")
+            series = query(address, 'count({__name__=~".+"})')
             computed = store_size(environment, gpu_hosts)
             return {
                 "targets": query(address, "count(up)"),
@@ -197,8 +202,12 @@ def measure(program: str, nodes: int, scrapes: int) -> dict[str, float]:
                 "memory MiB, peak": peak,
                 "memory bytes a series": peak * 2**20 / series,
                 "processor seconds a second": processor_seconds(process.pid) / elapsed,
-                "scrape of a node, seconds (median)": query(address, 'quantile(0.5, scrape_duration_seconds{job="node"})'),
-                "scrape of a node, seconds (p95)": query(address, 'quantile(0.95, scrape_duration_seconds{job="node"})'),
+                "scrape of a node, seconds (median)": query(
+                    address, 'quantile(0.5, scrape_duration_seconds{job="node"})'
+                ),
+                "scrape of a node, seconds (p95)": query(
+                    address, 'quantile(0.95, scrape_duration_seconds{job="node"})'
+                ),
                 "disk MiB until now": wal / 2**20,
                 "computed: series": computed.series,
                 "computed: memory GiB": computed.memory_gib,

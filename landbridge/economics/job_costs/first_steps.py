@@ -28,7 +28,10 @@ def first_step_seconds(
 
 def first_step_metrics(seconds: Sequence[float], bounds: Sequence[float], timer: str) -> str:
     """Return the histogram in Prometheus' text format; it begins at zero in each month."""
-    lines = [f"# HELP {NAME} Time from the start of a run of a job to its first training step.", f"# TYPE {NAME} histogram"]
+    lines = [
+        f"# HELP {NAME} Time from the start of a run of a job to its first training step.",
+        f"# TYPE {NAME} histogram",
+    ]
     for bound in (*bounds, float("inf")):
         le = "+Inf" if bound == float("inf") else f"{bound:g}"
         lines.append(f'{NAME}_bucket{{timer="{timer}",le="{le}"}} {sum(value <= bound for value in seconds)}')

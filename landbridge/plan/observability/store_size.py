@@ -44,4 +44,9 @@ def _series(host: InventoryHost, has_dcgm: bool) -> int:
     if platform is None:
         return of.host
     ports = sum(adapter.count for adapter in platform.adapters)
-    return of.host + of.processor * platform.cpus.cores * platform.cpus.threads + of.port * ports + of.gpu * platform.gpus.count * has_dcgm
+    return (
+        of.host
+        + of.processor * platform.cpus.cores * platform.cpus.threads
+        + of.port * ports
+        + of.gpu * platform.gpus.count * has_dcgm
+    )
