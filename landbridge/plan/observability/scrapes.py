@@ -41,6 +41,7 @@ _THROUGH_NODE = (
     "pipelines",
     "logs",
     "timers",
+    "first_steps",
 )
 #: Servers whose metrics have no account: their firewall and they themselves answer Prometheus' host only.
 _WITHOUT_ACCOUNT = ("model_server", "model_gateway")
