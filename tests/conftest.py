@@ -138,15 +138,19 @@ def deployment() -> "BringUp":
 
 
 def environment_file(sandbox: Path) -> Path:
-    """Return a copy of the sandbox's environment file with scripts of its pool, staging, and a CA for IAM Roles Anywhere."""
+    """Return a copy of the sandbox's environment file with scripts of its pool, staging, and a CA for IAM Roles Anywhere.
+
+    For the long tests it has a monitoring host too.
+    """
     from landbridge.paths import state_dir
     from sandbox.demo.machine import signing_helper
     from sandbox.demo.work import command, program
-    from tests.e2e.support import node_scripts, staged_data
+    from tests.e2e.support import monitored_site, node_scripts, staged_data
 
     copied = state_dir("sandbox") / "tests" / sandbox.name
     copied.parent.mkdir(parents=True, exist_ok=True)
-    copied.write_text(staged_data.with_staging(node_scripts.with_scripts(sandbox.read_text())))
+    text = staged_data.with_staging(node_scripts.with_scripts(sandbox.read_text()))
+    copied.write_text(monitored_site.with_monitoring(text) if LONG else text)
     if signing_helper().able:
         command([program("landbridge"), "credentials", "init", "--file", str(copied)])
     return copied

@@ -175,7 +175,7 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
     step = jax.jit(train_step, static_argnums=3, donate_argnums=0)
     per_process = batch // place.size
     process_slice = slice(place.rank * per_process, (place.rank + 1) * per_process)
-    interrupted = False
+    interrupted = stepped = False
 
     for epoch in range(done + 1, options.epochs + 1):
         start_time = time.monotonic()
@@ -190,6 +190,11 @@ def main(ending: ExitStack, argv: list[str] | None = None) -> int:
             )
             shared, loss = step(shared, *local, options.learning_rate)
             losses.append(loss)
+            if tracker is not None and not stepped:
+                # The time from the start of the job until here is in `landbridge cost tag --metrics`.
+                loss.block_until_ready()
+                tracker.tags({"landbridge.first_step": f"{time.time():.3f}"})
+                stepped = True
         mean_loss = float(np.mean([np.asarray(value.addressable_data(0)) for value in losses]))
         compute_seconds = time.monotonic() - start_time
         stop.wait(max(0.0, options.seconds_per_epoch_floor - compute_seconds))

@@ -101,6 +101,23 @@ class SiteTimers(Model):
     )
 
 
+class ObjectiveTarget(Model):
+    """Target of a service level objective. A key that is absent has the catalogue's value (objectives.yaml)."""
+
+    target: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="share of good time, events or GPU-seconds, such as 0.995; the rest is the error budget",
+    )
+    days: int | None = Field(
+        default=None,
+        ge=7,
+        le=366,
+        description="time for which the error budget is counted, in days; not longer than `retention_days`",
+    )
+
+
 class Observability(Model):
     """Metrics, alerts and logs of the site, if `onprem.services` names their hosts."""
 
@@ -117,6 +134,9 @@ class Observability(Model):
         default=None,
         description="timers on the first controller, and accounts with forced commands on nodes and gateways; none: the "
         "operator runs the passes",
+    )
+    objectives: Mapping[Word, ObjectiveTarget] = Field(
+        default={}, description="targets of service level objectives by name, other than the catalogue's"
     )
     remote_write: RemoteWrite | None = Field(
         default=None, description="copy of the metrics in Amazon Managed Prometheus; none: metrics stay on the site"

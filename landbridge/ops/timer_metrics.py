@@ -12,8 +12,8 @@ from landbridge.ops.netcheck.metrics import write_metrics
 
 TimerName = Literal["health", "idle", "cost", "link", "sagemaker"]
 PREFIX = "landbridge_"
-#: Start of the file names of the role site_timers, before the name of the timer.
-FILE_PREFIX = "landbridge-timer-"
+#: First part of the name of a timer's file.
+_FILE = "landbridge-timer-"
 HELP = {
     "timer_completed_timestamp_seconds": "End of the last pass of a timer.",
     "timer_interval_seconds": "Time between the passes of a timer.",
@@ -39,10 +39,10 @@ def idle_samples(jobs: Iterable[IdleJob]) -> Samples:
 
 
 def timer_text(
-    environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples, label_text: str = ""
+    environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples, name: str = ""
 ) -> str:
-    """Return the metrics of one pass in Prometheus' text format. `label_text`: the timer's own name, if several have one interval."""
-    label, settings = {"timer": label_text or timer}, environment.observability.timers
+    """Return the metrics of one pass in Prometheus' text format. `name`: of the timer, if it is another one."""
+    label, settings = {"timer": name or timer}, environment.observability.timers
     minutes = getattr(settings, f"{timer}_minutes") if settings is not None else None
     families = {
         "timer_completed_timestamp_seconds": [(label, now)],
@@ -59,13 +59,20 @@ def timer_text(
     return "\n".join([*lines, ""])
 
 
-def write_timer(
-    path: Path | None, environment: Environment, timer: TimerName, now: float, unanswered: int, samples: Samples
-) -> None:
-    """Replace the file of a timer's metrics, if there is one.
+def timer_of(path: Path | None, timer: TimerName) -> str:
+    """Return the name of a timer by the file of its metrics, such as cost-restricted: two files may not have the same series."""
+    return path.stem.removeprefix(_FILE) if path is not None and path.stem.startswith(_FILE) else timer
 
-    The label is the timer's name in the file's name: MLflow's servers have a timer each, and node exporter refuses two equal series.
-    """
+
+def write_timer(
+    path: Path | None,
+    environment: Environment,
+    timer: TimerName,
+    now: float,
+    unanswered: int,
+    samples: Samples,
+    more: str = "",
+) -> None:
+    """Replace the file of a timer's metrics, if there is one. `more`: further metrics in the text format."""
     if path is not None:
-        name = path.stem.removeprefix(FILE_PREFIX) if path.stem.startswith(FILE_PREFIX + timer) else ""
-        write_metrics(path, timer_text(environment, timer, now, unanswered, samples, name))
+        write_metrics(path, timer_text(environment, timer, now, unanswered, samples, timer_of(path, timer)) + more)

@@ -159,6 +159,7 @@ def test_killed_then_stopped_then_done_gives_what_an_uninterrupted_run_gives(
     data = runs[0].data
     assert runs[0].info.status == "FINISHED"
     assert data.tags["landbridge.site"] == "onprem" and data.tags["landbridge.job_id"] == "42"
+    assert 0 < float(data.tags["landbridge.first_step"]) - runs[0].info.start_time / 1000 < 3600
     assert len(data.tags["landbridge.hostnames"].split(",")) == 2
     assert data.params["hidden"] == "64" and data.metrics["test_accuracy"] > 0.8
     names = {Path(item.path).name for item in client.list_artifacts(runs[0].info.run_id, "checkpoints")}

@@ -37,6 +37,7 @@ from landbridge.burst.journal.paths import LOCK
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import Action, ActionOutcome, DecisionRecord, Ec2View, ReadStatuses, SlurmView, State
 from landbridge.burst.model.errors import AwsError
+from landbridge.burst.reconcile.budget import Ledger
 from landbridge.burst.slurm import slurm
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.staging.staging_pass import staging_pass
@@ -175,6 +176,7 @@ class Daemon:
         self._observed = ec2 is not None
         self._job_starts.seen(state, ec2, self._began)
         self.metrics.seen(slurm, ec2, state)
+        self.metrics.budgeted(Ledger.of(state, self.config.policy, slurm.at).used_ratios())
         self._residency.seen(slurm)
 
     def saved(self, state: State) -> None:

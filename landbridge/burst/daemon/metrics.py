@@ -88,6 +88,10 @@ class Metrics:
                 del self._waiting[node]
         self._observe(slurm, ec2, state)
 
+    def budgeted(self, used: Mapping[str, float]) -> None:
+        """Record the used share of each monthly limit, by the limit's name."""
+        self._gauges["budget_used_ratio"] = {(("budget", name),): ratio for name, ratio in used.items()}
+
     def passed(self, seconds: float, now: float, acting: bool) -> None:
         """Record the end of a pass and render the text."""
         self._passes.add((), seconds)
@@ -186,6 +190,7 @@ class Metrics:
 
 PREFIX = "landbridge_burst_"
 GAUGES = {
+    "budget_used_ratio": "Share of a monthly limit that is spent or held.",
     "active": "Whether this host's controller acts; the standby's does not.",
     "last_pass_timestamp_seconds": "When the last pass ended.",
     "certificate_expiry_timestamp_seconds": "When this host's certificate for AWS ends.",

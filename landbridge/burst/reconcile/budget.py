@@ -63,6 +63,15 @@ class Ledger:
         is none."""
         return self._over(self._caps(account, pool), usd, hard=False)
 
+    def used_ratios(self) -> dict[str, float]:
+        """Return the used share of each limit above 0, by the limit's name; 1 and more is all of it."""
+        policy = self.policy
+        limits = [(name, account.monthly_usd, self.accounts[name]) for name, account in policy.accounts.items()]
+        rows: list[tuple[str, float | None, float]] = [(f"account {name}", cap, used) for name, cap, used in limits]
+        rows += [(f"pool {name}", cap, self.pools[name]) for name, cap in policy.pool_monthly_usd.items()]
+        rows.append(("cluster", policy.monthly_usd, self.total))
+        return {name: float(used) / cap for name, cap, used in rows if cap}
+
     def _over(self, caps: Iterable[tuple[str, float, float, bool]], usd: float, *, hard: bool) -> str | None:
         if usd <= 0:
             return None

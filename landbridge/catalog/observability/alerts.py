@@ -24,18 +24,43 @@ class AlertRule(Facts):
     summary: str
 
 
+class AlertInhibition(Facts):
+    """Inhibition: alerts that are not sent while another one fires. Names and labels are regular expressions.
+
+    `single`: the service whose only host the alert must have as `node`.
+    """
+
+    alert: str
+    hides: str = ""
+    hides_all_but: str = ""
+    equal: tuple[str, ...] = ()
+    when: Mapping[str, str] = {}
+    only: Mapping[str, str] = {}
+    single: Literal["controller", "database", "gateway", "mlops", "storage", "logs"] | None = None
+
+
 class AlertRules(Facts):
     """Facts of alerts.yaml."""
 
     source: str
     as_of: date = Field(alias="date")
     alerts: Mapping[str, AlertRule]
+    inhibitions: tuple[AlertInhibition, ...]
 
 
 @cache
+def _facts() -> AlertRules:
+    return read("alerts", AlertRules)
+
+
 def alert_rules() -> Mapping[str, AlertRule]:
-    """Return the alerts by name (cached)."""
-    return read("alerts", AlertRules).alerts
+    """Return the alerts by name."""
+    return _facts().alerts
+
+
+def alert_inhibitions() -> tuple[AlertInhibition, ...]:
+    """Return the inhibitions, in their order."""
+    return _facts().inhibitions
 
 
 def runbook_of(name: str) -> str:

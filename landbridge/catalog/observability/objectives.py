@@ -18,6 +18,7 @@ class ServiceObjective(Facts):
 
     title: str
     target: float = Field(gt=0, lt=1)
+    days: int = 28
     available: str | None = None
     good: str | None = None
     total: str | None = None

@@ -36,16 +36,20 @@ def tag(
 ) -> None:
     """Set the costs of ended jobs as tags of MLflow's runs.
 
-    The tags are cost.usd, cost.kwh and cost.co2e.
+    The tags are cost.usd, cost.kwh and cost.co2e. With --metrics, the times until the first training step, by the tag
+    landbridge.first_step of the runs, are written too.
 
     A run is that of a job by its tags landbridge.cluster and landbridge.job_id. A second run of the command changes
     nothing. The account is in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, the CA in
     MLFLOW_TRACKING_SERVER_CERT_PATH. Example: landbridge cost tag -s hybrid --tracking-uri https://mlops01:5000
     """
+    from landbridge.catalog.observability.objectives import service_objectives
+    from landbridge.economics.job_costs.first_steps import FIRST_STEP_TAG, first_step_metrics, first_step_seconds
     from landbridge.economics.job_costs.run_tags import changed_tags, job_tags
     from landbridge.economics.job_costs.statement import months_of, statement
     from landbridge.live.tracked_runs import RunServer, TrackingError
-    from landbridge.ops.timer_metrics import write_timer
+    from landbridge.ops.timer_metrics import timer_of, write_timer
+    from landbridge.timestamps import month_end, month_of, month_start
 
     environment = require(stack, file)
     records = read_records(environment, sacct, events, journal, statistics, ledger, grid)
@@ -70,7 +74,11 @@ def tag(
         raise typer.Exit(2) from None
     findings = tuple(dict.fromkeys(finding for each in statements for finding in each.findings))
     print_findings(findings)
-    write_timer(metrics, environment, "cost", time.time(), 0, {})
+    steps = [(run.job, run.tags[FIRST_STEP_TAG]) for run in runs if FIRST_STEP_TAG in run.tags]
+    month = month_start(month_of(now))
+    seconds = list(first_step_seconds(steps, records.allocations, month, month_end(month)))
+    more = first_step_metrics(seconds, service_objectives().bounds, timer_of(metrics, "cost"))
+    write_timer(metrics, environment, "cost", time.time(), 0, {}, more)
     typer.echo(f"{len(runs)} runs of {len(jobs)} jobs: {changed} changed, {len(jobs - set(tags))} jobs without a cost")
     raise typer.Exit(exit_code(findings))
 

@@ -31,7 +31,11 @@ def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[s
         for alert in environment.observability.alerts
     ]
     groups = [
-        {"name": "objectives", "interval": "1m", "rules": recording_rules(planned_exporters(environment, gpu_hosts))},
+        {
+            "name": "objectives",
+            "interval": "1m",
+            "rules": recording_rules(environment, planned_exporters(environment, gpu_hosts)),
+        },
         {"name": "services", "interval": "1m", "rules": latency_rules(_latencies(environment))},
         {"name": "landbridge", "rules": landbridge_rules},
         {"name": "site", "rules": site_rules},
@@ -42,7 +46,7 @@ def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[s
 def planned_alerts(environment: Environment, gpu_hosts: Collection[str]) -> tuple[str, ...]:
     """Return the names of the catalogue's alerts for which every exporter is planned."""
     exporters = set(planned_exporters(environment, gpu_hosts))
-    if planned_objectives(exporters):
+    if planned_objectives(environment, exporters):
         exporters.add(OBJECTIVES)
     return tuple(name for name, rule in alert_rules().items() if exporters_of(rule.expression) <= exporters)
 

@@ -5,30 +5,46 @@ from typing import Any
 
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
 from landbridge.catalog.observability.objectives import WINDOW, ServiceObjective, service_objectives
+from landbridge.environment import Environment
 
 #: Windows of every objective, and those of objectives with `available`, which have a value at each moment.
 WINDOWS, SHORT_WINDOWS = ("6h", "3d", "28d"), ("5m", "30m", "1h")
-#: Window for which the error budget is counted.
-BUDGET_WINDOW = "28d"
 _PREFIX = "landbridge:objective_"
 BUDGET, LEFT, AVAILABLE = f"{_PREFIX}budget:ratio", f"{_PREFIX}budget_left:ratio", f"{_PREFIX}available:ratio"
+#: Days for which the error budget of each objective is counted.
+DAYS = f"{_PREFIX}window:days"
 #: Latency objective of each service; it is recorded with the metrics of model servers.
 MODEL_P95 = "landbridge:model_p95_objective:seconds"
 #: Series that recording rules make, with their labels.
 RECORDED: Mapping[str, frozenset[str]] = {
     name: frozenset({"objective"})
-    for name in (BUDGET, LEFT, AVAILABLE, *(f"{_PREFIX}errors:ratio_{window}" for window in (*SHORT_WINDOWS, *WINDOWS)))
+    for name in (
+        BUDGET,
+        DAYS,
+        LEFT,
+        AVAILABLE,
+        *(f"{_PREFIX}errors:ratio_{window}" for window in (*SHORT_WINDOWS, *WINDOWS)),
+    )
 } | {MODEL_P95: frozenset({"service"})}
 #: Name of the recorded series among exporters.
 OBJECTIVES = "objectives"
 
 
-def planned_objectives(exporters: Collection[str]) -> dict[str, ServiceObjective]:
+def objectives_of(environment: Environment) -> dict[str, ServiceObjective]:
+    """Return every objective with the target and the days of the environment; an unknown name is the check's."""
+    changed = environment.observability.objectives
+    return {
+        name: objective.model_copy(update=changed[name].model_dump(exclude_none=True)) if name in changed else objective
+        for name, objective in service_objectives().objectives.items()
+    }
+
+
+def planned_objectives(environment: Environment, exporters: Collection[str]) -> dict[str, ServiceObjective]:
     """Return the objectives for which every exporter of their metrics is planned."""
     exporter_of = metrics_contract().exporter_of
     return {
         name: objective
-        for name, objective in service_objectives().objectives.items()
+        for name, objective in objectives_of(environment).items()
         if {exporter_of(metric) for text in objective.expressions for metric in metrics_in(text)} <= set(exporters)
     }
 
@@ -52,22 +68,27 @@ def latency_rules(latencies: Mapping[str, float]) -> list[dict[str, Any]]:
     ]
 
 
-def recording_rules(exporters: Collection[str]) -> list[dict[str, Any]]:
+def recording_rules(environment: Environment, exporters: Collection[str]) -> list[dict[str, Any]]:
     """Return the recording rules, in the order in which one needs another."""
-    return [rule for name, objective in planned_objectives(exporters).items() for rule in _rules(name, objective)]
+    planned = planned_objectives(environment, exporters)
+    return [rule for name, objective in planned.items() for rule in _rules(name, objective)]
 
 
 def _rules(name: str, objective: ServiceObjective) -> Iterator[dict[str, Any]]:
     yield _rule(BUDGET, f"vector({1 - objective.target:.6g})", name)
+    yield _rule(DAYS, f"vector({objective.days})", name)
     if objective.available is not None:
         yield _rule(AVAILABLE, objective.available, name)
     for window in (*(SHORT_WINDOWS if objective.available is not None else ()), *WINDOWS):
         yield _rule(_errors(window), _error_ratio(name, objective, window), name)
-    yield _rule(
-        LEFT,
-        f'1 - {_errors(BUDGET_WINDOW)}{{objective="{name}"}} / {BUDGET}{{objective="{name}"}}',
-        name,
+    window = f"{objective.days}d"
+    used = (
+        f'{_errors(window)}{{objective="{name}"}}'
+        if window in WINDOWS
+        else f"({_error_ratio(name, objective, window)})"
     )
+    # Errors without labels are divided too: a recorded series has the label of its objective.
+    yield _rule(LEFT, f'1 - {used} / ignoring (objective) {BUDGET}{{objective="{name}"}}', name)
 
 
 def _error_ratio(name: str, objective: ServiceObjective, window: str) -> str:

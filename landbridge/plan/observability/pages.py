@@ -12,7 +12,7 @@ from landbridge.plan.observability.targets import planned_exporters
 def dashboard_pages(environment: Environment, gpu_hosts: Collection[str]) -> dict[str, Any]:
     """Return the content of each page by its name; a dashboard without a panel has no page."""
     exporters = set(planned_exporters(environment, gpu_hosts))
-    if planned_objectives(exporters):
+    if planned_objectives(environment, exporters):
         exporters.add(OBJECTIVES)
     pages = {}
     for name, dashboard in dashboards().items():

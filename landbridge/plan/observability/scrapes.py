@@ -8,6 +8,7 @@ from landbridge.environment import Environment
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.monitoring import cloud_exporters, has_slurm_metrics
 from landbridge.plan.observability.cloud_targets import cloud_job
+from landbridge.plan.observability.inhibitions import inhibit_rules
 from landbridge.plan.observability.remote_write import remote_write
 from landbridge.plan.observability.targets import LOOPBACK, metrics_targets
 
@@ -40,6 +41,7 @@ _THROUGH_NODE = (
     "pipelines",
     "logs",
     "timers",
+    "first_steps",
 )
 #: Servers whose metrics have no account: their firewall and they themselves answer Prometheus' host only.
 _WITHOUT_ACCOUNT = ("model_server", "model_gateway")
@@ -115,24 +117,7 @@ def alertmanager_settings(environment: Environment) -> dict[str, Any]:
                 {"matchers": ['severity="page"'], "receiver": "operators", "repeat_interval": "4h"},
             ],
         },
-        # A host that does not answer has no other alert of its own.
-        "inhibit_rules": [
-            {
-                "source_matchers": ['alertname=~"ServiceHostDown|NodeDown"'],
-                "target_matchers": ['alertname!~"ServiceHostDown|NodeDown"'],
-                "equal": ["node"],
-            },
-            {
-                "source_matchers": ['alertname="DiskFull"'],
-                "target_matchers": ['alertname="DiskFilling"'],
-                "equal": ["node", "mountpoint"],
-            },
-            {
-                "source_matchers": ['alertname="CertificateEnded"'],
-                "target_matchers": ['alertname="CertificateEnds"'],
-                "equal": ["node", "certificate"],
-            },
-        ],
+        "inhibit_rules": inhibit_rules(environment),
         "receivers": [receiver, {"name": "none"}],
     }
 

@@ -50,7 +50,7 @@ def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> f
     if environment.link is not None:
         through_files.add("link")
     if timers_of(environment) is not None:
-        through_files.add("timers")
+        through_files |= {"timers", "first_steps"}
     groups = {group for host in hosts(environment) for group in host.groups}
     through_files |= {exporter for exporter, group in _GROUP_OF.items() if group in groups}
     if burst_source(environment) is not None:

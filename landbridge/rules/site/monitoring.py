@@ -4,15 +4,20 @@ from collections.abc import Iterator
 
 from landbridge.catalog.observability.alerts import alert_rules
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
+from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.observability.gaps import unmonitored
-from landbridge.plan.observability.objectives import RECORDED
+from landbridge.plan.observability.objectives import RECORDED, planned_objectives
+from landbridge.plan.observability.store_size import store_size
+from landbridge.plan.observability.targets import planned_exporters
 from landbridge.rules.registry import rule
 
 _MONITORING: DataPath = ("onprem", "services", "monitoring")
 _ALERTS: DataPath = ("observability", "alerts")
+_OBJECTIVES: DataPath = ("observability", "objectives")
 
 
 @rule
@@ -65,6 +70,67 @@ def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
     if settings.remote_write is not None:
         message = "the environment has no monitoring host, so no metric is sent to the workspace"
         yield error(("observability", "remote_write"), message, fix=fix)
+
+
+@rule
+def objective_unknown(environment: Environment) -> Iterator[Finding]:
+    """A target is that of an objective of the catalogue, whose metrics exist on this site.
+
+    Source: landbridge/catalog/objectives.yaml; landbridge/plan/observability/objectives.py.
+    """
+    known = service_objectives().objectives
+    try:
+        exporters = planned_exporters(environment, frozenset())
+    except ValueError:
+        return  # host names that cannot be read have findings of their own
+    for name in environment.observability.objectives:
+        path: DataPath = (*_OBJECTIVES, name)
+        if name not in known:
+            yield error(path, f"there is no objective {name}", fix=did_you_mean(name, known))
+        elif name not in planned_objectives(environment, exporters):
+            yield warning(
+                path,
+                f"the metrics of the objective {name} do not exist here, so its target is not used",
+                fix="remove the key",
+            )
+
+
+@rule
+def objective_longer_than_metrics(environment: Environment) -> Iterator[Finding]:
+    """The time of an error budget is not longer than that for which metrics are kept: its rest would be computed from a part.
+
+    Source: landbridge/plan/observability/objectives.py.
+    """
+    settings = environment.observability
+    for name, objective in settings.objectives.items():
+        if objective.days is not None and objective.days > settings.retention_days:
+            message = f"the error budget is counted for {objective.days} days, and metrics are kept for {settings.retention_days}"
+            yield error(
+                (*_OBJECTIVES, name, "days"), message, fix="raise observability.retention_days, or write fewer days"
+            )
+
+
+@rule
+def metrics_disk_too_small(environment: Environment) -> Iterator[Finding]:
+    """The disk space of metrics is enough for their time: Prometheus deletes the oldest ones when the first limit is reached.
+
+    Source: landbridge/catalog/metrics_store.yaml; Prometheus documentation, "Storage" (bytes of a sample).
+    """
+    settings = environment.observability
+    if monitoring_host(environment) is None:
+        return
+    try:
+        size = store_size(environment, gpu_metrics_hosts(environment))
+    except ValueError:
+        return  # host names that cannot be read have findings of their own
+    if size.disk_gib > settings.retention_gib:
+        days = settings.retention_days * settings.retention_gib / size.disk_gib
+        message = f"{size.series:,} series use {size.disk_gib:.0f} GiB in {settings.retention_days} days: they are kept for about {days:.0f} days"
+        fix = f"write {size.disk_gib:.0f} or more, or raise observability.scrape_seconds"
+        yield warning(("observability", "retention_gib"), message, fix=fix)
+    if settings.remote_write is not None:
+        message = f"{size.monthly_samples / 1e9:.1f} billion samples a month cost about {size.managed_usd:,.0f} USD in Amazon Managed Prometheus"
+        yield info(("observability", "remote_write"), message)
 
 
 @rule

@@ -15,6 +15,7 @@ import pytest
 
 from landbridge.burst.daemon.metrics import GAUGES, PREFIX, Metrics
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
+from landbridge.economics.job_costs import first_steps
 from landbridge.models.canary.decide import CanaryLook, begun, decided
 from landbridge.models.canary.gauges import canary_gauge_text
 from landbridge.models.canary.guards import Guard
@@ -79,6 +80,8 @@ def test_the_burst_controllers_metrics_are_those_of_its_program() -> None:
 
 def test_the_timers_metrics_are_those_of_their_passes() -> None:
     assert set(CONTRACT.exporters["timers"].metrics) == {f"{timer_metrics.PREFIX}{name}" for name in timer_metrics.HELP}
+    names = {f"{first_steps.NAME}{suffix}" for suffix in ("_bucket", "_count", "_sum")}
+    assert set(CONTRACT.exporters["first_steps"].metrics) == names
 
 
 def test_the_links_metrics_are_those_of_netcheck() -> None:

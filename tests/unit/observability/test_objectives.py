@@ -9,6 +9,7 @@ import pytest
 
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.catalog.observability.objectives import service_objectives
+from landbridge.environment import Environment
 from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
 from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.objectives import MODEL_P95, RECORDED, planned_objectives, recording_rules
@@ -19,10 +20,14 @@ EXPORTERS = {"burst", "jobs", "link"}
 OBJECTIVES = service_objectives().objectives
 
 
-def evaluated(folder: Path, series: dict[str, str], expected: dict[str, float], at: str) -> str:
+def evaluated(
+    folder: Path, series: dict[str, str], expected: dict[str, float], at: str, site: Environment | None = None
+) -> str:
     """Return what promtool says about the values of recorded series at a time; no series is expected for NaN."""
     rules = [
-        rule for rule in recording_rules(EXPORTERS) if any(rule["labels"]["objective"] in text for text in expected)
+        rule
+        for rule in recording_rules(site or environment(), EXPORTERS)
+        if any(rule["labels"]["objective"] in text for text in expected)
     ]
     groups = [{"name": "objectives", "interval": "1m", "rules": rules}]
     (folder / "rules.yml").write_text(json.dumps({"groups": groups}))
@@ -117,9 +122,18 @@ def test_an_objective_uses_metrics_of_the_contract_and_bounds_of_their_histogram
 
 
 def test_only_objectives_with_planned_metrics_are_recorded() -> None:
-    assert set(planned_objectives({"jobs"})) == {"start-median", "start", "recovery", "goodput"}
-    assert {rule["record"] for rule in recording_rules(EXPORTERS)} == set(RECORDED) - {MODEL_P95}
+    assert set(planned_objectives(environment(), {"jobs"})) == {"start-median", "start", "recovery", "goodput"}
+    assert {rule["record"] for rule in recording_rules(environment(), EXPORTERS)} == set(RECORDED) - {MODEL_P95}
     site = environment({("onprem", "services", "monitoring"): "mlops01"})
     names = [group["name"] for group in alert_groups(site, gpu_metrics_hosts(site))["groups"]]
     assert names == ["objectives", "landbridge"]
     assert alert_groups(environment(), ()) == {"groups": []}
+
+
+@pytest.mark.parametrize(("days", "expected"), [(28, 1 - 0.01 / 0.01), (7, 1 - 0.01 / 0.01)])
+def test_targets_and_days_of_the_environment_are_used(tmp_path: Path, days: int, expected: float) -> None:
+    site = environment({("observability", "objectives"): {"link": {"target": 0.99, "days": days}}})
+    series = {'landbridge_link_check{check="tunnel",subject="a"}': "1x199 0x4 1x295"}
+    budget = 'landbridge:objective_budget:ratio{objective="link"}'
+    values = {left("link"): expected, budget: 0.01, 'landbridge:objective_window:days{objective="link"}': days}
+    assert "SUCCESS" in evaluated(tmp_path, series, values, "499m", site)
