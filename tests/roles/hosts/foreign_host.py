@@ -17,7 +17,10 @@ ROOT = Path(__file__).parents[3]
 
 #: Name and address of the machine in docs/how-to/use-single-roles.md.
 HOST, ADDRESS = "gpu01", "10.20.1.21"
-SITE = plan(IPv4Network("10.20.0.0/16"), IPv4Network("10.60.0.0/16"), None, (Machine(HOST, ADDRESS),))
+ONPREM, CLOUD = IPv4Network("10.20.0.0/16"), IPv4Network("10.60.0.0/16")
+SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
+#: The same machine with GPUs and a disk.
+GPU_SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS, gpus=8, platform="dgx-h100", storage=True),))
 #: Settings of the owner, by path: each place into which a role writes a file, and each file that roles share with an owner.
 OWNERS_FILES = {
     "/etc/apt/preferences.d/site": "Package: nothing\nPin: release *\nPin-Priority: -1\n",
