@@ -48,6 +48,21 @@ OWNERS_FILES = {
     "/opt/site/bin/tool": "#!/bin/sh\n",
     "/usr/local/bin/site-tool": "#!/bin/sh\n",
 }
+#: Settings of services that the owner runs, each of which a role would replace or use.
+SERVICES_FILES = {
+    "/etc/haproxy/haproxy.cfg": "defaults\n  timeout client 5s\n  timeout server 5s\n  timeout connect 5s\nlisten site\n  bind 127.0.0.1:8081\n",
+    "/etc/prometheus/prometheus.yml": "# of the site\nglobal: {scrape_interval: 60s}\n",
+    "/etc/default/prometheus-node-exporter": 'ARGS="--web.listen-address=127.0.0.1:9101"\n',
+    "/etc/slurm/slurm.conf": "# physics, since 2021\nClusterName=physics\nSlurmctldHost=head\n",
+}
+OWNERS_SERVICES = """set -e
+export DEBIAN_FRONTEND=noninteractive
+printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d
+apt-get -q install -y --no-install-recommends haproxy munge prometheus prometheus-alertmanager prometheus-node-exporter \
+  systemd-journal-remote >/dev/null 2>&1
+rm /usr/sbin/policy-rc.d
+systemctl enable -q --now systemd-journal-remote.socket munge haproxy prometheus-node-exporter
+"""
 #: Its own account and table of rules, and a name that an installer has put on a loopback address.
 OWNERS_COMMANDS = f"""set -e
 mkdir -p /srv/packages && cd /srv/packages
@@ -96,6 +111,13 @@ class ForeignSite:
             self.put(path, text)
         self.on_host(OWNERS_COMMANDS)
         self.put("/usr/local/sbin/digest", DIGEST, "755")
+
+    def make_services(self) -> None:
+        """Install and start the owner's services."""
+        self.on_host(OWNERS_SERVICES)
+        for path, text in SERVICES_FILES.items():
+            self.put(path, text)
+        self.on_host("systemctl restart haproxy prometheus-node-exporter")
 
     def command(self, command: str, folder: str = ".") -> subprocess.CompletedProcess[str]:
         """Run a command of the site's operator in the lab's network, with the lab's key."""

@@ -22,6 +22,7 @@ from sandbox.hardware.packages.installers import efa_sha256
 from sandbox.hardware.packages.repository import Repository
 from sandbox.nspawn.site import operator_address
 from tests.roles.hosts.foreign_host import ADDRESS, HOST, ONPREM, ROOT
+from tests.roles.pipelines.test_pipelines_host import CONFIG as PIPELINES
 from tests.roles.playbooks.test_inventory import OUTPUTS
 from tests.roles.storage.test_data_mover import CONFIG as MOVER
 from tests.unit.served_models.folders import new_key
@@ -253,17 +254,17 @@ CASES: tuple[Case, ...] = (
         beside=("python_runtime",),
     ),
     Case("mlflow", beside=("python_runtime",)),
-    Case("slurm_common", {"slurm_common_packages": ["slurm-client"]}),
-    Case("slurm_login", beside=("slurm_common",)),
+    Case("slurm_common", {"slurm_common_packages": ["slurm-client"], "slurm_common_key": ""}),
     Case("slurm_database", beside=("slurm_common",)),
     Case(
         "database_exporter",
         {"database_exporter_postgresql": "127.0.0.1:9187", "database_exporter_mariadb": "127.0.0.1:9104"},
     ),
     Case("slurm_controller", beside=("slurm_common",)),
+    Case("slurm_login", beside=("slurm_common",)),
     Case("slurm_node", {"slurm_node_started": True}, beside=("slurm_common",)),
     Case("slurm_rest", beside=("slurm_common",)),
     Case("burst", {"burst_credentials": CREDENTIALS}, beside=("python_runtime",)),
-    Case("pipelines", beside=("python_runtime",)),
+    Case("pipelines", {"pipelines_config": PIPELINES}, beside=("python_runtime",)),
     Case("site_timers", beside=("python_runtime",)),
 )
