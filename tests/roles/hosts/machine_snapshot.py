@@ -8,13 +8,15 @@ from typing import Any
 
 #: Program on the machine: prints the snapshot as JSON. Contents are digests; an environment of Python counts as its pyvenv.cfg.
 PROGRAM = r"""#!/usr/bin/python3
-import glob, hashlib, json, os, re, subprocess
+import glob, hashlib, json, os, re, shutil, subprocess
 FOLDERS = ("/etc", "/home", "/opt", "/root", "/srv", "/usr/local")
 NAMES = ("/usr/bin", "/usr/sbin", "/usr/lib/systemd/system")
 PASSED = {"/root/.ansible", "/root/snapshots", "/etc/ld.so.cache", "/etc/.pwd.lock"}
 BESIDE = {"/etc/" + n + e for n in ("passwd", "group", "shadow", "gshadow", "subuid", "subgid") for e in ("", "-")}
 
 def run(*words):
+    if shutil.which(words[0]) is None:
+        return ""
     done = subprocess.run(words, capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else ""
 
