@@ -187,7 +187,7 @@ def differences(first: Snapshot, last: Snapshot) -> dict[str, set[str]]:
     }
 
 
-def undeclared(found: Mapping[str, set[str]], names: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def undeclared(seen: Mapping[str, set[str]], names: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return the differences that a role's names do not contain, by kind; names may be patterns."""
     sources = {
         "files": ("files",),
@@ -206,6 +206,6 @@ def undeclared(found: Mapping[str, set[str]], names: Mapping[str, list[str]]) ->
             for name in values
             if not _of(name, tuple(pattern for source in sources[kind] for pattern in names.get(source, ())))
         )
-        for kind, values in found.items()
+        for kind, values in seen.items()
     }
     return {kind: values for kind, values in left.items() if values}

@@ -150,7 +150,7 @@ class Operator:
         return counts
 
 
-def kept(lab: Layout) -> str:
+def secret_files(lab: Layout) -> str:
     """Return the checksums of the host's files with secrets, and the starts of the daemons that read them."""
     units = "munge slurmctld slurmdbd slurmrestd"
     command = f"sha256sum {' '.join(KEPT)}; systemctl show -p ExecMainStartTimestampMonotonic --value {units}"

@@ -10,7 +10,7 @@ import pytest
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
-from tests.roles.playbooks.second_operator_lab import SITE, Operator, kept
+from tests.roles.playbooks.second_operator_lab import SITE, Operator, secret_files
 from tests.unit.ops.sops_program import SOPS
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
@@ -56,26 +56,26 @@ def second(first: Operator, tmp_path: Path) -> Operator:
 
 
 def test_the_first_operator_changes_nothing_in_a_second_run(first: Operator) -> None:
-    before = kept(first.lab)
-    assert first.configure()["changed"] == 0 and kept(first.lab) == before
+    before = secret_files(first.lab)
+    assert first.configure()["changed"] == 0 and secret_files(first.lab) == before
 
 
 def test_a_second_operator_with_the_password_changes_nothing(first: Operator, second: Operator) -> None:
-    before, stored = kept(first.lab), second.store.read_bytes()
+    before, stored = secret_files(first.lab), second.store.read_bytes()
     second.write_password(PASSWORD)
     assert second.configure()["changed"] == 0
-    assert kept(first.lab) == before and second.store.read_bytes() == stored
+    assert secret_files(first.lab) == before and second.store.read_bytes() == stored
     assert second.secrets() == [], "no key was generated"
 
 
 def test_a_second_operator_with_the_same_values_in_sops_changes_nothing(first: Operator, second: Operator) -> None:
-    before, folder = kept(first.lab), second.folder / "values"
+    before, folder = secret_files(first.lab), second.folder / "values"
     first.good("secrets", "export", str(folder))
     second.store.unlink()
     second.describe({"store": "sops"})
     (second.store.parent / ".sops.yaml").write_text("creation_rules: []\n")
     second.good("secrets", "import", "--from", str(folder))
-    assert second.configure()["changed"] == 0 and kept(first.lab) == before
+    assert second.configure()["changed"] == 0 and secret_files(first.lab) == before
     assert second.secrets() == []
 
 
@@ -85,20 +85,20 @@ def test_without_the_password_both_commands_are_refused_before_any_task(
 ) -> None:
     if password is not None:
         second.write_password(password)
-    before, stored = kept(first.lab), second.store.read_bytes()
+    before, stored = secret_files(first.lab), second.store.read_bytes()
     for words in (("configure",), ("secrets", "init")):
         refused = second.command(*words)
         text = refused.stdout + refused.stderr
         assert refused.returncode != 0 and "Traceback" not in text
         assert ("no password" if password is None else "not with the password") in text, text
-    assert kept(first.lab) == before and second.store.read_bytes() == stored and second.secrets() == []
+    assert secret_files(first.lab) == before and second.store.read_bytes() == stored and second.secrets() == []
     assert not (second.state / "shared/ansible/artifacts").exists(), "Ansible did not start"
 
 
 def test_without_the_encrypted_file_no_key_is_generated(first: Operator, second: Operator) -> None:
     second.write_password(PASSWORD)
     second.store.unlink()
-    before = kept(first.lab)
+    before = secret_files(first.lab)
     refused = second.command("configure")
     assert refused.returncode != 0 and "secrets init" in refused.stdout + refused.stderr
-    assert kept(first.lab) == before and not second.store.exists() and second.secrets() == []
+    assert secret_files(first.lab) == before and not second.store.exists() and second.secrets() == []

@@ -24,20 +24,20 @@ def after(**changes: Any) -> dict[str, Any]:
     return {**EMPTY, **changes}
 
 
-def found(**changes: Any) -> dict[str, list[str]]:
+def outside(**changes: Any) -> dict[str, list[str]]:
     return undeclared(differences(Snapshot(EMPTY), Snapshot(after(**changes))), NAMES)
 
 
 def test_a_machine_that_stayed_the_same_has_no_difference() -> None:
     assert not any(differences(Snapshot(EMPTY), Snapshot(EMPTY)).values())
-    assert found(network={**EMPTY["network"], "net/netfilter/nf_conntrack_count": "9"}) == {}
+    assert outside(network={**EMPTY["network"], "net/netfilter/nf_conntrack_count": "9"}) == {}
 
 
 def test_names_of_the_role_and_consequences_of_its_package_are_permitted() -> None:
     files = {**EMPTY["files"], "/etc/hosts": "9", "/etc/haproxy/haproxy.cfg": "3", "/etc/logrotate.d/haproxy": "4"}
     packages = {"ssh": "1", "haproxy": "3", "liblua": "5"}
     assert (
-        found(
+        outside(
             files=files,
             owned={**EMPTY["owned"], "/etc/logrotate.d/haproxy": "haproxy"},
             packages=packages,
@@ -50,16 +50,16 @@ def test_names_of_the_role_and_consequences_of_its_package_are_permitted() -> No
 
 def test_each_kind_of_difference_outside_the_names_is_reported() -> None:
     files = {"/etc/hosts": "1", "/etc/ssh/sshd_config": "9", "/etc/haproxy-of-the-site": "1"}
-    assert found(files=files) == {"files": ["/etc/haproxy-of-the-site"], "changed": ["/etc/ssh/sshd_config"]}
-    assert found(packages={"ssh": "2"}) == {"packages": ["ssh"]}
-    assert found(packages={"ssh": "1", "curl": "1"}, manual=["ssh", "curl"]) == {"packages": ["curl"]}
-    assert found(held=["ssh"]) == {"held": ["ssh"]}
-    assert found(enabled={"site.service": "disabled"}) == {"units": ["site.service"]}
-    assert found(running=[]) == {"units": ["site.service"]}
-    assert found(accounts=["kim:x:3001:", "slurm:x:64030:"]) == {"accounts": ["slurm"]}
-    assert found(accounts=["kim:x:3009:"]) == {"accounts": ["kim"], "accounts changed": ["kim"]}
-    assert found(network={**EMPTY["network"], "net/ipv4/ip_forward": "1"}) == {"network": ["net/ipv4/ip_forward"]}
-    assert found(tables={"inet site": "chain input drop"}) == {"tables": ["inet site"]}
+    assert outside(files=files) == {"files": ["/etc/haproxy-of-the-site"], "changed": ["/etc/ssh/sshd_config"]}
+    assert outside(packages={"ssh": "2"}) == {"packages": ["ssh"]}
+    assert outside(packages={"ssh": "1", "curl": "1"}, manual=["ssh", "curl"]) == {"packages": ["curl"]}
+    assert outside(held=["ssh"]) == {"held": ["ssh"]}
+    assert outside(enabled={"site.service": "disabled"}) == {"units": ["site.service"]}
+    assert outside(running=[]) == {"units": ["site.service"]}
+    assert outside(accounts=["kim:x:3001:", "slurm:x:64030:"]) == {"accounts": ["slurm"]}
+    assert outside(accounts=["kim:x:3009:"]) == {"accounts": ["kim"], "accounts changed": ["kim"]}
+    assert outside(network={**EMPTY["network"], "net/ipv4/ip_forward": "1"}) == {"network": ["net/ipv4/ip_forward"]}
+    assert outside(tables={"inet site": "chain input drop"}) == {"tables": ["inet site"]}
 
 
 def test_tasks_that_changed_something_are_named() -> None:
