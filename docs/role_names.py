@@ -29,16 +29,6 @@ def names() -> Mapping[str, Mapping[str, Any]]:
     return table
 
 
-def merged(role: str) -> dict[str, list[str]]:
-    """Return a role's names with those of the roles that it includes."""
-    table = names()
-    whole: dict[str, list[str]] = {}
-    for name in (role, *table[role].get("includes", [])):
-        for kind, values in table[name].items():
-            whole[kind] = [*whole.get(kind, []), *values]
-    return whole
-
-
 def page() -> str:
     """Return the page."""
     return HEAD + "".join(_row(role, mine) for role, mine in sorted(names().items()))

@@ -1,7 +1,6 @@
 """Table of the names that belong to each role: complete, and with every path that a role's tasks write."""
 
 import re
-import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -10,13 +9,11 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
+from tests.roles.names_of_roles import merged, names
 
 ROOT = Path(__file__).parents[2]
 ROLES = ROOT / "ansible/roles"
 NAMES = sorted(path.name for path in ROLES.iterdir() if path.is_dir())
-sys.path.append(str(ROOT / "docs"))
-import role_names  # noqa: E402
-
 KINDS = {"files", "shared", "units", "packages", "accounts", "accounts shared", "network", "tables", "includes", "held"}
 #: Modules that write the file at `dest` or `path`.
 WRITERS = ("copy", "template", "lineinfile", "blockinfile", "get_url", "replace")
@@ -49,7 +46,7 @@ def expanded(target: str, item: Any) -> str:
 
 
 def test_every_role_has_a_row_of_known_kinds() -> None:
-    table = role_names.names()
+    table = names()
     assert sorted(table) == NAMES
     for role, mine in table.items():
         assert set(mine) <= KINDS, role
@@ -58,7 +55,7 @@ def test_every_role_has_a_row_of_known_kinds() -> None:
 
 @pytest.mark.parametrize("role", NAMES)
 def test_a_role_writes_only_files_of_its_names(role: str) -> None:
-    mine = role_names.merged(role)
+    mine = merged(role)
     patterns = [*mine.get("files", []), *mine.get("shared", [])]
     paths = {
         path for file in (ROLES / role / "tasks").glob("*.yml") for path in written(yaml_text.load(file.read_text()))

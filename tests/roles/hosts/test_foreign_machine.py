@@ -1,6 +1,5 @@
 """Each role alone on a machine that its owner configured: nothing outside its names changes, and a second run changes nothing."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,9 +14,7 @@ from tests.roles.hosts import foreign_runs as runs
 from tests.roles.hosts import test_single_roles as single
 from tests.roles.hosts.foreign_host import GPU_SITE, OWNERS_FILES, ROOT, SERVICES_FILES, ForeignSite
 from tests.roles.hosts.machine_snapshot import undeclared
-
-sys.path.append(str(ROOT / "docs"))
-import role_names
+from tests.roles.names_of_roles import merged
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(3600)]
 #: Roles whose service the owner uses already, with the file that each would replace.
@@ -82,7 +79,7 @@ def test_a_role_refuses_to_replace_the_owners_configuration(refused: Mapping[str
 @pytest.mark.parametrize("role", CASES)
 def test_a_role_changes_nothing_outside_its_names(followed: Mapping[str, runs.RoleRun], role: str) -> None:
     assert followed[role].failure == ""
-    assert undeclared(followed[role].differences, role_names.merged(role)) == {}
+    assert undeclared(followed[role].differences, merged(role)) == {}
 
 
 @pytest.mark.parametrize("role", CASES)
