@@ -31,7 +31,8 @@ OWNERS_FILES = {
     "/etc/containers/containers.conf.d/10-site.conf": "[engine]\n",
     "/etc/containers/storage.conf": '[storage]\ndriver = "overlay"\nrootless_storage_path = "/fast/$UID"\n',
     "/etc/default/slurmd": 'SLURMD_OPTIONS="-v"\n',
-    "/etc/environment": 'http_proxy="http://proxy.example.org:3128"\n',
+    # The site's own mirrors are reached without the proxy.
+    "/etc/environment": 'http_proxy="http://proxy.example.org:3128"\nno_proxy="10.20.0.254,localhost,127.0.0.1"\n',
     "/etc/exports": "/srv/data 10.20.0.0/16(ro,no_subtree_check)\n",
     "/etc/fstab": "filer01:/tools /opt/tools nfs noauto 0 0\n",
     "/etc/landbridge-of-the-site/README": "not a folder of any role\n",

@@ -62,10 +62,13 @@ def followed(
     site: ForeignSite, known: Mapping[str, Any], refused: Mapping[str, runs.RoleRun]
 ) -> Mapping[str, runs.RoleRun]:
     """Run every role, each after the other; those of `REPLACING` with the permission."""
-    results = {}
+    results: dict[str, runs.RoleRun] = {}
+    last = refused["slurm_controller"].last
     for case in cases.CASES:
         permission = {f"{case.role}_replace": True} if case.role in REPLACING else {}
-        results[case.role] = runs.run(site, case.role, cases.variables_of(case, known) | permission, case.before)
+        variables = cases.variables_of(case, known) | permission
+        results[case.role] = runs.run(site, case.role, variables, case.before, first=last)
+        last = results[case.role].last
     return results
 
 

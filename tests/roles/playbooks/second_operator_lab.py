@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 STACK = "shared"
 ONPREM, CLOUD = IPv4Network("10.56.0.0/16"), IPv4Network("10.96.0.0/16")
 HOST, ADDRESS = "ctl01", "10.56.0.11"
-SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
+SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS, storage=True),))
 #: Files of the host with a secret of the store, or with its digest.
 KEPT = (
     "/etc/munge/munge.key",
@@ -33,7 +33,7 @@ KEPT = (
 
 def environment_content(lab: Layout, key: Path, secrets: dict[str, str]) -> dict[str, Any]:
     """Return the content of the environment file: slurmctld, slurmdbd, slurmrestd and the login host are one machine."""
-    others = dict.fromkeys(("storage", "gateway", "mlops"), "gw01")
+    others = dict.fromkeys(("gateway", "mlops"), "gw01")
     return {
         "owner": "a@example.org",
         "secrets": secrets,
@@ -44,7 +44,7 @@ def environment_content(lab: Layout, key: Path, secrets: dict[str, str]) -> dict
             # It is not among the hosts of a run.
             "nodes": [{"hosts": "dgx01", "platform": "dgx-h100", "address": "10.56.1.11", "rack": "r1"}],
             "driver": {"install": False},
-            "services": {**others, "controller": [HOST], "database": HOST, "login": [HOST]},
+            "services": {**others, "controller": [HOST], "database": HOST, "login": [HOST], "storage": HOST},
             "addresses": {HOST: ADDRESS, "gw01": "10.56.0.1"},
             "access": {
                 "user": "root",
@@ -56,7 +56,7 @@ def environment_content(lab: Layout, key: Path, secrets: dict[str, str]) -> dict
         "aws": {"cidr": str(CLOUD)},
         "link": {"kind": "vpn", "gateway_address": "3.3.3.3", "onprem_asn": 65010},
         "hosts": {"tuning": {"enabled": False}},
-        "storage": {"home": {"kind": "external_nfs", "host": "gw01", "export": "/home"}},
+        "storage": {"home": {"kind": "nfs", "export": "/export/home", "server": "ganesha"}},
         "scheduler": {
             "slurm": {"version": "24.11", "packages_mirror": None},
             "rest": {},

@@ -13,7 +13,7 @@ from sandbox.nspawn.layout import Layout, layout
 from tests.roles.playbooks.second_operator_lab import SITE, Operator, secret_files
 from tests.unit.ops.sops_program import SOPS
 
-pytestmark = [pytest.mark.lab, pytest.mark.long]
+pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1800)]
 PASSWORD = "a password of both operators\n"
 
 
