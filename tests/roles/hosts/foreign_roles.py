@@ -241,8 +241,9 @@ CASES: tuple[Case, ...] = (
     Case("host_access"),
     Case("node_exporter", beside=("site_tls",)),
     Case("dcgm_exporter", {"dcgm_exporter_started": False, "dcgm_exporter_series": ""}),
-    Case("log_store"),
-    Case("log_shipper"),
+    # The owner's receiver has the usual port.
+    Case("log_store", {"log_store_listen": "0.0.0.0:19533"}),
+    Case("log_shipper", {"log_shipper_url": f"https://{HOST}:19533"}),
     Case("prometheus", beside=("node_exporter",)),
     Case("nfs_server", {"nfs_server_implementation": "ganesha"}),
     Case("object_store"),
