@@ -54,6 +54,9 @@ SERVICES_FILES = {
     "/etc/haproxy/haproxy.cfg": "defaults\n  timeout client 5s\n  timeout server 5s\n  timeout connect 5s\nlisten site\n  bind 127.0.0.1:8081\n",
     "/etc/prometheus/prometheus.yml": "# of the site\nglobal: {scrape_interval: 60s}\n",
     "/etc/default/prometheus-node-exporter": 'ARGS="--web.listen-address=127.0.0.1:9101"\n',
+    "/etc/systemd/system/systemd-journal-remote.service.d/site.conf": (
+        "[Service]\nExecStart=\nExecStart=/usr/lib/systemd/systemd-journal-remote --listen-http=-3 --output=/var/log/journal/remote/\n"
+    ),
     "/etc/slurm/slurm.conf": "# physics, since 2021\nClusterName=physics\nSlurmctldHost=head\n",
 }
 OWNERS_SERVICES = """set -e
