@@ -121,7 +121,7 @@ class ForeignSite:
         self.on_host(OWNERS_SERVICES)
         for path, text in SERVICES_FILES.items():
             self.put(path, text)
-        self.on_host("systemctl restart haproxy prometheus-node-exporter")
+        self.on_host("systemctl daemon-reload && systemctl restart haproxy prometheus-node-exporter")
 
     def command(self, command: str, folder: str = ".") -> subprocess.CompletedProcess[str]:
         """Run a command of the site's operator in the lab's network, with the lab's key."""
