@@ -127,7 +127,8 @@ def machine(site: ForeignSite, followed: list[str]) -> Machine:
     """Run the roles, and once more; the digests of `owner` are from before the first."""
     site.put(runs.SNAPSHOT, PROGRAM, "755")
     site.on_host("mkdir /root/digests && digest > /root/digests/owner")
-    first, tasks = runs.snapshot(site), []
+    first = runs.snapshot(site)
+    tasks: list[dict[str, Any]] = []
     for name, variables in ROLES.items():
         tasks.append({"ansible.builtin.include_role": {"name": name}, "vars": dict(variables)})
         tasks.append({"ansible.builtin.shell": {"cmd": f"digest > /root/digests/{name}"}, "changed_when": False})
