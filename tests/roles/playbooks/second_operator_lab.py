@@ -104,7 +104,8 @@ class Operator:
             (checkout / name).symlink_to(ROOT / name)
         self.password.parent.mkdir()
         key = self.password.with_name("id_ed25519")
-        shutil.copy(self.lab.private_key, key)
+        if self.lab.private_key.exists():
+            shutil.copy(self.lab.private_key, key)
         self.describe({"store": kind} | ({"password_file": str(self.password)} if kind == "ansible-vault" else {}))
         return self
 
@@ -134,7 +135,7 @@ class Operator:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=900,
+            timeout=2400,
             check=False,
         )
 
