@@ -191,6 +191,13 @@ def roles_page() -> str:
     return f"{NOTE}{role_pages.page()}"
 
 
+def role_names_page() -> str:
+    """Return the page of the names on a host that belong to each role."""
+    import role_names
+
+    return f"{NOTE}{role_names.page()}"
+
+
 def role_readmes() -> Mapping[Path, Callable[[], str]]:
     """Return the READMEs of Ansible roles, each with the function that generates its table of variables."""
     import role_pages
@@ -232,6 +239,7 @@ PAGES = {
     REFERENCE / "catalogue.md": catalogue_page,
     REFERENCE / "components.md": components_page,
     REFERENCE / "roles.md": roles_page,
+    REFERENCE / "role-names.md": role_names_page,
     REFERENCE / "complaints.md": complaints_page,
     REFERENCE / "aws-resources.md": resources_page,
     REFERENCE / "mistakes.md": mistakes_page,

@@ -68,12 +68,13 @@ def play(
     *words: str | Path,
     fast: bool = True,
     timeout: float = 400,
+    roles: Path = ROOT / "ansible/roles",
 ) -> Played:
     """Run plays (a playbook's path, its text, or its plays) on `hosts`.
 
     `hosts`: a static inventory, or the output of the plan's inventory program.
 
-    `fast`: with the sandbox's accelerator, which reuses its own connections.
+    `fast`: with the sandbox's accelerator, which reuses its own connections; `roles`: the folder of the roles.
     """
     book = plays if isinstance(plays, Path) else folder / "playbook.yml"
     if not isinstance(plays, Path):
@@ -90,7 +91,7 @@ def play(
             **os.environ,
             **(fast_ansible_variables() if fast else {}),
             "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
-            "ANSIBLE_ROLES_PATH": str(ROOT / "ansible/roles"),
+            "ANSIBLE_ROLES_PATH": str(roles),
             "ANSIBLE_INVENTORY_ENABLED": "script" if "_meta" in hosts else "yaml",
             "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default",
             "ANSIBLE_NOCOLOR": "1",

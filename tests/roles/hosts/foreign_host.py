@@ -17,7 +17,10 @@ ROOT = Path(__file__).parents[3]
 
 #: Name and address of the machine in docs/how-to/use-single-roles.md.
 HOST, ADDRESS = "gpu01", "10.20.1.21"
-SITE = plan(IPv4Network("10.20.0.0/16"), IPv4Network("10.60.0.0/16"), None, (Machine(HOST, ADDRESS),))
+ONPREM, CLOUD = IPv4Network("10.20.0.0/16"), IPv4Network("10.60.0.0/16")
+SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS),))
+#: The same machine with GPUs and a disk.
+GPU_SITE = plan(ONPREM, CLOUD, None, (Machine(HOST, ADDRESS, gpus=8, platform="dgx-h100", storage=True),))
 #: Settings of the owner, by path: each place into which a role writes a file, and each file that roles share with an owner.
 OWNERS_FILES = {
     "/etc/apt/preferences.d/site": "Package: nothing\nPin: release *\nPin-Priority: -1\n",
@@ -28,7 +31,8 @@ OWNERS_FILES = {
     "/etc/containers/containers.conf.d/10-site.conf": "[engine]\n",
     "/etc/containers/storage.conf": '[storage]\ndriver = "overlay"\nrootless_storage_path = "/fast/$UID"\n',
     "/etc/default/slurmd": 'SLURMD_OPTIONS="-v"\n',
-    "/etc/environment": 'http_proxy="http://proxy.example.org:3128"\n',
+    # The site's own mirrors are reached without the proxy.
+    "/etc/environment": 'http_proxy="http://proxy.example.org:3128"\nno_proxy="10.20.0.254,localhost,127.0.0.1"\n',
     "/etc/exports": "/srv/data 10.20.0.0/16(ro,no_subtree_check)\n",
     "/etc/fstab": "filer01:/tools /opt/tools nfs noauto 0 0\n",
     "/etc/landbridge-of-the-site/README": "not a folder of any role\n",
@@ -45,6 +49,24 @@ OWNERS_FILES = {
     "/opt/site/bin/tool": "#!/bin/sh\n",
     "/usr/local/bin/site-tool": "#!/bin/sh\n",
 }
+#: Settings of services that the owner runs, each of which a role would replace or use.
+SERVICES_FILES = {
+    "/etc/haproxy/haproxy.cfg": "defaults\n  timeout client 5s\n  timeout server 5s\n  timeout connect 5s\nlisten site\n  bind 127.0.0.1:8081\n",
+    "/etc/prometheus/prometheus.yml": "# of the site\nglobal: {scrape_interval: 60s}\n",
+    "/etc/default/prometheus-node-exporter": 'ARGS="--web.listen-address=127.0.0.1:9101"\n',
+    "/etc/systemd/system/systemd-journal-remote.service.d/site.conf": (
+        "[Service]\nExecStart=\nExecStart=/usr/lib/systemd/systemd-journal-remote --listen-http=-3 --output=/var/log/journal/remote/\n"
+    ),
+    "/etc/slurm/slurm.conf": "# physics, since 2021\nClusterName=physics\nSlurmctldHost=head\n",
+}
+OWNERS_SERVICES = """set -e
+export DEBIAN_FRONTEND=noninteractive
+printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d
+apt-get -q install -y --no-install-recommends haproxy munge prometheus prometheus-alertmanager prometheus-node-exporter \
+  systemd-journal-remote >/dev/null 2>&1
+rm /usr/sbin/policy-rc.d
+systemctl enable -q --now systemd-journal-remote.socket munge haproxy prometheus-node-exporter
+"""
 #: Its own account and table of rules, and a name that an installer has put on a loopback address.
 OWNERS_COMMANDS = f"""set -e
 mkdir -p /srv/packages && cd /srv/packages
@@ -93,6 +115,13 @@ class ForeignSite:
             self.put(path, text)
         self.on_host(OWNERS_COMMANDS)
         self.put("/usr/local/sbin/digest", DIGEST, "755")
+
+    def make_services(self) -> None:
+        """Install and start the owner's services."""
+        self.on_host(OWNERS_SERVICES)
+        for path, text in SERVICES_FILES.items():
+            self.put(path, text)
+        self.on_host("systemctl daemon-reload && systemctl restart haproxy prometheus-node-exporter")
 
     def command(self, command: str, folder: str = ".") -> subprocess.CompletedProcess[str]:
         """Run a command of the site's operator in the lab's network, with the lab's key."""

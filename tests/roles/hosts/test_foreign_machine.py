@@ -1,0 +1,122 @@
+"""Each role alone on a machine that its owner configured: nothing outside its names changes, and a second run changes nothing."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from sandbox.hardware.packages.repository import publish
+from sandbox.nspawn import cleanup
+from sandbox.nspawn import lab as whole
+from sandbox.nspawn.layout import layout
+from tests.roles.hosts import foreign_roles as cases
+from tests.roles.hosts import foreign_runs as runs
+from tests.roles.hosts import test_single_roles as single
+from tests.roles.hosts.foreign_host import GPU_SITE, OWNERS_FILES, ROOT, SERVICES_FILES, ForeignSite
+from tests.roles.hosts.machine_snapshot import undeclared
+from tests.roles.names_of_roles import merged
+
+pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(3600)]
+#: Roles whose service the owner uses already, with the file that each would replace.
+REPLACING = {
+    "model_gateway": "/etc/haproxy/haproxy.cfg",
+    "prometheus": "/etc/prometheus/prometheus.yml",
+    "node_exporter": "/etc/default/prometheus-node-exporter",
+    "slurm_controller": "/etc/slurm/slurm.conf",
+}
+#: Words of each refusal: what the owner has, and the variable that decides.
+REFUSED = {
+    **{role: (path, f"{role}_replace") for role, path in REPLACING.items()},
+    "log_store": ("systemd-journal-remote.socket", "log_store_listen"),
+}
+CASES = {case.role: case for case in cases.CASES}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForeignSite]:
+    """Return the machine with its owner's services, and the installed collection."""
+    lab = layout("landbridge-test-foreign")
+    cleanup.down(lab)
+    try:
+        whole.up(lab, GPU_SITE)
+        foreign = ForeignSite(lab, tmp_path_factory.mktemp("foreign"))
+        # A machine as it is delivered has no driver.
+        foreign.on_host('sed -i \'s/"driver": .*/"driver": null,/\' /usr/local/lib/lab/hardware/machine.json')
+        foreign.make()
+        foreign.make_services()
+        runs.prepare(foreign)
+        yield foreign
+    finally:
+        cleanup.down(lab)
+
+
+@pytest.fixture(scope="module")
+def known(site: ForeignSite) -> Mapping[str, Any]:
+    """Return the plan's variables and the secrets."""
+    return cases.planned(publish(site.lab), site.folder)
+
+
+@pytest.fixture(scope="module")
+def refused(site: ForeignSite, known: Mapping[str, Any]) -> Mapping[str, runs.RoleRun]:
+    """Run the roles that would end a service of the owner, with the plan's variables only."""
+    planned = {role: cases.variables_of(cases.Case(role, beside=CASES[role].beside), known) for role in REFUSED}
+    return {role: runs.run(site, role, variables, twice=False) for role, variables in planned.items()}
+
+
+@pytest.fixture(scope="module")
+def followed(
+    site: ForeignSite, known: Mapping[str, Any], refused: Mapping[str, runs.RoleRun]
+) -> Mapping[str, runs.RoleRun]:
+    """Run every role, each after the other; those of `REPLACING` with the permission."""
+    results: dict[str, runs.RoleRun] = {}
+    last = refused["log_store"].last
+    for case in cases.CASES:
+        permission = {f"{case.role}_replace": True} if case.role in REPLACING else {}
+        variables = cases.variables_of(case, known) | permission
+        results[case.role] = runs.run(site, case.role, variables, case.before, first=last)
+        last = results[case.role].last
+    return results
+
+
+@pytest.mark.parametrize("role", REFUSED)
+def test_a_role_refuses_what_would_end_a_service_of_the_owner(refused: Mapping[str, runs.RoleRun], role: str) -> None:
+    failure = " ".join(refused[role].failure.split())
+    assert all(word in failure for word in REFUSED[role])
+    assert not any(refused[role].differences.values()), refused[role].differences
+
+
+@pytest.mark.parametrize("role", CASES)
+def test_a_role_changes_nothing_outside_its_names(followed: Mapping[str, runs.RoleRun], role: str) -> None:
+    assert followed[role].failure == ""
+    assert undeclared(followed[role].differences, merged(role)) == {}
+
+
+@pytest.mark.parametrize("role", CASES)
+def test_a_second_run_changes_nothing(followed: Mapping[str, runs.RoleRun], role: str) -> None:
+    assert followed[role].failure == "" and followed[role].changed_again == []
+
+
+def test_the_owners_files_are_as_they_were(site: ForeignSite, followed: Mapping[str, runs.RoleRun]) -> None:
+    replaced = set(REPLACING.values())
+    for path, text in {**OWNERS_FILES, **SERVICES_FILES}.items():
+        if path not in replaced:
+            assert (
+                site.on_host(f"cat {path}").startswith(text) if path in SHARED else site.on_host(f"cat {path}") == text
+            )
+    assert site.on_host("systemctl is-active site munge systemd-journal-remote.socket").split() == ["active"] * 3
+    site.on_host("sshd -t && apt-get -qq --error-on=any update")
+
+
+#: Files to which a role adds lines.
+SHARED = {"/etc/environment", "/etc/fstab"}
+
+
+def test_every_role_runs_here_or_in_the_shorter_test() -> None:
+    # `state_volume` needs a block device, which a container does not have; `node_restart` restarts the machine.
+    assert {*CASES, *single.ROLES, "state_volume", "node_restart"} == {
+        path.name for path in (ROOT / "ansible/roles").iterdir()
+    }
+
+
+def test_the_owners_key_of_munge_stays_if_the_role_has_none(followed: Mapping[str, runs.RoleRun]) -> None:
+    assert "/etc/munge/munge.key" not in followed["slurm_common"].differences["changed"]
