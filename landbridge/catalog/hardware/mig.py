@@ -8,9 +8,12 @@ from landbridge.catalog.files import Facts, read
 
 
 class Slot(Facts):
-    """Placement of MIG instances of one profile: `size` memory slices, beginning at one of `starts`."""
+    """Placement of MIG instances of one profile: `size` memory slices, beginning at one of `starts`, and `compute` slices of
+    multiprocessors.
+    """
 
     size: int
+    compute: int
     starts: tuple[int, ...]
 
 
@@ -36,3 +39,14 @@ def mig_profiles(model: str) -> Mapping[str, Slot]:
     file = _file()
     row = file.gpus.get(model)
     return {name: file.kinds[row.kinds][kind] for name, kind in row.profiles.items()} if row else {}
+
+
+def gpu_share(model: str, profile: str) -> float:
+    """Return the share of a GPU that an instance of a profile takes: the greater one of its memory and its multiprocessors.
+
+    The rest is sold with the other resource missing: a 3g instance leaves half of the memory, so it costs half of the GPU.
+    """
+    slots = mig_profiles(model)
+    whole_size, whole_compute = (max(getattr(slot, key) for slot in slots.values()) for key in ("size", "compute"))
+    slot = slots[profile]
+    return max(slot.size / whole_size, slot.compute / whole_compute)

@@ -88,7 +88,13 @@ def _service(environment: Environment, name: str, service: ModelService, registr
     slots = [slot for slot in model_slots(environment) if slot.service == name]
     canary = service.canary
     assert canary is not None, "only services with canaries are followed"
-    chosen = {"weights": list(canary.weights), "requests": canary.requests, "step_seconds": canary.step_seconds}
+    chosen = {
+        "weights": list(canary.weights),
+        "requests": canary.requests,
+        "step_seconds": canary.step_seconds,
+        "shadow": service.shadow or None,
+        "disagreement": canary.disagreement,
+    }
     return {
         "name": name,
         "model": service.model,
