@@ -83,9 +83,26 @@ class Serving(Model):
     hosts: Annotated[tuple[HostName, ...], Field(min_length=1)] = Field(
         description="hosts of model servers, with addresses in onprem.addresses; they run nothing else"
     )
-    gateway: HostName = Field(description="host of the model gateway (HAProxy), the only client of the model servers")
+    gateway: HostName | tuple[HostName, HostName] = Field(
+        description="host of the model gateway (HAProxy), the only client of the model servers; or a list of two hosts"
+    )
+    name: HostName | None = Field(
+        default=None,
+        description="name of the model gateway for clients, with two hosts: its address in onprem.addresses is free, and "
+        "one of the two has it (VRRP); none: the gateway's host",
+    )
     port: Port = Field(default=8443, description="port of the model gateway, with TLS")
     clients: tuple[IPv4Network, ...] = Field(
         default=(), description="networks of the clients of the model gateway; empty: the site's"
     )
     services: Annotated[Mapping[Word, ModelService], Field(min_length=1)]
+
+    @property
+    def gateways(self) -> tuple[str, ...]:
+        """The hosts of the model gateway, each once."""
+        return tuple(dict.fromkeys(self.gateway)) if isinstance(self.gateway, tuple) else (self.gateway,)
+
+    @property
+    def gateway_name(self) -> str:
+        """The name of the model gateway in URLs of clients."""
+        return self.name or self.gateways[0]

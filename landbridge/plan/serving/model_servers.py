@@ -6,7 +6,7 @@ from landbridge.catalog.models.canary import canary_facts
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.monitoring import monitoring_host
-from landbridge.plan.network.serving import SLOTS, ModelSlot, model_gateway_host, model_port, model_slots, serving_of
+from landbridge.plan.network.serving import SLOTS, ModelSlot, model_gateway_hosts, model_port, model_slots, serving_of
 from landbridge.plan.resource_names import shortened
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
@@ -144,7 +144,7 @@ def _clients(environment: Environment, host: str) -> tuple[str, ...]:
     serving = serving_of(environment)
     # A copy for the shadow goes to this host's own address, the name in its certificate.
     copies = serving is not None and any(service.shadow for service in serving.services.values())
-    hosts = (model_gateway_host(environment), monitoring_host(environment), host if copies else None)
+    hosts = (*model_gateway_hosts(environment), monitoring_host(environment), host if copies else None)
     return (
         "localhost",
         *dict.fromkeys(str(addresses[host]) for host in hosts if host is not None and host in addresses),

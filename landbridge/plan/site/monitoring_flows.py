@@ -6,7 +6,7 @@ from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts, top_group
 from landbridge.plan.network.log_store import log_store_host
 from landbridge.plan.network.monitoring import exporter_port, has_slurm_metrics, monitoring_host
-from landbridge.plan.network.serving import measured_slots, model_gateway_host
+from landbridge.plan.network.serving import measured_slots, model_gateway_hosts
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Inventory group, networks of the clients, port and reason.
@@ -33,7 +33,7 @@ def monitoring_flows(environment: Environment) -> Iterator[MonitoringFlow]:
         yield "slurm_controller", source, slurm_ports(environment)[0], "Prometheus reads Slurm's metrics"
     for port in sorted({slot.port for slot in measured_slots(environment)}):
         yield "model_server", source, str(port), "Prometheus reads the metrics of model servers"
-    if model_gateway_host(environment) is not None:
+    if model_gateway_hosts(environment):
         yield (
             "model_gateway",
             source,

@@ -125,7 +125,11 @@ class FollowedSite:
 
     def serving(self) -> set[str]:
         """Return the versions that answer the next requests of clients."""
-        result = self.gateway.load(4, clients=2)
+        return self.serving_of(self.gateway)
+
+    def serving_of(self, entry: Gateway) -> set[str]:
+        """Return the versions that answer the next requests of clients at a gateway."""
+        result = entry.load(4, clients=2)
         assert set(result.statuses) == {200}, result.statuses
         return set(result.versions)
 
