@@ -84,7 +84,7 @@ def size(
 def _places(processor: str, region: str, gpu_usd: float | None) -> "Iterator[ServingPlace]":
     """Yield the instance types of a family, or the MIG profile of a GPU."""
     from landbridge.catalog import Price, gpus, instances, price_of
-    from landbridge.catalog.hardware.mig import mig_profiles
+    from landbridge.catalog.hardware.mig import mig_profiles, slice_memory_mib
     from landbridge.models.sizing.places import ServingPlace
     from landbridge.plan.cost.mig_slices import gpu_usd_hour, slice_usd_hour
 
@@ -92,11 +92,10 @@ def _places(processor: str, region: str, gpu_usd: float | None) -> "Iterator[Ser
     if slash:
         slots = mig_profiles(model)
         if profile in slots:
-            whole = max(slot.size for slot in slots.values())
-            memory = gpus()[model].memory_mib or 0
+            memory = slice_memory_mib(model, profile, gpus()[model].memory_mib or 0)
             gpu = gpu_usd if gpu_usd is not None else gpu_usd_hour(model, region)
             usd = slice_usd_hour(model, profile, gpu)
-            yield ServingPlace(processor, processor, 1, memory * slots[profile].size / whole, usd)
+            yield ServingPlace(processor, processor, 1, memory, usd)
         return
     for name, kind in instances().items():
         if name.partition(".")[0] == processor:
