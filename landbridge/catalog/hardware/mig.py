@@ -75,6 +75,9 @@ def gpu_share(model: str, profile: str) -> float:
     The rest is sold with the other resource missing: a 3g instance leaves half of the memory, so it costs half of the GPU.
     """
     slots = mig_profiles(model)
-    whole_size, whole_compute = (max(getattr(slot, key) for slot in slots.values()) for key in ("size", "compute"))
+    whole_size, whole_compute = (
+        max(slot.size for slot in slots.values()),
+        max(slot.compute for slot in slots.values()),
+    )
     slot = slots[profile]
     return max(slot.size / whole_size, slot.compute / whole_compute)

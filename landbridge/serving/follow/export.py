@@ -85,13 +85,13 @@ class _ExportRequest(BaseHTTPRequestHandler):
         """Answer with the state of a host, or with a file."""
         host, service = _HOST.fullmatch(self.path), _STATE.fullmatch(self.path)
         try:
-            content = None
+            state = None
             if host is not None:
-                content = host_state(self.server.config, host[1])
+                state = host_state(self.server.config, host[1])
             elif service is not None:
-                content = service_state(self.server.config, service[1])
-            if content is not None:
-                body = json.dumps(content).encode()
+                state = service_state(self.server.config, service[1])
+            if state is not None:
+                body = json.dumps(state).encode()
                 self._begin(len(body))
                 self.wfile.write(body)
                 return

@@ -29,11 +29,11 @@ class Leases:
         began, before = self.clock(), self._states.get(service.name, LeaseState())
         try:
             tag = registry.tags(service.model).get(LEASE_TAG, "")
-            taken = stepped(before, self.config.host, tag, began, self.clock())
-            self._states[service.name] = taken.state
-            if taken.text:
-                registry.set_model_tag(service.model, LEASE_TAG, taken.text)
-                self._states[service.name] = taken.written(self.clock())
+            lease_step = stepped(before, self.config.host, tag, began, self.clock())
+            self._states[service.name] = lease_step.state
+            if lease_step.text:
+                registry.set_model_tag(service.model, LEASE_TAG, lease_step.text)
+                self._states[service.name] = lease_step.written(self.clock())
         finally:
             leads = self.leads(service)
             self._mark(service, leads)

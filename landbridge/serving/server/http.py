@@ -128,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     @property
     def _is_copy(self) -> bool:
-        """Whether a model server sent it for its shadow: the gateway removes this header from requests of clients."""
+        """Return whether a model server sent it for its shadow: the gateway removes this header from requests of clients."""
         return SHADOW_HEADER in self.headers
 
     def log_message(self, *_: Any) -> None:

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -60,7 +61,7 @@ def report(pair: GatewayPair, fault: str, after: int) -> int:
     """Print the requests without an answer since a number, and the time between the answers around them; return their number."""
     seen = [each for each in probes(pair) if each[0] >= after]
     good = [at for _, is_good, at in seen if is_good]
-    gap = max((later - earlier for earlier, later in zip(good, good[1:], strict=False)), default=0.0)
+    gap = max((later - earlier for earlier, later in pairwise(good)), default=0.0)
     lost = sum(not is_good for _, is_good, _ in seen)
     print(f"{fault}: {lost} requests of one client lost, {gap:.2f} s without an answer", file=sys.stderr)
     return lost

@@ -94,8 +94,8 @@ def test_the_cheapest_instances_of_the_family_are_listed(tmp_path: Path) -> None
     whole = gpu_usd_hour("h100-sxm5", "us-east-1")
     assert whole is not None and mig_row["usd_hour"] == pytest.approx(whole / 7 * mig_row["count"])
     words = ("--p95-ms", 50, "--rate", 200, "--gpu-usd-hour", 2.1, "--format", "json")
-    (own,) = json.loads(run("size", tmp_path / "mig.json", *words).stdout)
-    assert own["usd_hour"] == pytest.approx(0.3 * own["count"])
+    (row_of_owner,) = json.loads(run("size", tmp_path / "mig.json", *words).stdout)
+    assert row_of_owner["usd_hour"] == pytest.approx(0.3 * row_of_owner["count"])
     done = run("size", tmp_path / "m7i.json", "--p95-ms", 5, "--rate", 200)
     assert done.exit_code == 1
     assert "97.5 percent of requests need up to" in done.stdout

@@ -34,17 +34,17 @@ class Run:
                 yield self.random.uniform(0, REQUEST / 4)
                 tag = self.tag
                 yield self.random.uniform(0, REQUEST / 4)
-                taken = stepped(state, host, tag, began, self.now + offset)
-                state = taken.state
+                lease_step = stepped(state, host, tag, began, self.now + offset)
+                state = lease_step.state
                 if self.random.random() < 0.05:
                     yield self.random.uniform(0, 120)
-                if taken.text:
+                if lease_step.text:
                     is_answered = self.random.random() > 0.1
                     yield self.random.uniform(0, REQUEST / 2)
                     if is_answered or self.random.random() < 0.5:
-                        self.tag = taken.text
+                        self.tag = lease_step.text
                     yield self.random.uniform(0, REQUEST / 4)
-                    state = taken.written(self.now + offset) if is_answered else state
+                    state = lease_step.written(self.now + offset) if is_answered else state
                 now = self.now + offset
                 if state.leads(now):
                     self.led.append((host, self.now, self.now + state.valid_until - now))
