@@ -15,7 +15,7 @@ from sandbox.nspawn.layout import layout
 from sandbox.nspawn.machine import nodes
 from tests.roles.serving.gateway_pair_lab import CLIENT, FIRST, NAME, PORT, SECOND, SHARED, SITE, GatewayPair
 
-pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(1800)]
 INTERVAL = 50
 LOG, AUTHORITY = "/root/probes", "/root/ca.pem"
 #: A line for each request: its number, and whether it had an answer of 200 within half a second; a client keeps its connection.
