@@ -29,6 +29,12 @@ class ModelCanary(Model):
     )
     requests: int | None = Field(default=None, ge=1, le=1_000_000, description="least requests of a step")
     step_seconds: float | None = Field(default=None, gt=0, le=86_400, description="least duration of a step")
+    disagreement: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="with shadow: share of copies with another answer from which a candidate gets no requests of clients",
+    )
     team: Word | None = Field(
         default=None, description="team of mlops.teams whose workspace in MLflow has the model; none: without teams"
     )
@@ -60,7 +66,14 @@ class ModelService(Model):
         description="versions come from the registry without hands, and a new one gets traffic in steps; absent: by hand",
     )
     shadow: bool = Field(
-        default=False, description="whether the other slot gets a copy of each request, without an answer"
+        default=False,
+        description="whether the other slot gets a copy of each request, whose answer is compared; a canary begins with it",
+    )
+    shadow_tolerance: float = Field(
+        default=0.0,
+        ge=0,
+        lt=1,
+        description="relative difference up to which numbers agree; 0: rows agree by the place of their greatest value, the class",
     )
 
 
@@ -70,9 +83,26 @@ class Serving(Model):
     hosts: Annotated[tuple[HostName, ...], Field(min_length=1)] = Field(
         description="hosts of model servers, with addresses in onprem.addresses; they run nothing else"
     )
-    gateway: HostName = Field(description="host of the model gateway (HAProxy), the only client of the model servers")
+    gateway: HostName | tuple[HostName, HostName] = Field(
+        description="host of the model gateway (HAProxy), the only client of the model servers; or a list of two hosts"
+    )
+    name: HostName | None = Field(
+        default=None,
+        description="name of the model gateway for clients, with two hosts: its address in onprem.addresses is free, and "
+        "one of the two has it (VRRP); none: the gateway's host",
+    )
     port: Port = Field(default=8443, description="port of the model gateway, with TLS")
     clients: tuple[IPv4Network, ...] = Field(
         default=(), description="networks of the clients of the model gateway; empty: the site's"
     )
     services: Annotated[Mapping[Word, ModelService], Field(min_length=1)]
+
+    @property
+    def gateways(self) -> tuple[str, ...]:
+        """The hosts of the model gateway, each once."""
+        return tuple(dict.fromkeys(self.gateway)) if isinstance(self.gateway, tuple) else (self.gateway,)
+
+    @property
+    def gateway_name(self) -> str:
+        """The name of the model gateway in URLs of clients."""
+        return self.name or self.gateways[0]

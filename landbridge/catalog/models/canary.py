@@ -32,6 +32,16 @@ class CanaryWeights(Facts):
     source: str
 
 
+class ShadowFacts(Facts):
+    """Shadow: limits of bad copies, rates of false decisions, the least number of copies, and the tolerance of numbers."""
+
+    limits: Mapping[str, CanaryValue]
+    false_refusals: CanaryValue
+    false_passes: CanaryValue
+    copies: CanaryValue
+    absolute_tolerance: CanaryValue
+
+
 class CanaryFacts(Facts):
     """Facts of canary.yaml."""
 
@@ -46,6 +56,7 @@ class CanaryFacts(Facts):
     limit_seconds: CanaryValue
     extensions: CanaryValue
     down_seconds: CanaryValue
+    shadow: ShadowFacts
     low_confidence_share: CanaryValue
     drift: Mapping[str, CanaryValue]
     quantised: Mapping[str, CanaryValue]

@@ -27,13 +27,18 @@ def size(
     p95_ms: Annotated[float, typer.Option("--p95-ms", min=0.001, help="Objective: 95 percent of answers within it.")],
     rate: Annotated[float, typer.Option("--rate", min=0, help="Requests a second.")],
     region: Annotated[str, typer.Option("--region", help="AWS region of the prices.")] = "us-east-1",
+    gpu_usd_hour: Annotated[
+        float | None,
+        typer.Option("--gpu-usd-hour", min=0, help="Price of a whole GPU in an hour, if its MIG slices are your own."),
+    ] = None,
     spare: Annotated[int, typer.Option("--spare", min=0, help="Places above the need, for a lost one.")] = 1,
     form: Form = Format.TEXT,
 ) -> None:
     """List the places that hold an objective, the cheapest first.
 
     A measurement counts for the instance types of its family, or for its MIG profile: `seconds` are the service times of requests
-    without a wait. Exit status 1 if no place holds the objective. Example: landbridge model size c7i.json --p95-ms 50 --rate 200
+    without a wait. A slice costs its share of a GPU, of memory or multiprocessors, whichever is greater; without --gpu-usd-hour that of the
+    cheapest instance type with the GPU. Exit status 1 if no place holds the objective. Example: landbridge model size c7i.json --p95-ms 50 --rate 200
     """
     import json
 
@@ -51,7 +56,7 @@ def size(
         except (OSError, KeyError, TypeError, ValueError) as error:
             typer.echo(f"landbridge: {path}: it is no measurement: {error}", err=True)
             raise typer.Exit(2) from None
-    places = [place for each in measurements for place in _places(each.processor, region)]
+    places = [place for each in measurements for place in _places(each.processor, region, gpu_usd_hour)]
     rows = sized(ServingObjective(p95_ms / 1000, rate, spare), measurements, places)
     if form is Format.JSON:
         print_json(
@@ -76,19 +81,21 @@ def size(
     raise typer.Exit(0 if any(row.holds for row in rows) else 1)
 
 
-def _places(processor: str, region: str) -> "Iterator[ServingPlace]":
+def _places(processor: str, region: str, gpu_usd: float | None) -> "Iterator[ServingPlace]":
     """Yield the instance types of a family, or the MIG profile of a GPU."""
     from landbridge.catalog import Price, gpus, instances, price_of
-    from landbridge.catalog.hardware.mig import mig_profiles
+    from landbridge.catalog.hardware.mig import mig_profiles, slice_memory_mib
     from landbridge.models.sizing.places import ServingPlace
+    from landbridge.plan.cost.mig_slices import gpu_usd_hour, slice_usd_hour
 
     model, slash, profile = processor.partition("/")
     if slash:
         slots = mig_profiles(model)
         if profile in slots:
-            whole = max(slot.size for slot in slots.values())
-            memory = gpus()[model].memory_mib or 0
-            yield ServingPlace(processor, processor, 1, memory * slots[profile].size / whole, None)
+            memory = slice_memory_mib(model, profile, gpus()[model].memory_mib or 0)
+            gpu = gpu_usd if gpu_usd is not None else gpu_usd_hour(model, region)
+            usd = slice_usd_hour(model, profile, gpu)
+            yield ServingPlace(processor, processor, 1, memory, usd)
         return
     for name, kind in instances().items():
         if name.partition(".")[0] == processor:

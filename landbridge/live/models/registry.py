@@ -175,6 +175,11 @@ class ModelRegistry:
         with answers(self.uri, RegistryError):
             self._client.delete_registered_model_alias(name, alias)
 
+    def set_model_tag(self, name: str, key: str, value: str) -> None:
+        """Set a tag of a registered model."""
+        with answers(self.uri, RegistryError):
+            self._client.set_registered_model_tag(name, key, value)
+
     def add_record(self, name: str, record: AliasRecord) -> None:
         """Write a record of the history. Raises RegistryError if another account wrote its number at the same time."""
         with answers(self.uri, RegistryError):

@@ -1,11 +1,12 @@
 """Decision of a canary from its record and the counters of a look. Pure and level-triggered: a look that was missed is in the next one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from landbridge.models.canary.guards import GuardEvidence, harm_of_all, threshold, with_block
 from landbridge.models.canary.plan import CanaryPlan
+from landbridge.models.canary.shadow import ShadowEvidence, refusal, unproven, with_copies
 from landbridge.models.canary.tallies import Tally, VersionCounters, merged, new_requests
 
 
@@ -24,17 +25,24 @@ FINAL = (CanaryAction.PROMOTE, CanaryAction.ROLL_BACK)
 
 @dataclass(frozen=True, slots=True)
 class CanaryLook:
-    """Counters of both versions at a time, and whether a server of the candidate is ready."""
+    """Counters of both versions at a time, and whether a server of the candidate is ready.
+
+    `copies`: tallies of the candidate's answers to copies of the champion's requests, by the champion's server and the shadow's guard.
+    """
 
     at: float
     champion: VersionCounters
     candidate: VersionCounters
     ready: bool = True
+    copies: VersionCounters = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CanaryRecord:
-    """State of a canary: its versions, its step, the counters of the last look, and the evidence by guard."""
+    """State of a canary: its versions, its step, the counters of the last look, and the evidence by guard.
+
+    While `is_shadow` the candidate has the weight 0, and copies of requests are compared.
+    """
 
     model: str
     champion: str
@@ -49,6 +57,8 @@ class CanaryRecord:
     reason: str = ""
     seen: Mapping[str, VersionCounters] = field(default_factory=dict)
     evidence: Mapping[str, GuardEvidence] = field(default_factory=dict)
+    is_shadow: bool = False
+    shadow: Mapping[str, ShadowEvidence] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +70,14 @@ class CanaryDecision:
     reason: str
 
 
-def begun(model: str, champion: str, candidate: str, look: CanaryLook) -> CanaryRecord:
-    """Return the record of a new canary: requests before this look do not count."""
-    seen = {"champion": merged(look.champion, {}), "candidate": merged(look.candidate, {})}
-    return CanaryRecord(model, champion, candidate, look.at, step_at=look.at, seen=seen)
+def begun(model: str, champion: str, candidate: str, look: CanaryLook, *, is_shadow: bool = False) -> CanaryRecord:
+    """Return the record of a new canary: requests before this look do not count. With `is_shadow` it begins with copies."""
+    seen = {
+        "champion": merged(look.champion, {}),
+        "candidate": merged(look.candidate, {}),
+        "copies": merged(look.copies, {}),
+    }
+    return CanaryRecord(model, champion, candidate, look.at, step_at=look.at, seen=seen, is_shadow=is_shadow)
 
 
 def decided(plan: CanaryPlan, record: CanaryRecord, look: CanaryLook) -> tuple[CanaryDecision, CanaryRecord]:
@@ -73,6 +87,8 @@ def decided(plan: CanaryPlan, record: CanaryRecord, look: CanaryLook) -> tuple[C
     updated = _with_look(plan, record, look)
     action, reason = next(_reasons(plan, updated, look.at))
     match action:
+        case CanaryAction.ADVANCE if updated.is_shadow:
+            updated = replace(updated, is_shadow=False, step_at=look.at, step_requests=0)
         case CanaryAction.ADVANCE:
             updated = replace(updated, step=updated.step + 1, step_at=look.at, step_requests=0)
         case CanaryAction.EXTEND:
@@ -97,7 +113,7 @@ def weight_of(plan: CanaryPlan, record: CanaryRecord) -> int:
         case CanaryAction.ROLL_BACK:
             return 0
         case _:
-            return plan.weights[record.step]
+            return 0 if record.is_shadow else plan.weights[record.step]
 
 
 def _kept(plan: CanaryPlan, record: CanaryRecord) -> CanaryDecision:
@@ -115,12 +131,22 @@ def _with_look(plan: CanaryPlan, record: CanaryRecord, look: CanaryLook) -> Cana
         before = record.evidence.get(guard.name, GuardEvidence())
         evidence[guard.name] = with_block(guard, before, champion, candidate)
         most = max(most, candidate, key=lambda tally: tally.all)
+    before_copies = record.seen.get("copies", {})
+    shadow = dict(record.shadow)
+    for watched in plan.shadow.guards if plan.shadow is not None and record.is_shadow else ():
+        new = new_requests(look.copies, before_copies, watched.name)
+        shadow[watched.name] = with_copies(watched, shadow.get(watched.name, ShadowEvidence()), new)
     return replace(
         record,
         step_requests=record.step_requests + most.all,
         down_at=None if look.ready else record.down_at if record.down_at is not None else look.at,
-        seen={"champion": merged(look.champion, before_a), "candidate": merged(look.candidate, before_b)},
+        seen={
+            "champion": merged(look.champion, before_a),
+            "candidate": merged(look.candidate, before_b),
+            "copies": merged(look.copies, before_copies),
+        },
         evidence=evidence,
+        shadow=shadow,
     )
 
 
@@ -128,11 +154,14 @@ def _reasons(plan: CanaryPlan, record: CanaryRecord, at: float) -> Iterator[tupl
     """Yield the actions that apply, the most urgent first."""
     if record.down_at is not None and at - record.down_at >= plan.down_seconds:
         yield CanaryAction.ROLL_BACK, f"no server of the candidate has been ready for {at - record.down_at:.0f} s"
+    if record.is_shadow:
+        yield from _shadow_reasons(plan, record, at)
+        return
     harm = harm_of_all(record.evidence)
     if harm >= threshold(plan.false_rollbacks):
         name = max(record.evidence, key=lambda guard: record.evidence[guard].harm_e)
         yield CanaryAction.ROLL_BACK, f"{name}: {_rates(record.evidence[name])}, e-value {harm:.3g}"
-    unproven = [
+    open_guards = [
         guard.name
         for guard in plan.guards
         if guard.required and record.evidence[guard.name].safe_e < threshold(plan.false_promotions)
@@ -141,19 +170,45 @@ def _reasons(plan: CanaryPlan, record: CanaryRecord, at: float) -> Iterator[tupl
     is_done = record.step_requests >= plan.requests and at - record.step_at >= plan.step_seconds
     if record.down_at is None and is_done and not is_last:
         yield CanaryAction.ADVANCE, f"{record.step_requests} requests without evidence for harm"
-    if record.down_at is None and is_done and is_last and not unproven:
+    if record.down_at is None and is_done and is_last and not open_guards:
         yield CanaryAction.PROMOTE, "every required guard has evidence that its rise is below its effect"
-    if at - record.started_at >= plan.limit_seconds * (1 + record.extended):
-        if record.extended < plan.extensions:
-            yield CanaryAction.EXTEND, f"undecided after {plan.limit_seconds:.0f} s"
-        else:
-            missing = f": no evidence in {', '.join(unproven)}" if unproven else ": too few requests"
-            yield CanaryAction.ROLL_BACK, f"undecided after {at - record.started_at:.0f} s{missing}"
+    yield from _overdue(plan, record, at, open_guards)
     yield (
         CanaryAction.HOLD,
         f"{record.step_requests} requests in this step"
-        + (f", no evidence yet in {', '.join(unproven)}" if is_last and unproven else ""),
+        + (f", no evidence yet in {', '.join(open_guards)}" if is_last and open_guards else ""),
     )
+
+
+def _shadow_reasons(plan: CanaryPlan, record: CanaryRecord, at: float) -> Iterator[tuple[CanaryAction, str]]:
+    if plan.shadow is None:
+        # The service has no shadow any more.
+        yield CanaryAction.ADVANCE, "copies of requests are not compared any more"
+        return
+    reason = refusal(plan.shadow, record.shadow)
+    if reason:
+        yield CanaryAction.ROLL_BACK, reason
+    open_guards = unproven(plan.shadow, record.shadow)
+    copies = max((each.copies.all for each in record.shadow.values()), default=0)
+    if record.down_at is None and not open_guards and at - record.step_at >= plan.step_seconds:
+        yield CanaryAction.ADVANCE, f"shadow: {copies} copies, every share is below its limit"
+    yield from _overdue(plan, record, at, open_guards)
+    yield (
+        CanaryAction.HOLD,
+        f"shadow: {copies} copies" + (f", no evidence yet in {', '.join(open_guards)}" if open_guards else ""),
+    )
+
+
+def _overdue(
+    plan: CanaryPlan, record: CanaryRecord, at: float, open_guards: Sequence[str]
+) -> Iterator[tuple[CanaryAction, str]]:
+    if at - record.started_at < plan.limit_seconds * (1 + record.extended):
+        return
+    if record.extended < plan.extensions:
+        yield CanaryAction.EXTEND, f"undecided after {plan.limit_seconds:.0f} s"
+    else:
+        missing = f": no evidence in {', '.join(open_guards)}" if open_guards else ": too few requests"
+        yield CanaryAction.ROLL_BACK, f"undecided after {at - record.started_at:.0f} s{missing}"
 
 
 def _rates(evidence: GuardEvidence) -> str:

@@ -16,6 +16,7 @@ def _lines(record: CanaryRecord, decision: CanaryDecision, at: float) -> Iterato
         "undecided": int(record.outcome is None),
         "rolled_back": int(record.outcome is CanaryAction.ROLL_BACK),
         "weight_percent": decision.weight,
+        "shadow": int(record.is_shadow and record.outcome is None),
         "start_timestamp_seconds": round(record.started_at),
         "step_timestamp_seconds": round(at),
     }

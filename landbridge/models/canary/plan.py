@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from landbridge.models.canary.guards import Guard
+from landbridge.models.canary.shadow import ShadowPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +13,7 @@ class CanaryPlan:
     `false_rollbacks`: largest probability that a candidate without harm is rolled back by its guards. `false_promotions`: largest
     probability that a candidate whose rise in a required guard is at least the effect is promoted. `weights`: the candidate's percent
     of the traffic by step; after the last one it is promoted. A step ends after `requests` of the candidate and `step_seconds`.
+    With `shadow` the first step has the weight 0: it ends when copies of the champion's requests have shown what that plan needs.
     """
 
     guards: tuple[Guard, ...]
@@ -23,6 +25,7 @@ class CanaryPlan:
     limit_seconds: float = 86_400.0
     extensions: int = 1
     down_seconds: float = 10.0
+    shadow: ShadowPlan | None = None
 
     def __post_init__(self) -> None:
         names = [guard.name for guard in self.guards]

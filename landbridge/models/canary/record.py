@@ -6,6 +6,7 @@ from typing import Any
 
 from landbridge.models.canary.decide import CanaryAction, CanaryRecord
 from landbridge.models.canary.guards import GuardEvidence
+from landbridge.models.canary.shadow import ShadowEvidence
 from landbridge.models.canary.tallies import Tally, VersionCounters
 
 SCHEMA = 1
@@ -38,6 +39,15 @@ def to_json(record: CanaryRecord) -> str:
             }
             for name, each in record.evidence.items()
         },
+        "is_shadow": record.is_shadow,
+        "shadow": {
+            name: {
+                "harm": list(each.harm),
+                "safe": list(each.safe),
+                "copies": [each.copies.bad, each.copies.all],
+            }
+            for name, each in record.shadow.items()
+        },
     }
     return json.dumps(data, separators=(",", ":"))
 
@@ -50,11 +60,17 @@ def parse(text: str) -> CanaryRecord:
             raise ValueError("its schema is not 1")
         outcome = data.pop("outcome")
         seen, evidence = data.pop("seen"), data.pop("evidence")
+        # A record of an earlier release has no shadow.
+        shadow = data.pop("shadow", {})
         return CanaryRecord(
             **data,
             outcome=CanaryAction(outcome) if outcome is not None else None,
             seen={side: _counters(servers) for side, servers in seen.items()},
             evidence={name: _evidence(each) for name, each in evidence.items()},
+            shadow={
+                name: ShadowEvidence(tuple(each["harm"]), tuple(each["safe"]), Tally(*each["copies"]))
+                for name, each in shadow.items()
+            },
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"it is no record of a canary: {error}") from None

@@ -3,6 +3,8 @@
 Form in the manifest, key `reference`: `{"schema": 1, "rows": 1797, "features": {"x[3]": {"edges": [...], "counts": [...]}},
 "confidence": {"edges": [...], "counts": [...]}, "accuracy": 0.97, "slices": {"site=a": {"rows": ..., "features": ...}}}`. `edges` are the
 inner edges: bin i has the values above edge i-1 and up to edge i, as the buckets of a Prometheus histogram, so there is one count more.
+Slices of requests need `"slice_by": {"column": "x[0]", "edges": [0.5]}`: the model server counts each row for the slice that the value of this
+column is in, with the names `x[0]<=0.5` and `x[0]>0.5`.
 """
 
 from bisect import bisect_left
@@ -47,6 +49,33 @@ class BinnedCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class SliceColumn:
+    """Column by which rows are in slices: an input's column such as `x[0]`, and the inner edges between the slices."""
+
+    column: str
+    edges: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.edges or list(self.edges) != sorted(set(self.edges)) or not all(map(isfinite, self.edges)):
+            raise ValueError("the edges of slices are finite and rise")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the slices, from the lowest one."""
+        first, *_, last = (f"{edge:g}" for edge in (self.edges[0], self.edges[-1]))
+        pairs = zip(self.edges, self.edges[1:], strict=False)
+        return (
+            f"{self.column}<={first}",
+            *(f"{low:g}<{self.column}<={high:g}" for low, high in pairs),
+            f"{self.column}>{last}",
+        )
+
+    def slice_of(self, value: float) -> str:
+        """Return the name of the slice of a value."""
+        return self.names[bisect_left(self.edges, value)]
+
+
+@dataclass(frozen=True, slots=True)
 class ModelReference:
     """Reference: features of all rows and of each slice, the confidence, and the accuracy on the same rows."""
 
@@ -54,6 +83,7 @@ class ModelReference:
     confidence: BinnedCounts | None = None
     accuracy: float | None = None
     slices: Mapping[str, Mapping[str, BinnedCounts]] = field(default_factory=dict)
+    slice_by: SliceColumn | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the form of the manifest."""
@@ -70,6 +100,8 @@ class ModelReference:
                 name: {feature: counts.to_dict() for feature, counts in features.items()}
                 for name, features in self.slices.items()
             }
+        if self.slice_by is not None:
+            data["slice_by"] = {"column": self.slice_by.column, "edges": list(self.slice_by.edges)}
         return data
 
 
@@ -84,9 +116,23 @@ def parse_reference(data: Mapping[str, Any]) -> ModelReference:
             _counts(confidence) if confidence is not None else None,
             float(accuracy) if accuracy is not None else None,
             {name: _features(features) for name, features in data.get("slices", {}).items()},
+            parse_slice_column(data.get("slice_by")),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"it is no reference of a model: {error}") from None
+
+
+def parse_slice_column(data: Mapping[str, Any] | None) -> SliceColumn | None:
+    """Return the column of slices of a manifest's data. Raises ValueError, KeyError or TypeError for another form."""
+    return None if data is None else SliceColumn(str(data["column"]), tuple(map(float, data["edges"])))
+
+
+def rows_by_slice(slice_by: SliceColumn, values: Sequence[float]) -> dict[str, list[int]]:
+    """Return the numbers of the rows of each slice, from the values of its column."""
+    rows: dict[str, list[int]] = {name: [] for name in slice_by.names}
+    for number, value in enumerate(values):
+        rows[slice_by.slice_of(value)].append(number)
+    return rows
 
 
 def reference_of(
@@ -94,8 +140,14 @@ def reference_of(
     confidences: Sequence[float] = (),
     accuracy: float | None = None,
     slices: Mapping[str, Sequence[int]] | None = None,
+    slice_by: SliceColumn | None = None,
 ) -> ModelReference:
-    """Return the reference of rows: values by feature, and confidences. `slices`: the numbers of the rows of each slice."""
+    """Return the reference of rows: values by feature, and confidences. `slices`: the numbers of the rows of each slice.
+
+    With `slice_by`, a feature, they are those of its values. Raises KeyError if it is no feature.
+    """
+    if slice_by is not None:
+        slices = rows_by_slice(slice_by, features[slice_by.column])
     whole = {name: binned(values, quantile_edges(values)) for name, values in features.items()}
     return ModelReference(
         whole,
@@ -107,6 +159,7 @@ def reference_of(
             }
             for slice_name, rows in (slices or {}).items()
         },
+        slice_by,
     )
 
 

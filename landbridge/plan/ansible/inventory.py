@@ -42,7 +42,7 @@ from landbridge.plan.network.hosts import GROUPS, InventoryHost, configured_host
 from landbridge.plan.observability.logs import cloud_log_variables, log_shipper_variables, log_store_variables
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.serving.follow import model_host_variables
-from landbridge.plan.serving.gateway import model_gateway_variables
+from landbridge.plan.serving.gateway import gateway_host_variables, model_gateway_variables
 from landbridge.plan.serving.model_servers import model_server_variables
 from landbridge.plan.site.containers import container_folder, container_variables
 from landbridge.plan.site.dataset_cache import dataset_cache_variables
@@ -169,7 +169,7 @@ def _host(environment: Environment, host: InventoryHost, outputs: StackOutputs |
     variables |= home_copies_variables(environment, host.name, outputs, root_file)
     variables |= data_mover_variables(environment, host.name, outputs) | timer_variables(environment, host, outputs)
     variables |= model_server_variables(environment, host.name)
-    variables |= model_host_variables(environment, host.name)
+    variables |= model_host_variables(environment, host.name) | gateway_host_variables(environment, host.name)
     variables |= certificate_variables(environment, host.name) | exporter_variables(environment, host)
     variables |= log_shipper_variables(environment)
     return variables | site_dns_host(environment, host) | existing_host_variables(environment, host)

@@ -18,7 +18,11 @@ from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.network.services.pipelines import pipelines_of
-from landbridge.plan.network.services.serving import model_gateway_host, model_server_hosts, serving_hosts
+from landbridge.plan.network.services.serving import (
+    model_gateway_hosts,
+    model_server_hosts,
+    serving_hosts,
+)
 
 # Inventory groups. The first contains every host (see `top_group`).
 GROUPS = (
@@ -206,7 +210,7 @@ def _groups(environment: Environment, served: ServiceHosts, name: str, is_node: 
         "monitoring": name == monitoring_host(environment),
         "log_store": name == log_store_host(environment),
         "model_server": name in model_server_hosts(environment),
-        "model_gateway": name == model_gateway_host(environment),
+        "model_gateway": name in model_gateway_hosts(environment),
         "pipelines": runs_pipelines,
         # A standby controller runs the burst controller too; a lease decides which of the two is active.
         "burst": name in served.controllers and bool(environment.aws.pools),

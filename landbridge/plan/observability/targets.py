@@ -14,7 +14,7 @@ from landbridge.plan.network.services.monitoring import (
     monitoring_host,
     timers_of,
 )
-from landbridge.plan.network.services.serving import measured_slots, model_gateway_host, serving_of
+from landbridge.plan.network.services.serving import measured_slots, model_gateway_hosts, serving_of
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Host of a target's `node` label is the name that Slurm and the inventory use.
@@ -123,8 +123,7 @@ def _serving_targets(environment: Environment, monitored: Collection[InventoryHo
         host = by_name[slot.host]
         labels = {**_labels(host), "service": slot.service, "slot": slot.slot}
         yield MetricsTarget("model_server", f"{host.address}:{slot.port}", labels)
-    gateway = by_name.get(model_gateway_host(environment) or "")
-    if gateway is not None:
+    for gateway in (by_name[name] for name in model_gateway_hosts(environment) if name in by_name):
         yield MetricsTarget("model_gateway", f"{gateway.address}:{exporter_port('model_gateway')}", _labels(gateway))
 
 

@@ -21,6 +21,8 @@ ORDERS = "/etc/landbridge/model-orders.json"
 
 #: Password of the gateway's account in MLflow, readable by the service's account only.
 PASSWORD = "/etc/landbridge/model-mlflow-password"
+#: Token of the export on a gateway of a pair, readable by the service's account only.
+GATEWAY_TOKEN = "/etc/landbridge/model-gateway-token"
 #: Token of a host of model servers, readable by root only.
 HOST_TOKEN = "/etc/landbridge/models/host-token"
 
@@ -63,12 +65,12 @@ def host_settings(environment: Environment, host: str) -> dict[str, Any]:
                 "units": {},
             }
             services.setdefault(slot.service, first)["units"][slot.slot] = slot.unit
-    if serving is None or not services or serving.gateway not in served.addresses:
+    if serving is None or not services or serving.gateway_name not in served.addresses:
         return {}
     return {
         "host": host,
-        "gateway": serving.gateway,
-        "address": str(served.addresses[serving.gateway]),
+        "gateway": serving.gateway_name,
+        "address": str(served.addresses[serving.gateway_name]),
         "port": serving.port,
         "token": HOST_TOKEN,
         "authority": AUTHORITY_FILE,
@@ -88,7 +90,13 @@ def _service(environment: Environment, name: str, service: ModelService, registr
     slots = [slot for slot in model_slots(environment) if slot.service == name]
     canary = service.canary
     assert canary is not None, "only services with canaries are followed"
-    chosen = {"weights": list(canary.weights), "requests": canary.requests, "step_seconds": canary.step_seconds}
+    chosen = {
+        "weights": list(canary.weights),
+        "requests": canary.requests,
+        "step_seconds": canary.step_seconds,
+        "shadow": service.shadow or None,
+        "disagreement": canary.disagreement,
+    }
     return {
         "name": name,
         "model": service.model,

@@ -5,8 +5,13 @@ from typing import Any
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host
-from landbridge.plan.network.services.serving import calling_accounts, model_gateway_host, model_slots, serving_of
-from landbridge.plan.serving.follow import EXPORT, follow_settings
+from landbridge.plan.network.services.serving import (
+    calling_accounts,
+    model_slots,
+    serving_of,
+    shared_name,
+)
+from landbridge.plan.serving.follow import EXPORT, GATEWAY_TOKEN, follow_settings
 from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
@@ -26,13 +31,14 @@ def gateway_services(environment: Environment) -> tuple[GatewayService, ...]:
 
 def gateway_settings(environment: Environment) -> GatewaySettings | None:
     """Return the settings of HAProxy; None without a model gateway."""
-    serving, host = serving_of(environment), model_gateway_host(environment)
-    address = service_hosts(environment).addresses.get(host or "")
-    if serving is None or address is None:
+    serving = serving_of(environment)
+    if serving is None or any(host not in service_hosts(environment).addresses for host in serving.gateways):
         return None
+    # A pair has one configuration: the shared address is at one of both, and moves while HAProxy runs.
+    address = str(service_hosts(environment).addresses[serving.gateways[0]]) if len(serving.gateways) == 1 else "*"
     monitoring = service_hosts(environment).addresses.get(monitoring_host(environment) or "")
     return GatewaySettings(
-        listen=str(address),
+        listen=address,
         port=serving.port,
         certificate=CERTIFICATE,
         authority=AUTHORITY_FILE,
@@ -62,6 +68,26 @@ def model_gateway_variables(environment: Environment) -> dict[str, Any]:
         "model_gateway_find_links": service_hosts(environment).packages.python_find_links or "",
         "model_gateway_revoked": list(environment.mlops.revoked_signers),
     }
+
+
+def gateway_host_variables(environment: Environment, host: str) -> dict[str, Any]:
+    """Return the variables of one host of a pair: its part of the shared address, and its settings of the service; empty for another."""
+    serving, served, shared = serving_of(environment), service_hosts(environment), shared_name(environment)
+    if serving is None or host not in serving.gateways or shared is None or gateway_settings(environment) is None:
+        return {}
+    (other,) = (name for name in serving.gateways if name != host)
+    variables: dict[str, Any] = {
+        "model_gateway_shared_address": f"{served.addresses[shared]}/{served.cidr.prefixlen}",
+        "model_gateway_address": str(served.addresses[host]),
+        "model_gateway_peer": str(served.addresses[other]),
+        "model_gateway_port": serving.port,
+        "model_gateway_shared_priority": 200 - serving.gateways.index(host),
+    }
+    follow = follow_settings(environment, SOCKET, STATE_FILE)
+    if follow:
+        peer = {"host": other, "address": str(served.addresses[other]), "port": serving.port, "token": GATEWAY_TOKEN}
+        variables["model_gateway_follow"] = {**follow, "host": host, "peer": peer}
+    return variables
 
 
 def service_path(name: str, service: ModelService) -> str:

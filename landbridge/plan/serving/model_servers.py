@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from landbridge.catalog.models.canary import canary_facts
 from landbridge.environment import Environment, ModelService
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.network.services.serving import (
     SLOTS,
     ModelSlot,
-    model_gateway_host,
+    model_gateway_hosts,
     model_port,
     model_slots,
     serving_of,
@@ -27,6 +28,11 @@ _ACCOUNT_CHARACTERS = 32
 #: Repository of a Triton unit: the model folder of its slot is bound to NAME/1 in it.
 TRITON_REPOSITORY = "/run/landbridge-triton"
 _PYTHON = "/opt/landbridge/model-server/bin/python"
+#: Variables of a program: no telemetry, no download, and a cache below CacheDirectory=. Source: vLLM 0.33.0, vllm/envs.py; Hugging Face
+#: Hub documentation, "Environment variables" (2026-11-26).
+_ENVIRONMENT = {
+    "vllm": ["VLLM_NO_USAGE_STATS=1", "VLLM_DO_NOT_TRACK=1", "HF_HUB_OFFLINE=1", "VLLM_CACHE_ROOT=%C/%N", "HOME=%C/%N"]
+}
 
 
 def model_server_variables(environment: Environment, host: str) -> dict[str, Any]:
@@ -51,7 +57,8 @@ def model_server_variables(environment: Environment, host: str) -> dict[str, Any
 def command_line(service: ModelService, name: str, slot: ModelSlot, address: str) -> list[str]:
     """Return the command line of a slot's unit: Landbridge's model server, Triton or vLLM.
 
-    Triton's HTTP has no TLS; a rule reports it. Sources (2026-11-26): Triton Inference Server, `tritonserver --help`; vLLM documentation, "vllm serve".
+    Triton's HTTP has no TLS; a rule reports it. Sources (2026-11-26): Triton Inference Server, src/command_line_parser.cc; vLLM 0.33.0,
+    engine/arg_utils.py and entrypoints/common/cli_args.py.
     """
     folder, certificate = f"{MODELS}/{name}/{slot.slot}", f"{SETTINGS}/{name}/tls.pem"
     if service.runtime == "onnx":
@@ -81,7 +88,7 @@ def command_line(service: ModelService, name: str, slot: ModelSlot, address: str
         f"--ssl-certfile={certificate}",
         f"--ssl-keyfile={certificate}",
         f"--max-num-seqs={service.concurrency}",
-        "--disable-log-requests",
+        "--no-enable-log-requests",
     ]
 
 
@@ -110,6 +117,8 @@ def server_settings(environment: Environment, service: ModelService, slot: Model
         "client_rate": service.client_rate,
         "metrics_client": str(served.addresses.get(monitoring_host(environment) or "", "")),
         "shadow": f"https://{slot.host}:{model_port(service, other)}" if service.shadow else "",
+        "shadow_absolute": canary_facts().shadow.absolute_tolerance.value,
+        "shadow_relative": service.shadow_tolerance,
     }
 
 
@@ -120,6 +129,7 @@ def _service(environment: Environment, name: str, service: ModelService, slots: 
         "model": service.model,
         "account": account(name),
         "runtime": service.runtime,
+        "environment": _ENVIRONMENT.get(service.runtime, []),
         "slots": [
             {
                 "name": slot.slot,
@@ -141,7 +151,7 @@ def _clients(environment: Environment, host: str) -> tuple[str, ...]:
     serving = serving_of(environment)
     # A copy for the shadow goes to this host's own address, the name in its certificate.
     copies = serving is not None and any(service.shadow for service in serving.services.values())
-    hosts = (model_gateway_host(environment), monitoring_host(environment), host if copies else None)
+    hosts = (*model_gateway_hosts(environment), monitoring_host(environment), host if copies else None)
     return (
         "localhost",
         *dict.fromkeys(str(addresses[host]) for host in hosts if host is not None and host in addresses),

@@ -20,7 +20,7 @@ def served_models(environment: Environment) -> list[dict[str, Any]]:
             "alias": service.alias,
             "data_class": service.data_class,
             "hosts": list(dict.fromkeys(slot.host for slot in slots if slot.service == name)),
-            "url": f"https://{serving.gateway}:{serving.port}{service_path(name, service)}",
+            "url": f"https://{serving.gateway_name}:{serving.port}{service_path(name, service)}",
             "accounts": list(service.accounts),
             "p95_ms": service.objective.p95_ms,
             "rate": service.objective.rate,

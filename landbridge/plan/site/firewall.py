@@ -62,7 +62,7 @@ def firewall_rules(environment: Environment) -> dict[str, tuple[FirewallRule, ..
         if sources or not rule.sources:
             rules_by_group[group].append(replace(rule, sources=sources))
     for flow in serving_flows(environment):
-        rule = FirewallRule(_without_overlaps(flow.sources), "tcp", flow.ports, flow.why)
+        rule = FirewallRule(_without_overlaps(flow.sources), flow.protocol, flow.ports, flow.why)
         rules_by_group[flow.group].append(rule)
     for extra in environment.hosts.firewall.rules:
         rule = FirewallRule((str(extra.source),), extra.protocol, (extra.ports,), extra.why)

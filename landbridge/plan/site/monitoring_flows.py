@@ -6,7 +6,7 @@ from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts, top_group
 from landbridge.plan.network.services.log_store import log_store_host, ships_cloud_logs
 from landbridge.plan.network.services.monitoring import exporter_port, has_slurm_metrics, monitoring_host
-from landbridge.plan.network.services.serving import measured_slots, model_gateway_host
+from landbridge.plan.network.services.serving import measured_slots, model_gateway_hosts
 from landbridge.plan.other_regions import aws_ranges
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -37,7 +37,7 @@ def monitoring_flows(environment: Environment) -> Iterator[MonitoringFlow]:
         yield "slurm_controller", source, slurm_ports(environment)[0], "Prometheus reads Slurm's metrics"
     for port in sorted({slot.port for slot in measured_slots(environment)}):
         yield "model_server", source, str(port), "Prometheus reads the metrics of model servers"
-    if model_gateway_host(environment) is not None:
+    if model_gateway_hosts(environment):
         yield (
             "model_gateway",
             source,

@@ -11,7 +11,6 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.serving import (
     followed_services,
-    model_gateway_host,
     model_server_hosts,
     model_slots,
     serving_hosts,
@@ -30,29 +29,34 @@ class ServingFlow:
     sources: tuple[str, ...]
     ports: tuple[str, ...]
     why: str
+    protocol: str = "tcp"
 
 
 def serving_flows(environment: Environment) -> Iterator[ServingFlow]:
     """Yield the connections; none without serving."""
     serving, served = serving_of(environment), service_hosts(environment)
-    gateway = model_gateway_host(environment)
-    if serving is None or gateway is None:
+    if serving is None:
         return
+    gateways = tuple(f"{served.addresses[host]}/32" for host in serving.gateways if host in served.addresses)
     clients = tuple(map(str, serving.clients)) or (str(served.cidr),)
     followed = followed_services(environment)
     if followed:
         # Hosts of model servers read model folders there.
         hosts = (served.addresses[host] for host in model_server_hosts(environment) if host in served.addresses)
         clients += tuple(f"{address}/32" for address in hosts)
+        # A gateway of a pair reads the state of the other one there.
+        clients += gateways if len(gateways) > 1 else ()
     yield ServingFlow("model_gateway", clients, (str(serving.port),), "clients reach the model gateway")
-    if gateway in served.addresses:
+    if len(gateways) > 1:
+        # nft knows the protocol's name only with /etc/protocols. Source: RFC 9568, section 5.1.1.4.
+        yield ServingFlow("model_gateway", gateways, (), "VRRP between the two model gateways", "112")
+    if gateways:
         ports = tuple(str(port) for port in sorted({slot.port for slot in model_slots(environment)}))
-        source = (f"{served.addresses[gateway]}/32",)
-        yield ServingFlow("model_server", source, ports, "the model gateway reaches model servers")
+        yield ServingFlow("model_server", gateways, ports, "the model gateway reaches model servers")
         registries = {service.data_class for service in followed.values()}
         ports = tuple(str(each.port) for each in mlflow_servers(environment) if each.data_class in registries)
         if ports:
-            yield ServingFlow("mlflow", source, ports, "canaries on the model gateway follow and move aliases")
+            yield ServingFlow("mlflow", gateways, ports, "canaries on the model gateway follow and move aliases")
 
 
 def without_serving(environment: Environment, group: str, sources: Iterable[str]) -> tuple[str, ...]:

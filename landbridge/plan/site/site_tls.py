@@ -7,7 +7,7 @@ from landbridge.environment import Environment
 from landbridge.plan.network.hosts import hosts, service_hosts
 from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.monitoring import monitoring_host
-from landbridge.plan.network.services.serving import serving_hosts
+from landbridge.plan.network.services.serving import model_gateway_hosts, serving_hosts, shared_name
 
 #: Folder with the CA's certificates, which containers of jobs get: no other file is in it.
 TRUST_FOLDER = "/etc/landbridge/tls"
@@ -39,6 +39,9 @@ def server_names(environment: Environment) -> dict[str, tuple[str, ...]]:
         if host not in served.addresses:
             continue
         names[host] = [*names.get(host, []), *host_names(environment, host)]
+        shared = shared_name(environment)
+        if shared is not None and host in model_gateway_hosts(environment) and shared in served.addresses:
+            names[host] += host_names(environment, shared)
     for host, of_logs in _log_names(environment).items():
         names.setdefault(host, []).extend(of_logs)
     for host, exporters in _exporter_names(environment).items():

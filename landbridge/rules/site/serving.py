@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from landbridge import hostlist
-from landbridge.environment import Environment, ModelService
+from landbridge.environment import Environment, ModelService, Serving
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import exporter_port
@@ -36,7 +36,7 @@ def serving_place(environment: Environment) -> Iterator[Finding]:
         return
     named = [((*_SERVING, "hosts", number), name) for number, name in enumerate(serving.hosts)]
     nodes = _node_names(environment)
-    for path, name in [*named, ((*_SERVING, "gateway"), serving.gateway)]:
+    for path, name in [*named, *_gateways(serving)]:
         if name not in environment.onprem.addresses and name not in nodes:
             related: tuple[DataPath, ...] = (("onprem", "addresses", name), ("onprem", "nodes", "*", "hosts"))
             yield error(path, f"{name} has no address", fix=f"add {name}: to onprem.addresses", related=related)
@@ -54,14 +54,56 @@ def serving_host_trains(environment: Environment) -> Iterator[Finding]:
         return
     services, nodes = set(environment.onprem.services.hosts()), _node_names(environment)
     named = [((*_SERVING, "hosts", number), name) for number, name in enumerate(serving.hosts)]
-    for path, name in [*named, ((*_SERVING, "gateway"), serving.gateway)]:
+    for path, name in [*named, *_gateways(serving)]:
         use = "a node that trains" if name in nodes else "the host of another service" if name in services else ""
         if use:
             related: tuple[DataPath, ...] = (("onprem", "nodes", "*", "hosts"), ("onprem", "services"))
             yield error(path, f"{name} is {use}", fix="name hosts that have no other task", related=related)
-    if serving.gateway in serving.hosts:
-        message = f"{serving.gateway} is a host of model servers: with it the gateway would be lost"
-        yield error((*_SERVING, "gateway"), message, fix="name another host", related=((*_SERVING, "hosts"),))
+    for path, name in _gateways(serving):
+        if name in serving.hosts:
+            message = f"{name} is a host of model servers: with it the gateway would be lost"
+            yield error(path, message, fix="name another host", related=((*_SERVING, "hosts"),))
+
+
+@rule
+def serving_gateway_pair(environment: Environment) -> Iterator[Finding]:
+    """Two model gateways are two hosts, and share the free address of a name of their own.
+
+    The address moves to the second one within seconds, and clients keep the name. Source: RFC 9568, sections 1 and 8.3.1.
+    """
+    serving, site = environment.serving, environment.onprem
+    if serving is None or site is None:
+        return
+    path: DataPath = (*_SERVING, "name")
+    gateway: DataPath = (*_SERVING, "gateway")
+    if not isinstance(serving.gateway, tuple):
+        if serving.name is not None:
+            yield warning(
+                path, "name has no effect with one gateway", fix="remove it, or add a gateway", related=(gateway,)
+            )
+        return
+    if len(serving.gateways) == 1:
+        yield error(gateway, f"{serving.gateways[0]} is named twice", fix="name two hosts, or one")
+    elif serving.name is None:
+        message = "two model gateways have no name that both can be"
+        fix = "write name, with a free address of the site in onprem.addresses"
+        yield error(gateway, message, fix=fix, related=(path,))
+    elif serving.name not in site.addresses:
+        related: tuple[DataPath, ...] = (("onprem", "addresses", serving.name),)
+        yield error(
+            path, f"{serving.name} has no address", fix=f"add {serving.name}: to onprem.addresses", related=related
+        )
+    else:
+        address = site.addresses[serving.name]
+        owners = [name for name, other in environment.host_addresses().items() if other == str(address)]
+        others = [name for name in owners if name != serving.name]
+        if others or serving.name in _host_names(environment):
+            owner = others[0] if others else serving.name
+            message = f"{address} is the address of {owner}: a host keeps its address"
+            yield error(path, message, fix="write a free address of the site", related=(("onprem", "addresses", "*"),))
+        elif address not in site.cidr:
+            message = f"{address} is not in {site.cidr}"
+            yield error(path, message, fix="write a free address of the site", related=(("onprem", "cidr"),))
 
 
 @rule(suppressible=False)
@@ -221,6 +263,22 @@ def serving_without_tls(environment: Environment) -> Iterator[Finding]:
         if service.runtime == "triton":
             message = "Triton's HTTP has no TLS: requests cross the network from the gateway to it in clear text"
             yield warning((*_SERVICES, name, "runtime"), message, fix="use a network of its own, or the runtime onnx")
+
+
+def _gateways(serving: Serving) -> Iterator[tuple[DataPath, str]]:
+    """Yield the hosts of the model gateway with their paths."""
+    path: DataPath = (*_SERVING, "gateway")
+    if isinstance(serving.gateway, tuple):
+        yield from (((*path, number), name) for number, name in enumerate(serving.gateway))
+    else:
+        yield path, serving.gateway
+
+
+def _host_names(environment: Environment) -> set[str]:
+    """Return the names of hosts that Landbridge configures."""
+    services = set(environment.onprem.services.hosts()) if environment.onprem is not None else set()
+    serving = environment.serving
+    return services | _node_names(environment) | ({*serving.hosts, *serving.gateways} if serving is not None else set())
 
 
 def _node_names(environment: Environment) -> set[str]:

@@ -55,7 +55,7 @@ def step(
     model, champion, candidate = versions
     record = stored(path)
     if record is None or (record.model, record.candidate) != (model, candidate):
-        record = begun(model, champion, candidate, look)
+        record = begun(model, champion, candidate, look, is_shadow=plan.shadow is not None)
     decision, record = decided(plan, record, look)
     store(path, record)
     apply(record, decision, look.at, gateway, registry)
@@ -99,6 +99,7 @@ def decision_tags(record: CanaryRecord, decision: CanaryDecision, at: float) -> 
         }
         for name, each in record.evidence.items()
     }
+    shadow = {name: [each.copies.bad, each.copies.all] for name, each in record.shadow.items()}
     return {
         f"{TAG}.decision": decision.action,
         f"{TAG}.reason": decision.reason,
@@ -106,4 +107,5 @@ def decision_tags(record: CanaryRecord, decision: CanaryDecision, at: float) -> 
         f"{TAG}.champion": record.champion,
         f"{TAG}.at": iso(at),
         f"{TAG}.guards": json.dumps(figures, separators=(",", ":")),
+        **({f"{TAG}.shadow": json.dumps(shadow, separators=(",", ":"))} if shadow else {}),
     }

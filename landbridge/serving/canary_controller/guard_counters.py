@@ -11,6 +11,8 @@ from landbridge.serving.canary_controller.exposition import MetricSample, cumula
 REQUESTS, READY = "landbridge_model_requests_total", "landbridge_model_ready"
 LATENCY, CONFIDENCE = "landbridge_model_latency_seconds", "landbridge_model_confidence"
 FEATURE = "landbridge_model_feature"
+SLICE_FEATURE = "landbridge_model_slice_feature"
+SHADOW, SHADOW_SECONDS = "landbridge_model_shadow_total", "landbridge_model_shadow_seconds"
 #: First status of a failed request: the server's fault and not the client's (RFC 9110, section 15.6).
 _FAILED = 500
 
@@ -47,6 +49,30 @@ def guard_counters(samples: Sequence[MetricSample], version: str, bounds: GuardB
     return {
         name: Tally(int(max(0.0, bad)), int(count)) for name, (bad, count) in pairs.items() if count >= max(1.0, bad)
     }
+
+
+def shadow_counters(samples: Sequence[MetricSample], version: str, candidate: str, bound: float) -> dict[str, Tally]:
+    """Return the tally of each guard of a shadow, from the server of the version that sent copies; a guard without copies is missing.
+
+    `bound`: seconds of the latency objective. Copies of which the other server had no room say nothing about its model. A lost
+    connection has no version: it is the candidate's, which is the only other version on the host.
+    """
+    copies = [each for each in samples if each.name == SHADOW and each.labels.get("version") == version]
+
+    def of(result: str) -> float:
+        known = (each for each in copies if each.labels.get("candidate") in (candidate, ""))
+        return sum(each.value for each in known if each.labels.get("result") == result)
+
+    differed, failed = of("differed"), of("failed")
+    compared = of("agreed") + differed
+    seconds = cumulative(samples, SHADOW_SECONDS, version=version, candidate=candidate)
+    fast = next((count for upper, count in seconds.items() if upper >= bound), 0.0)
+    pairs = {
+        "disagreement": (differed, compared),
+        "errors": (failed, compared + failed),
+        "late": (whole(seconds) - fast, whole(seconds)),
+    }
+    return {name: Tally(int(bad), int(count)) for name, (bad, count) in pairs.items() if count >= max(1.0, bad)}
 
 
 def binned_from(counts: dict[float, float], edges: Sequence[float]) -> BinnedCounts | None:

@@ -8,7 +8,7 @@ from http.client import HTTPException
 from landbridge.models.canary.decide import CanaryLook
 from landbridge.models.canary.tallies import Tally
 from landbridge.serving.canary_controller.exposition import MetricSample, samples
-from landbridge.serving.canary_controller.guard_counters import GuardBounds, guard_counters, is_ready
+from landbridge.serving.canary_controller.guard_counters import GuardBounds, guard_counters, is_ready, shadow_counters
 
 TIMEOUT_SECONDS = 3.0
 #: Server of the counters that come from labels.
@@ -40,6 +40,11 @@ def look_at(
         _counters(answered, champion, bounds, labels or {}),
         _counters(answered, candidate, bounds, labels or {}),
         ready=any(is_ready(read, candidate) for read in answered.values()),
+        copies={
+            server: counters
+            for server, read in answered.items()
+            if (counters := shadow_counters(read, champion, candidate, bounds.latency_seconds))
+        },
     )
 
 

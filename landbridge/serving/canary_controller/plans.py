@@ -5,16 +5,22 @@ from dataclasses import dataclass
 from landbridge.catalog.models.canary import canary_facts
 from landbridge.models.canary.guards import Guard
 from landbridge.models.canary.plan import CanaryPlan
+from landbridge.models.canary.shadow import ShadowGuard, ShadowPlan
 
 
 @dataclass(frozen=True, slots=True)
 class CanarySchedule:
-    """Schedule of a service's canaries; zero and empty values are those of the catalogue."""
+    """Schedule of a service's canaries; zero and empty values are those of the catalogue.
+
+    `shadow`: whether a candidate answers copies of requests first. `disagreement`: its limit of answers that differ.
+    """
 
     weights: tuple[int, ...] = ()
     requests: int = 0
     step_seconds: float = 0.0
     low_confidence: float = 0.5
+    shadow: bool = False
+    disagreement: float = 0.0
 
 
 def canary_plan(has_labels: bool, schedule: CanarySchedule | None = None) -> CanaryPlan:
@@ -34,4 +40,18 @@ def canary_plan(has_labels: bool, schedule: CanarySchedule | None = None) -> Can
         facts.limit_seconds.value,
         int(facts.extensions.value),
         facts.down_seconds.value,
+        _shadow_plan(chosen) if chosen.shadow else None,
+    )
+
+
+def _shadow_plan(schedule: CanarySchedule) -> ShadowPlan:
+    facts = canary_facts().shadow
+    limits = {name: row.value for name, row in facts.limits.items()}
+    if schedule.disagreement:
+        limits["disagreement"] = schedule.disagreement
+    return ShadowPlan(
+        tuple(ShadowGuard(name, limit) for name, limit in limits.items()),
+        facts.false_refusals.value,
+        facts.false_passes.value,
+        int(facts.copies.value),
     )

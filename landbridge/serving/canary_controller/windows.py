@@ -6,7 +6,7 @@ from landbridge.catalog.models.canary import canary_facts
 from landbridge.models.drift.judge import ALL, DriftLimits, DriftReport, judged
 from landbridge.models.drift.reference import BinnedCounts, ModelReference
 from landbridge.serving.canary_controller.exposition import MetricSample, cumulative
-from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, binned_from
+from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, SLICE_FEATURE, binned_from
 
 
 def judged_window(
@@ -23,10 +23,17 @@ def judged_window(
         return binned_from({bound: value - before.get(bound, 0.0) for bound, value in after.items()}, edges)
 
     features = {name: counts(FEATURE, each.edges, feature=name) for name, each in reference.features.items()}
+    window = {ALL: {name: each for name, each in features.items() if each is not None}}
+    for slice_name, slices in reference.slices.items():
+        window[slice_name] = {
+            name: each
+            for name, bins in slices.items()
+            if (each := counts(SLICE_FEATURE, bins.edges, slice=slice_name, feature=name)) is not None
+        }
     known = reference.confidence
     return judged(
         reference,
-        {ALL: {name: each for name, each in features.items() if each is not None}},
+        window,
         counts(CONFIDENCE, known.edges) if known is not None else None,
         DriftLimits(
             limits["false_windows"].value, limits["psi"].value, int(limits["rows"].value), limits["accuracy_drop"].value

@@ -41,10 +41,20 @@ class FollowedService:
 
 
 @dataclass(frozen=True, slots=True)
+class PeerGateway:
+    """Other gateway of a pair: its host's name and address, its port, and the file of the export's token."""
+
+    host: str
+    address: str
+    port: int
+    token: Path
+
+
+@dataclass(frozen=True, slots=True)
 class FollowConfig:
     """Settings: places on the gateway's host, the account of the registry, and the services.
 
-    `password` is the file of its password; None for a registry without accounts. `orders` is the file of the operator's orders, which the service only reads.
+    `host` and `peer` are this gateway's name and the other one of a pair; None: the only gateway. `password` is the file of its password; None for a registry without accounts. `orders` is the file of the operator's orders, which the service only reads.
     """
 
     services: tuple[FollowedService, ...]
@@ -59,6 +69,8 @@ class FollowConfig:
     orders: Path
     interval_seconds: float = 5.0
     drift_seconds: float = 3600.0
+    host: str = ""
+    peer: PeerGateway | None = None
 
 
 def load_follow_config(path: Path) -> FollowConfig:
@@ -94,7 +106,13 @@ def _config(data: dict[str, Any]) -> FollowConfig:
         orders=Path(data["orders"]),
         interval_seconds=float(data.get("interval_seconds", 5.0)),
         drift_seconds=float(data.get("drift_seconds", 3600.0)),
+        host=str(data.get("host", "")),
+        peer=_peer(data["peer"]) if data.get("peer") else None,
     )
+
+
+def _peer(data: dict[str, Any]) -> PeerGateway:
+    return PeerGateway(str(data["host"]), str(data["address"]), int(data["port"]), Path(data["token"]))
 
 
 def _service(data: dict[str, Any]) -> FollowedService:

@@ -8,11 +8,11 @@ from landbridge.models.drift.gauges import gauge_text
 from landbridge.models.drift.judge import DriftReport
 from landbridge.models.drift.reference import ModelReference
 from landbridge.serving.canary_controller.exposition import MetricSample
-from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE
+from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, SLICE_FEATURE
 from landbridge.serving.canary_controller.windows import judged_window
 from landbridge.serving.follow.record import write_whole
 
-_HISTOGRAMS = (f"{FEATURE}_bucket", f"{CONFIDENCE}_bucket")
+_HISTOGRAMS = tuple(f"{name}_bucket" for name in (FEATURE, SLICE_FEATURE, CONFIDENCE))
 
 
 def judge_window(

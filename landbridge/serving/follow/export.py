@@ -2,6 +2,7 @@
 
     GET /landbridge/hosts/HOST                      services of a host, and the version of each slot
     GET /landbridge/models/MODEL/VERSION/FILE       file of a model folder that a slot has
+    GET /landbridge/state/SERVICE                   placement and canary of a service, for the other gateway of a pair
 
 The files are verified by the host that gets them.
 """
@@ -18,9 +19,10 @@ from typing import Any, BinaryIO
 from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE, WEIGHT_FILES
 from landbridge.serving.follow.config import FollowConfig, read_orders
 from landbridge.serving.follow.folders import model_folder
-from landbridge.serving.follow.record import read_placement
+from landbridge.serving.follow.record import lead_mark, placement_data, read_placement
 
 _HOST = re.compile(r"/landbridge/hosts/([A-Za-z0-9.-]+)")
+_STATE = re.compile(r"/landbridge/state/([A-Za-z0-9-]+)")
 _FILE = re.compile(r"/landbridge/models/([A-Za-z0-9-]+)/([0-9]+)/([a-z.]+)")
 _FILES = frozenset({MANIFEST_FILE, SIGNATURE_FILE, *WEIGHT_FILES.values()})
 _SECONDS = 30.0
@@ -40,6 +42,19 @@ def host_state(config: FollowConfig, host: str) -> dict[str, Any]:
         slots = {slot: version if is_used else "" for slot, version in placement.slots.items()}
         services[service.name] = {"model": service.model, "slots": slots}
     return {"services": services}
+
+
+def service_state(config: FollowConfig, name: str) -> dict[str, Any] | None:
+    """Return the placement and the canary's record of a service, and whether this gateway leads it; None for an unknown one."""
+    if name not in {service.name for service in config.services}:
+        return None
+    placement, aliases = read_placement(config.state / f"{name}.json")
+    record = config.state / f"canary-{name}.json"
+    return {
+        "leads": lead_mark(config.state, name).exists(),
+        "placement": placement_data(placement, aliases),
+        "record": record.read_text() if record.exists() else "",
+    }
 
 
 class ModelExport(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -68,10 +83,15 @@ class _ExportRequest(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer with the state of a host, or with a file."""
-        host = _HOST.fullmatch(self.path)
+        host, service = _HOST.fullmatch(self.path), _STATE.fullmatch(self.path)
         try:
+            state = None
             if host is not None:
-                body = json.dumps(host_state(self.server.config, host[1])).encode()
+                state = host_state(self.server.config, host[1])
+            elif service is not None:
+                state = service_state(self.server.config, service[1])
+            if state is not None:
+                body = json.dumps(state).encode()
                 self._begin(len(body))
                 self.wfile.write(body)
                 return

@@ -3,6 +3,7 @@
 It may be killed at any point: the next pass observes again. Weights are set before the placement that model servers follow.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +14,12 @@ from landbridge.live.models.canary_moves import CanaryMoves
 from landbridge.live.models.registry import ModelRegistry, RegistryError, in_workspace
 from landbridge.live.models.transfer import fetch
 from landbridge.models.aliases import CHAMPION, STAGING
+from landbridge.models.canary.decide import weight_of
 from landbridge.models.canary.gauges import canary_gauge_text
 from landbridge.models.drift.reference import ModelReference, parse_reference
 from landbridge.models.manifest import ModelManifest
 from landbridge.models.names import MANIFEST_FILE
-from landbridge.serving.canary_controller.controller import step, stored
+from landbridge.serving.canary_controller.controller import step, store, stored
 from landbridge.serving.canary_controller.exposition import MetricSample
 from landbridge.serving.canary_controller.gateway import HaproxyShares
 from landbridge.serving.canary_controller.guard_counters import READY, GuardBounds, low_bound
@@ -27,6 +29,8 @@ from landbridge.serving.canary_controller.runtime_socket import GatewayError, ru
 from landbridge.serving.follow.config import FollowConfig, FollowedService, read_orders
 from landbridge.serving.follow.drift_windows import judge_window
 from landbridge.serving.follow.folders import collect, model_folder
+from landbridge.serving.follow.leases import Leases
+from landbridge.serving.follow.peer import PeerError, read_peer
 from landbridge.serving.follow.placement import Placement, RegistryAliases, adopted, placed
 from landbridge.serving.follow.record import read_placement, write_placement, write_whole
 from landbridge.serving.load import FolderRefusal, read_trust
@@ -57,20 +61,79 @@ class FollowPass:
     connect: Callable[[str], ModelRegistry]
     clock: Callable[[], float]
     log: Callable[[str], None]
+    #: Clock of leases: the other gateway's clock does not matter.
+    since_start: Callable[[], float] = time.monotonic
     _later: dict[str, float] = field(default_factory=dict)
     _said: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Lead nothing: the lease of an earlier process is not that of this one."""
+        self._leases = Leases(self.config, self.since_start)
 
     def run(self) -> None:
         """Make a pass. A fault of one service is logged, once until it changes."""
         for service in self.config.services:
             try:
                 with in_workspace(service.workspace):
-                    self._one(service)
+                    if self._leads(service):
+                        self._one(service)
+                    else:
+                        self._after_peer(service)
                 self._say(service.name, "")
             except FindingsError as error:
                 self._say(service.name, "; ".join(finding.message for finding in error.findings))
             except (GatewayError, RegistryError, FolderRefusal, OSError, ValueError) as error:
                 self._say(service.name, str(error))
+
+    def _leads(self, service: FollowedService) -> bool:
+        """Return whether this gateway decides about a service: the only gateway does, and the one of a pair with the lease."""
+        if self.config.peer is None:
+            return True
+        try:
+            leads = self._leases.step(service, self._registry(service))
+            self._say(f"{service.name}: lease of the registry", "")
+        except RegistryError as error:
+            leads = self._leases.leads(service)
+            self._say(f"{service.name}: lease of the registry", str(error))
+        self._say(f"{service.name}: role", "leads" if leads else "follows the other gateway")
+        return leads
+
+    def _after_peer(self, service: FollowedService) -> None:
+        """Do as the gateway that leads: its placement, record and weights. Without one for a while, the champion gets all requests."""
+        assert self.config.peer is not None
+        path, view = self.config.state / f"{service.name}.json", self._look(service)
+        try:
+            peer = read_peer(self.config.peer, self.config.authority, service.name)
+        except PeerError as error:
+            placement, _ = read_placement(path)
+            if placement.serving and self._leases.is_alone(service):
+                self._shares(service, view, placement).set_share(0)
+            self._folders(service, placement)
+            self._say(f"{service.name}: other gateway", str(error))
+            return
+        self._leases.heard(service)
+        self._say(f"{service.name}: other gateway", "")
+        placement, record = peer.placement, peer.record
+        weight = 0
+        if record is None:
+            self._record(service).unlink(missing_ok=True)
+        else:
+            store(self._record(service), record)
+            if (record.champion, record.candidate) == (placement.serving, placement.candidate):
+                weight = weight_of(canary_plan(False, service.schedule), record)
+        self._shares(service, view, placement).set_share(weight)
+        write_placement(path, placement, peer.aliases)
+        self._folders(service, placement)
+
+    def _shares(self, service: FollowedService, view: ServiceView, placement: Placement) -> HaproxyShares:
+        return HaproxyShares(
+            self.config.socket,
+            service.backend,
+            view.ready(placement.serving),
+            view.ready(placement.candidate),
+            tuple(server.name for server in service.servers),
+            self.config.state_file,
+        )
 
     def _one(self, service: FollowedService) -> None:
         path, now = self.config.state / f"{service.name}.json", self.clock()
@@ -81,14 +144,7 @@ class FollowPass:
         if not any(before.slots.values()):
             before = adopted(_running_slots(service, view), aliases.champion)
         placement = placed(before, aliases, counts, now)
-        shares = HaproxyShares(
-            self.config.socket,
-            service.backend,
-            view.ready(placement.serving),
-            view.ready(placement.candidate),
-            tuple(server.name for server in service.servers),
-            self.config.state_file,
-        )
+        shares = self._shares(service, view, placement)
         is_canary = bool(placement.candidate) and (placement.serving, placement.candidate) == (
             aliases.champion,
             aliases.staging,
@@ -97,7 +153,8 @@ class FollowPass:
             shares.set_share(0)
         write_placement(path, placement, aliases)
         try:
-            if is_canary:
+            # A pass may be slow: the lease is looked at again before a decision.
+            if is_canary and (self.config.peer is None or self._leases.leads(service)):
                 self._canary(service, placement, view, shares, now)
         finally:
             self._folders(service, placement)

@@ -14,26 +14,39 @@ def read_placement(path: Path) -> tuple[Placement, RegistryAliases]:
     """Return the placement of a file; an empty one before the first pass. Raises ValueError for a file of another form."""
     if not path.exists():
         return Placement(), RegistryAliases()
-    data: dict[str, Any] = json.loads(path.read_text())
     try:
-        slots = {slot: str(data["slots"].get(slot, "")) for slot in SLOTS}
-        placement = Placement(slots, str(data["serving"]), float(data["staged_at"]))
-        return placement, RegistryAliases(str(data["aliases"]["champion"]), str(data["aliases"]["staging"]))
+        return parse_placement(json.loads(path.read_text()))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{path}: not the record of a placement: {error!r}") from None
 
 
+def parse_placement(data: dict[str, Any]) -> tuple[Placement, RegistryAliases]:
+    """Return the placement of a record's data. Raises AttributeError, KeyError, TypeError or ValueError for another form."""
+    slots = {slot: str(data["slots"].get(slot, "")) for slot in SLOTS}
+    placement = Placement(slots, str(data["serving"]), float(data["staged_at"]))
+    return placement, RegistryAliases(str(data["aliases"]["champion"]), str(data["aliases"]["staging"]))
+
+
 def write_placement(path: Path, placement: Placement, aliases: RegistryAliases) -> None:
     """Write the record, if it has changed."""
-    content = {
+    text = json.dumps(placement_data(placement, aliases), indent=1, sort_keys=True) + "\n"
+    if not path.exists() or path.read_text() != text:
+        write_whole(path, text)
+
+
+def placement_data(placement: Placement, aliases: RegistryAliases) -> dict[str, Any]:
+    """Return plain data for JSON."""
+    return {
         "slots": dict(placement.slots),
         "serving": placement.serving,
         "staged_at": placement.staged_at,
         "aliases": asdict(aliases),
     }
-    text = json.dumps(content, indent=1, sort_keys=True) + "\n"
-    if not path.exists() or path.read_text() != text:
-        write_whole(path, text)
+
+
+def lead_mark(state: Path, service: str) -> Path:
+    """Return the file that exists while this gateway leads a service."""
+    return state / f"{service}.leads"
 
 
 def write_whole(path: Path, text: str, mode: int = 0o640) -> None:

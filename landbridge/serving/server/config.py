@@ -17,7 +17,9 @@ class ModelServerConfig:
 
     `folder` is the model folder or a link to it. `trust` is a file with the certificates of CAs, or with a public key, whose
     signatures are accepted. `certificate` has key, certificate and chain; empty: HTTP without TLS, on a loopback address only.
-    `shadow` is the URL of another model server on the loopback that gets copies of requests. Zero requests a second per client
+    `shadow` is the URL of another model server on this host that gets copies of requests; its numbers agree within
+    `shadow_absolute` plus `shadow_relative` of the value, and without a relative tolerance rows of several numbers agree by the
+    place of their greatest value. Zero requests a second per client
     is no limit. The address `metrics_client` is that of Prometheus: it gets the metrics, and no prediction.
     """
 
@@ -36,6 +38,8 @@ class ModelServerConfig:
     client_rate: int = 0
     drain_seconds: float = 5.0
     shadow: str = ""
+    shadow_absolute: float = 0.001
+    shadow_relative: float = 0.0
     metrics_client: str = ""
 
 

@@ -15,13 +15,14 @@ from threading import BoundedSemaphore
 from typing import Any
 
 from landbridge import timestamps
+from landbridge.serving.server.compare import Tolerance
 from landbridge.serving.server.config import ModelServerConfig
 from landbridge.serving.server.predictor import Predictor, Reply
 from landbridge.serving.server.protocol import metadata
-from landbridge.serving.server.shadow import SHADOW_HEADER, Shadow
+from landbridge.serving.server.shadow import SECONDS_HEADER, SHADOW_HEADER, VERSION_HEADER, Copied, Shadow
 
-#: Header of every answer, and the header in which the gateway writes the account of the client.
-VERSION_HEADER, CLIENT_HEADER = "Landbridge-Model-Version", "X-Landbridge-Client"
+#: Header in which the gateway writes the account of the client.
+CLIENT_HEADER = "X-Landbridge-Client"
 #: A connection without a request ends after this time, longer than the gateway keeps one (60 s).
 _IDLE_SECONDS = 90.0
 _CONNECTIONS = 512
@@ -38,7 +39,8 @@ class ModelHttpServer(ThreadingHTTPServer):
         """Bind to the address. Raises OSError, and ssl.SSLError for a certificate that cannot be used."""
         self.config, self.predictor = config, predictor
         self._context = _context(config.certificate)
-        self.shadow = Shadow(config.shadow, config.authority, predictor.metrics.shadowed) if config.shadow else None
+        tolerance = Tolerance(config.shadow_absolute, config.shadow_relative, is_class=config.shadow_relative == 0)
+        self.shadow = Shadow(config.shadow, config.authority, tolerance, predictor.metrics) if config.shadow else None
         self._connections = BoundedSemaphore(_CONNECTIONS)
         super().__init__((config.listen, config.port), _Handler)
 
@@ -114,10 +116,20 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             predictor.leave()
             seconds = time.monotonic() - began
-            predictor.metrics.request(reply.status, seconds)
+            if self._is_copy:
+                predictor.metrics.copied(reply.status)
+            else:
+                predictor.metrics.request(reply.status, seconds)
             self._log_request(client, reply.status, size, len(reply.body), seconds)
-        if reply.status == 200 and self.server.shadow is not None and SHADOW_HEADER not in self.headers:
-            self.server.shadow.copy(self.path, copied)
+        if reply.status == 200 and self.server.shadow is not None and not self._is_copy:
+            # The other server has a path of its own version.
+            path = f"/v2/models/{predictor.manifest.name}/infer"
+            self.server.shadow.copy(Copied(path, copied, reply.outputs, reply.seconds))
+
+    @property
+    def _is_copy(self) -> bool:
+        """Return whether a model server sent it for its shadow: the gateway removes this header from requests of clients."""
+        return SHADOW_HEADER in self.headers
 
     def log_message(self, *_: Any) -> None:
         """Log nothing: predictions have a line of their own, without contents."""
@@ -135,9 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))
         if self.path not in (f"{model}/infer", f"{model}/versions/{manifest.version}/infer"):
             return _error(404, f"this server has {manifest.name} version {manifest.version}"), b""
-        if not predictor.admits(client):
+        if not self._is_copy and not predictor.admits(client):
             return _error(429, "too many requests a second"), b""
-        return predictor.predict(body), body
+        return predictor.predict(body, is_copy=self._is_copy), body
 
     def _is_refused(self) -> bool:
         """Refuse Prometheus' host, which has no token, any other path than that of the metrics."""
@@ -157,6 +169,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(reply.status)
         self.send_header(VERSION_HEADER, self.server.predictor.manifest.version)
         self.send_header("Content-Type", kind)
+        if self._is_copy:
+            self.send_header(SECONDS_HEADER, f"{reply.seconds:.6f}")
         self.send_header("Content-Length", str(len(reply.body)))
         if reply.status in (429, 503):
             self.send_header("Retry-After", "1")
@@ -172,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         line = {
             "at": timestamps.iso(time.time()),
             "client": client,
-            "shadow": SHADOW_HEADER in self.headers,
+            "shadow": self._is_copy,
             "status": status,
             "bytes": received,
             "answer_bytes": sent,

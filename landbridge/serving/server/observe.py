@@ -5,10 +5,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from landbridge.models.drift.reference import SliceColumn, parse_slice_column
 from landbridge.serving.server.protocol import InferRequest, InputTensor
 
 #: Features of one model version that have a histogram.
 _MOST_FEATURES = 128
+#: Slices of requests, and histograms of features over all slices: each has a dozen series in Prometheus. Own choice.
+_MOST_SLICES, _MOST_SLICED = 8, 256
 _COLUMN = re.compile(r"^(?P<input>.+?)(?:\[(?P<column>\d+)\])?$")
 
 
@@ -37,6 +40,41 @@ def feature_values(request: InferRequest, names: Iterable[str]) -> dict[str, Seq
         elif tensor.shape and int(match["column"]) < tensor.shape[-1]:
             values[name] = [float(value) for value in tensor.data[int(match["column"]) :: tensor.shape[-1]]]
     return values
+
+
+def slice_column(reference: Mapping[str, Any], bounds: Mapping[str, Sequence[float]]) -> SliceColumn | None:
+    """Return the column of slices of a reference; None without one, for another form, and for too many slices."""
+    try:
+        column = parse_slice_column(reference.get("slice_by"))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return column if column is not None and bounds and len(column.names) <= _MOST_SLICES else None
+
+
+def sliced_bounds(
+    column: SliceColumn | None, bounds: Mapping[str, Sequence[float]]
+) -> dict[tuple[str, str], Sequence[float]]:
+    """Return the bounds of each histogram by slice and feature, of as many features as there is room for."""
+    names = column.names if column is not None else ()
+    features = list(bounds.items())[: _MOST_SLICED // max(1, len(names))]
+    return {(_label(name), feature): edges for name in names for feature, edges in features}
+
+
+def sliced_values(
+    request: InferRequest, column: SliceColumn | None, values: Mapping[str, Sequence[float]]
+) -> dict[tuple[str, str], list[float]]:
+    """Return the values by slice and feature: each row is in the slice of its value in the column."""
+    if column is None:
+        return {}
+    places = [
+        _label(column.slice_of(value)) for value in feature_values(request, [column.column]).get(column.column, ())
+    ]
+    sliced: dict[tuple[str, str], list[float]] = {}
+    for feature, of_rows in values.items():
+        # A feature without a column has several values in a row.
+        for place, value in zip(places, of_rows, strict=True) if len(of_rows) == len(places) else ():
+            sliced.setdefault((place, feature), []).append(value)
+    return sliced
 
 
 def confidences(outputs: Sequence[InputTensor]) -> list[float]:

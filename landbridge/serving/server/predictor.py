@@ -9,8 +9,15 @@ from landbridge.models.files import VerifiedModel
 from landbridge.serving.server.config import ModelServerConfig
 from landbridge.serving.server.limits import ClientRates
 from landbridge.serving.server.metrics import ServerMetrics
-from landbridge.serving.server.observe import confidences, feature_bounds, feature_values
-from landbridge.serving.server.protocol import RequestRefusal, answer, parse_request
+from landbridge.serving.server.observe import (
+    confidences,
+    feature_bounds,
+    feature_values,
+    slice_column,
+    sliced_bounds,
+    sliced_values,
+)
+from landbridge.serving.server.protocol import InputTensor, RequestRefusal, answer, parse_request
 from landbridge.serving.server.session import OnnxModel
 
 #: Answers "not ready" after which the gateway has seen the drain: its health check fails at the second.
@@ -19,10 +26,12 @@ _SEEN = 2
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Status and body of an answer to a prediction."""
+    """Status and body of an answer to a prediction; the outputs and the seconds of a prediction that was made."""
 
     status: int
     body: bytes
+    outputs: tuple[InputTensor, ...] = ()
+    seconds: float = 0.0
 
 
 class Predictor:
@@ -33,7 +42,9 @@ class Predictor:
         self.manifest = model.manifest
         self._model = OnnxModel(model, config.threads)
         self._bounds = feature_bounds(model.manifest.reference)
-        self.metrics = ServerMetrics(config.service, model.manifest.name, model.manifest.version, self._bounds)
+        self._slices = slice_column(model.manifest.reference, self._bounds)
+        sliced = sliced_bounds(self._slices, self._bounds)
+        self.metrics = ServerMetrics(config.service, model.manifest.name, model.manifest.version, self._bounds, sliced)
         self.metrics.ready = True
         self._slots = BoundedSemaphore(config.concurrency)
         self._rates = ClientRates(config.client_rate)
@@ -59,13 +70,18 @@ class Predictor:
         with self._state:
             return self._rates.admits(client, time.monotonic())
 
-    def predict(self, body: bytes) -> Reply:
-        """Answer a request. While all slots are used it is refused with status 503: the gateway takes another server."""
+    def predict(self, body: bytes, *, is_copy: bool = False) -> Reply:
+        """Answer a request. While all slots are used it is refused with status 503: the gateway takes another server.
+
+        A copy for the shadow does not count in the distributions: the other server has counted it.
+        """
         if not self._slots.acquire(blocking=False):
             return _refusal(503, "all slots are in use")
         try:
             request = parse_request(body, self.manifest.inputs, self.manifest.outputs)
+            began = time.perf_counter()
             outputs = self._model.run(request)
+            seconds = time.perf_counter() - began
         except RequestRefusal as error:
             return _refusal(400, str(error))
         except Exception as error:  # noqa: BLE001 - the classes of the runtime's errors are not public
@@ -73,8 +89,11 @@ class Predictor:
             return _refusal(500, f"the model failed: {type(error).__name__}")
         finally:
             self._slots.release()
-        self.metrics.predictions(confidences(outputs), feature_values(request, self._bounds))
-        return Reply(200, answer(self.manifest.name, self.manifest.version, request.id, outputs))
+        if not is_copy:
+            values = feature_values(request, self._bounds)
+            self.metrics.predictions(confidences(outputs), values, sliced_values(request, self._slices, values))
+        text = answer(self.manifest.name, self.manifest.version, request.id, outputs)
+        return Reply(200, text, tuple(outputs), seconds)
 
     def enter(self) -> None:
         """Begin a request."""

@@ -110,7 +110,7 @@ def _tensor(entry: Any, forms: Mapping[str, ModelTensor]) -> InputTensor:
     )
     if not sizes_match:
         raise RequestRefusal(f"{form.name} has the shape {list(form.shape)}")
-    data = _flat(entry.get("data"))
+    data = flat(entry.get("data"))
     if len(data) != math.prod(shape):
         raise RequestRefusal(f"{form.name} has {len(data)} values, its shape {math.prod(shape)}")
     accepted = (bool,) if form.datatype == "BOOL" else (int,) if "INT" in form.datatype else (int, float)
@@ -119,8 +119,8 @@ def _tensor(entry: Any, forms: Mapping[str, ModelTensor]) -> InputTensor:
     return InputTensor(form.name, form.datatype, tuple(shape), data)
 
 
-def _flat(nested: Any) -> list[Any]:
-    """Return nested lists as one list."""
+def flat(nested: Any) -> list[Any]:
+    """Return nested lists as one list. Raises RequestRefusal."""
     if not isinstance(nested, list):
         raise RequestRefusal("data is not a list")
     data: list[Any] = nested

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from landbridge.cli.main import build
 from landbridge.models.drift.reference import binned, reference_of
+from landbridge.plan.cost.mig_slices import gpu_usd_hour
 
 
 def run(*words: str | Path) -> Result:
@@ -88,6 +89,13 @@ def test_the_cheapest_instances_of_the_family_are_listed(tmp_path: Path) -> None
     assert all(row["p95_ms"] <= 50 for row in rows if row["holds"])
     assert next(row for row in rows if row["place"].endswith("1g.10gb"))["holds"]
     assert all(row["place"].startswith(("m7i.", "h100-")) for row in rows)
+    # A seventh of the cheapest H100 of the catalogue, or of the operator's price, for each of the places.
+    mig_row = next(row for row in rows if row["place"].endswith("1g.10gb"))
+    whole = gpu_usd_hour("h100-sxm5", "us-east-1")
+    assert whole is not None and mig_row["usd_hour"] == pytest.approx(whole / 7 * mig_row["count"])
+    words = ("--p95-ms", 50, "--rate", 200, "--gpu-usd-hour", 2.1, "--format", "json")
+    (row_of_owner,) = json.loads(run("size", tmp_path / "mig.json", *words).stdout)
+    assert row_of_owner["usd_hour"] == pytest.approx(0.3 * row_of_owner["count"])
     done = run("size", tmp_path / "m7i.json", "--p95-ms", 5, "--rate", 200)
     assert done.exit_code == 1
     assert "97.5 percent of requests need up to" in done.stdout

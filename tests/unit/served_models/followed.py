@@ -125,7 +125,11 @@ class FollowedSite:
 
     def serving(self) -> set[str]:
         """Return the versions that answer the next requests of clients."""
-        result = self.gateway.load(4, clients=2)
+        return self.serving_of(self.gateway)
+
+    def serving_of(self, entry: Gateway) -> set[str]:
+        """Return the versions that answer the next requests of clients at a gateway."""
+        result = entry.load(4, clients=2)
         assert set(result.statuses) == {200}, result.statuses
         return set(result.versions)
 
@@ -135,8 +139,8 @@ class FollowedSite:
 
 
 @contextmanager
-def followed_site(folder: Path, operator: Operator) -> Iterator[FollowedSite]:
-    """Yield a site without a served model."""
+def followed_site(folder: Path, operator: Operator, *, shadow: bool = False) -> Iterator[FollowedSite]:
+    """Yield a site without a served model. With `shadow` each slot sends copies of its requests to the other one."""
     authority, certificate = write_certificates(folder)
     ports = {slot: _free_port() for slot in "ab"}
     export = folder / "export.sock"
@@ -147,6 +151,8 @@ def followed_site(folder: Path, operator: Operator) -> Iterator[FollowedSite]:
         settings = {"service": "digits", "model": "digits", "listen": "127.0.0.1", "port": port, "concurrency": 64}
         settings |= {"folder": str(models / slot), "trust": str(operator.trust), "certificate": str(certificate)}
         settings |= {"authority": str(authority), "data_class": "internal", "drain_seconds": 0.6}
+        if shadow:
+            settings |= {"shadow": f"https://localhost:{ports['b' if slot == 'a' else 'a']}"}
         (folder / f"{slot}.json").write_text(json.dumps(settings))
     (folder / "units.json").write_text(json.dumps({unit: str(folder / f"{slot}.json") for slot, unit in units.items()}))
     systemctl = folder / "systemctl"
@@ -156,7 +162,7 @@ def followed_site(folder: Path, operator: Operator) -> Iterator[FollowedSite]:
     try:
         with gateway(folder, authority, certificate, {slot: [port] for slot, port in ports.items()}, places) as started:
             lines: list[str] = []
-            config = load_follow_config(_follow_file(folder, operator, authority, started, ports))
+            config = load_follow_config(_follow_file(folder, operator, authority, started, ports, shadow))
             follow = FollowPass(config, ModelRegistry, lambda: time.time() + site.ahead, lines.append)
             host = load_host_config(_host_file(folder, operator, authority, started, units))
             site = FollowedSite(
@@ -171,14 +177,16 @@ def followed_site(folder: Path, operator: Operator) -> Iterator[FollowedSite]:
             slot_units.stop(folder, unit)
 
 
-def _follow_file(folder: Path, operator: Operator, authority: Path, started: Gateway, ports: dict[str, int]) -> Path:
+def _follow_file(
+    folder: Path, operator: Operator, authority: Path, started: Gateway, ports: dict[str, int], shadow: bool
+) -> Path:
     servers = [
         {"name": f"{slot}-srv01", "slot": slot, "host": "srv01", "url": f"https://localhost:{port}/metrics"}
         for slot, port in ports.items()
     ]
     service = {"name": "digits", "model": "digits", "registry": operator.uri, "backend": backend("digits")}
     service |= {"hosts": ["srv01"], "servers": servers, "p95_ms": 25.0}
-    service |= {"canary": {"weights": [50], "requests": 50, "step_seconds": 0.1}}
+    service |= {"canary": {"weights": [50], "requests": 50, "step_seconds": 0.1, "shadow": shadow}}
     content = {"services": [service], "account": "landbridge-serving", "trust": str(operator.trust)}
     content |= {"authority": str(authority), "socket": started.settings.socket, "state": str(folder / "follow")}
     content |= {"state_file": started.settings.state_file, "export": started.settings.export}

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
+import signal
 import socket
 import ssl
 import subprocess
@@ -40,6 +41,15 @@ class Gateway:
     folder: Path
     port: int
     settings: GatewaySettings
+    process: "subprocess.Popen[bytes]"
+
+    def kill(self) -> None:
+        """End HAProxy as a lost host does: its processes at once, and every connection with them."""
+        main = self.process.pid
+        workers = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        for pid in (main, *map(int, workers)):
+            os.kill(pid, signal.SIGKILL)
+        self.process.wait(30)
 
     def program(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run the role's program."""
@@ -72,11 +82,13 @@ class Gateway:
         """Send requests one after the other by each client."""
         return asyncio.run(self.loading(requests, clients))
 
-    async def loading(self, requests: int, clients: int = 8) -> Load:
-        """Send requests one after the other by each client."""
+    async def loading(self, requests: int, clients: int = 8, other: "Gateway | None" = None) -> Load:
+        """Send requests one after the other by each client. After a lost connection a client goes on at the other gateway of a
+        pair, which has the shared address then.
+        """
         result = Load()
         remaining = iter(range(requests))
-        await asyncio.gather(*(_client(self, remaining, result) for _ in range(clients)))
+        await asyncio.gather(*(_client([self, other or self], remaining, result) for _ in range(clients)))
         return result
 
 
@@ -122,7 +134,7 @@ def gateway(
         line = [str(program), "-W", "-f", str(configuration)]
         process = subprocess.Popen(line, stdout=output, stderr=subprocess.STDOUT, env=environment)
     try:
-        started = Gateway(folder, settings.port, settings)
+        started = Gateway(folder, settings.port, settings, process)
         deadline = time.monotonic() + 30
         while started.program("list").returncode != 0:
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()
@@ -143,8 +155,9 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-async def _client(target: Gateway, remaining: Iterator[int], result: Load) -> None:
+async def _client(targets: Sequence[Gateway], remaining: Iterator[int], result: Load) -> None:
     reader = writer = None
+    target, other = targets
     for _ in remaining:
         began = time.monotonic()
         try:
@@ -161,6 +174,7 @@ async def _client(target: Gateway, remaining: Iterator[int], result: Load) -> No
         except (OSError, EOFError):
             result.statuses[0] += 1
             reader = writer = None
+            target, other = other, target
     if writer is not None:
         writer.close()
 

@@ -178,7 +178,7 @@ def test_tls_shadow_and_drain(tmp_path: Path, keys: tuple[Path, Path]) -> None:
     ):
         assert server.infer()[2] == "1"
         eventually(lambda: '"shadow": true' in other.log.read_text())
-        eventually(lambda: 'result="answered"} 1' in _metrics(server))
+        eventually(lambda: 'candidate="2",result="agreed"} 1' in _metrics(server))
         server.process.send_signal(signal.SIGTERM)
         eventually(lambda: "landbridge_model_ready" in _metrics(server) and "} 0" in _metrics(server).splitlines()[1])
         # It answers while it drains: the gateway has not asked yet.

@@ -109,7 +109,13 @@ def test_a_followed_service_has_its_settings_secrets_and_one_way_to_mlflow(site:
     data = inventory(site)
     follow = data["model_gateway"]["vars"]["model_gateway_follow"]
     (service,) = follow["services"]
-    assert service["canary"] == {"weights": [5, 25], "requests": 200, "step_seconds": 120.0}
+    assert service["canary"] == {
+        "weights": [5, 25],
+        "requests": 200,
+        "step_seconds": 120.0,
+        "shadow": True,
+        "disagreement": 0.05,
+    }
     assert [server["url"] for server in service["servers"]][:2] == [
         "https://srv01:8500/metrics",
         "https://srv01:8501/metrics",
@@ -225,6 +231,37 @@ def test_a_unit_sees_the_models_of_its_own_service_only(site: Environment) -> No
         assert {"ProtectHome=yes", "ProtectSystem=strict", "NoNewPrivileges=yes", "CapabilityBoundingSet="} <= set(
             lines
         )
+
+
+@pytest.mark.parametrize("runtime", ["triton", "vllm"])
+def test_a_program_knows_each_option_of_its_unit(site: Environment, runtime: str) -> None:
+    """The options are compared with those of the program's own parser (program_options.json has version and source)."""
+    assert site.serving is not None
+    service = site.serving.services["digits"].model_copy(update={"runtime": runtime, "canary": None, "shadow": False})
+    other = site.model_copy(update={"serving": site.serving.model_copy(update={"services": {"digits": service}})})
+    known = set(json.loads(Path(__file__).with_name("program_options.json").read_text())[runtime]["options"])
+    for unit in units(other):
+        (line,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
+        options = {word.partition("=")[0] for word in line.split() if word.startswith("--")}
+        assert len(options) >= 7 and options <= known, options - known
+        lines = unit.splitlines()
+        assert {"PrivateDevices=no", "IPAddressDeny=any", "LimitCORE=0", "MemorySwapMax=0"} <= set(lines)
+        # vLLM writes a cache, and would send statistics: its home is hidden.
+        assert ("CacheDirectory=%N" in lines) is ("Environment=VLLM_NO_USAGE_STATS=1" in lines) is (runtime == "vllm")
+
+
+def test_a_shadow_has_its_tolerance_and_limit(site: Environment) -> None:
+    assert site.serving is not None
+    first = site.serving.services["digits"]
+    assert first.canary is not None
+    canary = first.canary.model_copy(update={"disagreement": 0.03})
+    service = first.model_copy(update={"shadow": True, "shadow_tolerance": 0.2, "canary": canary})
+    other = site.model_copy(update={"serving": site.serving.model_copy(update={"services": {"digits": service}})})
+    (variables,) = model_server_variables(other, "srv01")["model_server_services"]
+    settings = variables["slots"][0]["settings"]
+    assert (settings["shadow_absolute"], settings["shadow_relative"]) == (0.001, 0.2)
+    (followed,) = inventory(other)["model_gateway"]["vars"]["model_gateway_follow"]["services"]
+    assert followed["canary"] | {"shadow": True, "disagreement": 0.03} == followed["canary"]
 
 
 def test_serve_list_prints_model_hosts_and_url() -> None:

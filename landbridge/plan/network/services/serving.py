@@ -52,16 +52,21 @@ def model_server_hosts(environment: Environment) -> tuple[str, ...]:
     return tuple(dict.fromkeys(serving.hosts)) if serving is not None else ()
 
 
-def model_gateway_host(environment: Environment) -> str | None:
-    """Return the host of the model gateway; None without one."""
+def model_gateway_hosts(environment: Environment) -> tuple[str, ...]:
+    """Return the hosts of the model gateway: one, a pair, or none."""
     serving = serving_of(environment)
-    return serving.gateway if serving is not None else None
+    return serving.gateways if serving is not None else ()
+
+
+def shared_name(environment: Environment) -> str | None:
+    """Return the name whose address two gateways share; None with one gateway."""
+    serving = serving_of(environment)
+    return serving.name if serving is not None and len(serving.gateways) > 1 else None
 
 
 def serving_hosts(environment: Environment) -> tuple[str, ...]:
     """Return every host of serving, each once."""
-    gateway = model_gateway_host(environment)
-    return tuple(dict.fromkeys((*model_server_hosts(environment), *((gateway,) if gateway is not None else ()))))
+    return tuple(dict.fromkeys((*model_server_hosts(environment), *model_gateway_hosts(environment))))
 
 
 def model_slots(environment: Environment) -> tuple[ModelSlot, ...]:

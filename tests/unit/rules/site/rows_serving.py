@@ -26,6 +26,8 @@ def served(service: dict[str, Any] | None = None, **changes: Any) -> dict[DataPa
     }
 
 
+SECOND_GATEWAY: dict[DataPath, Any] = {("onprem", "addresses", "gwm02"): "10.20.0.34"}
+SHARED: DataPath = ("onprem", "addresses", "models")
 TWO = {"digits": {"model": "digits", "data_class": "internal", "replicas": 2, "port": 8500, "accounts": ["research"]}}
 SECOND = TWO["digits"] | {"model": "other"}
 TEAMS: dict[DataPath, Any] = {("mlops", "teams"): {"lab": {"accounts": ["research"]}}}
@@ -35,6 +37,12 @@ ROWS = [
     Row("serving-host-trains", "a model server on a node", served(hosts=["srv01", "dgx01"]), (*SERVING, "hosts", 1), "trains"),
     Row("serving-host-trains", "a model server on MLflow's host", served(hosts=["srv01", "mlops01"]), (*SERVING, "hosts", 1), "another service"),
     Row("serving-host-trains", "the gateway on a host of model servers", served(gateway="srv01"), (*SERVING, "gateway"), "another host"),
+    Row("serving-gateway-pair", "a name with one gateway", served(name="models"), (*SERVING, "name"), "no effect"),
+    Row("serving-gateway-pair", "two gateways without a name", served(gateway=["gwm01", "gwm02"]) | SECOND_GATEWAY, (*SERVING, "gateway"), "no name"),
+    Row("serving-gateway-pair", "a gateway named twice", served(gateway=["gwm01", "gwm01"]), (*SERVING, "gateway"), "named twice"),
+    Row("serving-gateway-pair", "a name of two gateways without an address", served(gateway=["gwm01", "gwm02"], name="models") | SECOND_GATEWAY, (*SERVING, "name"), "no address"),
+    Row("serving-gateway-pair", "the shared address of a host", served(gateway=["gwm01", "gwm02"], name="models") | SECOND_GATEWAY | {SHARED: "10.20.0.33"}, (*SERVING, "name"), "address of gwm01"),
+    Row("serving-gateway-pair", "a shared address of another network", served(gateway=["gwm01", "gwm02"], name="models") | SECOND_GATEWAY | {SHARED: "10.99.0.1"}, (*SERVING, "name"), "not in"),
     Row("serving-data-class", "a misspelt class of a model", served({"data_class": "internl"}), (*SERVICES, "digits", "data_class"), '"internal"'),
     Row("serving-data-class", "a caller of another class", served({"data_class": "restricted"}), (*SERVICES, "digits", "accounts", 0), "leave their class"),
     Row("serving-data-class", "a misspelt caller", served({"accounts": ["reserch"]}), (*SERVICES, "digits", "accounts", 0), '"research"'),
