@@ -9,11 +9,7 @@ from tempfile import TemporaryDirectory
 
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.publish import complete, manifest_digest, manifest_tags, verified
-from landbridge.live.models.registry import (
-    CLASS_TAG,
-    ModelRegistry,
-    RegisteredVersion,
-)
+from landbridge.live.models.registry import ModelRegistry, RegisteredVersion
 from landbridge.models.air_gap import AirGapBundle, read_bundle, write_bundle
 from landbridge.models.aliases import ALIASES
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
@@ -21,6 +17,7 @@ from landbridge.models.files.folder import read_folder
 from landbridge.models.history import TAG_PREFIX, aliases_at, read_history
 from landbridge.models.names import model_name_fault
 from landbridge.models.signers import ModelTrust
+from landbridge.models.version_tags import CLASS_TAG
 
 
 @dataclass(frozen=True, slots=True)

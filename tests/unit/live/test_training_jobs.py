@@ -24,9 +24,10 @@ from landbridge.burst.model import State
 from landbridge.burst.model.training_job import TRAINING
 from landbridge.cli.main import build as program
 from landbridge.environment import load_environment
-from landbridge.live.models.registry import CLASS_TAG, DIGEST_TAG, ModelRegistry
+from landbridge.live.models.registry import ModelRegistry
 from landbridge.live.sweep import find_leftovers, remove
 from landbridge.models.approvals import DIGEST_KEY, VERSION_KEY
+from landbridge.models.version_tags import CLASS_TAG, DIGEST_TAG
 from landbridge.plan.ansible.burst import accounts
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
