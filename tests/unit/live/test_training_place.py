@@ -83,8 +83,8 @@ def test_behind_a_long_queue_it_is_a_training_job_once_and_stays_one(site: Site,
 
 
 def test_a_file_that_sagemaker_refuses_is_one_of_slurm_and_one_that_slurm_refuses_is_none_of_it(
-    site: Site,
-    slurm: Path,  # noqa: F811
+    site: Site,  # noqa: F811
+    slurm: Path,
 ) -> None:
     change(slurm, start=text_of(time.time() + 86_400 * 5))
     text = (site.folder / "train.sh").read_text()

@@ -68,8 +68,8 @@ def test_moves_of_other_aliases_and_versions_start_nothing_and_each_move_of_the_
 
 
 def test_a_version_that_a_run_of_the_pipeline_registered_starts_nothing() -> None:
-    own, other = run_name("digits", "hand", "1"), run_name("digits-large", "hand", "1")
-    world = World(models={"digits": [event("digits:2", 7_000.0) | {"pipeline_run": own}]})
+    same, other = run_name("digits", "hand", "1"), run_name("digits-large", "hand", "1")
+    world = World(models={"digits": [event("digits:2", 7_000.0) | {"pipeline_run": same}]})
     world.definitions["digits"] = definition("digits", 6_000.0)
     world.run(20)
     assert not world.jobs
