@@ -32,7 +32,9 @@ def test_the_pipeline_trained_on_prem_and_with_the_nodes_full_in_aws(life: dict[
     assert outcomes["second run"]["usd"] > 0
 
 
-def test_the_version_of_the_second_run_became_champion_and_the_flawed_ones_were_rolled_back(life: dict[str, Any]) -> None:
+def test_the_version_of_the_second_run_became_champion_and_the_flawed_ones_were_rolled_back(
+    life: dict[str, Any],
+) -> None:
     outcomes = life["outcomes"]
     assert outcomes["better"]["action"] == "promote" and outcomes["champion"] == "2"
     flawed = ("wrong", "crashing", "late", "unsure")
