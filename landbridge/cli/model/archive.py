@@ -66,7 +66,7 @@ def restore(
     trust: Trusted = None,
     revoked: Revoked = None,
 ) -> None:
-    """Register the archived versions that a server lacks, with aliases.
+    """Register archived versions that a server lacks.
 
     Each bundle is verified. With --region they are read from the replica. Repeating it changes nothing. Exit status 1: something was
     refused. Example: landbridge model restore --class internal -s acme --tracking-uri https://mlops01:5000
