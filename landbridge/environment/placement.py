@@ -9,8 +9,8 @@ from landbridge.environment.base import Model, Site, Text, Usd, UserName, Word
 
 #: Workload classes, in the order in which a job is compared with them.
 WorkloadName = Literal["sensitive", "inference", "experiments", "baseline", "burst"]
-#: Purchase options of capacity: machines that the organisation owns, and the kinds of a pool's capacity.
-Instrument = Literal["owned", "capacity_block", "reservation", "reservation_group", "on_demand", "spot"]
+#: Purchase options of capacity: machines that the organisation owns, the kinds of a pool's capacity, and training jobs of SageMaker.
+Instrument = Literal["owned", "capacity_block", "reservation", "reservation_group", "on_demand", "spot", "sagemaker"]
 #: Text with `*` for any characters.
 Pattern = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,100}$")]
 Gigabytes = Annotated[float, Field(ge=0, le=1e9)]

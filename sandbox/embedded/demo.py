@@ -113,7 +113,7 @@ class EmbeddedDemo:
         with self.report.step("MLflow") as step:
             self.tracking.wait()
             step.result = f"{self.tracking.uri}, on SQLite"
-        self.slurm = self.ending.enter_context(self._slurm())
+        self.slurm = self.ending.enter_context(self.simulated_slurm())
         with self.report.step("job 1: train on-prem") as step:
             first = self._submit("digits-1", FIRST)
             self.slurm.wait_for(lambda: first.state == "RUNNING" or first.finished, "job 1 does not start")
@@ -170,7 +170,8 @@ class EmbeddedDemo:
             "Everything that was started has ended. The full level needs root, namespaces and about 6 GB of memory.",
         ]
 
-    def _slurm(self) -> SimulatedSlurm:
+    def simulated_slurm(self) -> SimulatedSlurm:
+        """Return the simulated Slurm of the environment's nodes, with the burst programs."""
         groups = (*onprem_nodes(self.environment), *cloud_nodes(self.environment))
         config = {
             **burst_config(self.environment, self.built.outputs),

@@ -35,9 +35,13 @@ class CanaryOutcome:
 
 
 def decide(
-    clients: DigitClients, champion: str, candidate: str, during: Callable[[int], None] = lambda _: None
+    clients: DigitClients,
+    champion: str,
+    candidate: str,
+    during: Callable[[int], None] = lambda _: None,
+    load: int = _REQUESTS,
 ) -> CanaryOutcome:
-    """Run a canary under load until it has ended. `during` gets the number of each look, after its load."""
+    """Run a canary under load until it has ended. `during` gets the number of each look, after its load of `load` requests."""
     serving, moves = clients.serving, clients.serving.site.canary_moves()
     requests, errors = clients.statuses.total(), clients.errors
     deadline = time.monotonic() + 2 * PLAN.limit_seconds
@@ -56,6 +60,6 @@ def decide(
             )
         if time.monotonic() > deadline:
             break
-        clients.send(_REQUESTS)
+        clients.send(load)
         during(number)
     raise DemoError(f"the canary of version {candidate} did not end: {decision.reason}")

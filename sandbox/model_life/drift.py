@@ -19,7 +19,10 @@ def window(clients: DigitClients, slot: str, model: Path, name: str, *, is_shift
     folder = clients.serving.folder
     before, after, trigger = (folder / f"{name}-{part}" for part in ("before.prom", "after.prom", "trigger.json"))
     _save(clients, slot, before)
+    errors = clients.errors
     clients.send(_REQUESTS, is_shifted=is_shifted)
+    if clients.errors > errors:
+        raise DemoError(f"{clients.errors - errors} of {_REQUESTS} requests got an error: {dict(clients.statuses)}")
     _save(clients, slot, after)
     words = [program("landbridge"), "model", "drift", str(model / "model.json"), "--before", str(before)]
     words += ["--metrics", str(after), "--trigger", str(trigger)]

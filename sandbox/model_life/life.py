@@ -1,5 +1,6 @@
 """Steps of a model's life, each with its outcome as data."""
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,6 +14,8 @@ from sandbox.model_life.registry import SignedRegistry, signed_registry
 from sandbox.model_life.serving import LoopbackServing, loopback_serving
 
 CHAMPION = "champion"
+#: Requests between two looks at a version that answers late: each takes a second or more.
+_LATE_LOAD = 60
 
 
 def run(report: DemoReport, outcomes: dict[str, Any]) -> None:
@@ -30,10 +33,17 @@ def run(report: DemoReport, outcomes: dict[str, Any]) -> None:
                 site.promote(first, CHAMPION, "first version")
                 step.result = f"digits/{first} is champion"
             with loopback_serving(folder, site) as serving:
-                _served_life(report, outcomes, serving, first)
+                served_life(report, outcomes, serving, first)
 
 
-def _served_life(report: DemoReport, outcomes: dict[str, Any], serving: LoopbackServing, first: str) -> None:
+def served_life(
+    report: DemoReport,
+    outcomes: dict[str, Any],
+    serving: LoopbackServing,
+    first: str,
+    trained: Callable[[], str] | None = None,
+) -> None:
+    """Run the steps from the first served version on. `trained` returns a better version, which is staging; none: it is trained here."""
     site, folder, clients = serving.site, serving.folder, DigitClients(serving)
     with report.step("serve it through HAProxy") as step:
         serving.start("a", site.fetch(first, folder / "models"))
@@ -42,7 +52,7 @@ def _served_life(report: DemoReport, outcomes: dict[str, Any], serving: Loopback
         outcomes["first_accuracy"] = clients.accuracy(first)
         step.result = f"200 answers, {outcomes['first_accuracy']:.1%} right"
     with report.step("canary of a better version") as step:
-        better = _published(site, folder, "better", 60)
+        better = trained() if trained is not None else _published(site, folder, "better", 60)
         serving.start("b", site.fetch(better, folder / "models"))
         step.result = _canary(outcomes, "better", canary.decide(clients, first, better), "promote")
         _expect(site.champion() == better, f"champion is {site.champion()}")
@@ -61,6 +71,17 @@ def _served_life(report: DemoReport, outcomes: dict[str, Any], serving: Loopback
 
         step.result = _canary(outcomes, "crashing", canary.decide(clients, better, crashing, crash), "roll_back")
         _expect(site.champion() == better, f"champion is {site.champion()}")
+    with report.step("canary of a version that answers late") as step:
+        late = _published(site, folder, "late", 60, is_slow=True)
+        serving.start("a", site.fetch(late, folder / "models"))
+        step.result = _canary(outcomes, "late", canary.decide(clients, better, late, load=_LATE_LOAD), "roll_back")
+        _expect(outcomes["late"]["reason"].startswith("latency: "), outcomes["late"]["reason"])
+    with report.step("canary of a version that is unsure of each answer") as step:
+        unsure = _published(site, folder, "unsure", 60, scale=0.05)
+        serving.start("a", site.fetch(unsure, folder / "models"))
+        step.result = _canary(outcomes, "unsure", canary.decide(clients, better, unsure), "roll_back")
+        _expect(outcomes["unsure"]["reason"].startswith("drift: "), outcomes["unsure"]["reason"])
+        _expect(site.champion() == better, f"champion is {site.champion()}")
     model = folder / "models" / "digits" / better
     with report.step("folders that are refused at load") as step:
         outcomes["refused"] = dict(refusals.refused_folders(serving, model))
@@ -73,11 +94,15 @@ def _served_life(report: DemoReport, outcomes: dict[str, Any], serving: Loopback
         _expect(trigger is not None, "the shifted inputs have no drift")
         outcomes["trigger"] = trigger
         step.result = "none in the usual window; the shifted one wrote the trigger of a retraining"
-    outcomes |= {"history": site.records(), "champion": site.champion(), "versions": [first, better, wrong, crashing]}
+    outcomes |= {
+        "history": site.records(),
+        "champion": site.champion(),
+        "versions": [first, better, wrong, crashing, late, unsure],
+    }
 
 
-def _published(site: SignedRegistry, folder: Path, name: str, passes: int, *, are_swapped: bool = False) -> str:
-    digits.train(folder / name, folder, passes=passes, are_swapped=are_swapped)
+def _published(site: SignedRegistry, folder: Path, name: str, passes: int, **flaws: Any) -> str:
+    digits.train(folder / name, folder, passes=passes, **flaws)
     return site.publish(folder / name)
 
 

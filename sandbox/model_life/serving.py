@@ -129,6 +129,11 @@ def loopback_serving(folder: Path, site: SignedRegistry) -> Iterator[LoopbackSer
             if process.poll() is not None or time.monotonic() > deadline:
                 raise DemoError(f"HAProxy does not start: {log.read_text(errors='replace')[-500:]}")
             time.sleep(0.1)
+        # Until its first check a server counts as one that answers.
+        while serving.running():
+            if time.monotonic() > deadline:
+                raise DemoError("HAProxy sends requests to servers that do not run")
+            time.sleep(0.1)
         yield serving
     finally:
         for slot in SLOTS:
@@ -152,7 +157,8 @@ def _settings(serving: LoopbackServing, callers: Path) -> GatewaySettings:
         str(serving.folder / "haproxy.sock"),
         str(serving.folder / "haproxy.state"),
         account="",
-        check_milliseconds=200,
+        # A busy machine answers a check late.
+        check_milliseconds=1000,
         services=(service,),
     )
 

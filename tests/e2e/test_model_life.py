@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+CANARIES = ("better", "wrong", "crashing", "late", "unsure")
 
 
 @pytest.fixture(scope="module")
@@ -26,22 +27,20 @@ def test_every_step_is_done(life: dict[str, Any]) -> None:
 
 def test_the_better_version_becomes_champion_and_the_others_are_rolled_back(life: dict[str, Any]) -> None:
     outcomes = life["outcomes"]
-    assert [outcomes[name]["action"] for name in ("better", "wrong", "crashing")] == [
-        "promote",
-        "roll_back",
-        "roll_back",
-    ]
+    assert [outcomes[name]["action"] for name in CANARIES] == ["promote", *["roll_back"] * 4]
     assert outcomes["wrong"]["reason"].startswith("quality: candidate ")
     assert outcomes["crashing"]["reason"].startswith("no server of the candidate has been ready")
-    first, better, wrong, crashing = outcomes["versions"]
+    assert outcomes["late"]["reason"].startswith("latency: candidate ")
+    assert outcomes["unsure"]["reason"].startswith("drift: candidate ")
+    first, better, *flawed = outcomes["versions"]
     assert outcomes["champion"] == better
     moves = [tuple(move) for move in outcomes["history"]]
     assert [move for move in moves if move[0] == "champion"] == [("champion", "", first), ("champion", first, better)]
-    assert {("staging", wrong, ""), ("staging", crashing, "")} <= set(moves)
+    assert len(flawed) == 4 and {("staging", version, "") for version in flawed} <= set(moves)
 
 
 def test_no_request_of_a_client_failed(life: dict[str, Any]) -> None:
-    canaries = [life["outcomes"][name] for name in ("better", "wrong", "crashing")]
+    canaries = [life["outcomes"][name] for name in CANARIES]
     assert all(each["requests"] >= 400 and each["errors"] == 0 for each in canaries)
 
 

@@ -73,13 +73,17 @@ def explain_job(
     records: Sequence[DecisionRecord],
     now: float,
     data: Sequence[str] = (),
+    training: str = "",
 ) -> JobExplanation:
-    """Return the explanation of a job. `job` is None if Slurm does not have it (any more). `data`: the state of its data."""
+    """Return the explanation of a job. `job` is None if Slurm does not have it (any more). `data`: the state of its data; `training`:
+    what SageMaker would cost, or why it does not run the job.
+    """
     end = _end(job, records)
     if end is not None:
         state = replace(state, backoffs={})  # it is not tried again
     present = [*_slurm(job, policy, now), *_journal(number, state, now), *_apart(job, state, policy)]
     present += [ExplanationPoint("data", text) for text in data]
+    present += [ExplanationPoint("sagemaker", training)] * bool(training and job is not None)
     past = [point for record in records for point in _points(record)]
     codes = _codes(number, job, state, policy, records) if end is None else [*_CODES_TO_CORRECT & {end.code}]
     advice = [ADVICE[code] for code in codes if code in ADVICE] + [ENDED_ADVICE] * (end is not None)

@@ -14,6 +14,8 @@ from landbridge.aws_api.client import AwsClient
 from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.burst.journal.store import Store
 from landbridge.burst.model import BurstPolicy, DecisionRecord, State, TrainingJob
+from landbridge.burst.model.training_job import TRAINING
+from landbridge.burst.reconcile.budget import Ledger
 from landbridge.burst.reconcile.training_jobs import (
     ADDED_SECONDS,
     ENDED,
@@ -52,6 +54,11 @@ class Compared:
     name: str
     result: str
     text: str = ""
+
+
+def left_usd(store: Store, policy: BurstPolicy, account: str, now: float) -> float | None:
+    """Return what the hard caps leave for a training job of an account; None without a cap."""
+    return Ledger.of(store.load(), policy, now).left(account, TRAINING)
 
 
 def submit(

@@ -54,6 +54,11 @@ class Ledger:
         """Return the text of the hard cap that `usd` more would exceed; None if there is none."""
         return self._over(self._caps(account, pool), usd, hard=True)
 
+    def left(self, account: str, pool: str) -> float | None:
+        """Return the USD that the hard caps leave; None without one."""
+        rooms = [cap - used for _, cap, used, is_hard in self._caps(account, pool) if is_hard]
+        return max(0.0, min(rooms)) if rooms else None
+
     def account_refusal(self, account: str, usd: float) -> str | None:
         """Return the text of the account's hard cap that `usd` of another account's holds would exceed, if any."""
         return self._over(self._account_cap(account), usd, hard=True)

@@ -30,6 +30,7 @@ class TrainingFacts(Facts):
     source: str
     as_of: date = Field(alias="date")
     longest_seconds: int
+    start_seconds: int
     arguments: int
     argument_characters: int
     checkpoint_folder: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from landbridge.cli.burst.common import ConfigFile, Form, controller
-from landbridge.cli.common import Format, print_json
+from landbridge.cli.common import File, Format, Stack, print_json, require
 
 if TYPE_CHECKING:
     from landbridge.burst.model import BurstPolicy, DecisionRecord, Ec2View, SlurmJob
@@ -86,11 +86,13 @@ def status(config: ConfigFile = None, form: Form = Format.TEXT) -> None:
     raise typer.Exit(1 if failure or any(row.remark for row in rows) else 0)
 
 
-def why(name: JobOrNode, config: ConfigFile = None, form: Form = Format.TEXT) -> None:
+def why(
+    name: JobOrNode, stack: Stack = None, file: File = None, config: ConfigFile = None, form: Form = Format.TEXT
+) -> None:
     """Explain where a job runs, or the state of a node.
 
     Prints data class, offerings tried, budget, and the fix; of a node its instance, scheduled events, keep, and the
-    latest decisions.
+    latest decisions. With an environment (-s), of a pending job also whether SageMaker would run it, the price, or why not.
 
     Exit status 1 for an unknown job or node. Examples: landbridge burst why 4711; landbridge burst why p5-3
     """
@@ -104,7 +106,13 @@ def why(name: JobOrNode, config: ConfigFile = None, form: Form = Format.TEXT) ->
         if name.isdigit():
             job = int(name)
             records, data = store.records(job, 200), _data(job, policy, now)
-            explanation = explain_job(job, _job(job), state, policy, records, now, data)
+            raw = _raw_job(job)
+            training = ""
+            if stack is not None or file is not None:
+                from landbridge.cli.place.training import training_text
+
+                training = training_text(require(stack, file), raw, store, policy, now)
+            explanation = explain_job(job, _job(raw), state, policy, records, now, data, training)
         else:
             view = slurm.view(policy, pending=())
             explanation = explain_node(name, view, state, policy, store.records(limit=RECORDS))
@@ -180,10 +188,9 @@ def moment(text: str | None, now: datetime) -> float:
     return (parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)).timestamp()
 
 
-def _job(number: int) -> "SlurmJob | None":
-    """Return the job from Slurm; None for an unknown job (Slurm deletes jobs some minutes after their end)."""
+def _raw_job(number: int) -> "dict[str, Any] | None":
+    """Return the job of scontrol; None for an unknown job (Slurm deletes jobs some minutes after their end)."""
     from landbridge.burst.slurm.slurm import SlurmError, run_json
-    from landbridge.burst.slurm.slurm_json import job_of
 
     try:
         raw: list[dict[str, Any]] = run_json(["scontrol", "show", "job", str(number), "--json"]).get("jobs") or []
@@ -191,7 +198,13 @@ def _job(number: int) -> "SlurmJob | None":
         if "Invalid job id" in str(error):
             return None
         raise
-    return job_of(raw[0]) if raw else None
+    return raw[0] if raw else None
+
+
+def _job(raw: "dict[str, Any] | None") -> "SlurmJob | None":
+    from landbridge.burst.slurm.slurm_json import job_of
+
+    return job_of(raw) if raw is not None else None
 
 
 def _status(rows: "list[NodeStatus]", pools: "list[PoolStatus]", *, complete: bool) -> None:

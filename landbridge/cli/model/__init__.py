@@ -4,10 +4,10 @@ from types import ModuleType
 
 import typer
 
-from landbridge.cli.model import canary, drift, moves, publish, quantised, queries, size, transfer
+from landbridge.cli.model import archive, canary, drift, moves, publish, quantised, queries, size, transfer
 
 #: Modules with commands below `landbridge model`; each has a function `register`.
-MODULES: tuple[ModuleType, ...] = (publish, queries, moves, transfer, canary, drift, quantised, size)
+MODULES: tuple[ModuleType, ...] = (publish, queries, moves, transfer, archive, canary, drift, quantised, size)
 
 
 def register(app: typer.Typer) -> None:

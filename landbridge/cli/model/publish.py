@@ -1,5 +1,6 @@
 """Commands `landbridge model register`, `sign` and `verify`."""
 
+import os
 import time
 from pathlib import Path
 from typing import Annotated
@@ -37,14 +38,15 @@ def add(folder: Folder, tracking_uri: Server) -> None:
     """Register a model folder as the next version.
 
     Only ONNX and safetensors are accepted, by their content: a pickle is refused. The version becomes candidate. Repeating it
-    changes nothing.
+    changes nothing. In a step of a pipeline, the version gets the name of the run as a tag.
 
     Example: landbridge model register digits-model --tracking-uri https://mlops01:5000
     """
     from landbridge.live.models import publish
 
     with failures():
-        version = publish.register(open_registry(tracking_uri), folder, account(), time.time())
+        run = os.environ.get("LANDBRIDGE_PIPELINE_RUN", "")
+        version = publish.register(open_registry(tracking_uri), folder, account(), time.time(), run)
     typer.echo(f"{version.name}/{version.version} is candidate; not signed yet")
 
 

@@ -24,9 +24,9 @@ def show(name: ModelName, tracking_uri: Server, form: Form = Format.TEXT) -> Non
 
     Example: landbridge model show digits
     """
-    from landbridge.live.models.registry import CLASS_TAG, SIGNATURE_TAG
     from landbridge.models.history import moved_elsewhere, read_history
     from landbridge.models.lineage import lineage_of_tags
+    from landbridge.models.version_tags import CLASS_TAG, SIGNATURE_TAG
 
     with failures():
         registry = open_registry(tracking_uri)

@@ -55,14 +55,20 @@ def explain(
 ) -> None:
     """Explain where a job may run, and where it costs least. Prints each destination with its cost, or the reasons against it.
 
+    SageMaker is one of them with the key `mlops.sagemaker`: the cheapest instance type with a known price. On the controller's host the budget is
+    what the journal leaves.
+
     Of a job of Slurm that states data it counts what the mover has reported: bytes that are left, time at the measured rate, and price.
 
     Exit status 1 if the job file has findings, or if no destination is possible. Example: landbridge place explain job.yaml -s
     hybrid --idle 8 --wait 6
     """
+    from landbridge.cli.place.training import left_on_host
+    from landbridge.plan.placement.destinations import destinations_of
     from landbridge.plan.placement.evaluate import place_job
     from landbridge.plan.placement.job import SiteState
     from landbridge.plan.placement.job_file import read_job
+    from landbridge.plan.training.destinations import training_destinations
 
     if sum(source is not None for source in (job_file, job, job_json)) != 1:
         raise typer.BadParameter("give one of JOB.yaml, --job ID and --job-json FILE")
@@ -82,7 +88,9 @@ def explain(
         else:
             print_findings(findings)
         raise typer.Exit(1)
-    decision = place_job(environment, request, state)
+    state = replace(state, left_usd=left_on_host(request.account))
+    places = (*destinations_of(environment), *training_destinations(environment, request))
+    decision = place_job(environment, request, state, places)
     if form is Format.JSON:
         print_json(decision_data(decision))
     else:

@@ -2,6 +2,7 @@
 
 import getpass
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
     from landbridge.environment import Environment
     from landbridge.plan.outputs import StackOutputs
     from landbridge.plan.training.request import TrainingRequest
+
+
+class Where(StrEnum):
+    """Place of a submission."""
+
+    SAGEMAKER = "sagemaker"
+    AUTO = "auto"
+
 
 JobScript = Annotated[Path, typer.Argument(metavar="JOBFILE", exists=True, dir_okay=False, help="Job file of sbatch.")]
 Outputs = Annotated[
@@ -36,6 +45,14 @@ Channel = Annotated[
 Image = Annotated[
     str | None, typer.Option("--image", help="Container image by digest; default: --container-image of the job file.")
 ]
+Place = Annotated[
+    Where,
+    typer.Option("--where", help="sagemaker, or auto: the cheapest place that the policy permits, Slurm included."),
+]
+Wait = Annotated[
+    float | None,
+    typer.Option("--wait", min=0, help="With --where auto: hours until on-prem nodes are free; default: Slurm's estimate."),
+]  # fmt: skip
 User = Annotated[str | None, typer.Option("--user", help="User of the account; default: the user of this process.")]
 
 
@@ -57,6 +74,8 @@ def submit(
     channel: Channel = None,
     image: Image = None,
     user: User = None,
+    where: Place = Where.SAGEMAKER,
+    wait: Wait = None,
     config: ConfigFile = None,
     form: Form = Format.TEXT,
 ) -> None:
@@ -64,6 +83,8 @@ def submit(
 
     The policy and the budget of the cluster hold: the cost of the whole time limit is held in the controller's journal before the
     job exists. Runs on the controller. A second submission of the same file, user and key creates nothing.
+
+    With --where auto the job goes where `place explain` ranks it first: to SageMaker, or to Slurm with sbatch. It prints the reasons.
 
     Exit status: 0, 1 if it is refused, 2 if AWS or the journal did not answer. Example: landbridge sagemaker submit train.sh -s acme
     """
@@ -86,6 +107,13 @@ def submit(
         channels=dict(_channel(text) for text in channel or ()),
     )
     job = job if image is None else replace(job, image=image_name(image))
+    if where is Where.AUTO:
+        from landbridge.cli.sagemaker.where import submit_elsewhere
+
+        findings = training_request(environment, _outputs(environment, outputs), job, options)
+        faults = tuple(findings) if isinstance(findings, list) else ()
+        if submit_elsewhere(environment, job_file, job, options, faults, wait, config, dry_run=dry_run, form=form):
+            return
     request = training_request(environment, _outputs(environment, outputs), job, options)
     if isinstance(request, list):
         print_findings(finding.at(str(job_file), finding.line, None) for finding in request)

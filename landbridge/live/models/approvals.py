@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterator
 
 from landbridge.aws_api.client import AwsClient
-from landbridge.live.models.registry import CLASS_TAG, ModelRegistry
+from landbridge.live.models.registry import ModelRegistry
 from landbridge.models.approvals import DIGEST_KEY, VERSION_KEY, ApprovalChange, ModelPackageState, approval_changes
+from landbridge.models.version_tags import CLASS_TAG
 
 SERVICE = "sagemaker"
 

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.publish import move_alias, verified
-from landbridge.live.models.registry import SIGNER_TAG, ModelRegistry
+from landbridge.live.models.registry import ModelRegistry
 from landbridge.models.aliases import CANDIDATE, AliasMove, promotion, rollback
 from landbridge.models.files import ModelRefusal
 from landbridge.models.history import AliasRecord, champions, read_history
 from landbridge.models.signers import ModelTrust
+from landbridge.models.version_tags import SIGNER_TAG
 
 
 @dataclass(frozen=True, slots=True)

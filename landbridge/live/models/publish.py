@@ -8,14 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from landbridge.findings import Finding, FindingsError
-from landbridge.live.models.registry import (
-    CLASS_TAG,
-    CONTENT_TAG,
-    DIGEST_TAG,
-    SIGNATURE_TAG,
-    ModelRegistry,
-    RegisteredVersion,
-)
+from landbridge.live.models.registry import ModelRegistry, RegisteredVersion
 from landbridge.models.aliases import AliasMove, registration
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
 from landbridge.models.files.folder import ModelFolder, read_folder
@@ -24,21 +17,28 @@ from landbridge.models.history import next_record, read_history
 from landbridge.models.manifest import ModelManifest
 from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE
 from landbridge.models.signers import ModelTrust
+from landbridge.models.version_tags import CLASS_TAG, CONTENT_TAG, DIGEST_TAG, PIPELINE_RUN_TAG, SIGNATURE_TAG
 
 
-def register(registry: ModelRegistry, folder: Path, account: str, now: float) -> RegisteredVersion:
+def register(
+    registry: ModelRegistry, folder: Path, account: str, now: float, pipeline_run: str = ""
+) -> RegisteredVersion:
     """Register a model folder as the next version, which becomes candidate. Raises FindingsError for a refused folder.
 
     The same folder is registered once: a registration that was interrupted goes on, and one that ended changes nothing.
+    `pipeline_run`: run of a pipeline whose step registers it.
     """
     content = _read(folder)
     manifest, name = content.manifest.numbered(""), content.manifest.name
     registry.ensure(name)
     identity = _sha256(manifest.to_json().encode())
     same_content = [each for each in registry.versions(name) if each.tags.get(CONTENT_TAG) == identity]
-    version = (
-        same_content[-1] if same_content else registry.create(name, {CONTENT_TAG: identity, **manifest_tags(manifest)})
-    )
+    tags = {
+        CONTENT_TAG: identity,
+        **manifest_tags(manifest),
+        **({PIPELINE_RUN_TAG: pipeline_run} if pipeline_run else {}),
+    }
+    version = same_content[-1] if same_content else registry.create(name, tags)
     if not version.digest:
         with TemporaryDirectory(prefix="landbridge-model-") as temporary:
             shutil.copyfile(folder / manifest.weights, Path(temporary) / manifest.weights)

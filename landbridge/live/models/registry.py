@@ -14,14 +14,11 @@ from typing import Any
 
 from landbridge.live.mlflow_client import answers, client_class, pages
 from landbridge.models.history import AliasRecord
+from landbridge.models.version_tags import DIGEST_TAG, PLACEHOLDER_TAG
 
 #: Beginning of the experiment of the runs that have the files of a model's versions.
 EXPERIMENTS = "models/"
 _FOLDER = "model"
-#: Tags of a version. It is complete if and only if it has the digest of its files.
-DIGEST_TAG, CLASS_TAG, CONTENT_TAG = "landbridge.digest", "landbridge.data_class", "landbridge.content"
-SIGNATURE_TAG, SIGNER_TAG = "landbridge.signature", "landbridge.signer"
-_PLACEHOLDER_TAG = "landbridge.placeholder"
 
 
 @contextmanager
@@ -90,7 +87,7 @@ class ModelRegistry:
         with answers(self.uri, RegistryError):
             listed = pages(self._client.search_model_versions, filter_string=f"name = '{name}'")
             ordered = sorted(listed, key=lambda each: int(each.version))
-        return [_version(each) for each in ordered if _PLACEHOLDER_TAG not in each.tags]
+        return [_version(each) for each in ordered if PLACEHOLDER_TAG not in each.tags]
 
     def version(self, name: str, version: str) -> RegisteredVersion:
         """Return a version."""
@@ -124,7 +121,7 @@ class ModelRegistry:
         if version in present:
             return self._numbered(_version(present[version]))
         while True:
-            created = self.create(name, {**tags, _PLACEHOLDER_TAG: version})
+            created = self.create(name, {**tags, PLACEHOLDER_TAG: version})
             if created.version == version:
                 return self._numbered(created)
             with answers(self.uri, RegistryError):
@@ -134,10 +131,10 @@ class ModelRegistry:
                 raise RegistryError(f"{name}: version {version} was deleted, and a registry uses no number twice")
 
     def _numbered(self, version: RegisteredVersion) -> RegisteredVersion:
-        if _PLACEHOLDER_TAG not in version.tags:
+        if PLACEHOLDER_TAG not in version.tags:
             return version
         with answers(self.uri, RegistryError):
-            self._client.delete_model_version_tag(version.name, version.version, _PLACEHOLDER_TAG)
+            self._client.delete_model_version_tag(version.name, version.version, PLACEHOLDER_TAG)
         return self.version(version.name, version.version)
 
     def upload(self, version: RegisteredVersion, folder: Path) -> None:

@@ -9,18 +9,15 @@ from tempfile import TemporaryDirectory
 
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.publish import complete, manifest_digest, manifest_tags, verified
-from landbridge.live.models.registry import (
-    CLASS_TAG,
-    ModelRegistry,
-    RegisteredVersion,
-)
+from landbridge.live.models.registry import ModelRegistry, RegisteredVersion
 from landbridge.models.air_gap import AirGapBundle, read_bundle, write_bundle
 from landbridge.models.aliases import ALIASES
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
 from landbridge.models.files.folder import read_folder
-from landbridge.models.history import TAG_PREFIX, aliases_at, read_history
+from landbridge.models.history import TAG_PREFIX, AliasRecord, aliases_at, read_history
 from landbridge.models.names import model_name_fault
 from landbridge.models.signers import ModelTrust
+from landbridge.models.version_tags import CLASS_TAG
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +125,13 @@ def _copied(
 
 
 def _aliases_copied(source: ModelRegistry, target: ModelRegistry, name: str) -> Iterator[SyncStep]:
-    records, faults = read_history(source.tags(name))
+    yield from aliases_placed(*read_history(source.tags(name)), target, name)
+
+
+def aliases_placed(
+    records: tuple[AliasRecord, ...], faults: tuple[Finding, ...], target: ModelRegistry, name: str
+) -> Iterator[SyncStep]:
+    """Write the records of a model's history that a registry lacks, and move its aliases; yield the steps."""
     known, _ = read_history(target.tags(name))
     if faults or records[: len(known)] != known:
         reason = faults[0].message if faults else "the target's history is not the beginning of the source's one"

@@ -18,6 +18,8 @@ AnyPath = Annotated[
 DatasetName = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}(:[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$")
 ]
+#: Names of `landbridge.models.names`.
+ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9](-*[A-Za-z0-9])*$", max_length=57)]
 TimeOfDay = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
@@ -49,6 +51,19 @@ class DriftTrigger(Model):
     )
 
 
+class ModelTrigger(Model):
+    """Trigger by each new version of a registered model, or by each move of an alias to a version.
+
+    A version that a run of this pipeline registered starts nothing.
+    """
+
+    kind: Literal["model"]
+    model: ModelName = Field(description="registered model in the MLflow server of the data class")
+    alias: Literal["candidate", "staging", "champion"] | None = Field(
+        default=None, description="alias whose moves start a run; none: each complete version does"
+    )
+
+
 class CommitTrigger(Model):
     """Trigger by a commit: a CI job calls `landbridge pipeline run --commit`."""
 
@@ -62,7 +77,8 @@ class HandTrigger(Model):
 
 
 PipelineTrigger = Annotated[
-    DatasetTrigger | ScheduleTrigger | DriftTrigger | CommitTrigger | HandTrigger, Field(discriminator="kind")
+    DatasetTrigger | ScheduleTrigger | DriftTrigger | ModelTrigger | CommitTrigger | HandTrigger,
+    Field(discriminator="kind"),
 ]
 
 

@@ -8,10 +8,12 @@ from landbridge.pipelines.definition.model import (
     DatasetItem,
     DatasetTrigger,
     DriftTrigger,
+    ModelTrigger,
     PipelineDefinition,
     PipelineTrigger,
     ScheduleTrigger,
 )
+from landbridge.pipelines.runs.names import is_run_of
 from landbridge.pipelines.runs.request import PipelineSource, RequestError, RunRequest, TriggerKind
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -33,12 +35,25 @@ class DriftEvent:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class ModelEvent:
+    """Complete version of a registered model, or a version that has an alias since `at`. `key` has model, alias, version and
+    the number of the move.
+    """
+
+    key: str
+    at: float
+    alias: str = ""
+    pipeline_run: str = ""
+
+
 @dataclass(frozen=True)
 class TriggerView:
-    """Observed causes: versions by dataset, and drifts by service."""
+    """Observed causes: versions by dataset, drifts by service, and events by registered model."""
 
     versions: Mapping[str, tuple[SiteVersion, ...]] = field(default_factory=dict)
     drifts: Mapping[str, DriftEvent] = field(default_factory=dict)
+    models: Mapping[str, tuple[ModelEvent, ...]] = field(default_factory=dict)
 
     def newest(self, dataset: str) -> SiteVersion | None:
         """Return the version that was complete last."""
@@ -55,19 +70,16 @@ def due_request(
     """
     definition = source.definition
     for trigger in definition.triggers:
-        cause = _cause(trigger, registered, view, max(runs.values(), default=None), now)
-        if cause is None:
-            continue
-        kind, key = cause
-        request = RunRequest(source, kind, key, now, _datasets(definition, view))
-        if request.name in runs:
-            continue
-        try:
-            for step in definition.steps:
-                request.comment(step.name)
-        except RequestError:
-            continue  # a dataset has no version at the site yet
-        return request
+        for kind, key in _causes(trigger, definition, registered, view, max(runs.values(), default=None), now):
+            request = RunRequest(source, kind, key, now, _datasets(definition, view))
+            if request.name in runs:
+                continue
+            try:
+                for step in definition.steps:
+                    request.comment(step.name)
+            except RequestError:
+                continue  # a dataset has no version at the site yet
+            return request
     return None
 
 
@@ -75,6 +87,12 @@ def wanted_datasets(definition: PipelineDefinition) -> frozenset[str]:
     """Return the datasets whose versions at the site decide about a run."""
     inputs = (item.dataset for step in definition.steps for item in step.inputs if isinstance(item, DatasetItem))
     return definition.dataset_triggers | {name for name in inputs if ":" not in name}
+
+
+def model_of(key: str) -> str:
+    """Return NAME/VERSION of the key of a model's event."""
+    subject, _, version = key.partition("#")[0].partition(":")
+    return f"{subject.partition('@')[0]}/{version}"
 
 
 def last_slot(trigger: ScheduleTrigger, now: float) -> float:
@@ -86,24 +104,34 @@ def last_slot(trigger: ScheduleTrigger, now: float) -> float:
     return slot.timestamp()
 
 
-def _cause(
-    trigger: PipelineTrigger, registered: float, view: TriggerView, last_run: float | None, now: float
-) -> tuple[TriggerKind, str] | None:
-    """Return kind and key of a trigger that is due."""
+def _causes(
+    trigger: PipelineTrigger,
+    definition: PipelineDefinition,
+    registered: float,
+    view: TriggerView,
+    last_run: float | None,
+    now: float,
+) -> Iterator[tuple[TriggerKind, str]]:
+    """Yield kind and key of each cause of a trigger that is due, the oldest first."""
     if isinstance(trigger, DatasetTrigger):
         newest = view.newest(trigger.dataset)
         if newest is not None and newest.complete > registered:
-            return "dataset", f"{trigger.dataset}:{newest.version}"
+            yield "dataset", f"{trigger.dataset}:{newest.version}"
     elif isinstance(trigger, ScheduleTrigger):
         slot = last_slot(trigger, now)
         if slot > registered:
-            return "schedule", datetime.fromtimestamp(slot, UTC).strftime("%Y-%m-%dT%H:%MZ")
+            yield "schedule", datetime.fromtimestamp(slot, UTC).strftime("%Y-%m-%dT%H:%MZ")
     elif isinstance(trigger, DriftTrigger):
         event = view.drifts.get(trigger.service)
         is_cool = last_run is None or now - last_run >= trigger.cool_down_hours * 3600
         if event is not None and event.at > registered and is_cool:
-            return "drift", f"{trigger.service}:{event.key}"
-    return None
+            yield "drift", f"{trigger.service}:{event.key}"
+    elif isinstance(trigger, ModelTrigger):
+        events = [each for each in view.models.get(trigger.model, ()) if each.alias == (trigger.alias or "")]
+        for each in sorted(events, key=lambda each: (each.at, each.key)):
+            # Else a pipeline that registers the model would start itself for ever.
+            if each.at > registered and not is_run_of(each.pipeline_run, definition.name):
+                yield "model", each.key
 
 
 def _datasets(definition: PipelineDefinition, view: TriggerView) -> dict[str, str]:

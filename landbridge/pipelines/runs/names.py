@@ -17,6 +17,11 @@ def is_run_name(text: str) -> bool:
     return _RUN.fullmatch(text) is not None
 
 
+def is_run_of(text: str, pipeline: str) -> bool:
+    """Return whether the text is the name of a run of a pipeline."""
+    return is_run_name(text) and text.rpartition("-")[0] == pipeline
+
+
 def job_name(run: str, step: str) -> str:
     """Return the name of a step's job, of which Slurm has at most one for each owner."""
     return f"{run}.{step}"

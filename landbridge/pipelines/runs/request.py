@@ -10,7 +10,7 @@ from landbridge.pipelines.definition.rules import script_findings
 from landbridge.pipelines.runs.names import job_comment, run_name
 
 SCHEMA = 1
-TriggerKind = Literal["dataset", "schedule", "drift", "commit", "hand"]
+TriggerKind = Literal["dataset", "schedule", "drift", "model", "commit", "hand"]
 #: sbatch refuses scripts above 4 MiB (max_script_size of slurm.conf(5), default).
 MAX_SCRIPT_BYTES = 4 << 20
 

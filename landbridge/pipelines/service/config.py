@@ -16,6 +16,15 @@ class PipelinesConfigError(Exception):
     """Unusable configuration file; the message has the reason."""
 
 
+@dataclass(frozen=True, slots=True)
+class AccountRegistry:
+    """MLflow server with the models of an account, its CA, and the team's workspace; empty without workspaces."""
+
+    uri: str
+    authority: str = ""
+    workspace: str = ""
+
+
 @dataclass(frozen=True)
 class PipelinesConfig:
     """Settings of the service.
@@ -23,7 +32,7 @@ class PipelinesConfig:
     `accounts` are data classes by account, `owners` the users whose folders are read, `datasets` the folders of data
     classes with staged versions, `rates` the costs of nodes, `homes` the homes that are not those of the accounts.
     `unknown_results`: texts of sbatch after which a job may exist. `settle_seconds`: see reconcile/core.py. `metrics`:
-    file of node exporter's textfile collector, written after each pass.
+    file of node exporter's textfile collector, written after each pass. `registries`: MLflow servers by account.
     """
 
     accounts: Mapping[str, str]
@@ -35,6 +44,7 @@ class PipelinesConfig:
     datasets: Mapping[str, Path] = field(default_factory=dict)
     rates: Mapping[str, PipelineNodeRate] = field(default_factory=dict)
     homes: Mapping[str, Path] = field(default_factory=dict)
+    registries: Mapping[str, AccountRegistry] = field(default_factory=dict)
     interval_seconds: float = 15.0
     live_runs: int = 100
     metrics: Path | None = None
@@ -60,6 +70,7 @@ def parse_pipelines_config(raw: Mapping[str, Any]) -> PipelinesConfig:
     }
     datasets = {name: Path(folder) for name, folder in values.pop("datasets", {}).items()}
     homes = {name: Path(folder) for name, folder in values.pop("homes", {}).items()}
+    registries = {name: AccountRegistry(**row) for name, row in values.pop("registries", {}).items()}
     owners, unknown = tuple(values.pop("owners")), tuple(values.pop("unknown_results"))
     state = Path(values.pop("state", PipelinesConfig.state))
     metrics = values.pop("metrics", None)
@@ -71,5 +82,6 @@ def parse_pipelines_config(raw: Mapping[str, Any]) -> PipelinesConfig:
         datasets=datasets,
         rates=rates,
         homes=homes,
+        registries=registries,
         metrics=Path(metrics) if metrics else None,
     )

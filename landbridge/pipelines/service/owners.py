@@ -77,7 +77,7 @@ def _child(account: OwnerAccount, function: Callable[[], Any], writing: int) -> 
         os.umask(0o077)
         try:
             result = {"result": function()}
-        except (OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - the parent reports it
             result = {"fault": f"{type(error).__name__}: {error}"}
         with os.fdopen(writing, "wb") as stream:
             stream.write(json.dumps(result).encode())

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from landbridge.pipelines.definition.model import PipelineDefinition
 from landbridge.pipelines.reconcile.core import after_submission, needs_measurement, reconcile
-from landbridge.pipelines.reconcile.triggers import DriftEvent, SiteVersion, TriggerView, due_request
+from landbridge.pipelines.reconcile.triggers import DriftEvent, ModelEvent, SiteVersion, TriggerView, due_request
 from landbridge.pipelines.reconcile.view import JobView, SubmitStep
-from landbridge.pipelines.runs.names import is_run_name, job_name
+from landbridge.pipelines.runs.names import is_run_of, job_name
 from landbridge.pipelines.runs.record import RunRecord, new_record
 from landbridge.pipelines.runs.request import PipelineSource, RequestError, RunRequest
 from landbridge.pipelines.service.config import PipelinesConfig
@@ -139,11 +140,11 @@ class PipelinePass:
             except (RequestError, ValueError, KeyError, TypeError, AttributeError) as error:
                 self.log(f"{owner}: the definition {name} is not used: {error}")
                 continue
-            live = [run for run in (*records, *content["requests"]) if _is_run_of(run, source.definition.name)]
+            live = [run for run in (*records, *content["requests"]) if is_run_of(run, source.definition.name)]
             if live:
                 continue
-            ended = {run: at for run, at in content["ended"].items() if _is_run_of(run, source.definition.name)}
-            view = _trigger_view(content, source.definition.data_class)
+            ended = {run: at for run, at in content["ended"].items() if is_run_of(run, source.definition.name)}
+            view = _trigger_view(content, source.definition)
             request = due_request(source, registered, view, ended, self.clock())
             if request is not None:
                 self.folders.request(owner, request.name, request.to_json())
@@ -189,17 +190,17 @@ def _account(record: RunRecord) -> str:
     return record.request.source.definition.account
 
 
-def _is_run_of(run: str, pipeline: str) -> bool:
-    return is_run_name(run) and run.rpartition("-")[0] == pipeline
-
-
-def _trigger_view(content: Mapping[str, Any], data_class: str) -> TriggerView:
+def _trigger_view(content: Mapping[str, Any], definition: PipelineDefinition) -> TriggerView:
     versions = {
         dataset: tuple(SiteVersion(str(version), float(at)) for version, at in times.items())
-        for dataset, times in content["versions"].get(data_class, {}).items()
+        for dataset, times in content["versions"].get(definition.data_class, {}).items()
     }
     drifts = {}
     for service, event in content["drift"].items():
         if isinstance(event, dict) and isinstance(event.get("at"), int | float) and event.get("key"):
             drifts[service] = DriftEvent(str(event["key"])[:100], float(event["at"]))
-    return TriggerView(versions, drifts)
+    models = {
+        model: tuple(ModelEvent(**event) for event in events)
+        for model, events in content["models"].get(definition.account, {}).items()
+    }
+    return TriggerView(versions, drifts, models)

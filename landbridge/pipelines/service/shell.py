@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.pipelines.reconcile.gates import metrics_of
+from landbridge.pipelines.reconcile.triggers import model_of
 from landbridge.pipelines.reconcile.view import JobView, Measurement, SubmitOutcome, merged_jobs
 from landbridge.pipelines.runs.names import job_name
 from landbridge.pipelines.runs.record import RunRecord
@@ -13,6 +14,7 @@ from landbridge.pipelines.service import queue, slurm
 from landbridge.pipelines.service.config import PipelinesConfig
 from landbridge.pipelines.service.owners import OwnerAccount, OwnerError, account_of, call_as
 from landbridge.pipelines.service.ports import PortError
+from landbridge.pipelines.service.registry import read_models
 
 
 class HostFolders:
@@ -23,7 +25,13 @@ class HostFolders:
 
     def read(self, owner: str) -> dict[str, Any]:
         datasets = {name: str(folder) for name, folder in self._config.datasets.items()}
-        return dict(self._call(owner, lambda home: queue.read_folder(home, datasets)))
+
+        def read(home: Path) -> dict[str, Any]:
+            content = queue.read_folder(home, datasets)
+            content["models"] = read_models(home, self._config.registries, content)
+            return content
+
+        return dict(self._call(owner, read))
 
     def request(self, owner: str, name: str, data: Mapping[str, Any]) -> None:
         self._call(owner, lambda home: queue.write_json(home / queue.FOLDER / queue.REQUESTS / f"{name}.json", data))
@@ -101,6 +109,8 @@ class HostSlurm:
             "LANDBRIDGE_RUN_FOLDER": str(work_folder(account.home, record.name)),
             "LANDBRIDGE_TRIGGER": f"{record.request.trigger}:{record.request.key}",
         }
+        if record.request.trigger == "model":
+            variables["LANDBRIDGE_MODEL"] = model_of(record.request.key)
         config = self._config
         return slurm.submit(
             account, options, source.scripts[step], variables, config.sbatch_seconds, config.unknown_results

@@ -7,13 +7,14 @@ Source: sbatch(1), squeue(1) and sacct(1) of Slurm 23.11 to 26.05, read on 2026-
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from landbridge.pipelines.reconcile.cost import PipelineNodeRate, job_cost
 from landbridge.pipelines.reconcile.view import StepJob, SubmitOutcome
 from landbridge.pipelines.service.owners import OwnerAccount
 
+RunCommand = Callable[[Sequence[str]], str]
 COMMAND_SECONDS = 120.0
 #: Names in one command: 100 characters each, and Linux permits 128 KiB in one argument.
 MAX_NAMES = 500
@@ -27,26 +28,28 @@ class SlurmCommandError(Exception):
     """Slurm command that failed or did not print the requested fields."""
 
 
-def accounted(names: Sequence[str], since: float, rates: Mapping[str, PipelineNodeRate]) -> list[StepJob]:
-    """Return the jobs with these names from the accounting database. Raises SlurmCommandError."""
+def accounted(
+    names: Sequence[str], since: float, rates: Mapping[str, PipelineNodeRate], run: RunCommand | None = None
+) -> list[StepJob]:
+    """Return the jobs with these names from the accounting database. Raises SlurmCommandError. `run`: on another host."""
     start = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     jobs: list[StepJob] = []
     for part in _parts(names):
         separator = _separator()
         command = ["sacct", "--noheader", "--allusers", "--allocations", "--parsable2", f"--delimiter={separator}"]
         command += [f"--format={','.join(SACCT_FIELDS)}", f"--starttime={start}", f"--name={','.join(part)}"]
-        jobs += accounted_of(_run(command), separator, rates)
+        jobs += accounted_of((run or _run)(command), separator, rates)
     return jobs
 
 
-def queued(names: Sequence[str]) -> list[StepJob]:
-    """Return the jobs with these names that slurmctld has, also ended ones. Raises SlurmCommandError."""
+def queued(names: Sequence[str], run: RunCommand | None = None) -> list[StepJob]:
+    """Return the jobs with these names that slurmctld has, also ended ones. Raises SlurmCommandError. `run`: on another host."""
     jobs: list[StepJob] = []
     for part in _parts(names):
         separator = _separator()
         fields = ",".join(f"{field}:0{separator}" for field in SQUEUE_FIELDS)
         command = ["squeue", "--noheader", "--all", "--states=all", f"--Format={fields}", f"--name={','.join(part)}"]
-        jobs += queued_of(_run(command), separator)
+        jobs += queued_of((run or _run)(command), separator)
     return jobs
 
 

@@ -10,8 +10,11 @@ from landbridge.environment import Environment
 from landbridge.environment.pipelines import Pipelines
 from landbridge.plan.cost.job_cost import node_hour_usd
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.services.mlflow_servers import account_servers, tracking_uri
 from landbridge.plan.network.services.pipelines import pipelines_of
 from landbridge.plan.site.data_exchange import data_staging
+from landbridge.plan.site.site_tls import AUTHORITY_FILE
+from landbridge.plan.site.teams.workspaces import account_workspace
 from landbridge.plan.slurm.nodes import cloud_nodes, onprem_nodes
 
 
@@ -39,6 +42,21 @@ def pipelines_config(environment: Environment, settings: Pipelines) -> dict[str,
         "unknown_results": list(facts.unknown_results),
         "interval_seconds": settings.interval_seconds,
         "live_runs": settings.live_runs,
+        "registries": _registries(environment),
+    }
+
+
+def _registries(environment: Environment) -> dict[str, dict[str, str]]:
+    """Return the MLflow server of each account that has one, from which events of models are read."""
+    authority = AUTHORITY_FILE if environment.mlops.mlflow.tls else ""
+    return {
+        account: {
+            "uri": tracking_uri(environment, server),
+            "authority": authority,
+            "workspace": account_workspace(environment, account),
+        }
+        for account, server in sorted(account_servers(environment).items())
+        if server is not None
     }
 
 

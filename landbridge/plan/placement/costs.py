@@ -12,7 +12,7 @@ from landbridge.catalog import PriceRange, onprem_costs, price_of
 from landbridge.environment import DirectConnectSettings, Environment
 from landbridge.plan.cost.owned_inputs import owned_groups
 from landbridge.plan.cost.owned_node import onprem_node_hour
-from landbridge.plan.placement.destinations import Destination
+from landbridge.plan.placement.destinations import SAGEMAKER, Destination
 from landbridge.plan.placement.filters import workload
 from landbridge.plan.placement.job import MeasuredStaging, PlacementJob
 from landbridge.plan.placement.timing import Timing
@@ -61,7 +61,7 @@ def destination_cost(
         usd = (
             None
             if destination.usd_hour is None
-            else nodes * (job.hours + destination.boot_hours) * destination.usd_hour
+            else nodes * (job.hours + _billed_boot(destination)) * destination.usd_hour
         )
         parts.append(CostPart("instances", usd, f"{nodes} x {destination.basis}"))
     out_gb = (
@@ -84,6 +84,11 @@ def destination_cost(
         usd, basis = delay_price(environment, workload(environment, job))
         parts.append(CostPart("waiting", usd * timing.start_hours * job.gpus, f"{timing.start_hours:.2f} h at {basis}"))
     return DestinationCost(tuple(parts))
+
+
+def _billed_boot(destination: Destination) -> float:
+    """Return the hours of an instance before its job that AWS bills: SageMaker bills the training alone."""
+    return 0.0 if destination.instrument == SAGEMAKER else destination.boot_hours
 
 
 def delay_price(environment: Environment, workload: str) -> tuple[float, str]:

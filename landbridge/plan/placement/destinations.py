@@ -19,12 +19,17 @@ from landbridge.plan.slurm.partitions import partition_members
 PREPAID = frozenset({"capacity_block", "reservation", "reservation_group"})
 
 
+#: Purchase option of SageMaker's training jobs: billed by the second, without a pool and without nodes of Slurm.
+SAGEMAKER = "sagemaker"
+
+
 @dataclass(frozen=True, slots=True)
 class Destination:
     """Destination: equal nodes of one purchase option at one site. `region` and `pool` are empty on-prem.
 
     `usd_hour` is the marginal cost of one node for an hour: energy on-prem, the instance's rate in AWS, 0 if it is paid
-    in advance; None if it is not known. `partitions` are those of Slurm that reach its nodes.
+    in advance; None if it is not known. `partitions` are those of Slurm that reach its nodes; SageMaker has none, and its nodes are as
+    many as AWS's quota permits.
     """
 
     name: str

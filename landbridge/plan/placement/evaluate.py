@@ -54,7 +54,7 @@ def place_job(
     ranked, rejected = [], []
     for destination in destinations_of(environment) if destinations is None else destinations:
         times = timing(environment, job, destination, state)
-        reasons = tuple(refusals(environment, job, destination, times))
+        reasons = tuple(refusals(environment, job, destination, times, state.left_usd))
         if reasons:
             rejected.append(RejectedDestination(destination, reasons))
             continue

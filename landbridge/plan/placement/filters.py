@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.environment.base import Site
-from landbridge.plan.placement.destinations import Destination
+from landbridge.plan.placement.destinations import SAGEMAKER, Destination
 from landbridge.plan.placement.job import PlacementJob
 from landbridge.plan.placement.refusal import DestinationRefusal
 from landbridge.plan.placement.residency import residency_refusals
 from landbridge.plan.placement.timing import Timing
+from landbridge.plan.placement.training import training_refusals
 from landbridge.plan.slurm.jobs.workloads import workload_instruments, workload_of, workload_sites
 from landbridge.plan.slurm.partitions import OPERATORS, default_partition
 
@@ -40,13 +41,20 @@ def site_refusals(
 
 
 def refusals(
-    environment: Environment, job: PlacementJob, destination: Destination, timing: Timing
+    environment: Environment,
+    job: PlacementJob,
+    destination: Destination,
+    timing: Timing,
+    left_usd: float | None = None,
 ) -> Iterator[DestinationRefusal]:
-    """Yield every reason why a job may not run at a destination, in the order of the filters."""
+    """Yield every reason why a job may not run at a destination, in the order of the filters. `left_usd`: see SiteState."""
     yield from site_refusals(environment, job, destination.site, destination.region)
-    yield from _partition(environment, job, destination)
     yield from _gravity(environment, timing)
-    yield from _gpu(job, destination)
+    if destination.instrument == SAGEMAKER:
+        yield from training_refusals(environment, job, destination, left_usd)
+    else:
+        yield from _partition(environment, job, destination)
+        yield from _gpu(job, destination)
     if job.deadline_hours is not None and timing.end_hours > job.deadline_hours:
         text = f"it would end after {timing.end_hours:.1f} h, and its deadline is in {job.deadline_hours:g} h"
         yield DestinationRefusal("deadline", text, "the job's deadline_hours")

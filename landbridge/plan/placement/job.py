@@ -62,9 +62,11 @@ class MeasuredStaging:
 class SiteState:
     """State of both sites at the time of the decision. `idle_gpus`: those on-prem, None: all are idle. `wait_hours`:
     expected wait of a job that does not fit into them; `pool_wait_hours`: the same for pools, without the boot. `staging`: what
-    the mover has reported about the job's data at each site."""
+    the mover has reported about the job's data at each site. `left_usd`: what the hard caps leave for a training job of the account;
+    None: it is not known."""
 
     idle_gpus: int | None = None
     wait_hours: float = 0.0
     pool_wait_hours: Mapping[str, float] = field(default_factory=dict)
     staging: Mapping[Site, MeasuredStaging] = field(default_factory=dict)
+    left_usd: float | None = None

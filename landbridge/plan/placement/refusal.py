@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: Hard filters, in the order of their evaluation.
-Filter = Literal["residency", "regime", "class", "partition", "gravity", "gpu", "deadline", "instrument"]
+Filter = Literal[
+    "residency", "regime", "class", "partition", "gravity", "gpu", "deadline", "instrument", "price", "budget"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ _READ = frozenset(
         "--gpus-per-node",
         "--gres",
         "--comment",
+        "--partition",
         "--wckey",
         "--container-image",
     ]
@@ -51,6 +52,7 @@ class BatchJob:
     comment: str = ""
     wckey: str = ""
     image: str = ""
+    partition: str = ""
 
 
 def parse_batch_job(text: str) -> BatchJob | list[Finding]:
@@ -89,6 +91,7 @@ def parse_batch_job(text: str) -> BatchJob | list[Finding]:
         comment=values.get("--comment", ""),
         wckey=values.get("--wckey", ""),
         image=image_name(values.get("--container-image", "")),
+        partition=values.get("--partition", ""),
     )
 
 

@@ -35,7 +35,7 @@ def training_instance(
     environment: Environment, job: BatchJob, requested: str | None = None, *, spot: bool = False
 ) -> TrainingInstance | Finding:
     """Return the requested instance type, or the cheapest one with the job's GPUs; a finding without a known price."""
-    names = [requested] if requested else _known(environment)
+    names = [requested] if requested else known_types(environment)
     priced = {name: usd for name in names if (usd := training_usd_hour(environment, name)) is not None}
     if requested is not None and requested not in priced:
         message = f"{requested}: no known price in {environment.region}, so the budget cannot hold the job's cost"
@@ -48,15 +48,16 @@ def training_instance(
         return Finding("training-price", message, fix="give --instance-type, and its price in mlops.sagemaker.usd_hour")
     best = min(fitting, key=lambda name: (priced[name], name))
     kind = instances().get(best.removeprefix(PREFIX))
-    if kind is not None and _gpus(best) < job.gpus:
-        message = f"{best} has {_gpus(best)} GPUs, and the job needs {job.gpus} on a node"
+    if kind is not None and training_gpus(best) < job.gpus:
+        message = f"{best} has {training_gpus(best)} GPUs, and the job needs {job.gpus} on a node"
         return Finding("training-instance", message, fix="omit --instance-type, or name a larger type")
     quotas = training_facts().quotas
     quota = (quotas.spot if spot else quotas.on_demand).format(type=best)
     return TrainingInstance(best, priced[best], has_disk=kind is None or bool(kind.nvme_gb), quota=quota)
 
 
-def _known(environment: Environment) -> list[str]:
+def known_types(environment: Environment) -> list[str]:
+    """Return the instance types with a known price."""
     sagemaker, prices = environment.mlops.sagemaker, training_facts().prices.get(environment.region)
     agreed = sagemaker.usd_hour if sagemaker is not None else {}
     return sorted({*agreed, *(prices.usd_hour if prices is not None else {})})
@@ -69,6 +70,7 @@ def _fits(name: str, job: BatchJob) -> bool:
     return kind.accelerators.count >= job.gpus and job.gpu in ("", kind.accelerators.type)
 
 
-def _gpus(name: str) -> int:
+def training_gpus(name: str) -> int:
+    """Return the GPUs of an instance type; 0 for an unknown one."""
     kind = instances().get(name.removeprefix(PREFIX))
     return kind.accelerators.count if kind is not None and kind.accelerators is not None else 0

@@ -24,9 +24,10 @@ from landbridge.burst.model import State
 from landbridge.burst.model.training_job import TRAINING
 from landbridge.cli.main import build as program
 from landbridge.environment import load_environment
-from landbridge.live.models.registry import CLASS_TAG, DIGEST_TAG, ModelRegistry
+from landbridge.live.models.registry import ModelRegistry
 from landbridge.live.sweep import find_leftovers, remove
 from landbridge.models.approvals import DIGEST_KEY, VERSION_KEY
+from landbridge.models.version_tags import CLASS_TAG, DIGEST_TAG
 from landbridge.plan.ansible.burst import accounts
 from sandbox.aws_emulator.process import EmulatorProcess
 from tests.unit.aws_emulator.conftest import client_of
@@ -140,20 +141,20 @@ def test_the_commands_of_the_page_submit_stop_and_list_jobs(site: Site) -> None:
 
 
 def test_a_job_is_created_once_held_and_charged_by_its_billed_seconds(site: Site) -> None:
-    assert "at most 2.44 USD" in site.submit()
+    assert "at most 1.47 USD" in site.submit()
     (name,) = site.names
     assert "submitted already (InProgress)" in site.submit() and site.names == [name]
     tags = client_of(site.cloud, "sagemaker").list_tags(
         ResourceArn=f"arn:aws:sagemaker:us-east-1:123456789012:training-job/{name}"
     )
     assert {"Key": "landbridge:account", "Value": "vision"} in tags["Tags"]
-    assert "2.44 held" in site.run("list")
+    assert "1.47 held" in site.run("list")
     site.cloud.control(training={name: {"seconds": 3000, "billable": 1800}})
-    assert "1800 s billed, 0.61 USD" in site.run("sync")
+    assert "1800 s billed, 0.37 USD" in site.run("sync")
     assert site.run("sync") == ""
-    assert sum(site.state.spent.values()) == pytest.approx(0.611)
+    assert sum(site.state.spent.values()) == pytest.approx(0.3682)
     assert {pool for _, _, pool in site.state.spent} == {TRAINING}
-    assert "0.61 USD spent this month, 0.00 held" in site.run("list")
+    assert "0.37 USD spent this month, 0.00 held" in site.run("list")
     _, charges = site.store.load_with_charges()
     assert sum(charge.node_seconds for charge in charges) == pytest.approx(1800)
     assert "submitted already (Completed)" in site.submit()
@@ -164,7 +165,7 @@ def test_a_command_without_an_answer_leaves_a_job_that_is_submitted_once(site: S
     site.cloud.control(faults={"CreateTrainingJob": {"cut": True, "after": is_created, "times": 3}})
     site.submit(code=2)
     (job,) = site.state.training_jobs.values()
-    assert job.status == "" and job.held_usd > 2 and site.names == [job.name] * is_created
+    assert job.status == "" and job.held_usd > 1 and site.names == [job.name] * is_created
     site.cloud.control(reset=True)
     assert ("submitted already" in site.submit()) is is_created
     assert site.names == [job.name] and list(site.state.training_jobs) == [job.name]
@@ -216,9 +217,9 @@ def test_a_hard_cap_and_a_restricted_class_are_refused_before_the_call(site: Sit
 
 
 def test_a_refusal_by_aws_holds_nothing(site: Site) -> None:
-    site.cloud.control(quotas={"ml.g6.2xlarge for training job usage": 0})
+    site.cloud.control(quotas={"ml.g4dn.xlarge for training job usage": 0})
     refused = " ".join(site.submit(code=1).split())
-    assert "ResourceLimitExceeded" in refused and 'raise the quota "ml.g6.2xlarge for training job usage"' in refused
+    assert "ResourceLimitExceeded" in refused and 'raise the quota "ml.g4dn.xlarge for training job usage"' in refused
     assert site.state.training_jobs == {} and site.names == []
 
 

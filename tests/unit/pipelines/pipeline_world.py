@@ -97,6 +97,7 @@ class World:
     cancels: list[str] = field(default_factory=list)
     definitions: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, dict[str, float]] = field(default_factory=dict)
+    models: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     measurements: Callable[[str, str], Measurement] = lambda run, step: Measurement({"accuracy": 0.97})
     log: list[str] = field(default_factory=list)
 
@@ -158,7 +159,9 @@ class World:
 
     def read(self, owner: str) -> dict[str, Any]:
         if owner != "ann":
-            return {**{name: {} for name in ("requests", "records", "definitions", "drift", "ended", "versions")}} | {
+            return {
+                **{name: {} for name in ("requests", "records", "definitions", "drift", "ended", "versions", "models")}
+            } | {
                 "cancel": [],
                 "faults": [],
             }
@@ -170,6 +173,7 @@ class World:
             "cancel": list(self.cancels),
             "ended": {name: record.ended or 0.0 for name, record in self.ended.items()},
             "versions": {"internal": self.versions},
+            "models": {"lab": self.models},
             "faults": [],
         }
 

@@ -58,7 +58,7 @@ def test_the_request_is_valid_and_has_the_class_of_its_account() -> None:
     assert parameters["RoleArn"].endswith("role/test-sagemaker-internal")
     assert parameters["VpcConfig"] == {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
     assert parameters["OutputDataConfig"]["KmsKeyId"].endswith("key/1")
-    assert parameters["ResourceConfig"] == {"InstanceType": "ml.g6.2xlarge", "InstanceCount": 2, "VolumeSizeInGB": 50}
+    assert parameters["ResourceConfig"] == {"InstanceType": "ml.g4dn.xlarge", "InstanceCount": 2, "VolumeSizeInGB": 50}
     assert parameters["StoppingCondition"] == {"MaxRuntimeInSeconds": 7200}
     assert parameters["CheckpointConfig"]["S3Uri"] == f"s3://test-internal/sagemaker/checkpoints/vision/{built.name}"
     assert parameters["AlgorithmSpecification"]["TrainingImage"] == IMAGE
@@ -137,19 +137,19 @@ def test_a_spot_job_waits_for_capacity() -> None:
     built = request(job(), replace(ALICE, spot=True))
     assert built.parameters["EnableManagedSpotTraining"] is True
     assert built.parameters["StoppingCondition"] == {"MaxRuntimeInSeconds": 7200, "MaxWaitTimeInSeconds": 14_400}
-    assert built.instance.quota == "ml.g6.2xlarge for spot training job usage"
+    assert built.instance.quota == "ml.g4dn.xlarge for spot training job usage"
     assert "training-spot" in refused(job(), replace(ALICE, spot=True, wait_seconds=60))
 
 
 def test_an_instance_type_has_the_gpus_and_a_known_price() -> None:
     assert request(job("#SBATCH --gres=gpu:a10g:4", without="--gpus-per-node")).instance.name == "ml.g5.12xlarge"
-    assert "no known price" in refused(job(), replace(ALICE, instance_type="ml.p5.48xlarge"))["training-price"]
+    assert "no known price" in refused(job(), replace(ALICE, instance_type="ml.p5e.48xlarge"))["training-price"]
     prices = {("mlops", "sagemaker"): {"usd_hour": {"ml.p5.48xlarge": 60.5}}}
     built = training_request(place(prices), outputs(), job(), replace(ALICE, instance_type="ml.p5.48xlarge"))
     assert isinstance(built, TrainingRequest) and built.instance.usd_hour == 60.5
     eight = job("#SBATCH --gpus-per-node=8", without="=1")
     assert "has 1 GPUs" in refused(eight, replace(ALICE, instance_type="ml.g5.xlarge"))["training-instance"]
-    assert "no instance type with 8 h100 GPUs" in refused(replace(eight, gpu="h100"))["training-price"]
+    assert "no instance type with 8 h200 GPUs" in refused(replace(eight, gpu="h200"))["training-price"]
 
 
 def test_restricted_data_is_refused_with_the_reason_of_the_policy() -> None:

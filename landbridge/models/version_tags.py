@@ -1,0 +1,10 @@
+"""Keys of a model version's tags in the registry."""
+
+#: Digest of the files. A version is complete if and only if it has it.
+DIGEST_TAG = "landbridge.digest"
+CLASS_TAG, CONTENT_TAG = "landbridge.data_class", "landbridge.content"
+SIGNATURE_TAG, SIGNER_TAG = "landbridge.signature", "landbridge.signer"
+#: Version whose number was only passed over.
+PLACEHOLDER_TAG = "landbridge.placeholder"
+#: Run of a pipeline in which the version was registered.
+PIPELINE_RUN_TAG = "landbridge.pipeline_run"
