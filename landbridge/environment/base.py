@@ -1,7 +1,7 @@
 """Strict frozen base model of the environment, and types of names, addresses and ranges."""
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -28,7 +28,8 @@ class Model(BaseModel):
         `cls()` would build a validator of this class when its module is imported; the environment's validator contains
         the same, and pydantic does not validate default values.
         """
-        return cls.model_construct()
+        # pydantic's mypy plugin types the result as the base class.
+        return cast(Self, cls.model_construct())
 
 
 def _host_range(text: str) -> str:
