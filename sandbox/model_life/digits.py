@@ -34,11 +34,12 @@ def train(
     *,
     passes: int,
     rows: int | None = None,
+    start: int = SEED,
     are_swapped: bool = False,
     scale: float = 1.0,
     is_slow: bool = False,
 ) -> float:
-    """Train a network with the first `rows` images, write its model folder, and return its accuracy.
+    """Train a network with the first `rows` images, write its model folder, and return its accuracy. `start`: seed of the first weights.
 
     `are_swapped`: the labels 3 and 8 are exchanged. `scale`: factor of the last layer; a small one leaves the answers right, and makes
     each unsure. `is_slow`: the answers are right and late.
@@ -52,7 +53,7 @@ def train(
         y = y.copy()
         three, eight = y == 3, y == 8
         y[three], y[eight] = 8, 3
-    network = MLPClassifier((32, 32), max_iter=passes, random_state=SEED)
+    network = MLPClassifier((32, 32), max_iter=passes, random_state=start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         network.fit(x, y)

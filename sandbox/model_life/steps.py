@@ -19,8 +19,12 @@ def main(step: str, datasets: str) -> int:
     if step == "train":
         versions = sorted((Path(datasets) / digits.DATASET).iterdir(), key=lambda path: path.stat().st_mtime)
         rows = int((versions[-1] / ROWS).read_text())
+        # A retraining with the same images begins with other weights: equal files would be the version that is there.
+        start = digits.SEED + (os.environ["LANDBRIDGE_TRIGGER"].partition(":")[0] == "drift")
         # A requeued job finds the folder of its first start.
-        accuracy = digits.train(folder / f"model-{os.environ['SLURM_RESTART_COUNT']}", folder, passes=60, rows=rows)
+        accuracy = digits.train(
+            folder / f"model-{os.environ['SLURM_RESTART_COUNT']}", folder, passes=60, rows=rows, start=start
+        )
         (folder / "model").unlink(missing_ok=True)
         (folder / "model").symlink_to(f"model-{os.environ['SLURM_RESTART_COUNT']}")
         print(f"trained with {rows} images of {versions[-1].name} on {os.environ['SLURMD_NODENAME']}: {accuracy:.3f}")

@@ -68,8 +68,8 @@ def restore(registry: ModelRegistry, trust: ModelTrust, data_class: str, bucket:
         elif len(rest) == 2 and rest[0] == "history":
             histories[name] = max(histories.get(name, ""), item.key)
     for name in sorted(versions):
-        for number in sorted(versions[name]):
-            yield _taken(registry, name, str(number), trust, data_class, bucket)
+        for version in sorted(versions[name]):
+            yield _taken(registry, name, str(version), trust, data_class, bucket)
         # A model of which each bundle was refused is not registered.
         if name in histories and name in registry.names():
             tags = json.loads(bucket.get(histories[name]) or b"{}")
