@@ -61,7 +61,7 @@ def site_environment(packages: Repository) -> Environment:
             "packages": {"python_find_links": WHEELS},
         },
         "aws": {"cidr": "10.60.0.0/16"},
-        "link": {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010},
+        "link": {"kind": "vpn", "gateway_address": "203.0.113.10", "onprem_asn": 65010, "datapath": "userspace"},
         "scheduler": {
             "slurm": {"version": "24.11", "packages_mirror": None},
             "cgroup": "v1",

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,10 +10,7 @@ from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from tests.roles.ansible_run import connection, play, recap
-from tests.roles.hosts import foreign_runs as runs
 from tests.roles.hosts.foreign_host import ADDRESS, HOST, OWNERS_FILES, ROOT, SITE, ForeignSite
-from tests.roles.hosts.machine_snapshot import PROGRAM, differences, undeclared
-from tests.roles.names_of_roles import merged
 from tests.unit.how_to.pages import steps, write
 
 pytestmark = [pytest.mark.lab]
@@ -113,49 +109,17 @@ def digests(site: ForeignSite, name: str) -> dict[str, str]:
     return {path: digest for digest, path in rows}
 
 
-@dataclass(frozen=True)
-class Machine:
-    """Digests after each role, the tasks that changed something in a second run, and what differs after all roles."""
-
-    digests: Mapping[str, dict[str, str]]
-    changed_again: list[str]
-    differences: Mapping[str, set[str]]
-
-
 @pytest.fixture(scope="module")
-def machine(site: ForeignSite, followed: list[str]) -> Machine:
-    """Run the roles, and once more; the digests of `owner` are from before the first."""
-    site.put(runs.SNAPSHOT, PROGRAM, "755")
+def after(site: ForeignSite, followed: list[str]) -> Mapping[str, dict[str, str]]:
+    """Run the roles, and return the digests after each; those of `owner` are from before the first."""
     site.on_host("mkdir /root/digests && digest > /root/digests/owner")
-    first = runs.snapshot(site)
     tasks: list[dict[str, Any]] = []
     for name, variables in ROLES.items():
         tasks.append({"ansible.builtin.include_role": {"name": name}, "vars": dict(variables)})
         tasks.append({"ansible.builtin.shell": {"cmd": f"digest > /root/digests/{name}"}, "changed_when": False})
     hosts = {"all": {"vars": connection(site.lab), "hosts": {HOST: {"ansible_host": ADDRESS}}}}
     play(site.lab, site.folder, [{"hosts": "all", "gather_facts": False, "tasks": tasks}], hosts, timeout=900).good()
-    again = [{"hosts": "all", "gather_facts": False, "tasks": tasks[::2]}]
-    text = play(site.lab, site.folder, again, hosts, timeout=900).good().text
-    by_role = {name: digests(site, name) for name in ("owner", *ROLES)}
-    return Machine(by_role, runs.changed_tasks(text), differences(first, runs.snapshot(site)))
-
-
-@pytest.fixture(scope="module")
-def after(machine: Machine) -> Mapping[str, dict[str, str]]:
-    """Return the digests after each role."""
-    return machine.digests
-
-
-def test_a_second_run_of_the_roles_changes_nothing(machine: Machine) -> None:
-    assert machine.changed_again == []
-
-
-def test_the_machine_differs_only_in_the_names_of_these_roles(machine: Machine) -> None:
-    names: dict[str, list[str]] = {}
-    for role in ROLES:
-        for kind, values in merged(role).items():
-            names[kind] = [*names.get(kind, []), *values]
-    assert undeclared(machine.differences, names) == {}
+    return {name: digests(site, name) for name in ("owner", *ROLES)}
 
 
 @pytest.mark.parametrize("role", ROLES)
