@@ -62,14 +62,14 @@ def restore(registry: ModelRegistry, trust: ModelTrust, data_class: str, bucket:
     histories: dict[str, str] = {}
     for item in bucket.list(f"{PREFIX}/"):
         _, name, *rest = item.key.split("/")
-        number = rest[-1].removesuffix(".tar") if len(rest) == 1 else ""
-        if model_name_fault(name) is None and number and model_version_fault(number) is None:
-            versions.setdefault(name, []).append(int(number))
+        version = rest[-1].removesuffix(".tar") if len(rest) == 1 else ""
+        if model_name_fault(name) is None and version and model_version_fault(version) is None:
+            versions.setdefault(name, []).append(int(version))
         elif len(rest) == 2 and rest[0] == "history":
             histories[name] = max(histories.get(name, ""), item.key)
     for name in sorted(versions):
-        for version in sorted(versions[name]):
-            yield _taken(registry, name, str(version), trust, data_class, bucket)
+        for number in sorted(versions[name]):
+            yield _taken(registry, name, str(number), trust, data_class, bucket)
         # A model of which each bundle was refused is not registered.
         if name in histories and name in registry.names():
             tags = json.loads(bucket.get(histories[name]) or b"{}")
