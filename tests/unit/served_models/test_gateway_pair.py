@@ -198,22 +198,3 @@ def test_a_gateway_that_comes_back_follows(pair: Pair, tmp_path: Path) -> None:
         pair.passes(5.0)
         back.run()
     assert other.leads() and not (tmp_path / "digits.leads").exists()
-
-
-def test_without_a_leader_the_champion_gets_all_requests(pair: Pair) -> None:
-    """MLflow has the tag of a third gateway that renews it and is no peer: nobody here leads, and no candidate gets requests."""
-    (other,) = pair.members
-    site, registry = pair.site, ModelRegistry(pair.site.operator.uri)
-    site.operator.promote(site.publish("3"), "staging")
-
-    def has_candidate() -> bool:
-        pair.passes(1.0)
-        return sum(weight > 0 for weight in other.weights().values()) == 2
-
-    site.until(has_candidate)
-    for number in range(20):
-        registry.set_model_tag("digits", LEASE_TAG, f"gwm09 {number}")
-        pair.passes(5.0)
-    assert not other.leads()
-    assert sorted(other.weights().values()) == [0, 256]
-    assert site.serving_of(other.gateway) == {"2"}
