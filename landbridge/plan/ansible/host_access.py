@@ -45,7 +45,17 @@ def host_access_variables(
         words["link"] = link_words(environment, host.name, outputs)
         keys.append(GATEWAYS_KEY)
     if host.name == controller:
-        program = [f"{ROOT}/timers/bin/python", "-I", "-B", "-m", "landbridge.acceptance.rung_job"]
+        # The unit has no home directory: the program reads the stack's outputs where the passes do.
+        state = [f"{name}=/var/lib/landbridge-timers/slurm" for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME")]
+        program = [
+            "/usr/bin/env",
+            *state,
+            f"{ROOT}/timers/bin/python",
+            "-I",
+            "-B",
+            "-m",
+            "landbridge.acceptance.rung_job",
+        ]
         words["rung"] = [*program, environment_file(environment)]
     return access_variables(environment, words, keys) if words else {}
 

@@ -130,7 +130,7 @@ def test_the_pass_of_costs_tags_the_run_of_an_ended_job_on_each_server(site: Lab
 def test_a_rung_runs_on_the_node_in_its_reservation_for_the_account_of_the_timers_only(site: Lab) -> None:
     site.run(
         CONTROLLER,
-        f"scontrol create reservation=landbridge-health-{NODE} nodes={NODE} users=root,slurm starttime=now duration=30 flags=maint,ignore_jobs",
+        f"scontrol create reservation=landbridge-health-{NODE} nodes={NODE} users=root starttime=now duration=30 flags=maint,ignore_jobs",
     )
     answer = site.as_account("slurm", "landbridge-access", ASK % f"rung {NODE} driver")
     assert answer.startswith("(0, ") and answer.count("580.") >= 8, answer
