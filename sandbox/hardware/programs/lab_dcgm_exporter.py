@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 sys.path.insert(0, "/usr/local/lib/lab/hardware")
-import lab_hardware
+import lab_hardware  # type: ignore[import-not-found]
 
 KERNEL_LOG = Path("/dev/kmsg")
 XIDS = {0: "No Error", 48: "Double Bit ECC Error", 79: "GPU has fallen off the bus"}

@@ -22,11 +22,11 @@ HOUR = 3600.0
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    made: list[World] = []
-    a_pass = functools.partial(one_pass, workers=1, clock=lambda: made[0].clock.now)
-    made.append(World(policy(), a_pass, tmp_path))
-    yield made[0]
-    made[0].journal.close()
+    worlds: list[World] = []
+    a_pass = functools.partial(one_pass, workers=1, clock=lambda: worlds[0].clock.now)
+    worlds.append(World(policy(), a_pass, tmp_path))
+    yield worlds[0]
+    worlds[0].journal.close()
 
 
 def submit(world: World, pool: str, nodes: int, runs: float) -> SimJob:
