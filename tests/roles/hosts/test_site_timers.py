@@ -65,7 +65,7 @@ def test_every_planned_timer_is_enabled_and_runs_as_its_account_without_rights(s
     files = site.run(CONTROLLER, "stat -c '%n %U %G %a' /etc/landbridge/timers/*").splitlines()
     modes = {line.split()[0].rpartition("/")[2]: " ".join(line.split()[1:]) for line in files}
     assert modes["nodes"] == modes["gateways"] == "root root 600"
-    assert [mode for name, mode in modes.items() if name.endswith("-password")] == ["root root 400"]
+    assert [mode for name, mode in modes.items() if name.endswith("-password")] == ["root root 400"] * 2
 
 
 def test_the_pass_of_health_reads_the_node_through_its_forced_command(site: Lab) -> None:
@@ -74,7 +74,7 @@ def test_the_pass_of_health_reads_the_node_through_its_forced_command(site: Lab)
     assert metrics['landbridge_health_nodes{state="healthy"}'] == 1
     assert metrics['landbridge_timer_interval_seconds{timer="health"}'] == 300
     assert "landbridge-access" in site.run(
-        NODE, "journalctl --quiet --no-pager --identifier=sshd --grep=landbridge-access | tail -1"
+        NODE, "journalctl --quiet --no-pager --unit=ssh --grep=landbridge-access | tail -1"
     )
     owners = site.run(CONTROLLER, f"find {STATE}/slurm -type f -printf '%u %m\n' | sort -u")
     assert "slurm" in owners, owners
@@ -93,7 +93,7 @@ def test_the_pass_of_the_link_reads_the_gateway_with_another_key(site: Lab) -> N
     metrics = passed(site, "link")
     assert metrics['landbridge_timer_unanswered{timer="link"}'] == 0
     assert "landbridge-access" in site.run(
-        GATEWAY, "journalctl --quiet --no-pager --identifier=sshd --grep=landbridge-access | tail -1"
+        GATEWAY, "journalctl --quiet --no-pager --unit=ssh --grep=landbridge-access | tail -1"
     )
 
 
