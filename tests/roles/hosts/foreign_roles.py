@@ -14,7 +14,7 @@ from landbridge.ops.credentials.folder import AuthorityFolder
 from landbridge.ops.secrets.store import LocalFolder, describe_store
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.network.object_store import store_buckets
+from landbridge.plan.network.services.object_store import store_buckets
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.site_tls import certificate_variables
 from landbridge.realise import wheel
