@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from landbridge import yaml_text
 
@@ -37,6 +38,17 @@ def test_every_default_is_an_argument_and_has_its_prefix(role: str) -> None:
     known = options(role)
     assert set(defaults) <= set(known)
     assert all(name.startswith(f"{role}_") for name in known)
+
+
+@pytest.mark.parametrize("role", NAMES)
+def test_the_defaults_of_a_role_are_accepted_by_its_arguments(role: str) -> None:
+    """An empty default of a dictionary fails if its options have a required one."""
+    arguments = options(role)
+    defaults = load(ROLES / role / "defaults/main.yml") or {}
+    values = {name: value for name, value in defaults.items() if value is not None and "{{" not in str(value)}
+    known = {name: dict(option, required=False) for name, option in arguments.items()}
+    result = ArgumentSpecValidator(known).validate(values)
+    assert result.error_messages == []
 
 
 @pytest.mark.parametrize("role", NAMES)

@@ -22,10 +22,13 @@ class StoreSize:
     managed_usd: float
 
 
-def store_size(environment: Environment, gpu_hosts: Collection[str]) -> StoreSize:
-    """Return the size of the store for the hosts of the environment. AWS keeps samples for 150 days without another setting."""
+def store_size(environment: Environment, gpu_hosts: Collection[str] | None = None) -> StoreSize:
+    """Return the size of the store for the hosts of the environment.
+
+    `gpu_hosts`: nodes with metrics of their GPUs; all nodes with GPUs by default. AWS keeps samples for 150 days without another setting.
+    """
     facts, settings = metrics_store_facts(), environment.observability
-    series = sum(_series(host, host.name in gpu_hosts) for host in hosts(environment))
+    series = sum(_series(host, gpu_hosts is None or host.name in gpu_hosts) for host in hosts(environment))
     per_second = series / settings.scrape_seconds
     samples = per_second * _MONTH_SECONDS
     stored = samples * facts.bytes_per_sample / _GIB * min(settings.retention_days, 150) / (_MONTH_SECONDS / 86400)

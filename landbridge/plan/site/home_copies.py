@@ -1,12 +1,14 @@
 """Copies of the home directories outside the site: the variables of the role home_copies."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from landbridge.environment import Environment, NfsHome
 from landbridge.environment.storage import HomeCopies
 from landbridge.plan.network.hosts import service_hosts
-from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.resource_names import HOMES_PREFIX
+
+if TYPE_CHECKING:
+    from landbridge.plan.outputs import StackOutputs
 
 #: Secret with the password of the repository.
 PASSWORD = "home-copies"
@@ -32,7 +34,7 @@ def is_locked(environment: Environment, copies: HomeCopies) -> bool:
 
 
 def home_copies_variables(
-    environment: Environment, host: str, outputs: StackOutputs | None, credentials_file: str
+    environment: Environment, host: str, outputs: "StackOutputs | None", credentials_file: str
 ) -> dict[str, Any]:
     """Return the role's variables for the host that has the homes with root's rights: the storage host, or in AWS the first
     login host, for the playbooks alone. Empty for other hosts, and before the bucket is known.

@@ -39,7 +39,10 @@ def tunnel_certificate_place(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def tunnel_certificate_times(environment: Environment) -> Iterator[Finding]:
-    """A gateway's certificate is renewed after it was issued, and before the gateway reports that it ends."""
+    """A gateway's certificate is renewed after it was issued, and before the gateway reports that it ends.
+
+    Source: Landbridge (docs/decisions/0104-the-way-back.md).
+    """
     settings = environment.link.certificate if environment.link is not None else None
     if settings is None:
         return
@@ -109,7 +112,10 @@ def tunnel_authority_end(environment: Environment, today: date) -> Iterator[Find
 
 @rule(suppressible=False)
 def tunnel_authority_key(environment: Environment) -> Iterator[Finding]:
-    """The file does not contain a CA's private key: every reader of the file could act as AWS's end of a tunnel."""
+    """The file does not contain a CA's private key: every reader of the file could act as AWS's end of a tunnel.
+
+    Source: RFC 5280, section 6.1 (the trust anchor's public key is enough to verify).
+    """
     settings = environment.link.certificate if environment.link is not None else None
     if settings is not None and "PRIVATE KEY" in settings.authorities:
         fix = "remove it, and create a new CA: this private key has been disclosed"

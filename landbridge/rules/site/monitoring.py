@@ -7,7 +7,6 @@ from landbridge.catalog.observability.metrics import metrics_contract, metrics_i
 from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
-from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.observability.objectives import RECORDED, planned_objectives
@@ -120,7 +119,7 @@ def metrics_disk_too_small(environment: Environment) -> Iterator[Finding]:
     if monitoring_host(environment) is None:
         return
     try:
-        size = store_size(environment, gpu_metrics_hosts(environment))
+        size = store_size(environment)
     except ValueError:
         return  # host names that cannot be read have findings of their own
     if size.disk_gib > settings.retention_gib:

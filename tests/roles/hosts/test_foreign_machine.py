@@ -9,11 +9,11 @@ from sandbox.hardware.packages.repository import publish
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
-from tests.roles.hosts import foreign_roles as cases
-from tests.roles.hosts import foreign_runs as runs
 from tests.roles.hosts import test_single_roles as single
-from tests.roles.hosts.foreign_host import GPU_SITE, OWNERS_FILES, ROOT, SERVICES_FILES, ForeignSite
-from tests.roles.hosts.machine_snapshot import undeclared
+from tests.roles.hosts.foreign import foreign_roles as cases
+from tests.roles.hosts.foreign import foreign_runs as runs
+from tests.roles.hosts.foreign.foreign_host import GPU_SITE, OWNERS_FILES, ROOT, SERVICES_FILES, ForeignSite
+from tests.roles.hosts.foreign.machine_snapshot import undeclared
 from tests.roles.names_of_roles import merged
 
 pytestmark = [pytest.mark.lab, pytest.mark.long, pytest.mark.timeout(3600)]

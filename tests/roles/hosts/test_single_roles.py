@@ -10,7 +10,7 @@ from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import layout
 from tests.roles.ansible_run import connection, play, recap
-from tests.roles.hosts.foreign_host import ADDRESS, HOST, OWNERS_FILES, ROOT, SITE, ForeignSite
+from tests.roles.hosts.foreign.foreign_host import ADDRESS, HOST, OWNERS_FILES, ROOT, SITE, ForeignSite
 from tests.unit.how_to.pages import steps, write
 
 pytestmark = [pytest.mark.lab]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.roles.hosts.foreign_runs import changed_tasks
-from tests.roles.hosts.machine_snapshot import Snapshot, differences, undeclared
+from tests.roles.hosts.foreign.foreign_runs import changed_tasks
+from tests.roles.hosts.foreign.machine_snapshot import Snapshot, differences, undeclared
 
 EMPTY: dict[str, Any] = {
     "files": {"/etc/hosts": "1", "/etc/ssh/sshd_config": "2"},

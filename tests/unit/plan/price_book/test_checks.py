@@ -16,7 +16,7 @@ from landbridge.cli.prices.books import shipped_path
 from landbridge.findings import Finding, Severity
 from landbridge.plan.price_book import PriceBook, check_book, read_book
 
-TODAY = date(2026, 11, 25)
+TODAY = date(2026, 11, 26)
 SHIPPED = read_book(shipped_path().read_bytes(), "prices.yaml")
 BOOK = """\
 sources:
@@ -55,8 +55,8 @@ def test_the_shipped_book_has_only_stale_prices() -> None:
         ("source: today, usd: {p5", "source: tody, usd: {p5", "price-without-source", "tody", "not listed"),
         ("date: 2026-11-20, ", "", "price-without-date", "today", "has no date"),
         ("2026-11-20", "20.11.2026", "price-without-date", "20.11.2026", "no date of the form"),
-        ("2026-11-20", "2026-11-26", "price-in-future", "2026-11-26", "is after 2026-11-25"),
-        ("2026-11-20", "2025-11-24", "price-stale", "today, usd: {p5", "366 days old"),
+        ("2026-11-20", "2026-11-27", "price-in-future", "2026-11-27", "is after 2026-11-26"),
+        ("2026-11-20", "2025-11-25", "price-stale", "today, usd: {p5", "366 days old"),
         ("title: the price list, ", "", "price-without-source", "today", "no title"),
         ("primary", "good", "price-format", "good", "confidence"),
         ("what: on_demand", "what: ondemand", "price-format", "ondemand", "what must be one of"),
@@ -146,11 +146,11 @@ def test_any_text_gives_findings_and_no_exception(text: str) -> None:
 def test_the_command_has_exit_status_format_and_reference_day(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(BOOK)
-    assert run("lint", "--file", str(file), "--date", "2026-11-25").exit_code == 0
+    assert run("lint", "--file", str(file), "--date", "2026-11-26").exit_code == 0
     later = run("lint", "--file", str(file), "--date", "2028-01-01")
     column = BOOK.splitlines()[4].index("today, usd") + 1
     assert later.exit_code == 1 and f"{file}:5:{column}: warning" in later.stderr
-    data = json.loads(run("lint", "--date", "2026-11-25", "--format", "json").stdout)
+    data = json.loads(run("lint", "--date", "2026-11-26", "--format", "json").stdout)
     assert data["prices"] > 200 and {finding["rule"] for finding in data["findings"]} == {"price-stale"}
     file.write_text("rows: [\n")
     assert run("lint", "--file", str(file)).exit_code == 2

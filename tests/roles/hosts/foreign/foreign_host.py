@@ -13,7 +13,7 @@ from sandbox.nspawn.machine import nodes
 from sandbox.nspawn.network import netns
 from sandbox.nspawn.site import Machine, plan
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 #: Name and address of the machine in docs/how-to/use-single-roles.md.
 HOST, ADDRESS = "gpu01", "10.20.1.21"

@@ -21,7 +21,7 @@ from landbridge.realise import wheel
 from sandbox.hardware.packages.installers import efa_sha256
 from sandbox.hardware.packages.repository import Repository
 from sandbox.nspawn.site import operator_address
-from tests.roles.hosts.foreign_host import ADDRESS, HOST, ONPREM, ROOT
+from tests.roles.hosts.foreign.foreign_host import ADDRESS, HOST, ONPREM, ROOT
 from tests.roles.pipelines.test_pipelines_host import CONFIG as PIPELINES
 from tests.roles.playbooks.test_inventory import OUTPUTS
 from tests.roles.storage.test_data_mover import CONFIG as MOVER

@@ -22,7 +22,7 @@ from tests.unit.ops.residency.seeded_holes import SOUND
 from tests.unit.plan.ansible.test_burst import built
 from tests.unit.rules.aws.rows_cloud_services import GOOD
 
-ROLES = Path(__file__).parents[3] / "ansible/roles"
+ROLES = Path(__file__).parents[4] / "ansible/roles"
 LOCKED: dict[DataPath, Any] = {
     **SOUND,
     ("storage", "data_hub", "classes"): {"internal": {"replica_region": "us-east-2", "object_lock": {"days": 30}}},

@@ -186,7 +186,7 @@ def test_the_measured_recovery_point_is_the_age_of_the_newest_dump(tmp_path: Pat
 
 
 def test_each_command_of_the_catalogue_is_a_file_or_a_program_of_this_installation() -> None:
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[4]
     for way in WAYS:
         for step in planned_steps(way, NAMES):
             for word in step.words:
@@ -196,7 +196,7 @@ def test_each_command_of_the_catalogue_is_a_file_or_a_program_of_this_installati
 
 
 def test_a_duration_names_its_test() -> None:
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[4]
     timed: list[RecoveryStep] = [
         step for way in WAYS for step in site_loss_facts().steps[way].values() if step.seconds is not None
     ]

@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.roles import ansible_run
 from tests.roles.ansible_run import connection
-from tests.roles.hosts.foreign_host import ADDRESS, HOST, ForeignSite
-from tests.roles.hosts.machine_snapshot import PROGRAM, Snapshot, differences
+from tests.roles.hosts.foreign.foreign_host import ADDRESS, HOST, ForeignSite
+from tests.roles.hosts.foreign.machine_snapshot import PROGRAM, Snapshot, differences
 
 SNAPSHOT = "/usr/local/sbin/machine-snapshot"
 AGAIN = "PLAY [Run the role again]"
