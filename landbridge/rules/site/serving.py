@@ -82,6 +82,10 @@ def serving_gateway_pair(environment: Environment) -> Iterator[Finding]:
                 path, "name has no effect with one gateway", fix="remove it, or add a gateway", related=(gateway,)
             )
         return
+    shared = set(serving.gateways) & set(site.services.gateways)
+    if shared and environment.link is not None and environment.link.shared_address is not None:
+        message = f"{min(shared)} takes the shared address of the tunnels: keepalived has one configuration on a host"
+        yield error(gateway, message, fix="name other hosts", related=(("link", "shared_address"),))
     if len(serving.gateways) == 1:
         yield error(gateway, f"{serving.gateways[0]} is named twice", fix="name two hosts, or one")
     elif serving.name is None:

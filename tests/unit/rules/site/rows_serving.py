@@ -3,6 +3,7 @@
 from typing import Any
 
 from landbridge.findings import DataPath
+from tests.unit.rules.network.rows_link import pair
 from tests.unit.rules.row import Row
 
 SERVING: DataPath = ("serving",)
@@ -42,6 +43,7 @@ ROWS = [
     Row("serving-gateway-pair", "a gateway named twice", served(gateway=["gwm01", "gwm01"]), (*SERVING, "gateway"), "named twice"),
     Row("serving-gateway-pair", "a name of two gateways without an address", served(gateway=["gwm01", "gwm02"], name="models") | SECOND_GATEWAY, (*SERVING, "name"), "no address"),
     Row("serving-gateway-pair", "the shared address of a host", served(gateway=["gwm01", "gwm02"], name="models") | SECOND_GATEWAY | {SHARED: "10.20.0.33"}, (*SERVING, "name"), "address of gwm01"),
+    Row("serving-gateway-pair", "the gateways of the tunnels as model gateways", pair() | served(gateway=["gw01", "gw02"], name="models") | {SHARED: "10.20.0.39"}, (*SERVING, "gateway"), "one configuration"),
     Row("serving-gateway-pair", "a shared address of another network", served(gateway=["gwm01", "gwm02"], name="models") | SECOND_GATEWAY | {SHARED: "10.99.0.1"}, (*SERVING, "name"), "not in"),
     Row("serving-data-class", "a misspelt class of a model", served({"data_class": "internl"}), (*SERVICES, "digits", "data_class"), '"internal"'),
     Row("serving-data-class", "a caller of another class", served({"data_class": "restricted"}), (*SERVICES, "digits", "accounts", 0), "leave their class"),
