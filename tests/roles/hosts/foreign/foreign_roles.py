@@ -209,6 +209,15 @@ git add . && git commit -qm one
 UBUNTU = 'rm -f /etc/os-release; printf \'NAME="Ubuntu"\\nVERSION_ID="24.04"\\nVERSION_CODENAME=noble\\nID=ubuntu\\nID_LIKE=debian\\n\' > /etc/os-release'
 DEBIAN = "ln -sf ../usr/lib/os-release /etc/os-release"
 LOCK = str(ROOT / "ansible/roles/python_runtime/files/requirements.lock")
+_CACHE = {
+    "root": "/srv/cache",
+    "source": "/srv/datasets",
+    "socket": "/run/landbridge-dataset-cache/socket",
+    "classes": {"internal": {"group": "users", "keep": True}},
+    "limit_bytes": 1 << 20,
+    "workers": 1,
+    "inspection_seconds": 60,
+}
 #: The kernel is this machine's: no module can be loaded. The owner has a driver of the lab's hardware after nvidia_driver.
 CASES: tuple[Case, ...] = (
     Case("nvidia_driver", {"nvidia_driver_reboot": "never", "nvidia_driver_locked": []}, beside=("node_restart",)),
@@ -229,6 +238,15 @@ CASES: tuple[Case, ...] = (
     Case("enroot_pyxis"),
     Case("lustre_client", {"lustre_client_started": False, "lustre_client_packages": ["lustre-client-utils"]}),
     Case("scratch", {"scratch_mount": "/scratch"}),
+    Case("dataset_cache", {"dataset_cache_config": _CACHE}, before="install -d /srv/datasets"),
+    Case(
+        "home_copies",
+        {
+            "home_copies_folder": "/home",
+            "home_copies_repository": "/srv/copies",
+            "home_copies_password": "not-a-real-one",
+        },
+    ),
     Case("python_runtime", {"python_runtime_name": "tools", "python_runtime_lock": LOCK}),
     Case("training_runtime", {"training_runtime_lock": LOCK}, beside=("python_runtime",)),
     Case(
