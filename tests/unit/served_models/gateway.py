@@ -45,11 +45,7 @@ class Gateway:
 
     def kill(self) -> None:
         """End HAProxy as a lost host does: its processes at once, and every connection with them."""
-        main = self.process.pid
-        workers = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-        for pid in (main, *map(int, workers)):
-            os.kill(pid, signal.SIGKILL)
-        self.process.wait(30)
+        _kill(self.process)
 
     def program(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run the role's program."""
@@ -149,8 +145,15 @@ def gateway(
         try:
             process.wait(10)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(10)
+            _kill(process)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """End the master and its workers, which would go on alone."""
+    workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    for pid in (process.pid, *map(int, workers)):
+        os.kill(pid, signal.SIGKILL)
+    process.wait(30)
 
 
 def _free_port() -> int:
