@@ -198,6 +198,11 @@ class Storage(Model):
         default=None, description="object store of the site; none: no data class has a bucket on-prem"
     )
 
+    @property
+    def home_copies(self) -> HomeCopies | None:
+        """Settings of the copies of homes outside the site; None without them."""
+        return getattr(self.home, "copies", None)
+
     def in_aws(self) -> dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs]:
         """Return the file systems in AWS that Landbridge creates, by path inside `storage`."""
         first: dict[tuple[str, ...], FsxLustre | FsxOpenZfs | Efs] = {}

@@ -1,14 +1,12 @@
 """Copies of the home directories outside the site: the variables of the role home_copies."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from landbridge.environment import Environment, NfsHome
 from landbridge.environment.storage import HomeCopies
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.resource_names import HOMES_PREFIX
-
-if TYPE_CHECKING:
-    from landbridge.plan.outputs import StackOutputs
 
 #: Secret with the password of the repository.
 PASSWORD = "home-copies"
@@ -24,7 +22,7 @@ def home_copies(environment: Environment) -> HomeCopies | None:
 
 def any_copies(environment: Environment) -> HomeCopies | None:
     """Return the settings of the copies, also for homes in AWS after the loss of a site."""
-    return getattr(environment.storage.home, "copies", None)
+    return environment.storage.home_copies
 
 
 def is_locked(environment: Environment, copies: HomeCopies) -> bool:
@@ -34,7 +32,7 @@ def is_locked(environment: Environment, copies: HomeCopies) -> bool:
 
 
 def home_copies_variables(
-    environment: Environment, host: str, outputs: "StackOutputs | None", credentials_file: str
+    environment: Environment, host: str, outputs: StackOutputs | None, credentials_file: str
 ) -> dict[str, Any]:
     """Return the role's variables for the host that has the homes with root's rights: the storage host, or in AWS the first
     login host, for the playbooks alone. Empty for other hosts, and before the bucket is known.

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error
-from landbridge.plan.site.home_copies import any_copies
 from landbridge.rules.environment_paths import suggestion
 from landbridge.rules.registry import rule
 
@@ -17,7 +16,7 @@ def home_copies_place(environment: Environment) -> Iterator[Finding]:
 
     Source: Landbridge (docs/decisions/0104-the-way-back.md).
     """
-    copies = any_copies(environment)
+    copies = environment.storage.home_copies
     if copies is not None and (copies.data_class is None) == (copies.repository is None):
         message = "copies of homes need a place" if copies.data_class is None else "copies of homes have two places"
         yield error(_COPIES, message, fix="write either data_class or repository")
@@ -30,7 +29,7 @@ def home_copies_residency(environment: Environment) -> Iterator[Finding]:
     Homes have no data class: a user of an account with a class that must stay on-prem may have its data in the home.
     Source: Landbridge (docs/decisions/0104-the-way-back.md).
     """
-    copies = any_copies(environment)
+    copies = environment.storage.home_copies
     if copies is None or copies.data_class is None:
         return
     path: DataPath = (*_COPIES, "data_class")
