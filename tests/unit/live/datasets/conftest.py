@@ -16,6 +16,7 @@ import pytest
 from landbridge.aws_api.objects import DataAccess, ObjectBucket, TransferRate
 from landbridge.catalog.aws.datasets import DatasetFacts, datasets
 from landbridge.cli.main import main
+from landbridge.datasets.names import DESCRIBING
 from landbridge.live.datasets import Uploaded, scan, upload
 from landbridge.plan.aws.access.iam_policies import mover
 from landbridge.plan.aws.storage.data_hub import bucket_policy
@@ -171,8 +172,8 @@ def source(tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, bool]]:
-    """Return bytes and executable bit of each file of a folder, without the description of a staged dataset."""
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".landbridge-dataset.json"]
+    """Return bytes and executable bit of each file of a folder, without the description and the manifest of a staged dataset."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in DESCRIBING]
     return {str(path.relative_to(folder)): (path.read_bytes(), bool(path.stat().st_mode & 0o100)) for path in files}
 
 
