@@ -24,15 +24,19 @@ class Outcome:
     log: Path | None = None
     #: Seconds of set-up, tests and teardown, by test file.
     file_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    #: Seconds of processor time by test file: pytest's and those of ended children, without the machines of a lab.
+    file_processor_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 #: Outcome of a set-up or teardown that passed: it has a duration and is not a result.
 PHASE = "phase"
 
 
-def line(test: str, outcome: str, message: str = "", seconds: float = 0.0) -> str:
+def line(test: str, outcome: str, message: str = "", seconds: float = 0.0, processor_seconds: float = 0.0) -> str:
     """Return one result, or the duration of a phase, as a line."""
-    return json.dumps({"test": test, "outcome": outcome, "message": message, "seconds": round(seconds, 3)}) + "\n"
+    row = {"test": test, "outcome": outcome, "message": message}
+    durations = {"seconds": round(seconds, 3), "processor_seconds": round(processor_seconds, 3)}
+    return json.dumps(row | durations) + "\n"
 
 
 def read(file: Path, outcome: Outcome) -> Outcome:
@@ -40,7 +44,9 @@ def read(file: Path, outcome: Outcome) -> Outcome:
     worst: dict[str, str] = {}
     for row in map(json.loads, file.read_text().splitlines()):
         test, state = row["test"], row["outcome"]
-        outcome.file_seconds[test.partition("::")[0]] += row["seconds"]
+        file_of_test = test.partition("::")[0]
+        outcome.file_seconds[file_of_test] += row["seconds"]
+        outcome.file_processor_seconds[file_of_test] += row["processor_seconds"]
         if state == PHASE:
             continue
         if state == "failed" or test not in worst:

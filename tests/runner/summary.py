@@ -16,6 +16,12 @@ def line(outcome: Outcome) -> str:
     return ", ".join([text, *([outcome.broken] if outcome.broken else []), *outcome.failures])
 
 
+def _longest(file_seconds: Mapping[str, float]) -> str:
+    """Return the files with the most seconds, for one line."""
+    slowest = sorted(file_seconds.items(), key=lambda item: -item[1])[:SLOWEST_FILES]
+    return ", ".join(f"{path.removeprefix('tests/')} {seconds:.0f} s" for path, seconds in slowest if seconds >= 1)
+
+
 def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines, failed tests last, so that a log that is cut keeps them."""
     yield f"\n{'tier':8} {'passed':>7} {'failed':>7} {'not run':>8} {'seconds':>8}"
@@ -26,10 +32,11 @@ def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]
             f" {outcome.seconds:8.0f}  {outcome.broken}".rstrip()
         )
     for outcome in outcomes:
-        slowest = sorted(outcome.file_seconds.items(), key=lambda item: -item[1])[:SLOWEST_FILES]
-        files = ", ".join(f"{path.removeprefix('tests/')} {seconds:.0f} s" for path, seconds in slowest if seconds >= 1)
-        if files:
+        if files := _longest(outcome.file_seconds):
             yield f"slowest files of {outcome.tier.name}: {files}"
+        if files := _longest(outcome.file_processor_seconds):
+            total = sum(outcome.file_processor_seconds.values())
+            yield f"processor time of {outcome.tier.name}: {total:.0f} s: {files}"
     for outcome in outcomes:
         for reason, count in outcome.reasons.most_common():
             yield f"not run: {count} of {outcome.tier.name}: {reason}"
