@@ -22,7 +22,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tarfile.TarIn
     folder = tmp_path_factory.mktemp("archive")
     program = Path(sys.executable).with_name("ansible-galaxy")
     line = [str(program), "collection", "build", str(ANSIBLE), "--output-path", str(folder)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (path,) = folder.glob("landbridge-cluster-*.tar.gz")
     with tarfile.open(path) as opened:

@@ -44,7 +44,6 @@ def modules(*words: str) -> set[str]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
         check=True,
     )
     return set(json.loads(done.stdout.splitlines()[-1]))
@@ -102,7 +101,7 @@ def test_the_import_of_the_rules_builds_no_validators() -> None:
         "every = [*Facts.__subclasses__(), *Args.__subclasses__(), *Model.__subclasses__()]; assert len(every) > 200; "
         "print(*sorted(model.__name__ for model in every if model.__pydantic_complete__))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # These are the types of default values.
     assert set(done.stdout.split()) <= {"Cipher", "DataClass", "Environment"}
 
@@ -140,9 +139,7 @@ print(json.dumps({
 
 
 def test_the_work_of_check_does_not_grow_with_each_part() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", COUNT], cwd=ROOT, capture_output=True, text=True, check=True)
     counts = json.loads(done.stdout.splitlines()[-1])
     assert counts["models"] > 100
     assert {name: count for name, count in counts.items() if count > MOST[name]} == {}, counts
@@ -157,14 +154,14 @@ def test_help_needs_neither_environment_nor_models() -> None:
 @pytest.mark.parametrize("module", ["landbridge.burst.hooks.programs", "landbridge.burst.hooks.prolog_wait"])
 def test_programs_that_slurm_runs_import_no_giant(module: str) -> None:
     code = f"import sys, {module}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert packages(set(done.stdout.split())) & (GIANTS | {"pydantic", "typer", "yaml"}) == set()
 
 
 def test_the_resume_program_loads_little_of_the_product_and_of_python() -> None:
     code = "import sys; sys.path.append(sys.argv[1]); import landbridge.burst.hooks.programs; print(*sys.modules)"
     command = [sys.executable, "-IS", "-c", code, str(ROOT)]
-    loaded = set(subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout.split())
+    loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
     burst_modules = {name.removeprefix("landbridge.burst.") for name in loaded if name.startswith("landbridge.burst.")}
     assert burst_modules == {"hooks", "hooks.programs", "journal", "journal.database", "journal.paths"}
     assert not loaded & {
@@ -183,7 +180,7 @@ def test_the_daemon_imports_no_large_package() -> None:
     """Check that the daemon loads botocore alone: no models, no resource tables, nothing of the operator's commands."""
     # The controller's host has no pyOpenSSL, which urllib3 imports where it is installed.
     code = "import sys; sys.modules['OpenSSL'] = None; import landbridge.burst.daemon.daemon; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     large = {
         "boto3",
         "pydantic",
@@ -215,9 +212,7 @@ def test_check_stays_small(pools: int, tmp_path: Path) -> None:
     path.write_text(text(pools))
     command = [str(Path(sys.executable).parent / "landbridge"), "check", "-f", str(path)]
     # A new process starts as a copy of its parent, and that memory counts: therefore a small process starts it.
-    done = subprocess.run(
-        [sys.executable, "-c", STARTER, *command], capture_output=True, text=True, timeout=300, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", STARTER, *command], capture_output=True, text=True, check=True)
     status, peak_kib = map(int, done.stdout.split())
     assert status == 0
     assert peak_kib / 1024 < LIMIT_MIB
@@ -293,9 +288,7 @@ def test_the_memory_of_running_children_is_counted() -> None:
         "turns = [Contender('alone', command), Contender('tree', command, tree=True)]; "
         "figures = take_turns(turns, 1, pathlib.Path.cwd()); print(json.dumps([f.peak_mib for f in figures.values()]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, both], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, both], cwd=ROOT, capture_output=True, text=True, check=True)
     alone, tree = json.loads(done.stdout)
     assert 40 < alone < 80 < tree
 

@@ -83,7 +83,6 @@ def test_plugins_are_programs_that_print_a_port_and_end_with_their_parent(tmp_pa
             ["sh", "-c", f'"{folder / name}" 127.0.0.1:1 > "{tmp_path / "port"}" & echo $!; sleep 3'],
             capture_output=True,
             text=True,
-            timeout=300,
             check=True,
         )
         pid = int(orphan.stdout)

@@ -48,6 +48,6 @@ def test_a_fork_by_pulumi_new_is_ready_for_a_preview(engine: Engine, cloud: Emul
 def _run(folder: Path, *command: str, ok: bool = True) -> str:
     """Run a command with the fork's own code, and return its output."""
     environ = {**os.environ, "PYTHONPATH": str(folder), "PULUMI_ERROR_OUTPUT_STRING": "true"}
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) is ok, done.stdout + done.stderr
     return done.stdout + done.stderr

@@ -109,9 +109,7 @@ class Hosts:
         if source != "operator":
             quoted = " ".join(f"'{word}'" for word in words)
             return self.run(source, quoted)
-        return subprocess.run(
-            self.inside(*words), capture_output=True, text=True, timeout=300, check=True
-        ).stdout.strip()
+        return subprocess.run(self.inside(*words), capture_output=True, text=True, check=True).stdout.strip()
 
     def inside(self, *words: str) -> list[str]:
         return ["nsenter", f"--net={netns.FOLDER / self.lab.netns}", *words]

@@ -36,7 +36,6 @@ def run(path: Path, check: bool = False, **more: Any) -> dict[str, Any]:
         input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     return dict(json.loads(completed.stdout))

@@ -95,7 +95,6 @@ def test_dgx_os_keeps_the_settings_of_its_packages(tmp_path: Path, installed: st
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=200,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]

@@ -123,7 +123,6 @@ class Site:
             self.inside(*words, f"{user}@{ADDRESSES[node]}", command),
             capture_output=True,
             text=True,
-            timeout=300,
             check=False,
         )
 

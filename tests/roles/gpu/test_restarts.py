@@ -85,7 +85,6 @@ def ansible(listing: Path, book: Path, variables: Mapping[str, str]) -> tuple[in
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     return completed.returncode, " ".join((completed.stdout + completed.stderr).split())

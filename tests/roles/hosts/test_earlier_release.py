@@ -53,7 +53,7 @@ def test_lines_of_an_earlier_release_go_and_those_of_an_owner_stay(tmp_path: Pat
     program = str(Path(sys.executable).with_name("ansible-playbook"))
     line = [program, "-i", "localhost,", "-c", "local", "-e", json.dumps(VARIABLES), str(tmp_path / "play.yml")]
     for changes in (len(FILES), 0):
-        done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
         assert recap(done.stdout)["localhost"]["changed"] == changes
     for (role, _), (_, owner) in FILES.items():

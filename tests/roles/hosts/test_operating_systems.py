@@ -62,7 +62,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     book.write_text(json.dumps(plays))
     program = Path(sys.executable).with_name("ansible-playbook")
     run = [str(program), "-i", "localhost,", "-c", "local", str(book)]
-    completed = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    completed = subprocess.run(run, capture_output=True, text=True, check=False)
     assert completed.returncode == 0, completed.stdout
     return {system: folder / system.replace(" ", "-") for system in SYSTEMS}
 

@@ -38,7 +38,7 @@ def rendered(role: str, folder: Path, variables: dict[str, Any], *templates: tup
     book.write_text(json.dumps(play))
     program = Path(sys.executable).with_name("ansible-playbook")
     run = [str(program), "-i", "localhost,", "-c", "local", "-e", json.dumps(variables), str(book)]
-    completed = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    completed = subprocess.run(run, capture_output=True, text=True, check=False)
     assert completed.returncode == 0, completed.stdout
     return {path.name: path.read_text() for path in folder.iterdir() if path != book}
 

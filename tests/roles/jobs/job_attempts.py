@@ -55,7 +55,7 @@ def call(function, **words):
 
 def command(*words):
     """Return the output of a program, with its errors."""
-    completed = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    completed = subprocess.run(words, capture_output=True, text=True, check=False)
     return completed.stdout + completed.stderr
 
 

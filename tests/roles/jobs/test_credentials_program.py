@@ -210,7 +210,7 @@ def ask(program: ModuleType, source: Source, monkeypatch: pytest.MonkeyPatch) ->
             "AWS_CONTAINER_AUTHORIZATION_TOKEN": token,
         }
         command = [sys.executable, "-c", script]
-        return subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=120).stdout
+        return subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
 
     yield run
     server.shutdown()

@@ -21,7 +21,6 @@ def run(path: Path, check: bool = False) -> dict[str, Any]:
         capture_output=True,
         text=True,
         env={**os.environ},
-        timeout=300,
         check=False,
     )
     return dict(json.loads(completed.stdout))

@@ -64,7 +64,6 @@ def run(folder: Path) -> int:
         },
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert completed.returncode == 0, completed.stdout + completed.stderr

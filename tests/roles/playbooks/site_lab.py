@@ -128,7 +128,6 @@ class Rack(LabCluster):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=900,
             check=False,
         )
         report = done.stdout[done.stdout.find("{") :]

@@ -46,7 +46,6 @@ def ansible_inventory(state: Path, *words: str, source: Path = SANDBOX) -> subpr
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
     )
 
 
@@ -121,7 +120,6 @@ def test_playbooks_parse_and_every_task_has_a_name(tmp_path: Path, playbook: str
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert completed.returncode == 0, completed.stderr
 

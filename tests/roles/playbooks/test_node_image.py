@@ -123,7 +123,6 @@ def _run(
             [*ssh.command(lab, load(lab, name).address), script],
             input=content,
             capture_output=True,
-            timeout=900,
             check=False,
         )
         output = (completed.stdout + completed.stderr).decode()

@@ -29,7 +29,6 @@ def play(tmp_path: Path, name: str, *words: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
     assert completed.returncode == 2 and "unreachable=1" not in completed.stdout, completed.stdout + completed.stderr
@@ -120,7 +119,6 @@ def play_locally(controller: Path, name: str, *words: str) -> tuple[int, str, li
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
     calls = controller / "calls"

@@ -49,7 +49,6 @@ def decide(folder: Path, states: dict[str, str], **variables: Any) -> tuple[int,
         },
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     return completed.returncode, completed.stdout + completed.stderr

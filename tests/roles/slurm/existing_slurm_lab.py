@@ -196,5 +196,5 @@ def adopt(conf: Path, out: Path) -> None:
     }
     words = [word for pair in options.items() for word in pair]
     program = Path(sys.executable).with_name("landbridge")
-    done = subprocess.run([program, "adopt", conf, *words], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([program, "adopt", conf, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

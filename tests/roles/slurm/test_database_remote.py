@@ -76,7 +76,6 @@ def run(cloud: EmulatorProcess, tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             env={**os.environ, **keys},
-            timeout=300,
         )
         return json.loads(completed.stdout), json.loads(state.read_text())
 

@@ -43,7 +43,6 @@ def play(folder: Path, tasks: list[Any], **variables: Any) -> tuple[int, str]:
         },
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     return completed.returncode, completed.stdout + completed.stderr

@@ -132,7 +132,6 @@ def play(tmp_path: Path, *words: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
     assert completed.returncode == 2, completed.stdout + completed.stderr

@@ -59,7 +59,7 @@ class Copies:
 
     def run(self) -> list[str]:
         process = self.start()
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate()
         assert process.returncode == 0, errors
         return output.splitlines()
 
@@ -136,6 +136,6 @@ def test_a_failed_listing_fails_the_run_and_not_the_other_copy(copies: Copies) -
     copies.put(STORE, "site/a", "x")
     (copies.folder / f"store-{STORE}.json.new").mkdir()
     process = copies.start()
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate()
     assert process.returncode == 1 and "IsADirectoryError" in errors
     assert output.splitlines() == [f"{HUB} -> {STORE} (aws/): 1 copied, 0 failed"]

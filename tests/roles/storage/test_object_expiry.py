@@ -55,7 +55,7 @@ def expire(
         "ROOT_SECRET_KEY": keys["aws_secret_access_key"],
     }
     command = [sys.executable, "-I", str(PROGRAM), str(folder / "expiry.json")]
-    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environ, capture_output=True, text=True)
 
 
 def remaining(s3: Any) -> list[tuple[str, str]]:

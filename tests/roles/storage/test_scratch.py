@@ -35,7 +35,6 @@ def run(tmp_path: Path) -> Run:
             capture_output=True,
             text=True,
             env={**os.environ, "PATH": search},
-            timeout=300,
             check=False,
         )
         return dict(json.loads(completed.stdout))

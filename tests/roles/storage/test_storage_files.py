@@ -103,9 +103,7 @@ def place(folder: Path, *, check: bool = False, **options: Any) -> dict[str, Any
     """Run the module as Ansible does, with a separate folder of homes and passwd file."""
     defaults = {"path": str(folder / "home"), "source": "nfs01:/export/home", "passwd": str(folder / "passwd")}
     data = json.dumps({"ANSIBLE_MODULE_ARGS": {**defaults, **options, "_ansible_check_mode": check}})
-    completed = subprocess.run(
-        [sys.executable, str(MODULE)], input=data, capture_output=True, text=True, timeout=300, check=False
-    )
+    completed = subprocess.run([sys.executable, str(MODULE)], input=data, capture_output=True, text=True, check=False)
     return dict(json.loads(completed.stdout))
 
 

@@ -58,7 +58,7 @@ class Site:
         command = [str(build()), "credential-process", *arns, *files, *options]
         # Version 1.5.0 of the helper does not start with AWS_CA_BUNDLE, which a test machine may set.
         variables = {key: value for key, value in os.environ.items() if key != "AWS_CA_BUNDLE"}
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=variables)
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
 
 
 def _request(folder: Path, host: str) -> bytes:

@@ -19,7 +19,7 @@ P5, B200 = "p5.48xlarge", "p6-b200.48xlarge"
 
 def landbridge(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [PROGRAM, "catalog", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 def saved(path: Path, *names: str, **changes: Any) -> Path:

@@ -65,7 +65,6 @@ def test_the_shipped_schema_is_the_output_of_the_command() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=300,
     ).stdout
     shipped = SHIPPED[0].parent / FILE_NAME
     assert shipped.read_text() == printed, f"landbridge schema > stacks/{FILE_NAME}"

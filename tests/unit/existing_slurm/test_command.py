@@ -36,7 +36,6 @@ def adopt(conf: Path, folder: Path, *more: str, **changes: str) -> subprocess.Co
         env={**os.environ, "COLUMNS": "200"},
         capture_output=True,
         text=True,
-        timeout=120,
     )
 
 

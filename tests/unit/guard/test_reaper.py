@@ -252,7 +252,6 @@ def _as_lambda(
         env=env,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
 

@@ -60,8 +60,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        # A guard against a hang, below that of pytest: the machine may be busy.
-        timeout=1500,
+        # A guard against a hang, below that of pytest: the machine may be busy.,
     )
 
 

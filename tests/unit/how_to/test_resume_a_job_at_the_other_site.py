@@ -47,11 +47,11 @@ def test_the_program_of_the_page_continues_at_the_other_site(hub: Hub, page_fold
     kill = "        if step == 7:\n            store.finish(60)\n            import os\n            os.kill(os.getpid(), 9)\n"
     program.write_text(complete.replace("        if stop.requested:\n", f"{kill}        if stop.requested:\n"))
     first = job(hub, page_folder, "onprem", 0)
-    first_output, _ = first.communicate(timeout=120)
+    first_output, _ = first.communicate()
     assert first.returncode == -signal.SIGKILL, first_output
     program.write_text(complete)
     second = job(hub, page_folder, "aws", 1)
-    second_output, _ = second.communicate(timeout=120)
+    second_output, _ = second.communicate()
     assert second.returncode == 0 and "(step 6) from the bucket" in second_output
     assert re.findall(r"^step (\d+)", second_output, re.MULTILINE) == [str(step) for step in range(7, 13)]
     # The line that the page shows is that of the program, and so is the name of the run.

@@ -58,7 +58,7 @@ class Node:
             "AWS_SESSION_TOKEN": self.keys["Token"],
         }
         words = [sys.executable, "-sB", "-m", "node_actions", event, "--root", str(self.root)]
-        return subprocess.run(words, env=variables, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(words, env=variables, capture_output=True, text=True, check=False)
 
     @property
     def calls(self) -> list[str]:

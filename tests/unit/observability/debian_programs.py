@@ -18,7 +18,7 @@ def debian_program(package: str, program: str) -> Path:
     if not unpacked.exists():
         root.mkdir(parents=True, exist_ok=True)
         for command in (["apt-get", "download", package], ["sh", "-c", f"dpkg-deb --extract {package}_*.deb ."]):
-            done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300)
+            done = subprocess.run(command, cwd=root, capture_output=True, text=True)
             assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
         for archive in root.glob("*.deb"):
             archive.unlink()

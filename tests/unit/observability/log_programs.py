@@ -42,11 +42,10 @@ def journal_programs() -> tuple[Path, Mapping[str, str]]:
                 ["apt-get", "download", package],
                 cwd=root,
                 capture_output=True,
-                timeout=300,
                 check=package == "systemd-journal-remote",
             )
         for archive in sorted(root.glob("*.deb")):
-            subprocess.run(["dpkg-deb", "--extract", archive.name, "."], cwd=root, check=True, timeout=300)
+            subprocess.run(["dpkg-deb", "--extract", archive.name, "."], cwd=root, check=True)
             archive.unlink()
     (upload,) = root.rglob("systemd-journal-upload")
     libraries = sorted({str(path.parent) for path in root.rglob("*.so.*")})
@@ -99,7 +98,7 @@ class LoopbackLogStore:
         """End one of the two programs."""
         process = self.processes.pop(name)
         process.kill()
-        process.wait(timeout=30)
+        process.wait()
 
     def log(self, host: str, *messages: str) -> None:
         """Append entries to the journal of a host."""
@@ -115,7 +114,7 @@ class LoopbackLogStore:
         programs, variables = journal_programs()
         output = f"--output={journal}/{number}.journal"
         line = [str(programs / "systemd-journal-remote"), output, "-"]
-        subprocess.run(line, env=variables, input=text.encode(), capture_output=True, check=True, timeout=60)
+        subprocess.run(line, env=variables, input=text.encode(), capture_output=True, check=True)
 
     def ship(self, host: str, certificate: str | None = None, path: str = "") -> "subprocess.CompletedProcess[str]":
         """Send the entries of a host that have not been sent, as the shipper's unit does."""
@@ -129,13 +128,13 @@ class LoopbackLogStore:
             "--follow=no",
         ]
         line = [str(programs / "systemd-journal-upload"), *words]
-        return subprocess.run(line, env=variables, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(line, env=variables, capture_output=True, text=True, check=False)
 
     def entries(self, host: str) -> list[str]:
         """Return the messages in the files of a host or node at the store."""
         pattern = f"--file={self.folder}/store/remote-{(HOSTS | NODES)[host]}[.@]*journal"
         done = subprocess.run(
-            ["journalctl", pattern, "--output=cat", "--quiet"], capture_output=True, text=True, timeout=60, check=False
+            ["journalctl", pattern, "--output=cat", "--quiet"], capture_output=True, text=True, check=False
         )
         return done.stdout.splitlines()
 
@@ -177,7 +176,6 @@ def _host_key(name: str) -> tuple[bytes, bytes]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
     )  # fmt: skip
     (key,) = keys_in(done.stdout)
     return f"{key}\n".encode(), done.stdout[done.stdout.index("-----BEGIN CERTIFICATE REQUEST") :].encode()

@@ -37,7 +37,7 @@ def monitored() -> Environment:
 
 def promtool(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [debian_program("prometheus", "promtool"), *arguments], cwd=folder, capture_output=True, text=True, timeout=300
+        [debian_program("prometheus", "promtool"), *arguments], cwd=folder, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

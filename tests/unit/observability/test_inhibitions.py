@@ -71,7 +71,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://{listen}/api/v2"
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait()
 
 
 def answered(process: "subprocess.Popen[bytes]", folder: Path, listen: str) -> bool:

@@ -57,7 +57,7 @@ def logs(folder: Path, *words: str, unreachable: str = "") -> subprocess.Complet
         "PYTHONPATH": str(ROOT),
         "PATH": f"{folder}/bin:{os.environ['PATH']}",
     }
-    return subprocess.run(line, cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(line, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 def test_entries_of_all_hosts_are_in_the_order_of_their_time(folder: Path) -> None:
@@ -201,9 +201,7 @@ def test_log_files_of_slurm_are_searched_by_time_job_and_error(tmp_path: Path) -
         words = slurm_program(query, plain=plain)
         words[2] = words[2].replace("/var/log/slurm", str(tmp_path))
         variables = {**os.environ, "TZ": "XXX-2"}
-        return subprocess.run(
-            words, env=variables, capture_output=True, text=True, check=True, timeout=60
-        ).stdout.splitlines()
+        return subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout.splitlines()
 
     window = LogWindow(1, "h")
     entries = list(entries_of("ctl01", "\n".join(searched_lines(LogQuery(window, 7)))))

@@ -78,7 +78,6 @@ def playbook(file: Path, expression: str, *words: str) -> subprocess.CompletedPr
         env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
 

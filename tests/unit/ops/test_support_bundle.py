@@ -59,7 +59,7 @@ def bundle(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "PYTHONPATH": str(ROOT),
         "PATH": f"{folder}/bin:{os.environ['PATH']}",
     }
-    return subprocess.run(line, cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(line, cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 def members(folder: Path) -> dict[str, str]:

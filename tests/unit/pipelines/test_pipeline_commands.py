@@ -29,7 +29,7 @@ def repository(tmp_path: Path) -> Path:
 def pipeline(folder: Path, *words: str) -> tuple[int, str, str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder), "COLUMNS": "200"}
     command = [sys.executable, "-m", "landbridge.cli.main", "pipeline", *words]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
 

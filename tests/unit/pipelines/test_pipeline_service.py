@@ -110,7 +110,7 @@ def one_pass(folder: Path) -> int:
         process.kill()
         process.wait()
         kill.unlink()
-    _, error = process.communicate(timeout=120)
+    _, error = process.communicate()
     assert process.returncode in (0, -signal.SIGKILL), error
     return process.returncode
 

@@ -53,7 +53,7 @@ def test_an_ended_run_ends_its_children(tier, tmp_path: Path, number: signal.Sig
     assert until(file.exists), "the test has started its children"
     pids = [int(pid) for pid in file.read_text().split()]
     process.send_signal(number)
-    printed, _ = process.communicate(timeout=120)
+    printed, _ = process.communicate()
     assert process.returncode == 128 + number, printed
     assert f"ended by signal {int(number)}" in printed
     assert until(lambda: not any(is_running(pid) for pid in pids)), [pid for pid in pids if is_running(pid)]

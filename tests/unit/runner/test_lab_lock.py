@@ -105,7 +105,7 @@ def test_pytest_called_directly_waits_for_the_lab_and_names_its_user(checkout: P
     assert printed == f"the lab is in use by the tests of {ROOT} (process {first.pid}); waiting until they end\n"
     (checkout / "waited").touch()
     for process in (first, second):
-        output, _ = process.communicate(timeout=300)
+        output, _ = process.communicate()
         assert process.returncode == 0 and "4 passed" in output, output
     assert (checkout / "uses").read_text().split() == ["first"] * 4 + ["second"] * 4
 
@@ -115,7 +115,7 @@ def test_pytest_below_the_holder_uses_the_lab_at_once(checkout: Path, monkeypatc
     monkeypatch.delenv(lab_lock.VARIABLE, raising=False)
     with lab_lock.held(checkout / "state" / "landbridge" / "tests.lock", ROOT, print) as is_held:
         run = {lab_lock.VARIABLE: os.environ[lab_lock.VARIABLE]}
-        output, _ = pytest_below(checkout, "below", "-n", "2", **run).communicate(timeout=300)
+        output, _ = pytest_below(checkout, "below", "-n", "2", **run).communicate()
     assert is_held and "4 passed" in output and "in use" not in output
     assert lab_lock.VARIABLE not in os.environ
 

@@ -166,6 +166,6 @@ def test_every_file_that_is_to_start_first_exists() -> None:
 
 def test_an_unknown_tier_is_refused() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.run", "--tier", "nosuch"], cwd=ROOT, capture_output=True, text=True, timeout=300
+        [sys.executable, "-m", "tests.run", "--tier", "nosuch"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 2 and "nosuch" in done.stderr

@@ -47,7 +47,6 @@ def test_files_of_one_lab_share_its_bring_up(tmp_path: Path) -> None:
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        timeout=900,
     )
     assert "80 passed" in done.stdout, done.stdout + done.stderr
     record = (tmp_path / "record").read_text().split("\n")[:-1]

@@ -54,7 +54,7 @@ class Gateway:
             "LANDBRIDGE_GATEWAY_STATE": self.settings.state_file,
         }
         line = [sys.executable, str(PROGRAM), *words]
-        return subprocess.run(line, env={**os.environ, **places}, capture_output=True, text=True, timeout=60)
+        return subprocess.run(line, env={**os.environ, **places}, capture_output=True, text=True)
 
     def servers(self) -> dict[str, dict[str, Any]]:
         """Return the servers by name."""

@@ -63,7 +63,6 @@ class Host:
             capture_output=True,
             text=True,
             errors="surrogateescape",
-            timeout=120,
             check=False,
         )
 

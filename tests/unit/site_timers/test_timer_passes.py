@@ -71,7 +71,6 @@ class Unit:
             env=variables,
             capture_output=True,
             text=True,
-            timeout=300,
             check=False,
         )
 

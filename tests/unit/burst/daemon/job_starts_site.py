@@ -89,5 +89,5 @@ def site(tmp_path: Path, burst: dict[str, Any]) -> Iterator[Site]:
 
 
 def end_of(program: "subprocess.Popen[str]") -> tuple[int, str]:
-    _, errors = program.communicate(timeout=300)
+    _, errors = program.communicate()
     return program.returncode, errors

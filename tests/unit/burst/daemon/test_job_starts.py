@@ -173,7 +173,6 @@ def test_only_slurms_account_and_root_may_ask(site: Site) -> None:
         extra_groups=[],
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert "b'0" not in done.stdout and (done.stdout == "b''\n" or "Error" in done.stderr), done

@@ -72,7 +72,7 @@ def test_no_instance_runs_for_data_or_results(
         main()
     assert "data  corpus:v1 in AWS: is being copied;" in capsys.readouterr().out
     cloud.control(faults={})
-    subprocess.run(command, cwd=ROOT, check=True, timeout=300)
+    subprocess.run(command, cwd=ROOT, check=True)
     assert slurm.wait(job).state == "COMPLETED"
     (launched,) = records(slurm, "launched", job)
     lines = [json.loads(line) for line in mover.config.ledger.read_text().splitlines()]
@@ -85,7 +85,7 @@ def test_no_instance_runs_for_data_or_results(
     mover.host.operator.put(f"results/sandbox-{job.id}/out/model", b"model", hashlib.sha256(b"model").hexdigest())
     wait_for_no_instances(slurm, cloud)
     slurm.wait_for(lambda: read_results(exchange)[f"sandbox-{job.id}"].ended is not None, "the end was not recorded")
-    subprocess.run(command, cwd=ROOT, check=True, timeout=300)
+    subprocess.run(command, cwd=ROOT, check=True)
     at_site = mover.config.folder / f"internal/_results/ada/{job.id}/model"
     assert at_site.read_bytes() == b"model"
     begin = json.loads(mover.config.ledger.read_text().splitlines()[-2])

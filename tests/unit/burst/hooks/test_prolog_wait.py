@@ -37,7 +37,7 @@ def run(
         **({"SLURM_JOB_NODELIST": nodes} if nodes else {}),
     }
     command = [sys.executable, "-m", "landbridge.burst.hooks.prolog_wait"]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert not (folder / "asked").exists(), (folder / "asked").read_text()
     return done.returncode, done.stderr
 

@@ -66,7 +66,6 @@ def landbridge_of(slurm: SimulatedSlurm) -> Command:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
             check=False,
         )
         return done.returncode, done.stdout

@@ -32,7 +32,7 @@ def transfer(host: StorageHost, **words: str) -> "subprocess.Popen[str]":
 
 
 def finished(process: "subprocess.Popen[str]") -> int:
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate()
     assert process.returncode == 0
     return int(output)
 

@@ -133,7 +133,7 @@ def test_a_killed_mover_continues(mover: MoverHost, source: Path, calls: int) ->
     cloud.control(reset=True)
     present = mover.host.keys(PREFIX)
     assert PREFIX + DATASET_FILE not in present and len(present) >= calls
-    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
+    subprocess.run(command, cwd=ROOT, check=True)
     assert mover.report(IN_AWS).state == "present"
     assert files_in_aws(mover) == {path: body for path, (body, _) in contents(source).items()}
     # A file that was complete is not written again.

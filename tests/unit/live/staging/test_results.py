@@ -178,7 +178,7 @@ def test_a_killed_mover_continues_and_nothing_partial_is_visible(mover: MoverHos
     parts = [path for path in copies.rglob("*") if path.is_file()]
     written = sum(path.stat().st_size for path in parts)
     cloud.control(reset=True)
-    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
+    subprocess.run(command, cwd=ROOT, check=True)
     assert report(mover).state == "home" and at_site(mover) == FILES
     *_, end = (json.loads(line) for line in mover.config.ledger.read_text().splitlines())
     # Blocks that were written are not read again.

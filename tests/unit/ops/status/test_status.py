@@ -160,9 +160,7 @@ def command_variables(folder: Path) -> dict[str, str]:
 
 def status(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     variables = command_variables(folder)
-    return subprocess.run(
-        [*STATUS, *words], cwd=folder, env=variables, capture_output=True, text=True, timeout=120, check=False
-    )
+    return subprocess.run([*STATUS, *words], cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 
 def test_the_command_judges_saved_facts_in_both_formats(folder: Path) -> None:

@@ -30,7 +30,7 @@ def run(tmp_path: Path, *calls: str, program: str = LUAS[0]) -> list[list[str]]:
     (tmp_path / "job_submit.lua").write_text(slurm_files(environment(STAGING))["job_submit.lua"])
     (tmp_path / "host.lua").write_text(HOST + "".join(f"{call}\n" for call in calls))
     command = [sys.executable, "-c", RUN, program, str(tmp_path / "host.lua"), str(tmp_path / "job_submit.lua")]
-    completed = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    completed = subprocess.run(command, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
     return [line.split("|") for line in completed.stdout.splitlines()]
 

@@ -63,7 +63,6 @@ def run_script(folder: Path, text: str, *calls: str, program: str = LUAS[0]) -> 
         [sys.executable, "-c", RUN, program, str(folder / "host.lua"), str(folder / "job_submit.lua")],
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert completed.returncode == 0, completed.stderr
     return [
