@@ -32,6 +32,10 @@ Check = Annotated[bool, typer.Option("--check", help="Show the changes without m
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 
 
+#: Shorter tasks are not listed.
+LEAST_SECONDS = 0.5
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command()(configure)
@@ -82,6 +86,11 @@ def _check_credentials(environment: "Environment", path: "Path") -> None:
         raise typer.Exit(exit_code(findings))
 
 
+def _tasks(result: "ConfigureResult", host: str) -> "dict[str, float]":
+    """Return the seconds of a host's tasks by name, the longest first."""
+    return dict(sorted(result.seconds.get(host, {}).items(), key=lambda task: -task[1]))
+
+
 def report(result: "ConfigureResult", seconds: float, form: Format) -> None:
     """Print the result of a run; exit with status 1 if a host failed."""
     from dataclasses import asdict
@@ -90,15 +99,26 @@ def report(result: "ConfigureResult", seconds: float, form: Format) -> None:
         failures = [
             {"host": failure.host, "task": failure.task.name, "message": failure.message} for failure in result.failures
         ]
-        hosts = {host: asdict(counts) for host, counts in result.hosts.items()}
+        hosts = {
+            host: asdict(counts)
+            | {
+                "tasks": {
+                    name: round(spent, 1) for name, spent in _tasks(result, host).items() if spent >= LEAST_SECONDS
+                }
+            }
+            for host, counts in result.hosts.items()
+        }
         print_json({"status": result.status, "seconds": round(seconds, 1), "hosts": hosts, "failures": failures})
     else:
-        typer.echo(f"{'host':<20} {'ok':>5} {'changed':>8} {'failed':>7} {'unreachable':>12}")
+        typer.echo(
+            f"{'host':<20} {'ok':>5} {'changed':>8} {'failed':>7} {'unreachable':>12} {'seconds':>8}  longest task"
+        )
         for host, counts in result.hosts.items():
-            mark = "  <--" if counts.bad else ""
-            typer.echo(
-                f"{host:<20} {counts.ok:>5} {counts.changed:>8} {counts.failed:>7} {counts.unreachable:>12}{mark}"
-            )
+            tasks, mark = _tasks(result, host), "  <--" if counts.bad else ""
+            name = next(iter(tasks), "")
+            longest = f"{name}: {tasks[name]:.0f} s" if name and tasks[name] >= LEAST_SECONDS else ""
+            numbers = f"{counts.ok:>5} {counts.changed:>8} {counts.failed:>7} {counts.unreachable:>12}"
+            typer.echo(f"{host:<20} {numbers} {sum(tasks.values()):>8.0f}  {longest}{mark}".rstrip())
         typer.echo(f"{seconds:.0f} s; Ansible's output: {result.log}")
     if not result.successful:
         if not result.hosts:

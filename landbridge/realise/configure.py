@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,12 +29,16 @@ class TaskStarted:
 
 @dataclass(frozen=True)
 class TaskOutcome:
-    """Result of a task on one host: ok, changed, failed or unreachable. `message` has the reason of a failure."""
+    """Result of a task on one host: ok, changed, failed or unreachable. `message` has the reason of a failure.
+
+    `seconds` is the task's duration on this host, as Ansible measures it.
+    """
 
     task: TaskStarted
     host: str
     state: str
     message: str = ""
+    seconds: float = 0.0
 
 
 Event = TaskStarted | TaskOutcome
@@ -57,12 +62,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class ConfigureResult:
-    """Result of a run. `log` is Ansible's whole output."""
+    """Result of a run. `log` is Ansible's whole output; `seconds` has the duration of each task by host."""
 
     hosts: Mapping[str, Counts]
     failures: tuple[TaskOutcome, ...]
     status: str
     log: Path
+    seconds: Mapping[str, Mapping[str, float]]
 
     @property
     def successful(self) -> bool:
@@ -76,6 +82,7 @@ class _Listener:
 
     on_event: OnEvent
     failures: list[TaskOutcome] = field(default_factory=list)
+    seconds: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
 
     def __call__(self, event: Mapping[str, Any]) -> bool:
         kind, data = str(event.get("event")), event.get("event_data") or {}
@@ -95,9 +102,10 @@ class _Listener:
             state = "failed"
         else:
             state = "unreachable"
-        outcome = TaskOutcome(
-            _task(data), str(data.get("host", "")), state, "" if kind == "runner_on_ok" else _reason(result)
-        )
+        reason = "" if kind == "runner_on_ok" else _reason(result)
+        outcome = TaskOutcome(_task(data), str(data.get("host", "")), state, reason, float(data.get("duration") or 0.0))
+        tasks = self.seconds[outcome.host]
+        tasks[outcome.task.name] = tasks.get(outcome.task.name, 0.0) + outcome.seconds
         if outcome.message:
             self.failures.append(outcome)
         self.on_event(outcome)
@@ -151,7 +159,7 @@ def configure(
         rotate_artifacts=MAX_ARTIFACTS,
     )
     log = Path(str(run.config.artifact_dir)) / "stdout"
-    return ConfigureResult(_counts(run.stats), tuple(listener.failures), str(run.status), log)
+    return ConfigureResult(_counts(run.stats), tuple(listener.failures), str(run.status), log, listener.seconds)
 
 
 def _project(path: Path, playbook: Path) -> Path:

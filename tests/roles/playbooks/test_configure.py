@@ -121,6 +121,7 @@ def test_with_the_free_strategy_results_belong_to_the_right_task(
         ("quick", "of quick"),
         ("slow", "of slow"),
     }
+    assert result.seconds["slow"]["Wait"] >= 1.5 and "Wait" in result.seconds["quick"]
     output = capsys.readouterr().err.splitlines()
     assert [line.split() for line in output if "Wait" in line] == [["changed", "Wait", "[slow]"]]
     assert output.index("      of quick") < next(n for n, line in enumerate(output) if "Wait" in line)
@@ -143,6 +144,19 @@ def test_the_command_ends_with_1_when_a_host_failed(project: Path) -> None:
     report = json.loads(done.stdout)
     assert report["hosts"]["localhost"]["failed"] == 1
     assert report["failures"][0]["message"] == "this is why"
+
+
+def test_the_command_names_the_longest_task_of_each_host(project: Path) -> None:
+    (project / "ansible/site.yml").write_text(
+        "---" + PLAY.replace('"true"', '"sleep 1.5"').partition("    - name: Write")[0]
+    )
+    words = ["configure", "--file", str(project / "stacks/Pulumi.sandbox.yaml")]
+    done = CliRunner().invoke(build(), words)
+    assert done.exit_code == 0, done.output
+    row = next(line for line in done.stdout.splitlines() if line.startswith("localhost"))
+    assert float(row.split()[5]) >= 1.0 and row.split()[6] == "Look:"
+    done = CliRunner().invoke(build(), [*words, "--format", "json"])
+    assert json.loads(done.stdout)["hosts"]["localhost"]["tasks"]["Look"] >= 1.5
 
 
 def test_an_environment_file_elsewhere_is_configured_from_the_working_directory(
