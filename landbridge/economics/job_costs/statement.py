@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from landbridge.catalog.carbon import carbon
+from landbridge.catalog.hardware.gpu_power import recorded_on, recorded_shares
 from landbridge.economics.job_costs.lines import (
     Amounts,
     LineAmounts,
@@ -27,6 +28,7 @@ from landbridge.timestamps import month_end, month_of, month_start
 from landbridge.trace.allocations import Allocation, NodeEvent
 
 JOULES_PER_KWH = 3_600_000
+MODELLED = "modelled"
 NOTE_ELECTRICITY = (
     "The electricity in the dollars is that of the nodes' powers; measured energy changes only kWh and CO2e."
 )
@@ -63,14 +65,28 @@ def statement(environment: Environment, records: Records, month: str, now: float
     paid, journal_bill = paid_amounts(pools, shares, charges, spent, start, end)
     moved, transfer_bill = transfer_amounts(records.ledger, month)
     amounts = {**owned, **paid, **moved}
+    lines = tuple(_lines(amounts, _measured(records, groups), _grams(environment, records.grid)))
     return MonthStatement(
         month,
         end,
-        tuple(_lines(amounts, _measured(records, groups), _grams(environment, records.grid))),
+        lines,
         MonthBill(owned_bill, journal_bill, transfer_bill),
         tuple(_findings(site, pools, shares, unknown, charges, start, end)),
-        (NOTE_ELECTRICITY,) if site else (),
+        ((NOTE_ELECTRICITY,) if site else ()) + ((note_modelled(),) if any(map(_is_modelled, lines)) else ()),
     )
+
+
+def note_modelled() -> str:
+    """Return the error of modelled energy: the model has GPUs at their maximum power, which few jobs need."""
+    idle, jobs = recorded_shares()
+    return (
+        f"Modelled energy is an upper limit, with GPUs at their maximum power: recorded ones took {idle[0]} to {idle[-1]} percent of it"
+        f" without a job, and {jobs[0]} to {jobs[-1]} percent in training loops ({recorded_on()})."
+    )
+
+
+def _is_modelled(line: StatementLine) -> bool:
+    return line.energy == MODELLED
 
 
 def months_of(records: Records, jobs: Collection[int], now: float) -> list[str]:
@@ -106,7 +122,7 @@ def _energy(key: LineKey, amount: Amounts, measured: Mapping[int, Fraction]) -> 
     """Return the energy of a line in kWh, and whether it is measured, modelled or unknown."""
     if key.job in measured and amount.gpu_seconds:
         return measured[key.job] * amount.gpu_seconds, "measured, GPUs only"
-    return (None, "unknown") if amount.kwh is None else (amount.kwh, "modelled")
+    return (None, "unknown") if amount.kwh is None else (amount.kwh, MODELLED)
 
 
 def _measured(records: Records, groups: Iterable[RatedNodes]) -> dict[int, Fraction]:

@@ -35,6 +35,8 @@ from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
 Variables = dict[str, Any]
 #: Folders of the dumps of the roles mlflow and slurm_database, and the folder of the role roles_anywhere's certificate.
 _MLFLOW_DUMPS, _SLURM_DUMPS = "/var/backups/landbridge-mlflow", "/var/backups/landbridge-slurm"
+#: Seconds between two readings of certificates on nodes that have nothing else to read; HostMetricsOld waits 600.
+_CERTIFICATES_SECONDS = 300
 _ANYWHERE = "/etc/landbridge/anywhere"
 #: Certificate of the exporters of nodes in AWS, on the controller that publishes it.
 CLOUD_NODES_FILE = "/etc/landbridge/aws-nodes-certificate/host.pem"
@@ -127,6 +129,9 @@ def exporter_variables(environment: Environment, host: InventoryHost) -> Variabl
         "node_exporter_gateway": "site_gateway" in host.groups,
         **{f"database_exporter_{name}": loopback_address(name) for name in DATABASES if name in sources},
     }
+    reads = ("node_exporter_backups", "node_exporter_sources", "node_exporter_probes", "node_exporter_gateway")
+    if "slurm_node" in host.groups and not any(variables[name] for name in reads):
+        variables["node_exporter_seconds"] = _CERTIFICATES_SECONDS
     if host.name in gpu_metrics_hosts(environment):
         variables |= {
             "landbridge_dcgm_exporter": True,

@@ -16,7 +16,7 @@ from tests.unit.health.standins import Standins, machine
 
 __all__ = ["machine"]
 
-from node_health import gpus, kernel, recovery
+from node_health import gpus, kernel, query, recovery
 from node_health.run import Output, run
 
 RECORDED = Path(__file__).with_name("recorded_h200")
@@ -114,8 +114,8 @@ def test_errors_of_programs_do_not_drain_the_node(tmp_path: Path) -> None:
 def test_the_recording_has_each_command_of_the_checks(model_name: str) -> None:
     recorded = FOLDERS[model_name].glob("smi-*.txt")
     commands = [shlex.split(path.read_text().splitlines()[0])[1:] for path in sorted(recorded)]
-    fields = ",".join(gpus._FIELDS)
-    assert ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader,nounits"] in commands
+    for fields in (query.ALL, query.HEALTH, query.FABRIC, query.RECOVERY):
+        assert ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits"] in commands
     assert ["nvidia-smi", "nvlink", "--status"] in commands
 
 

@@ -182,6 +182,18 @@ def test_a_slurm_that_does_not_answer_is_tried_again(tmp_path: Path, monkeypatch
     assert not node_agent.act(agent.Act("requeue", "requeue:7", (7,)))
 
 
+def test_the_processes_of_a_node_are_read_only_for_a_decision_about_jobs(
+    command_calls: Callable[[], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ping, looks = tmp_path / "ping", []
+    monkeypatch.setattr(agent, "jobs_here", lambda: looks.append(1) or frozenset({7}))
+    node_agent = agent.Agent({"ping_seconds": 0}, agent.Metadata("http://127.0.0.1:9"))
+    ping.write_text(json.dumps({"pings": [{"hostname": "ctl01", "responding": True}]}))
+    assert node_agent.look().jobs == frozenset() and looks == []
+    ping.write_text(json.dumps({"pings": [{"hostname": "ctl01", "responding": False}]}))
+    assert node_agent.look().jobs == {7} and looks == [1]
+
+
 def test_a_node_without_contact_to_a_controller_powers_itself_off(
     command_calls: Callable[[], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import sys
 import time
 from dataclasses import asdict, replace
@@ -14,6 +13,7 @@ from typing import Any
 
 from node_health import checks, cloud, counters, facts, kernel, run, samples, slurm
 from node_health.problem import Result, is_ours, load, read, reason, write
+from node_health.query import Values
 
 CONFIG = Path("/etc/landbridge/node-health.json")
 # Under /run: removed by a reboot, as intended.
@@ -134,15 +134,15 @@ def _check_and_apply(action: str, last: Result | None) -> int:
         result = latest(last, time.time())
     else:
         run.limit(CHECK_SECONDS)
-        config = settings()
-        result = checks.check(config, STATE)
-        _sample(config, result)
+        config, values = settings(), Values()
+        result = checks.check(config, STATE, values)
+        _sample(config, result, values)
         if last is not None and last.problems == result.problems:
             # No change: Slurm's next health check applies the result again.
             return 0
         start = time.monotonic()
     run.limit(APPLY_SECONDS - (time.monotonic() - start))
-    node = os.environ.get("SLURMD_NODENAME") or socket.gethostname().partition(".")[0]
+    node = os.environ.get("SLURMD_NODENAME") or os.uname().nodename.partition(".")[0]
     try:
         apply(node, result, STATE, MARK, int((read(CONFIG) or {}).get("budget", 0)))
     except (slurm.SlurmError, ValueError, KeyError) as error:
@@ -152,14 +152,14 @@ def _check_and_apply(action: str, last: Result | None) -> int:
     return 0
 
 
-def _sample(config: dict[str, Any], result: Result) -> None:
+def _sample(config: dict[str, Any], result: Result, values: Values) -> None:
     """Add a sample of the GPUs' use, and a reading of counters, unless nvidia-smi did not answer the checks."""
     if not config["expected"].get("gpus") or any(
         problem.check in ("gpu", "driver", "stale") for problem in result.problems
     ):
         return
     try:
-        samples.append(STATE / SAMPLES, samples.sample(result.at))
+        samples.append(STATE / SAMPLES, samples.sample(result.at, values))
         counters.append(STATE / COUNTERS, result.at)
     except (OSError, run.OutOfTimeError) as error:
         print(f"landbridge-node-health: no sample of the GPUs: {error}", file=sys.stderr)

@@ -9,15 +9,16 @@ from typing import Any
 
 from node_health import gpus, host, kernel, recovery
 from node_health.problem import Problem, Result, save
+from node_health.query import Values
 from node_health.run import OutOfTimeError
 
 
-def check(config: Mapping[str, Any], folder: Path) -> Result:
+def check(config: Mapping[str, Any], folder: Path, values: Values | None = None) -> Result:
     """Run all checks and save the result. Checks that do not end in time are a problem: the state is not known."""
     problems: list[Problem] = []
     warnings: list[str] = []
     try:
-        _run(config, folder, problems, warnings)
+        _run(config, folder, values or Values(), problems, warnings)
     except OutOfTimeError as error:
         problems.append(Problem("stale", f"the checks did not end in time, at {error}", "inspect"))
     skipped = set(config.get("skip", []))
@@ -27,16 +28,16 @@ def check(config: Mapping[str, Any], folder: Path) -> Result:
     return result
 
 
-def _run(config: Mapping[str, Any], folder: Path, problems: list[Problem], warnings: list[str]) -> None:
+def _run(config: Mapping[str, Any], folder: Path, values: Values, problems: list[Problem], warnings: list[str]) -> None:
     """Run the checks one after the other; `problems` and `warnings` have those before an interruption."""
     expected = config["expected"]
     has_recovery = False
     if expected.get("gpus"):
         wanted = {**expected["gpus"], "driver_branch": config.get("driver_branch", "")}
-        gpu_problems, gpu_warnings = gpus.check(wanted, folder / "fabric.json")
+        gpu_problems, gpu_warnings = gpus.check(wanted, folder / "fabric.json", values)
         problems += gpu_problems
         warnings += gpu_warnings
-        recovery_problems, has_recovery = recovery.check() if not _no_answer(gpu_problems) else ([], False)
+        recovery_problems, has_recovery = recovery.check(values) if not _no_answer(gpu_problems) else ([], False)
         problems += recovery_problems
     # Xid 154 announces the state that nvidia-smi has; the line stays in the log when the GPU is recovered.
     announced = f"{kernel.RECOVERY} at "

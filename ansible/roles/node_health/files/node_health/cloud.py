@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,6 +54,9 @@ def expectations(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def instance_type() -> str:
     """Return the instance type from the instance metadata (IMDSv2); empty outside of EC2."""
+    # Half of the program's start, and needed once in a boot.
+    import urllib.request
+
     try:
         put = urllib.request.Request(f"{METADATA}/api/token", method="PUT", headers={f"{_HEADER}-ttl-seconds": "60"})
         token = urllib.request.urlopen(put, timeout=2).read().decode()

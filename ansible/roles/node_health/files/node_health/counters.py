@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from node_health.run import run
 
@@ -32,6 +31,9 @@ def reading(now: float) -> dict[str, Any]:
 
 def replays() -> dict[str, int]:
     """Return the repeated transfers over PCIe of each GPU since the driver was loaded."""
+    # Needed every ten minutes.
+    from xml.etree import ElementTree
+
     output = run(["nvidia-smi", "-q", "-x"])
     # Warnings may be printed before and after the document.
     start, end = output.text.find("<nvidia_smi_log>"), output.text.rfind(_END)

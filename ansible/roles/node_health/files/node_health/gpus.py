@@ -9,27 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from node_health import mig
+from node_health import mig, query
 from node_health.problem import Problem, read, write
+from node_health.query import Row, Values
 from node_health.run import Output, run
 
-# Fields of `nvidia-smi --query-gpu`: the link's present width, and the generation that its slot permits, since the
-# present generation falls while a GPU is idle.
-_FIELDS = (
-    "index",
-    "pci.bus_id",
-    "name",
-    "memory.total",
-    "driver_version",
-    "pcie.link.gen.max",
-    "pcie.link.width.current",
-    "ecc.errors.uncorrected.volatile.total",
-    "clocks_event_reasons.hw_thermal_slowdown",
-    "retired_pages.pending",
-)
-_ROWS = ("gpu_bus_id", "remapped_rows.pending", "remapped_rows.failure")
-# Registration of a GPU with the NVLink fabric, which Fabric Manager configures; CUDA fails with error 802 before it ends.
-_FABRIC = ("index", "fabric.state", "fabric.status")
 #: Exit code of nvidia-smi if a GPU has fallen off the bus. Source: nvidia-smi(1), RETURN VALUE.
 _LOST = 15
 #: Exit code of nvidia-smi if there is no GPU at all, with the text below (same section; seen with driver 580.159.04).
@@ -38,45 +22,33 @@ _BUS = re.compile(r"GPU\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9]
 _LINK = re.compile(r"Link \d+: *([0-9.]+) GB/s")
 # The driver uses the difference between nvidia-smi's memory size and the data sheet's.
 _MEMORY_SHARE = 0.98
-Row = Mapping[str, str]
 
 
-def check(expected: Mapping[str, Any], memory: Path | None = None) -> tuple[list[Problem], list[str]]:
+def check(
+    expected: Mapping[str, Any], memory: Path | None = None, values: Values | None = None
+) -> tuple[list[Problem], list[str]]:
     """Return problems and warnings. `expected`: the `gpus` of the node's expectations, and `driver_branch`.
 
     `memory`: a file that does not survive a reboot, for the start of registrations with the fabric.
     """
-    output = _query("gpu", _FIELDS)
+    values = values or Values()
+    output, rows = values.get(query.HEALTH)
     unreachable = _unreachable(output, int(expected["count"]))
     if unreachable is not None:
         return [unreachable], []
-    rows = _rows(output.text, _FIELDS)
     warnings = list(_warnings(rows, expected))
     problems = [
         *_count_and_driver(rows, expected),
         *_each_gpu(rows, expected),
-        *_memory_errors(expected, rows, warnings),
+        *_memory_errors(expected, rows, values, warnings),
     ]
     parts, partitioned = mig.check(expected["mig"]) if expected.get("mig") else ([], set())
     problems += parts
     if expected.get("links") and rows:
         problems += _links(int(expected["links"]), [row["index"] for row in rows], partitioned)
     if expected.get("fabric"):
-        problems += _fabric(float(expected.get("fabric_seconds", 0)), memory, warnings)
+        problems += _fabric(float(expected.get("fabric_seconds", 0)), memory, values, warnings)
     return problems, warnings
-
-
-def _query(topic: str, fields: tuple[str, ...]) -> Output:
-    return run(["nvidia-smi", f"--query-{topic}={','.join(fields)}", "--format=csv,noheader,nounits"])
-
-
-def _rows(text: str, fields: tuple[str, ...]) -> list[Row]:
-    lines_of_values = (line.split(", ") for line in text.splitlines())
-    return [
-        {name: values[index].strip() for index, name in enumerate(fields)}
-        for values in lines_of_values
-        if len(values) == len(fields)
-    ]
 
 
 def _unreachable(output: Output, count: int) -> Problem | None:
@@ -129,7 +101,9 @@ def _each_gpu(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[Problem]
             yield Problem("thermal", f"GPU {where} slows itself down, too hot", "repair")
 
 
-def _memory_errors(expected: Mapping[str, Any], rows: list[Row], warnings: list[str]) -> Iterator[Problem]:
+def _memory_errors(
+    expected: Mapping[str, Any], rows: list[Row], values: Values, warnings: list[str]
+) -> Iterator[Problem]:
     """Yield problems of memory that a reset will retire or that could not be remapped.
 
     GPUs that remap rows: new jobs may start with a pending remap, and after an uncorrected error that the GPU contained;
@@ -145,10 +119,7 @@ def _memory_errors(expected: Mapping[str, Any], rows: list[Row], warnings: list[
         errors = _number(row["ecc.errors.uncorrected.volatile.total"])
         if errors:
             warnings.append(f"GPU {row['index']} has {errors:.0f} uncorrected memory errors since its reset")
-    output = _query("remapped-rows", _ROWS)
-    if output.code != 0:
-        return
-    for row in _rows(output.text, _ROWS):
+    for row in values.get(query.ROWS)[1]:
         where = _short(row["gpu_bus_id"])
         if _yes(row["remapped_rows.failure"]):
             yield Problem("rows", f"GPU at {where} could not remap a row", "repair")
@@ -177,17 +148,16 @@ def _links(expected: int, indices: Sequence[str], partitioned: set[str]) -> Iter
             yield Problem("nvlink", f"GPU {index} has {active.get(index, 0)} of {expected} links", "reset")
 
 
-def _fabric(grace: float, memory: Path | None, warnings: list[str]) -> Iterator[Problem]:
+def _fabric(grace: float, memory: Path | None, values: Values, warnings: list[str]) -> Iterator[Problem]:
     """Yield GPUs whose registration with the fabric has failed, or is in progress for longer than `grace` seconds.
 
     The state of the service says nothing about it: Fabric Manager may be active with GPUs that it never registers.
     A driver that does not have the fields refuses the query, and GPUs without a fabric have no state: no problem.
     Source: NVML API reference, nvmlGpuFabricInfo_t; nvidia-smi --help-query-gpu.
     """
-    output = _query("gpu", _FABRIC)
     now, since = time.monotonic(), (read(memory) or {}) if memory is not None else {}
     waiting: dict[str, float] = {}
-    for row in _rows(output.text, _FABRIC) if output.code == 0 else []:
+    for row in values.get(query.FABRIC)[1]:
         state, status, index = row["fabric.state"], row["fabric.status"], row["index"]
         if "Not Started" in state or "In Progress" in state:
             waiting[index] = float(since.get(index, now))

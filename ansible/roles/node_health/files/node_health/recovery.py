@@ -7,10 +7,10 @@ response flags.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
+from node_health import query
 from node_health.problem import Problem
-from node_health.run import run
+from node_health.query import Values
 
 # 3, drain of peer-to-peer traffic: when the jobs have ended, the driver requires another action or none. 5: recovery of
 # the IMEX domain. 6 and 7: reset of the PCIe bus, reboot of the system.
@@ -20,13 +20,10 @@ _NUMBER = re.compile(r"\bto 0x([0-9a-f]+)", re.IGNORECASE)
 _UNKNOWN = ("[N/A]", "N/A", "[Not Supported]", "Unknown", "[Unknown Error]", "")
 
 
-def check() -> tuple[list[Problem], bool]:
+def check(values: Values | None = None) -> tuple[list[Problem], bool]:
     """Return problems, and whether the driver has the state. It is cleared by the driver when the GPU is recovered."""
-    output = run(["nvidia-smi", "--query-gpu=index,gpu_recovery_action", "--format=csv,noheader,nounits"])
-    if output.code != 0:
-        return [], False
-    rows = list(_rows(output.text))
-    known = [(index, text) for index, text in rows if text not in _UNKNOWN]
+    _, rows = (values or Values()).get(query.RECOVERY)
+    known = [(row["index"], row["gpu_recovery_action"]) for row in rows if row["gpu_recovery_action"] not in _UNKNOWN]
     actions = ((index, text, of_text(text)) for index, text in known)
     problems = [Problem("recovery", f"GPU {index} needs: {text}", action) for index, text, action in actions if action]
     return problems, bool(rows) and len(known) == len(rows)
@@ -62,10 +59,3 @@ def of_xid(text: str) -> str:
     if number is not None and int(number.group(1), 16) in _BY_NUMBER:
         return _BY_NUMBER[int(number.group(1), 16)]
     return of_text(text.rpartition("(")[2].rstrip(") "))
-
-
-def _rows(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        index, separator, name = line.partition(", ")
-        if separator:
-            yield index.strip(), name.strip()

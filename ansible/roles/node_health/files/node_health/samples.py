@@ -8,33 +8,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from node_health import facts
-from node_health.run import run
+from node_health import facts, query
+from node_health.query import Values
 
-_FIELDS = ("index", "pci.bus_id", "uuid", "utilization.gpu", "memory.used", "power.draw")
 #: Lines that are kept; at twice as many the file is shortened, so that it is rarely rewritten.
 KEPT = 500
 
 
-def sample(now: float) -> dict[str, Any] | None:
+def sample(now: float, values: Values | None = None) -> dict[str, Any] | None:
     """Return one sample of all GPUs; None if nvidia-smi does not answer. An unknown value is None."""
-    output = run(["nvidia-smi", f"--query-gpu={','.join(_FIELDS)}", "--format=csv,noheader,nounits"])
+    output, rows = (values or Values()).get(query.USE)
     if output.code != 0:
         return None
-    numbers, gpus = facts.minors(), []
-    for line in output.text.splitlines():
-        values = [value.strip() for value in line.split(", ")]
-        if len(values) == len(_FIELDS):
-            address = values[1].lower()[-12:]
-            gpus.append(
-                {
-                    "gpu": numbers.get(address, int(values[0])),
-                    "uuid": values[2],
-                    "utilisation": _number(values[3]),
-                    "memory_mib": _number(values[4]),
-                    "watts": _number(values[5]),
-                }
-            )
+    numbers = facts.minors()
+    gpus = [
+        {
+            "gpu": numbers.get(row["pci.bus_id"].lower()[-12:], int(row["index"])),
+            "uuid": row["uuid"],
+            "utilisation": _number(row["utilization.gpu"]),
+            "memory_mib": _number(row["memory.used"]),
+            "watts": _number(row["power.draw"]),
+        }
+        for row in rows
+    ]
     return {"at": round(now, 3), "gpus": gpus}
 
 
