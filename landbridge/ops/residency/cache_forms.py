@@ -1,10 +1,13 @@
 """Caches of staged datasets on nodes, read from the variables of the role `dataset_cache`."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.ops.residency.graph import ONPREM
+from landbridge.plan.ansible.cloud_dataset_cache import cloud_dataset_cache_variables
+from landbridge.plan.other_regions import other_regions
 from landbridge.plan.site.data_exchange import data_staging
 from landbridge.plan.site.dataset_cache import dataset_cache_variables
 
@@ -36,7 +39,17 @@ def cache_forms(environment: Environment) -> tuple[CacheForm, ...]:
     readers: dict[str, set[str]] = {}
     for name, group in staging.groups.items():
         readers.setdefault(group, set()).add(name)
-    return tuple(
+    on_site = (
         CacheForm(name, ONPREM, tuple(hosts), group, frozenset(readers.get(group, ())))
         for (name, group), hosts in nodes.items()
     )
+    return (*on_site, *_in_aws(environment))
+
+
+def _in_aws(environment: Environment) -> Iterator[CacheForm]:
+    """Yield the caches of pools. Their classes have no group: a job needs a role that reads the bucket."""
+    for region, settings in {environment.region: environment, **other_regions(environment)}.items():
+        pools = tuple(pool.name for pool in settings.aws.pools if pool.local_scratch)
+        config = cloud_dataset_cache_variables(environment).get("landbridge_dataset_cache", {})
+        for name in config.get("classes", {}) if pools else ():
+            yield CacheForm(name, region, pools, "", frozenset())

@@ -47,7 +47,7 @@ def mover_config(environment: Environment, staging: DataStaging, outputs: StackO
             name: {
                 "sites": [site for site in ("onprem", "aws") if class_fault(environment, name, site) is None],
                 "bucket": buckets.get(name),
-                "mount": _mount(environment, name),
+                "mount": cloud_mount(environment, name),
             }
             for name in sorted(environment.data_classes)
         },
@@ -62,7 +62,7 @@ def mover_config(environment: Environment, staging: DataStaging, outputs: StackO
     }
 
 
-def _mount(environment: Environment, data_class: str) -> str | None:
+def cloud_mount(environment: Environment, data_class: str) -> str | None:
     """Return where cloud nodes see the root of a class's bucket: the folder of a data repository of the pools' Lustre."""
     for share in environment.storage.in_aws().values():
         for repository in share.repositories if isinstance(share, FsxLustre) else ():

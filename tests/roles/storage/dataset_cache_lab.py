@@ -51,7 +51,7 @@ class CacheLab:
         """Create names, users and groups, the folders of the classes, the NFS mount, and the node's disk."""
         self.storage.settle()
         for host in ADDRESSES:
-            self.run("useradd --uid 20002 --no-create-home carol", host)
+            self.run("useradd --uid 20402 --no-create-home carol", host)
             for group, number, user in GROUPS.values():
                 self.run(f"groupadd --gid {number} {group} && usermod --append --groups {group} {user}", host)
         for name, (group, _, _) in GROUPS.items():

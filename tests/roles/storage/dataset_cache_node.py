@@ -52,6 +52,9 @@ class Node:
     folder: Path
     limit: int = 1 << 40
     classes: dict[str, dict[str, Any]] = field(default_factory=lambda: {"internal": {"group": "", "keep": True}})
+    #: Settings of a node in AWS, and the environment of its jobs.
+    buckets: dict[str, Any] | None = None
+    job_environ: dict[str, str] = field(default_factory=dict)
     service: "subprocess.Popen[str] | None" = None
 
     @property
@@ -76,6 +79,8 @@ class Node:
             "proc": str(self.folder / "proc"),
             "boot": str(boot),
         }
+        if self.buckets is not None:
+            settings["buckets"] = self.buckets
         (self.folder / "settings.json").write_text(json.dumps(settings))
 
     def start(self) -> "subprocess.Popen[str]":
@@ -108,7 +113,7 @@ class Node:
         """Start the program in a job."""
         # The shell waits until its control group is known, then becomes the program.
         command = f'read line; exec {sys.executable} {PROGRAM} path "{reference}"'
-        environ = {**self.environ, "LANDBRIDGE_DATA_CLASS": data_class}
+        environ = {**self.environ, **self.job_environ, "LANDBRIDGE_DATA_CLASS": data_class}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen(["sh", "-c", command], env=environ, text=True, **pipes)
         cgroup = self.folder / f"proc/{process.pid}/cgroup"

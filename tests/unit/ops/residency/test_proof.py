@@ -57,6 +57,12 @@ def test_caches_of_datasets_are_proven_with_a_group_for_each_class() -> None:
     assert "the group clinicians has only users of accounts of class restricted, on every node" in texts
 
 
+def test_caches_in_aws_are_proven_by_the_roles_of_jobs() -> None:
+    _, proof = proof_of({**SOUND, **CACHED})
+    _, cached = proof_of({**SOUND, **CACHED, ("aws", "pools", 0, "local_scratch"): "/local"})
+    assert cached.findings() == () and cached.places == proof.places + 2
+
+
 def test_a_log_store_is_proven() -> None:
     _, proof = proof_of(SOUND)
     _, with_logs = proof_of({**SOUND, ("onprem", "services", "logs"): "mlops01"})
