@@ -219,9 +219,9 @@ def test_iam_decides_on_each_call_also_for_a_cached_dataset(node: Node, cloud: C
     assert not path.name and "403 AccessDenied" in messages and node.cached("partner") == []
     # A job of partner on the same node gets a copy; a job of internal still does not.
     with endpoint(cloud.credentials("partner")) as url:
-        own, node.job_environ = node.job_environ, {**node.job_environ, "AWS_CONTAINER_CREDENTIALS_FULL_URI": url}
+        former, node.job_environ = node.job_environ, {**node.job_environ, "AWS_CONTAINER_CREDENTIALS_FULL_URI": url}
         assert same(node.path("corpus:v1", 2, "partner")[0], cloud)
-    node.job_environ = own
+    node.job_environ = former
     path, messages = node.path("corpus:v1", 1, "partner")
     assert not path.name and "403 AccessDenied" in messages
     node.job_environ = {}

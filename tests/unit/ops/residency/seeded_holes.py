@@ -347,7 +347,7 @@ HOLES = {
     "a job role that reads another class's cached datasets": Hole(
         "partner",
         "jobs of vision in us-east-1",
-        (*CLASSES, "partner"),
+        (*CLASSES, "internal"),
         "cached datasets of partner on",
         {**CACHED, ("aws", "pools", 0, "local_scratch"): "/local"},
         role_with("job-internal", SEEDED_IAM, ["arn:aws:s3:::test-*", "arn:aws:kms:*:*:key/test-*"]),
