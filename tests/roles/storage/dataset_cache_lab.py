@@ -1,4 +1,4 @@
-"""Lab of the cache of datasets: a file server, and a node with the role dataset_cache and users of two groups."""
+"""Lab of the cache of datasets: a node with the role dataset_cache, and users of two groups."""
 
 import subprocess
 import tarfile
@@ -9,17 +9,14 @@ from typing import Any
 
 from sandbox.nspawn.network import ssh
 from tests.roles.ansible_run import Played
-from tests.roles.storage.storage_lab import ADDRESSES, CLIENT, SERVER, Storage
+from tests.roles.storage.storage_lab import ADDRESSES, CLIENT, Storage
 
-#: The folder of staged datasets on the server, and on the node.
-EXPORT, SITE = "/export/datasets", "/srv/datasets"
+#: The folder of staged datasets on the node, in the place of an NFS mount: this lab's NFS client ignores users.
+SITE = "/srv/datasets"
+#: Control groups of version 2, also on a host of the lab with those of version 1.
+CGROUPS = "/run/control-groups"
 SCRATCH, SOCKET = "/scratch", "/run/landbridge-dataset-cache/socket"
 ROOT = f"{SCRATCH}/datasets"
-SERVED: dict[str, Any] = {
-    "nfs_server_implementation": "ganesha",
-    "nfs_server_exports": [{"path": EXPORT, "clients": ["10.48.0.0/16"], "root_squash": True}],
-}
-MOUNTED: dict[str, Any] = {"nfs_client_mounts": [{"server": SERVER, "export": EXPORT, "mount": SITE}]}
 #: Groups of classes with their members: alice is of the lab, carol of the clinic.
 GROUPS = {"internal": ("lab", 30001, "alice"), "restricted": ("clinic", 30002, "carol")}
 CACHE: dict[str, Any] = {
@@ -32,32 +29,31 @@ CACHE: dict[str, Any] = {
         "limit_bytes": 1 << 30,
         "workers": 4,
         "inspection_seconds": 0.5,
+        "cgroups": CGROUPS,
     },
 }
-_GROUP = "/sys/fs/cgroup/system.slice/slurmstepd.scope"
+_GROUP = f"{CGROUPS}/system.slice/slurmstepd.scope"
 
 
 @dataclass(frozen=True)
 class CacheLab:
-    """File server and node."""
+    """Node."""
 
     storage: Storage
 
-    def run(self, script: str, host: str = CLIENT) -> str:
+    def run(self, script: str) -> str:
         """Return the output of a root shell."""
-        return self.storage.run(host, script)
+        return self.storage.run(CLIENT, script)
 
     def settle(self) -> None:
-        """Create names, users and groups, the folders of the classes, the NFS mount, and the node's disk."""
+        """Create users and groups, the folders of the classes, and the node's disk."""
         self.storage.settle()
-        for host in ADDRESSES:
-            self.run("useradd --uid 20402 --no-create-home carol", host)
-            for group, number, user in GROUPS.values():
-                self.run(f"groupadd --gid {number} {group} && usermod --append --groups {group} {user}", host)
-        for name, (group, _, _) in GROUPS.items():
-            self.run(f"install -d -m 755 {EXPORT} && install -d -m 750 -g {group} {EXPORT}/{name}", SERVER)
-        plays = [{"hosts": SERVER, "roles": ["nfs_server"]}, {"hosts": CLIENT, "roles": ["nfs_client"]}]
-        self.storage.play(plays, user="root", **SERVED, **MOUNTED).good()
+        self.run("useradd --uid 20402 --no-create-home carol")
+        for group, number, user in GROUPS.values():
+            self.run(f"groupadd --gid {number} {group} && usermod --append --groups {group} {user}")
+        for name in GROUPS:
+            self.run(f"install -d -m 755 {SITE} && install -d -m 750 {SITE}/{name}")
+        self.run(f"install -d {CGROUPS} && mount -t cgroup2 cgroup2 {CGROUPS}")
         self.mount()
 
     def mount(self) -> None:
@@ -70,15 +66,13 @@ class CacheLab:
         return self.storage.play(plays, *words, user="root", **{**CACHE, **changes})
 
     def send(self, folder: Path, data_class: str) -> None:
-        """Copy a class's staged datasets to the server, readable for the class's group as the mover leaves them."""
+        """Copy a class's staged datasets to the node, readable for the class's group as the mover leaves them."""
         archive = BytesIO()
         with tarfile.open(fileobj=archive, mode="w") as tar:
             tar.add(folder, arcname=".")
-        place = f"{EXPORT}/{data_class}"
-        words = [
-            *ssh.command(self.storage.lab, ADDRESSES[SERVER]),
-            f"tar -C {place} --no-same-owner -xf - && chown root:{GROUPS[data_class][0]} {place} && chmod 750 {place}",
-        ]
+        place, group = f"{SITE}/{data_class}", GROUPS[data_class][0]
+        extract = f"tar -C {place} --no-same-owner -xf - && chown root:{group} {place} && chmod 750 {place}"
+        words = [*ssh.command(self.storage.lab, ADDRESSES[CLIENT]), extract]
         subprocess.run(words, input=archive.getvalue(), check=True, timeout=300)
 
     def job(self, number: int, user: str, script: str, data_class: str = "internal") -> str:
@@ -93,11 +87,3 @@ class CacheLab:
     def end(self, number: int) -> None:
         """End a job: Slurm removes its control group."""
         self.run(f"rmdir {_GROUP}/job_{number}/step_batch {_GROUP}/job_{number}")
-
-    def bytes_of_server(self) -> int:
-        """Return the bytes that the node's kernel has read from the server."""
-        rows = self.run(
-            "sed -n '/mounted on .srv.datasets /,/^device/p' /proc/self/mountstats | grep -w bytes:"
-        ).split()
-        # Source: Linux, fs/nfs/iostat.h: the fifth counter is NFSIOS_SERVERREADBYTES.
-        return int(rows[5])
