@@ -9,8 +9,7 @@ from typing import Any
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 from landbridge.plan.ansible.burst import aws_endpoint
-from landbridge.plan.ansible.cloud_dataset_cache import cloud_dataset_cache_variables
-from landbridge.plan.ansible.data_mover import data_mover_variables
+from landbridge.plan.ansible.data_mover import cloud_dataset_cache_variables, data_mover_variables
 from landbridge.plan.ansible.efs_utils import efs_variables
 from landbridge.plan.ansible.existing_slurm import cloud_node_variables as existing_node_variables
 from landbridge.plan.ansible.existing_slurm import existing_host_variables

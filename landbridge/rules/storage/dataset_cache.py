@@ -19,7 +19,8 @@ def dataset_cache_without_disk(environment: Environment) -> Iterator[Finding]:
     staging = environment.storage.staging
     if staging is None or staging.cache is None:
         return
-    if not any(group.local_scratch for group in (*environment.node_groups, *environment.aws.pools)):
+    has_pools = any(pool.local_scratch for pool in environment.aws.pools)
+    if not has_pools and not any(group.local_scratch for group in environment.node_groups):
         message = "no node and no pool has local_scratch, so no dataset is cached"
         yield error(
             _CACHE, message, fix="set local_scratch of nodes or of a pool, such as /scratch, or remove the cache"

@@ -5,6 +5,7 @@ import tarfile
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from sandbox.nspawn.network import ssh
@@ -80,9 +81,9 @@ class CacheLab:
         group = f"{_GROUP}/job_{number}/step_batch"
         step = (
             f"echo $$ > {group}/cgroup.procs; exec setpriv --reuid={user} --regid={user} --init-groups"
-            f" env LANDBRIDGE_DATA_CLASS={data_class} sh -c '{script}'"
+            f" env LANDBRIDGE_DATA_CLASS={data_class} sh -c {quote(script)}"
         )
-        return self.run(f'mkdir -p {group}; sh -c "{step}" 2>&1; true')
+        return self.run(f"mkdir -p {group}; sh -c {quote(step)} 2>&1; true")
 
     def end(self, number: int) -> None:
         """End a job: Slurm removes its control group."""

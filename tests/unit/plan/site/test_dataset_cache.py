@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from landbridge.plan.ansible.cloud_dataset_cache import cloud_dataset_cache_variables
+from landbridge.plan.ansible.data_mover import cloud_dataset_cache_variables
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.pool import POOL_FILE
 from landbridge.plan.outputs import StackOutputs
