@@ -112,6 +112,12 @@ def valid_from(certificate: str) -> datetime:
     return _certificate(certificate.encode()).not_valid_before_utc + _BEFORE
 
 
+def subject_and_fingerprint(certificate: str) -> tuple[str, str]:
+    """Return the subject of a certificate in PEM (RFC 4514), and its SHA-256 fingerprint as OpenSSL prints it."""
+    parsed = _certificate(certificate.encode())
+    return parsed.subject.rfc4514_string(), parsed.fingerprint(SHA256()).hex(":").upper()
+
+
 def chain_of(text: str) -> str:
     """Return the certificates of intermediate CAs in a CA's PEM text, which a server sends after its own."""
     certificates = [_certificate(certificate.encode()) for certificate in certificates_in(text)]

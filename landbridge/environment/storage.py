@@ -139,7 +139,9 @@ class LustreClient(Model):
 
 
 class DatasetCache(Model):
-    """Read-through cache of staged datasets on the node's own disk (`local_scratch`), for jobs that call `landbridge-data`."""
+    """Read-through cache of staged datasets on the node's own disk (`local_scratch`), for jobs that call `landbridge-data`. A node in
+    AWS reads the bucket of the class.
+    """
 
     size_gib: int = Field(
         gt=0, description="limit of all cached datasets of a node; least recently used ones are removed"
@@ -166,7 +168,8 @@ class DataStaging(Model):
         default=None, gt=0, description="bandwidth limit of the transfers in Mbit/s; none: the line is the limit"
     )
     cache: DatasetCache | None = Field(
-        default=None, description="copies on on-prem nodes with local_scratch; none: jobs read from the storage host"
+        default=None,
+        description="copies on nodes and pools with local_scratch; none: jobs read from the storage host, in AWS from the bucket or its file system",
     )
 
 

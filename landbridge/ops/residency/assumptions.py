@@ -66,6 +66,9 @@ def _of_storage(forms: CompiledForms) -> Iterator[Assumption]:
         served = service_hosts(forms.environment)
         host, classes = served.storage or served.mlops, ", ".join(sorted(forms.moved))
         yield Assumption(f"the data mover on {host} copies each of {classes} to its own bucket, and no other data")
+    for form in (each for each in forms.caches if each.group):
+        text = f"the group {form.group} has only users of accounts of class {form.data_class}, on every node"
+        yield Assumption(text, ("storage", "staging", "groups", form.data_class))
     stored = sorted({server.stores_in for server in forms.servers if server.stores_in is not None})
     if len(stored) > 1:
         yield Assumption(_HUB_ROLE.format(classes=" and ".join(stored)), ("mlops", "mlflow"))

@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.ops.iam import Document
+from landbridge.ops.residency.cache_forms import CacheForm, cache_forms
 from landbridge.ops.residency.graph import ONPREM
 from landbridge.ops.residency.iam_forms import HubBucketForm, RoleForm, endpoint_policies, hub_buckets, roles
 from landbridge.ops.residency.submit_form import SubmitForm, submit_form
@@ -129,6 +130,7 @@ class CompiledForms:
     log_stores: tuple[LogStoreForm, ...]
     stores: tuple[StoreForm, ...]
     replicated: frozenset[str]
+    caches: tuple[CacheForm, ...]
 
     @property
     def services_location(self) -> str:
@@ -171,6 +173,7 @@ def compiled_forms(environment: Environment) -> CompiledForms:
         _log_stores(environment),
         _stores(environment),
         frozenset(replicated_classes(environment)),
+        cache_forms(environment),
     )
 
 

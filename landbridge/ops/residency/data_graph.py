@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment, FsxLustre, SiteLustre, SiteNfs
 from landbridge.findings import DataPath
+from landbridge.ops.residency.cache_access import add_caches
 from landbridge.ops.residency.class_policy import ClassPolicy
 from landbridge.ops.residency.compiled import CompiledForms
 from landbridge.ops.residency.graph import ONPREM, OUTSIDE, Barrier, DataGraph, DataPlace, in_words
@@ -34,6 +35,7 @@ def data_graph(forms: CompiledForms, policies: dict[str, ClassPolicy]) -> DataGr
     add_mover(graph, forms)
     add_serving(graph, forms)
     add_stores(graph, forms)
+    add_caches(graph, forms)
     add_log_stores(graph, forms)
     for copy in forms.copies:
         graph.add(DataPlace(copy.key, f"{copy.title} in {copy.region}", copy.region))

@@ -9,7 +9,7 @@ from typing import Any
 from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment
 from landbridge.plan.ansible.burst import aws_endpoint
-from landbridge.plan.ansible.data_mover import data_mover_variables
+from landbridge.plan.ansible.data_mover import cloud_dataset_cache_variables, data_mover_variables
 from landbridge.plan.ansible.efs_utils import efs_variables
 from landbridge.plan.ansible.existing_slurm import cloud_node_variables as existing_node_variables
 from landbridge.plan.ansible.existing_slurm import existing_host_variables
@@ -221,6 +221,7 @@ def _common(environment: Environment, outputs: StackOutputs | None) -> Variables
         "training_runtime_find_links": find_links,
         "cloud_agent_lease_minutes": environment.aws.lease_minutes,
         **cloud_node_variables(environment),
+        **cloud_dataset_cache_variables(environment),
         "cloud_identity_region": environment.region,
         "cloud_identity_endpoint": environment.aws.endpoints.cloud or "",
         "cloud_identity_fips": fips_endpoints(environment, "cloud"),

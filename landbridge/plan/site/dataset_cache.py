@@ -8,7 +8,7 @@ from landbridge.plan.site.data_exchange import data_staging
 
 #: Socket of the service; the role's unit creates its folder.
 SOCKET = "/run/landbridge-dataset-cache/socket"
-_GIB = 1 << 30
+GIB = 1 << 30
 
 
 def dataset_cache_variables(environment: Environment, host: str) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def dataset_cache_variables(environment: Environment, host: str) -> dict[str, An
                     "source": staging.mount.rstrip("/"),
                     "socket": SOCKET,
                     "classes": classes,
-                    "limit_bytes": cache.size_gib * _GIB,
+                    "limit_bytes": cache.size_gib * GIB,
                     "workers": 8,
                     "inspection_seconds": 5,
                 },

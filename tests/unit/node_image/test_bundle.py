@@ -40,6 +40,7 @@ def test_it_holds_the_roles_that_the_playbook_uses_and_no_others() -> None:
         "cloud_identity",
         "cloud_metrics",
         "cloud_storage",
+        "dataset_cache",
         "dcgm",
         "dcgm_exporter",
         "efa",
@@ -159,8 +160,6 @@ def test_a_cloud_node_has_every_role_of_a_node_on_prem() -> None:
     # roles_anywhere: instances have the credentials of their role.
     # site_tls: the jobs' prolog writes the CA's certificates, which slurm.conf has.
     only_on_metal = {"node_health", "scratch", "hardening", "rdma", "gds", "mig", "roles_anywhere", "site_tls"}
-    # dataset_cache: pools read FSx for Lustre (docs/decisions/0103).
-    only_on_metal |= {"dataset_cache"}
     required = {role for role, use in uses().items() if groups & set(use.groups)}
     used = {path.name for path in roles_used(ROOT / "ansible/playbooks/node_image.yml", ROOT / "ansible/roles")}
     assert {"base", "slurm_node", "training_runtime"} <= required and required - only_on_metal <= used

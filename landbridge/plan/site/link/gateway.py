@@ -139,7 +139,7 @@ def _certificate(environment: Environment, host: str) -> Variables:
     authorities = certificates_in(settings.authorities)
     return {
         "site_gateway_certificate": {
-            "name": f"{host}.{environment.name}",
+            "name": tunnel_certificate_name(environment, host),
             "authorities": [f"{authority}\n" for authority in authorities],
             "issuer": settings.authority_arn,
             "region": environment.region,
@@ -148,6 +148,11 @@ def _certificate(environment: Environment, host: str) -> Variables:
             "alarm_days": settings.alarm_days,
         }
     }
+
+
+def tunnel_certificate_name(environment: Environment, host: str) -> str:
+    """Return the common name of a gateway's certificate."""
+    return f"{host}.{environment.name}"
 
 
 def _others(environment: Environment, name: str) -> list[IPv4Network]:

@@ -1,18 +1,21 @@
 """Configuration sheet of a site's end of the link, for people whose firewall or router is the gateway. Pure.
 
-It names the standards' own values (IANA's names of algorithms), and has no secret: pre-shared keys are in separate files.
+It names the standards' own values (IANA's names of algorithms), and has no secret: pre-shared keys are in separate files,
+and the private key of a certificate never leaves the device.
 """
 
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+from landbridge.certificates import certificates_in, subject_and_fingerprint
 from landbridge.environment import DirectConnectSettings, Environment
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.link import OWN_KEYS, SECOND_OWN, Cipher, Connection, VpnArgs, connections, link_args
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import StackOutputs, TunnelOutput
 from landbridge.plan.site.link.expectations import MSS_HEADERS
-from landbridge.plan.site.link.gateway import keys_file
+from landbridge.plan.site.link.gateway import keys_file, tunnel_certificate_name
 
 _UNKNOWN = "known after `landbridge up`"
 #: Bits of the Diffie-Hellman groups. Source: IANA, IKEv2 Parameters, Transform Type 4.
@@ -26,6 +29,11 @@ _NOTES = (
     "Traffic may return in another tunnel than it left: use no strict reverse-path filter and no firewall state for each tunnel.",
     "Drop packets to the prefixes of AWS while no tunnel is up: the default route would send them in clear text.",
     "Permit UDP 500, UDP 4500 and ESP between the outside addresses, and ICMP type 3 code 4 everywhere.",
+)
+_CERTIFICATE_NOTES = (
+    "Create the private key on the device, and let only the request leave it: the CA signs the request.",
+    "AWS accepts every certificate with the chain of the customer gateway's. Renew in time: an association keeps the certificate that it was made with, so replace one tunnel after the other.",
+    "Set the clock with NTP: a certificate outside its time is refused.",
 )
 
 
@@ -43,7 +51,7 @@ def gateway_sheet(environment: Environment, outputs: StackOutputs | None) -> dic
         "connections": [
             _connection(environment, connection, plans.vpns[key], outputs) for key, connection in vpns.items()
         ],
-        "notes": list(_NOTES) if vpns else [],
+        "notes": [*_NOTES, *(_CERTIFICATE_NOTES if link.certificate is not None else ())] if vpns else [],
     }
     if isinstance(link, DirectConnectSettings):
         sheet["direct_connect"] = _line(link, outputs)
@@ -74,7 +82,6 @@ def _connection(
     assert onprem is not None
     assert link is not None
     site = "onprem" if connection.key in chain(*OWN_KEYS) else connection.key
-    keys = keys_file(site if connection.gateway == 0 else SECOND_OWN)
     others = [str(cidr) for name, cidr in _sites(environment).items() if name != site] if link.sites_meet else []
     tunnels = _tunnels(connection, outputs)
     return {
@@ -88,7 +95,7 @@ def _connection(
         "esp_lifetime_seconds": vpn.phase2_seconds,
         "perfect_forward_secrecy": f"group {_GROUPS[vpn.cipher.dh_group]}",
         "dead_peer_detection_seconds": vpn.dpd_seconds,
-        "authentication": f"pre-shared key for each tunnel, in the file {keys} of the operator's secrets",
+        **_authentication(environment, connection, site),
         "mtu": connection.tunnels.mtu,
         "mss": connection.tunnels.mtu - MSS_HEADERS,
         "as_number_of_the_site": connection.asn,
@@ -100,6 +107,35 @@ def _connection(
         "tunnels": [_tunnel(number, tunnel) for number, tunnel in enumerate(tunnels, start=1)]
         or [_planned(number, cidr) for number, cidr in enumerate(vpn.inside_cidrs or (), start=1)],
     }
+
+
+def _authentication(environment: Environment, connection: Connection, site: str) -> dict[str, Any]:
+    """Return the entries about how both ends prove who they are: pre-shared keys, or certificates."""
+    settings = environment.link.certificate if environment.link is not None else None
+    if settings is None:
+        keys = keys_file(site if connection.gateway == 0 else SECOND_OWN)
+        return {"authentication": f"pre-shared key for each tunnel, in the file {keys} of the operator's secrets"}
+    authorities = [subject_and_fingerprint(text) for text in certificates_in(settings.authorities)]
+    names = [name for name, _ in authorities]
+    return {
+        "authentication": "certificate of each end (IKEv2 digital signature); no key is shared",
+        "certificate_of_the_site": f"CN={tunnel_certificate_name(environment, _host(environment, connection, site))}",
+        "identity_of_the_site": "the subject of its certificate (ID_DER_ASN1_DN)",
+        "identity_of_aws": "the subject of its certificate, which AWS chooses: accept each that the issuing CA has signed",
+        "issuing_ca": names[0],
+        "trusted_cas": names,
+        "sha256_of_the_trusted_cas": [fingerprint for _, fingerprint in authorities],
+        "certificate_days": settings.days,
+        "renew_days_before_the_end": settings.renew_days,
+        "certificate_request": f"signed by {settings.authority_arn} (`aws acm-pca issue-certificate`)",
+    }
+
+
+def _host(environment: Environment, connection: Connection, site: str) -> str:
+    """Return the name of the gateway of a connection."""
+    link = environment.link
+    assert link is not None
+    return service_hosts(environment).gateways[connection.gateway] if site == "onprem" else link.sites[site].gateway
 
 
 def _sites(environment: Environment) -> dict[str, Any]:

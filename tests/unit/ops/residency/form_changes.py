@@ -107,5 +107,12 @@ def store_admits_internal(forms: CompiledForms) -> CompiledForms:
     return replace(forms, stores=stores)
 
 
+def cache_of_partner(forms: CompiledForms) -> CompiledForms:
+    """Cache datasets of partner at the site too, as a plan that forgets the sites of a class would."""
+    (cache,) = [form for form in forms.caches if form.data_class == "internal"]
+    of_partner = replace(cache, data_class="partner", group="partners", readers=frozenset({"partner"}))
+    return replace(forms, caches=(*forms.caches, of_partner))
+
+
 def copied(copy: DataCopy) -> Alter:
     return lambda forms: replace(forms, copies=(*forms.copies, copy))

@@ -9,6 +9,7 @@ from landbridge.findings import DataPath
 from landbridge.ops.residency.compiled import DataCopy, LogSink, LogStoreForm
 from tests.unit.ops.residency.form_changes import (
     Alter,
+    cache_of_partner,
     clinic_as_operator,
     clinic_in_partition,
     clinic_in_submit,
@@ -37,6 +38,17 @@ SOUND: dict[DataPath, Any] = {
     },
     ("storage", "home"): {"kind": "nfs", "on_cloud_nodes": False},
     ("aws", "nat"): "none",
+}
+#: Nodes with a cache of staged datasets, and a group for each class.
+STAGING: DataPath = ("storage", "staging")
+CACHED: dict[DataPath, Any] = {
+    ("onprem", "nodes", 0, "local_scratch"): "/scratch",
+    STAGING: {
+        "folder": "/export/home/datasets",
+        "mount": "/home/datasets",
+        "groups": {"internal": "lab", "restricted": "clinicians"},
+        "cache": {"size_gib": 500},
+    },
 }
 CLASSES: DataPath = ("data_classes",)
 HOME: DataPath = ("storage", "home")
@@ -307,5 +319,37 @@ HOLES = {
         "copies of restricted from the object store",
         {("storage", "object_store"): {}},
         lambda forms: replace(forms, replicated=forms.replicated | {"restricted"}),
+    ),
+    "one group of two classes on nodes with cached datasets": Hole(
+        "restricted",
+        "bucket test-internal-111122223333 in us-east-1",
+        ("aws", "iam"),
+        "cached datasets of restricted on dgx[01-02]",
+        {**CACHED, (*STAGING, "groups"): {"internal": "lab", "restricted": "lab"}},
+    ),
+    "the same group, for data that may be in AWS": Hole(
+        "internal",
+        "jobs of clinic on-prem",
+        (*STAGING, "groups", "internal"),
+        "cached datasets of internal",
+        {**CACHED, (*STAGING, "groups"): {"internal": "lab", "restricted": "lab"}},
+    ),
+    "cached datasets of a class that may not be at the site": Hole(
+        "partner",
+        "cached datasets of partner on dgx",
+        (*STAGING, "cache"),
+        changes={
+            **CACHED,
+            ("data_classes", "partner"): {"sites": ["aws"]},
+        },
+        alter=cache_of_partner,
+    ),
+    "a job role that reads another class's cached datasets": Hole(
+        "partner",
+        "jobs of vision in us-east-1",
+        (*CLASSES, "internal"),
+        "cached datasets of partner on",
+        {**CACHED, ("aws", "pools", 0, "local_scratch"): "/local"},
+        role_with("job-internal", SEEDED_IAM, ["arn:aws:s3:::test-*", "arn:aws:kms:*:*:key/test-*"]),
     ),
 }

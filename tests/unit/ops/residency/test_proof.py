@@ -15,7 +15,7 @@ from landbridge.ops.residency.compiled import compiled_forms
 from landbridge.ops.residency.proof import ResidencyProof, prove, prove_forms
 from landbridge.rules import check
 from tests.unit.core.samples import SHIPPED, changed, loaded, shipped
-from tests.unit.ops.residency.seeded_holes import HOLES, SOUND, Hole
+from tests.unit.ops.residency.seeded_holes import CACHED, HOLES, SOUND, Hole
 
 
 def run(*arguments: str) -> Result:
@@ -47,6 +47,20 @@ def test_an_object_store_is_proven() -> None:
     _, proof = proof_of(SOUND)
     _, with_store = proof_of({**SOUND, ("storage", "object_store"): {}})
     assert with_store.findings() == () and with_store.places == proof.places + 3
+
+
+def test_caches_of_datasets_are_proven_with_a_group_for_each_class() -> None:
+    _, proof = proof_of(SOUND)
+    _, cached = proof_of({**SOUND, **CACHED})
+    assert cached.findings() == () and cached.places == proof.places + 2
+    texts = [assumption.text for assumption in cached.assumptions]
+    assert "the group clinicians has only users of accounts of class restricted, on every node" in texts
+
+
+def test_caches_in_aws_are_proven_by_the_roles_of_jobs() -> None:
+    _, proof = proof_of({**SOUND, **CACHED})
+    _, cached = proof_of({**SOUND, **CACHED, ("aws", "pools", 0, "local_scratch"): "/local"})
+    assert cached.findings() == () and cached.places == proof.places + 2
 
 
 def test_a_log_store_is_proven() -> None:

@@ -1,5 +1,6 @@
 """Plan of certificates of tunnels: the gateways' variables, strongSwan's file, and netcheck's request."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from landbridge.environment import Environment
 from landbridge.plan.network.link import link_args
 from landbridge.plan.site.link.expectations import link_expectations
 from landbridge.plan.site.link.gateway import gateway_variables
+from landbridge.plan.site.link.gateway_sheet import gateway_sheet, sheet_lines
 from landbridge.plan.site.link.request import CERTIFICATE_FILE, gateway_request
 from tests.unit.core.samples import environment as sample
 from tests.unit.ops.netcheck import records
@@ -58,3 +60,29 @@ def test_netcheck_reads_the_certificate_of_a_gateway_that_has_one(authorities: l
     assert CERTIFICATE_FILE in gateway_request(gateway)["programs"]["certificate"]
     (plain,) = records.expectations().gateways
     assert "certificate" not in gateway_request(plain)["programs"]
+
+
+def test_the_sheet_of_another_gateway_has_the_certificates_and_no_pre_shared_key(authorities: list[str]) -> None:
+    chosen = certified(authorities, days=60, renew_days=20, alarm_days=10)
+    sheet = gateway_sheet(chosen, records.STACK_OUTPUTS)
+    text = "\n".join(sheet_lines(sheet))
+    for connection in sheet["connections"]:
+        assert connection["certificate_of_the_site"] == "CN=gw01.test"
+        assert connection["issuing_ca"] == "CN=tunnels" and connection["trusted_cas"] == [
+            "CN=tunnels",
+            "CN=tunnels root",
+        ]
+        assert (connection["certificate_days"], connection["renew_days_before_the_end"]) == (60, 20)
+        assert AUTHORITY_ARN in connection["certificate_request"]
+        # A person compares it with the output of OpenSSL.
+        words = ["openssl", "x509", "-noout", "-fingerprint", "-sha256"]
+        printed = [
+            subprocess.run(words, input=authority, capture_output=True, text=True, check=True).stdout.strip()
+            for authority in authorities
+        ]
+        fingerprints = connection["sha256_of_the_trusted_cas"]
+        assert [line.partition("=")[2] for line in printed] == fingerprints
+    assert "pre-shared" not in text and "PRIVATE" not in text and "Create the private key on the device" in text
+    plain = gateway_sheet(records.environment(), records.STACK_OUTPUTS)
+    assert "pre-shared key" in plain["connections"][0]["authentication"]
+    assert not any("private key" in note for note in plain["notes"])
