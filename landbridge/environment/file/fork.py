@@ -23,7 +23,7 @@ _INVITATION = re.compile(r"^# Fork it with: .*$", re.MULTILINE)
 
 
 #: Keys whose values belong to one organisation and for which `landbridge new` has no option.
-_OF_THE_ORGANISATION: tuple[DataPath, ...] = (
+_OF_THE_ORGANISATION: tuple[tuple[str, ...], ...] = (
     ("users",),
     ("onprem", "nodes"),
     ("onprem", "addresses"),

@@ -100,7 +100,7 @@ class Newcomer:
         for number, command in commands((self.folder / "README.md").read_text()):
             if first <= number <= last:
                 assert command in self.actions, f"README's step {number} has `{command}`, which this test does not run"
-                print(f"{time.strftime('%T')} {command}", file=sys.stderr, flush=True)  # DEBUG
+                print(f"{time.strftime('%T')} {command}", file=sys.stderr, flush=True)
                 self.actions[command](self, command)
                 self.ran.append(command)
 
