@@ -53,7 +53,7 @@ def new(
     Example: landbridge new acme --from hybrid --owner ml@acme.com --gateway-address 192.0.2.7
     """
     from landbridge.environment import find_environment, load_environment
-    from landbridge.environment.file.fork import Wanted, fork, kept
+    from landbridge.environment.file.fork import Wanted, copied_keys, fork
     from landbridge.environment.file.load import load_text
     from landbridge.rules import check
 
@@ -85,7 +85,7 @@ def new(
             file.write(started.ends(text) if started else text)
     except FileExistsError:
         raise FindingsError([file_exists(target)]) from None
-    copied = ", ".join(kept(original, origin))
+    copied = ", ".join(copied_keys(original, origin))
     typer.echo(f"wrote {target}\nreplace the values of {origin} in it: {copied}" if copied else f"wrote {target}")
     typer.echo(f"next: landbridge check -s {name}, then read the file: its comments give the reasons")
 

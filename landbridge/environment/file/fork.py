@@ -87,7 +87,7 @@ def fork(text: str, target: Wanted, origin: str) -> str:
     return _INVITATION.sub(f"# Forked from {origin}.", _written(source, text, values, edits))
 
 
-def kept(text: str, origin: str) -> tuple[str, ...]:
+def copied_keys(text: str, origin: str) -> tuple[str, ...]:
     """Return the keys of the environment `origin` whose values a fork has unchanged, and which an organisation replaces."""
     data = read(text, f"Pulumi.{origin}.yaml").data
     present = []

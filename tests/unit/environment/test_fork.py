@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from landbridge import yaml_text
-from landbridge.environment.file.fork import Wanted, fork, kept
+from landbridge.environment.file.fork import Wanted, copied_keys, fork
 from landbridge.environment.file.load import load_text
 from landbridge.findings import FindingsError, Severity
 from landbridge.rules import check
@@ -131,7 +131,7 @@ def test_any_text_is_written_unchanged(owner: str, cost_center: str) -> None:
 
 
 def test_the_values_of_another_organisation_are_named() -> None:
-    assert kept(TEXTS["hybrid"], "hybrid") == (
+    assert copied_keys(TEXTS["hybrid"], "hybrid") == (
         "users",
         "onprem.nodes",
         "onprem.addresses",
@@ -141,4 +141,4 @@ def test_the_values_of_another_organisation_are_named() -> None:
         "budget",
     )
     without_mirror = TEXTS["hybrid"].replace("        packages_mirror: http://mirror.example.org/slurm\n", "")
-    assert "scheduler.slurm.packages_mirror" not in kept(without_mirror, "hybrid")
+    assert "scheduler.slurm.packages_mirror" not in copied_keys(without_mirror, "hybrid")
