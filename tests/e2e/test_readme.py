@@ -24,7 +24,8 @@ from sandbox.nspawn.layout import Layout, layout
 from sandbox.nspawn.machine import image, image_builder
 from sandbox.ports import free_port
 from sandbox.session import command_variables, end_cloud, ensure_cloud
-from tests.graph.support.readme import ANSWERS, EDITS, REMOVED, ROOT, Edits, Newcomer, action_table
+from tests.graph.support.readme import ROOT, Newcomer, action_table
+from tests.graph.support.readme_values import ANSWERS, EDITS, REMOVED, Edits
 
 pytestmark = [
     pytest.mark.lab,

@@ -8,7 +8,8 @@ import pytest
 from sandbox.aws_emulator.process import EmulatorProcess
 from sandbox.pulumi_provider.engine.find import Engine
 from tests.graph.support.inventory import client
-from tests.graph.support.readme import ANSWERS, EDITS, ROOT, Newcomer, action_table, commands
+from tests.graph.support.readme import ROOT, Newcomer, action_table, commands
+from tests.graph.support.readme_values import ANSWERS, EDITS
 
 pytestmark = [pytest.mark.engine]
 #: Steps that need no host, and the step that shows the hosts of the file.

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from landbridge import yaml_text
 from landbridge.environment import Environment, load_environment
 from landbridge.plan.ansible.roles_anywhere import roles_anywhere
+from tests.graph.support.readme_values import ASSESSED, REMOVED, Edits
 
 ROOT = Path(__file__).resolve().parents[3]
 SECTION = "## Your first real environment"
@@ -42,13 +42,10 @@ TEXTS = frozenset(
 LATER = {"image-not-locked", "parent-not-locked"}
 _PARTS = ("landbridge", "components", "ansible", "sandbox", "examples", "docs")
 _FILES = ("Pulumi.yaml", "ansible.cfg", "README.md", "Makefile")
-REMOVED = object()
 #: Guard against a question that has no answer here.
 SILENT_SECONDS = 600
 
 Action = Callable[["Newcomer", str], None]
-#: New values by path below the environment, as an operator writes them into the file.
-Edits = Mapping[tuple[str, ...], Any]
 
 
 def commands(text: str) -> Iterator[tuple[int, str]]:
@@ -268,41 +265,3 @@ def action_table() -> dict[str, Action]:
         "landbridge outputs -s acme": _outputs,
         "ansible-inventory -i stacks/Pulumi.acme.yaml --graph": _graph,
     }
-
-
-#: Answers to those questions of `landbridge assess` that have no usable default.
-ASSESSED = {"Share of GPU hours in baseline": "60", "Share in bursts": "40", "Mean number": "16", "Peak number": "32"}
-#: Answers to the questions of `landbridge new`.
-ANSWERS = {
-    "owner": "ml@acme.test",
-    "cost center": "4712",
-    "AWS region": "us-east-1",
-    "your site's range": "10.30.0.0/16",
-    "the VPC's range": "10.70.0.0/16",
-    "your gateway's address": "203.0.113.10",
-    "your site's BGP number": "65020",
-}
-#: Values that README's step 2 names: hosts, users and accounts, pools, budget, account, and Slurm's packages.
-EDITS: Edits = {
-    ("onprem", "nodes"): [{"hosts": "dgx[01-02]", "platform": "dgx-h100", "os": "ubuntu-24.04", "address": "10.30.1.11"}],
-    ("onprem", "access"): {"user": "ubuntu"},
-    ("users",): [{"name": "carol", "uid": 20011}, {"name": "dave", "uid": 20012}],
-    ("aws", "account"): "123456789012",
-    ("aws", "pools"): [
-        {
-            "name": "p5",
-            "instance": "p5.48xlarge",
-            "image": "node",
-            "max_nodes": 2,
-            "capacity": [{"kind": "on_demand", "zones": ["use1-az6"]}],
-            "suspend_after": 20,
-        }
-    ],
-    ("scheduler", "slurm", "packages_mirror"): "http://mirror.acme.test/slurm",
-    ("scheduler", "partitions"): {"burst": {"nodes": ["p5"]}},
-    ("scheduler", "accounts"): {
-        "research": {"users": ["carol"], "data_class": "internal"},
-        "ward": {"users": ["dave"], "data_class": "restricted"},
-    },
-    ("budget",): {"monthly_usd": 20000},
-}  # fmt: skip
