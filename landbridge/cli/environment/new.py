@@ -53,7 +53,7 @@ def new(
     Example: landbridge new acme --from hybrid --owner ml@acme.com --gateway-address 192.0.2.7
     """
     from landbridge.environment import find_environment, load_environment
-    from landbridge.environment.file.fork import Wanted, fork
+    from landbridge.environment.file.fork import Wanted, copied_keys, fork
     from landbridge.environment.file.load import load_text
     from landbridge.rules import check
 
@@ -73,7 +73,8 @@ def new(
         "onprem_asn": asn,
     }
     new_values = Wanted(**_answers(before.environment, options, ask))
-    text = fork(source.read_bytes().decode("utf-8-sig"), new_values, origin)
+    original = source.read_bytes().decode("utf-8-sig")
+    text = fork(original, new_values, origin)
     findings = check(load_text(text, target))
     if status := exit_code(findings):
         print_findings(finding for finding in findings if finding.severity is Severity.ERROR)
@@ -84,7 +85,9 @@ def new(
             file.write(started.ends(text) if started else text)
     except FileExistsError:
         raise FindingsError([file_exists(target)]) from None
-    typer.echo(f"wrote {target}\nnext: landbridge check -s {name}, then read the file: its comments give the reasons")
+    copied = ", ".join(copied_keys(original, origin))
+    typer.echo(f"wrote {target}\nreplace the values of {origin} in it: {copied}" if copied else f"wrote {target}")
+    typer.echo(f"next: landbridge check -s {name}, then read the file: its comments give the reasons")
 
 
 def target_file(source: Path, name: str) -> "tuple[Path, Begun | None]":

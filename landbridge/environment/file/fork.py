@@ -22,6 +22,18 @@ _STACK_KEYS = re.compile(r"^(?:encryptionsalt|encryptedkey|secretsprovider):.*\n
 _INVITATION = re.compile(r"^# Fork it with: .*$", re.MULTILINE)
 
 
+#: Keys whose values belong to one organisation and for which `landbridge new` has no option.
+_OF_THE_ORGANISATION: tuple[tuple[str, ...], ...] = (
+    ("users",),
+    ("onprem", "nodes"),
+    ("onprem", "addresses"),
+    ("aws", "pools"),
+    ("scheduler", "slurm", "packages_mirror"),
+    ("scheduler", "accounts"),
+    ("budget",),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """Values of the new environment that differ; None keeps the old value."""
@@ -73,6 +85,19 @@ def fork(text: str, target: Wanted, origin: str) -> str:
         raise refused(source, "fork-secrets", f"{secret[-2]} is encrypted for {origin} alone", secret, fix)
     edits = {**_moved(source, values, target), **_zones(source, values, target), **_named(target)}
     return _INVITATION.sub(f"# Forked from {origin}.", _written(source, text, values, edits))
+
+
+def copied_keys(text: str, origin: str) -> tuple[str, ...]:
+    """Return the keys of the environment `origin` whose values a fork has unchanged, and which an organisation replaces."""
+    data = read(text, f"Pulumi.{origin}.yaml").data
+    present = []
+    for path in _OF_THE_ORGANISATION:
+        value = data
+        for key in (*ROOT, *path):
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is not None:
+            present.append(".".join(path))
+    return tuple(present)
 
 
 def _named(target: Wanted) -> dict[DataPath, Any]:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from landbridge import yaml_text
-from landbridge.environment.file.fork import Wanted, fork
+from landbridge.environment.file.fork import Wanted, copied_keys, fork
 from landbridge.environment.file.load import load_text
 from landbridge.findings import FindingsError, Severity
 from landbridge.rules import check
@@ -128,3 +128,17 @@ def test_any_text_is_written_unchanged(owner: str, cost_center: str) -> None:
         text = TEXTS[name] if quoted else TEXTS[name].replace('"4711"', "tag").replace("ml-platform@example.org", "'x'")
         after = body(fork(text, Wanted(owner=owner, cost_center=cost_center), name))
         assert (after["owner"], after["cost_center"]) == (owner, cost_center)
+
+
+def test_the_values_of_another_organisation_are_named() -> None:
+    assert copied_keys(TEXTS["hybrid"], "hybrid") == (
+        "users",
+        "onprem.nodes",
+        "onprem.addresses",
+        "aws.pools",
+        "scheduler.slurm.packages_mirror",
+        "scheduler.accounts",
+        "budget",
+    )
+    without_mirror = TEXTS["hybrid"].replace("        packages_mirror: http://mirror.example.org/slurm\n", "")
+    assert "scheduler.slurm.packages_mirror" not in copied_keys(without_mirror, "hybrid")
