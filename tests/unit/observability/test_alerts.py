@@ -94,6 +94,25 @@ def test_a_node_that_ends_as_planned_raises_no_alert(tmp_path: Path) -> None:
     assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
 
 
+@pytest.mark.parametrize(("drained", "fires"), [(1, False), (2, True)])
+def test_a_node_that_its_gpus_alert_names_is_no_second_alert(drained: int, fires: bool, tmp_path: Path) -> None:
+    # Two of six nodes are on-prem; the health check drains the one with the hot GPU.
+    site = monitored()
+    (tmp_path / "rules.yml").write_text(json.dumps(alert_groups(site, gpu_metrics_hosts(site))))
+    changes = {
+        'slurm_nodes{instance="ctl01",job="slurm"}': "6x200",
+        'slurm_nodes_drain{instance="ctl01",job="slurm"}': f"{drained}x200",
+        'slurm_nodes_down{instance="ctl01",job="slurm"}': "0+0x200",
+        'DCGM_FI_DEV_GPU_TEMP{UUID="GPU-a",gpu="0",node="dgx01"}': "93x200",
+    }
+    alert = fired("SlurmNodesUnusable", {"labels": {"instance": "ctl01", "job": "slurm"}})
+    check = {"alertname": "SlurmNodesUnusable", "eval_time": "60m", "exp_alerts": [alert] if fires else []}
+    tests = [{"name": "drained", "interval": "1m", "input_series": series(changes), "alert_rule_test": [check]}]
+    document = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "tests.yml").write_text(json.dumps(document))
+    assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
+
+
 def series(changes: dict[str, str]) -> list[dict[str, str]]:
     every = {**CASES["healthy"], **changes}
     return [{"series": name, "values": values} for name, values in every.items()]
