@@ -15,6 +15,7 @@ from landbridge.environment import Environment
 from landbridge.plan.ansible.monitoring import gpu_metrics_hosts, monitoring_variables
 from landbridge.plan.observability.alerts import alert_groups, planned_alerts
 from landbridge.plan.observability.objectives import RECORDED
+from tests.e2e.support.alert_faults import FAULTS, Fault
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program
 from tests.unit.observability.serving_sample import served
@@ -132,6 +133,12 @@ def test_an_alert_uses_metrics_of_the_contract(name: str) -> None:
 def test_every_alert_has_a_section_that_says_what_to_do() -> None:
     sections = re.findall(r"^### (\S+)\n\n(.+)", (ROOT / RUNBOOK).read_text(), re.MULTILINE)
     assert [name for name, _ in sections] == list(alert_rules())
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
+def test_the_section_of_an_alert_has_the_command_that_mends_an_injected_fault(fault: Fault) -> None:
+    section = (ROOT / RUNBOOK).read_text().partition(f"### {fault.alert}\n")[2].partition("\n### ")[0]
+    assert fault.runbook in section
 
 
 def test_only_alerts_with_planned_metrics_are_used() -> None:
