@@ -166,8 +166,8 @@ def test_nodes_of_an_operating_system_with_dcgm_have_its_exporter() -> None:
 
 
 def test_nodes_without_dcgm_are_no_targets_and_are_named() -> None:
-    for changes in ({("onprem", "driver"): {"install": False}}, {("onprem", "gpu_tools"): {"dcgm": False}}):
-        site = monitored(changes)
+    for part, setting in (("driver", "install"), ("gpu_tools", "dcgm")):
+        site = monitored({("onprem", part): {setting: False}})
         assert not [target for target in planned_targets(site) if target.job == "dcgm"]
         assert (*NODES, 0) in dict(unmonitored(site, gpu_metrics_hosts(site)))
 
