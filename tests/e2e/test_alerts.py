@@ -15,7 +15,8 @@ from tests.e2e.support.alert_faults import FAULTS, Fault, bursting
 from tests.e2e.support.full_disk import unmount
 from tests.e2e.support.monitored_site import MonitoredSite
 
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.long]
+# The first test brings the cluster up, and configures its monitoring.
+pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,10 @@ class Published(Facts):
         """Return true if the operating system includes NVIDIA's driver."""
         return system in self.with_software and "driver" in self.with_software[system].software
 
+    def includes_dcgm(self, system: str) -> bool:
+        """Return true if the operating system includes DCGM and the repository of its packages."""
+        return system in self.with_software and "dcgm" in self.with_software[system].software
+
     def packages_of(self, system: str) -> str:
         """Return the operating system whose packages a system uses: itself, or the one that it is made from."""
         return self.with_software[system].packages if system in self.with_software else system

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from landbridge.catalog import platforms
+from landbridge.catalog.hardware.published import published
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
@@ -30,6 +32,7 @@ from landbridge.plan.observability.targets import (
     metrics_targets,
     sources_of,
 )
+from landbridge.plan.site.mig import group_of
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
 
 Variables = dict[str, Any]
@@ -43,10 +46,15 @@ CLOUD_NODES_FILE = "/etc/landbridge/aws-nodes-certificate/host.pem"
 
 
 def gpu_metrics_hosts(environment: Environment) -> frozenset[str]:
-    """Return the on-prem nodes whose DCGM Landbridge installs, and which get an exporter for it."""
-    return frozenset(
-        host.name for host in hosts(environment) if gpu_tools_variables(environment, host.name).get("landbridge_dcgm")
-    )
+    """Return the on-prem nodes with DCGM, which get an exporter for it: Landbridge's, or that of their operating system."""
+    return frozenset(host.name for host in hosts(environment) if _has_dcgm(environment, host.name))
+
+
+def _has_dcgm(environment: Environment, host: str) -> bool:
+    group = group_of(environment, host)
+    if group is not None and group.platform in platforms() and published().includes_dcgm(group.os):
+        return True
+    return bool(gpu_tools_variables(environment, host).get("landbridge_dcgm"))
 
 
 def planned_targets(environment: Environment) -> tuple[MetricsTarget, ...]:

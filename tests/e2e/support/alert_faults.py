@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.demo.cluster import wait_for
 from sandbox.hardware import faults as hardware
 from sandbox.nspawn.network import bridges as network
 from tests.e2e.support import gpu_exporter
@@ -50,9 +51,10 @@ def stopped(host: str, unit: str, alert: str, node: str, runbook: str, also: tup
 
 def old_metrics(host: str, timer: str, metric: str) -> Action:
     """Return the action that stops a timer which writes metrics, as if eleven minutes ago."""
+    # A stopped pass would be a failed unit: the last one ends first.
     return shell(
         host,
-        f"systemctl stop {timer}; sed -i 's/^{metric} .*/{metric} '$(($(date +%s) - 660))/ {TEXTFILES}/*.prom",
+        f"systemctl stop {timer}; systemctl start {timer.removesuffix('.timer')}.service; sed -i 's/^{metric} .*/{metric} '$(($(date +%s) - 660))/ {TEXTFILES}/*.prom",
     )
 
 
@@ -94,6 +96,17 @@ def gpu(**faults: Any) -> Action:
 def xid(site: MonitoredSite) -> None:
     """Let the driver report that a GPU has fallen off the bus."""
     hardware.xid(site.deployment.lab, gpu_exporter.NODE, 79, gpu=1)
+
+
+def reset_gpu(site: MonitoredSite) -> None:
+    """Let a new host engine forget the Xid, as after a reset, and return the node that the health check has drained."""
+    site.run(gpu_exporter.NODE, f"systemctl restart {gpu_exporter.UNIT}")
+    wait_for(
+        "the health check to drain the node",
+        lambda: site.run("ctl01", "sinfo --noheader --list-reasons --format='%E %n'"),
+        lambda reasons: "landbridge:xid" in reasons,
+    )
+    site.run("ctl01", f"scontrol update nodename={gpu_exporter.NODE} state=resume")
 
 
 def bursting(site: MonitoredSite) -> Bursting:
@@ -170,7 +183,7 @@ FAULTS: tuple[Fault, ...] = (
         "GpuXid",
         gpu_exporter.NODE,
         "systemctl restart nvidia-dcgm",
-        shell(gpu_exporter.NODE, f"systemctl restart {gpu_exporter.UNIT}"),
+        reset_gpu,
     ),
     stopped(
         gpu_exporter.NODE,

@@ -30,7 +30,7 @@ STEP, LENGTH = 120, 12 * 3600
 def pages() -> dict[str, Any]:
     """Return the pages of a site with every exporter."""
     services = {("onprem", "services", name): "mlops01" for name in ("monitoring", "logs")}
-    monitored = {**services, ("scheduler", "slurm", "version"): "26.05"}
+    monitored = {**services, ("scheduler", "slurm", "version"): "26.05", ("observability", "timers"): {}}
     site = environment({**monitored, **served_models()})
     return dict(monitoring_variables(site)["prometheus_pages"])
 

@@ -15,6 +15,7 @@ from landbridge.environment import Environment
 from landbridge.plan.ansible.monitoring import gpu_metrics_hosts, monitoring_variables
 from landbridge.plan.observability.alerts import alert_groups, planned_alerts
 from landbridge.plan.observability.objectives import RECORDED
+from tests.e2e.support.alert_faults import FAULTS, Fault
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program
 from tests.unit.observability.serving_sample import served
@@ -94,6 +95,25 @@ def test_a_node_that_ends_as_planned_raises_no_alert(tmp_path: Path) -> None:
     assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
 
 
+@pytest.mark.parametrize(("drained", "fires"), [(1, False), (2, True)])
+def test_a_node_that_its_gpus_alert_names_is_no_second_alert(drained: int, fires: bool, tmp_path: Path) -> None:
+    # Two of six nodes are on-prem; the health check drains the one with the hot GPU.
+    site = monitored()
+    (tmp_path / "rules.yml").write_text(json.dumps(alert_groups(site, gpu_metrics_hosts(site))))
+    changes = {
+        'slurm_nodes{instance="ctl01",job="slurm"}': "6x200",
+        'slurm_nodes_drain{instance="ctl01",job="slurm"}': f"{drained}x200",
+        'slurm_nodes_down{instance="ctl01",job="slurm"}': "0+0x200",
+        'DCGM_FI_DEV_GPU_TEMP{UUID="GPU-a",gpu="0",node="dgx01"}': "93x200",
+    }
+    alert = fired("SlurmNodesUnusable", {"labels": {"instance": "ctl01", "job": "slurm"}})
+    check = {"alertname": "SlurmNodesUnusable", "eval_time": "60m", "exp_alerts": [alert] if fires else []}
+    tests = [{"name": "drained", "interval": "1m", "input_series": series(changes), "alert_rule_test": [check]}]
+    document = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "tests.yml").write_text(json.dumps(document))
+    assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
+
+
 def series(changes: dict[str, str]) -> list[dict[str, str]]:
     every = {**CASES["healthy"], **changes}
     return [{"series": name, "values": values} for name, values in every.items()]
@@ -113,6 +133,12 @@ def test_an_alert_uses_metrics_of_the_contract(name: str) -> None:
 def test_every_alert_has_a_section_that_says_what_to_do() -> None:
     sections = re.findall(r"^### (\S+)\n\n(.+)", (ROOT / RUNBOOK).read_text(), re.MULTILINE)
     assert [name for name, _ in sections] == list(alert_rules())
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
+def test_the_section_of_an_alert_has_the_command_that_mends_an_injected_fault(fault: Fault) -> None:
+    section = (ROOT / RUNBOOK).read_text().partition(f"### {fault.alert}\n")[2].partition("\n### ")[0]
+    assert fault.runbook in section
 
 
 def test_only_alerts_with_planned_metrics_are_used() -> None:

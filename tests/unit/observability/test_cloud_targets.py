@@ -94,7 +94,7 @@ def test_gpus_of_nodes_in_aws_suffice_for_the_alerts_and_pages_of_gpus() -> None
 
 
 def test_an_image_of_others_is_named() -> None:
-    assert ("aws", "pools", 0, "image") in dict(unmonitored(monitored()))
+    assert ("aws", "pools", 0, "image") in dict(unmonitored(monitored(), ()))
 
 
 def instance(node: str, **changes: object) -> CloudInstance:

@@ -44,6 +44,8 @@ CASES: list[tuple[list[Alert], set[str]]] = [
         [("DiskFull", {"node": "a", "mountpoint": "/"}), ("DiskFilling", {"node": "a", "mountpoint": "/x"})],
         {"DiskFull", "DiskFilling"},
     ),
+    # The health check drains nodes without their home directories.
+    ([("NfsServerStopped", {"node": "nfs01"}), ("SlurmNodesUnusable", {})], {"NfsServerStopped"}),
     ([("NodeDown", {"node": "dgx01"}), ("GpuMetricsAbsent", {"node": "dgx01"})], {"NodeDown"}),
     (
         [("SourceUnread", {"node": "db01", "source": "mariadb"}), ("PostgresqlMetricsAbsent", {})],

@@ -77,7 +77,9 @@ def test_the_command_prints_the_document_and_refuses_an_unknown_name() -> None:
 
 
 def test_a_page_has_the_panels_whose_exporters_are_planned() -> None:
-    site = environment({MONITORING: "mlops01", LOGS: "mlops01", VERSION: "26.05", **served()})
+    site = environment(
+        {MONITORING: "mlops01", LOGS: "mlops01", VERSION: "26.05", ("observability", "timers"): {}, **served()}
+    )
     pages = dashboard_pages(site, gpu_metrics_hosts(site))
     assert list(pages) == list(dashboards())
     shown = sum(len(row) for page in pages.values() for row in page["rows"])

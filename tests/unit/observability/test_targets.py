@@ -10,7 +10,7 @@ from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.monitoring import counters, monitoring_variables, planned_targets
+from landbridge.plan.ansible.monitoring import counters, gpu_metrics_hosts, monitoring_variables, planned_targets
 from landbridge.plan.network.hosts import hosts
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.serving.gateway import gateway_settings
@@ -25,6 +25,7 @@ from tests.unit.observability.serving_sample import SERVICE, served
 MONITORING = ("onprem", "services", "monitoring")
 VERSION = ("scheduler", "slurm", "version")
 POOLS = ("aws", "pools")
+NODES = ("onprem", "nodes")
 
 
 def monitored(changes: Mapping[DataPath, Any] | None = None) -> Environment:
@@ -151,7 +152,24 @@ def test_model_servers_and_the_gateway_know_the_only_reader_of_their_metrics() -
 def test_a_runtime_with_other_metrics_is_no_target_and_is_named() -> None:
     site = monitored({**served(), (*SERVICE, "runtime"): "vllm"})
     assert not [target for target in planned_targets(site) if target.job == "model_server"]
-    assert ("serving", "services", "digits", "runtime") in dict(unmonitored(site))
+    assert ("serving", "services", "digits", "runtime") in dict(unmonitored(site, ()))
+
+
+def test_nodes_of_an_operating_system_with_dcgm_have_its_exporter() -> None:
+    # Landbridge installs neither the driver nor DCGM there.
+    site = monitored({(*NODES, 0, "os"): "dgx-os-7"})
+    gpu = [target.labels["node"] for target in planned_targets(site) if target.job == "dcgm"]
+    assert gpu == ["dgx01", "dgx02"]
+    variables = inventory(site)["_meta"]["hostvars"]["dgx01"]
+    assert variables["landbridge_dcgm_exporter"] and "landbridge_dcgm" not in variables
+    assert not [path for path, _ in unmonitored(site, gpu_metrics_hosts(site)) if path[:2] == NODES]
+
+
+def test_nodes_without_dcgm_are_no_targets_and_are_named() -> None:
+    for part, setting in (("driver", "install"), ("gpu_tools", "dcgm")):
+        site = monitored({("onprem", part): {setting: False}})
+        assert not [target for target in planned_targets(site) if target.job == "dcgm"]
+        assert (*NODES, 0) in dict(unmonitored(site, gpu_metrics_hosts(site)))
 
 
 def test_prometheus_keeps_the_metrics_of_the_contract_only() -> None:

@@ -40,4 +40,5 @@ ROWS = [
     Row("metrics-disk-too-small", "a disk that the metrics fill", {**MONITORED, ("observability",): {"retention_gib": 1, "retention_days": 3650, "scrape_seconds": 5}}, ("observability", "retention_gib"), "kept for about"),
     Row("monitoring-of-an-existing-slurm", "metrics of a site that others configure", {**RUNNING, HOST: "ctl01"}, HOST, "no exporters"),
     Row("unmonitored-part", "a Slurm without metrics", {**MONITORED, ("scheduler", "slurm", "version"): "24.11"}, ("scheduler", "slurm", "version"), "since 25.11"),
+    Row("unmonitored-part", "nodes without DCGM", {**MONITORED, ("onprem", "gpu_tools"): {"dcgm": False}}, ("onprem", "nodes", 0), "does not install DCGM on dgx[01-02]"),
 ]  # fmt: skip
