@@ -40,6 +40,25 @@ class ModelCanary(Model):
     )
 
 
+class ModelScale(Model):
+    """Scale of a service: the gateway sets the number of its hosts by the load, from `least` to the service's `replicas`."""
+
+    least: int = Field(
+        default=1,
+        ge=0,
+        le=64,
+        description="hosts that serve without load; 0: none, and the first request waits for a start",
+    )
+    host_rate: float = Field(
+        gt=0,
+        le=1e6,
+        description="requests a second that one host holds: the largest --rate for which landbridge model size needs one place",
+    )
+    idle_minutes: float = Field(
+        default=10.0, ge=2, le=1440, description="minutes of a smaller load after which hosts stop serving"
+    )
+
+
 class ModelService(Model):
     """Service: a model of the registry by its alias, served on hosts that train nothing."""
 
@@ -64,6 +83,9 @@ class ModelService(Model):
     canary: ModelCanary | None = Field(
         default=None,
         description="versions come from the registry without hands, and a new one gets traffic in steps; absent: by hand",
+    )
+    scale: ModelScale | None = Field(
+        default=None, description="number of hosts by load; absent: all of its hosts serve. It needs canary"
     )
     shadow: bool = Field(
         default=False,

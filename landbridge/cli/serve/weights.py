@@ -46,3 +46,7 @@ def print_servers(answer: dict[str, Any], form: Format) -> None:
             f"{row['service']:<16} {row['server']:<24} {row['state']:<8} weight {row['weight']:>3}  "
             f"{row['requests']} requests, {row['errors']} errors"
         )
+    for name, service in answer["followed"].items():
+        if by_load := service["by_load"]:
+            start = f"; the last start from zero took {by_load['cold_seconds']} s" if by_load["cold_seconds"] else ""
+            typer.echo(f"{name:<16} {by_load['hosts']} of {len(service['hosts'])} hosts by load{start}")

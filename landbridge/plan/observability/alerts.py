@@ -11,6 +11,7 @@ from landbridge.plan.observability.objectives import (
     latency_rules,
     planned_objectives,
     recording_rules,
+    scale_rules,
 )
 from landbridge.plan.observability.targets import monitored_services, planned_exporters
 
@@ -30,13 +31,14 @@ def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[s
         _rule(alert.name, alert.expression, alert.minutes, alert.severity, alert.owner, alert.summary, alert.runbook)
         for alert in environment.observability.alerts
     ]
+    service_rules = latency_rules(_latencies(environment)) + scale_rules(_least_hosts(environment))
     groups = [
         {
             "name": "objectives",
             "interval": "1m",
             "rules": recording_rules(environment, planned_exporters(environment, gpu_hosts)),
         },
-        {"name": "services", "interval": "1m", "rules": latency_rules(_latencies(environment))},
+        {"name": "services", "interval": "1m", "rules": service_rules},
         {"name": "landbridge", "rules": landbridge_rules},
         {"name": "site", "rules": site_rules},
     ]
@@ -53,6 +55,11 @@ def planned_alerts(environment: Environment, gpu_hosts: Collection[str]) -> tupl
 
 def _latencies(environment: Environment) -> dict[str, float]:
     return {name: service.objective.p95_ms / 1000 for name, service in monitored_services(environment).items()}
+
+
+def _least_hosts(environment: Environment) -> dict[str, int]:
+    services = monitored_services(environment).items()
+    return {name: service.scale.least for name, service in services if service.scale is not None}
 
 
 def _rule(

@@ -15,6 +15,8 @@ BUDGET, LEFT, AVAILABLE = f"{_PREFIX}budget:ratio", f"{_PREFIX}budget_left:ratio
 DAYS = f"{_PREFIX}window:days"
 #: Latency objective of each service; it is recorded with the metrics of model servers.
 MODEL_P95 = "landbridge:model_p95_objective:seconds"
+#: Least hosts of each service that scales by load: fewer than its replicas are no fault.
+MODEL_LEAST = "landbridge:model_scale_least:hosts"
 #: Series that recording rules make, with their labels.
 RECORDED: Mapping[str, frozenset[str]] = {
     name: frozenset({"objective"})
@@ -25,7 +27,7 @@ RECORDED: Mapping[str, frozenset[str]] = {
         AVAILABLE,
         *(f"{_PREFIX}errors:ratio_{window}" for window in (*SHORT_WINDOWS, *WINDOWS)),
     )
-} | {MODEL_P95: frozenset({"service"})}
+} | dict.fromkeys((MODEL_P95, MODEL_LEAST), frozenset({"service"}))
 #: Name of the recorded series among exporters.
 OBJECTIVES = "objectives"
 
@@ -55,7 +57,7 @@ def exporters_of(expression: str) -> set[str]:
     `up` is of every job: the job that it names is needed.
     """
     contract = metrics_contract()
-    recorded = dict.fromkeys(RECORDED, OBJECTIVES) | {MODEL_P95: "model_server"}
+    recorded = dict.fromkeys(RECORDED, OBJECTIVES) | dict.fromkeys((MODEL_P95, MODEL_LEAST), "model_server")
     jobs = {job for job in contract.exporters if f'job="{job}"' in expression}
     return jobs | {recorded.get(name) or str(contract.exporter_of(name)) for name in metrics_in(expression)}
 
@@ -65,6 +67,14 @@ def latency_rules(latencies: Mapping[str, float]) -> list[dict[str, Any]]:
     return [
         {"record": MODEL_P95, "expr": f"vector({seconds:.6g})", "labels": {"service": name}}
         for name, seconds in latencies.items()
+    ]
+
+
+def scale_rules(least: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return the recording rules of the least hosts of services that scale by load."""
+    return [
+        {"record": MODEL_LEAST, "expr": f"vector({hosts})", "labels": {"service": name}}
+        for name, hosts in least.items()
     ]
 
 

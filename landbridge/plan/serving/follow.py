@@ -14,6 +14,8 @@ from landbridge.plan.site.site_tls import AUTHORITY_FILE
 STATE = "/var/lib/landbridge-serving"
 #: Unix socket of the export of model folders.
 EXPORT = "/run/landbridge-serving/export.sock"
+#: Unix socket that keeps requests of a service without a running model server.
+WAITING_ROOM = "/run/landbridge-serving/wait-{service}.sock"
 #: Certificates and keys whose signatures of models are accepted on the gateway's host.
 GATEWAY_TRUST = "/etc/landbridge/model-trust.pem"
 #: Orders of the operator: a number of hosts by service.
@@ -115,4 +117,18 @@ def _service(environment: Environment, name: str, service: ModelService, registr
         ],
         "p95_ms": service.objective.p95_ms,
         "canary": {key: value for key, value in chosen.items() if value is not None},
+        "scale": _scale(service),
+    }
+
+
+def _scale(service: ModelService) -> dict[str, Any]:
+    """Return the bounds of the number of hosts; empty if every host serves."""
+    scale = service.scale
+    if scale is None:
+        return {}
+    return {
+        "least": scale.least,
+        "most": service.replicas,
+        "host_rate": scale.host_rate,
+        "idle_seconds": scale.idle_minutes * 60,
     }

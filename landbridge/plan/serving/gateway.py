@@ -11,7 +11,7 @@ from landbridge.plan.network.services.serving import (
     serving_of,
     shared_name,
 )
-from landbridge.plan.serving.follow import EXPORT, GATEWAY_TOKEN, follow_settings
+from landbridge.plan.serving.follow import EXPORT, GATEWAY_TOKEN, WAITING_ROOM, follow_settings
 from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
@@ -108,6 +108,7 @@ def _service(environment: Environment, name: str, service: ModelService) -> Gate
         accounts=service.accounts,
         concurrency=service.concurrency,
         max_request_bytes=service.max_request_kib * 1024,
+        waiting_room=WAITING_ROOM.format(service=name) if service.canary and service.scale else "",
         client_rate=service.client_rate,
         servers=servers,
         health="/health" if service.runtime == "vllm" else f"/v2/models/{service.model}/ready",

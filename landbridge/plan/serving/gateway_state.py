@@ -17,12 +17,16 @@ def state_findings(services: Sequence[str], answer: Mapping[str, Any]) -> Iterat
         weighted = [row for row in servers if row["weight"] > 0]
         usable = [row for row in weighted if row["state"].startswith(_GETS_REQUESTS)]
         is_stopped = followed.get(name, {}).get("scale") == 0
+        is_idle = ((followed.get(name) or {}).get("by_load") or {}).get("hosts") == 0
         if not servers:
             yield Finding("serve-unknown", f"{name}: the gateway has no such service", fix="run landbridge configure")
         elif is_stopped:
             message = f"{name} is stopped by an order"
             fix = f"landbridge serve start {name}"
             yield Finding("serve-stopped", message, fix=fix, severity=Severity.INFO)
+        elif not usable and is_idle:
+            message = f"{name} has no load, and no host: the next request starts one"
+            yield Finding("serve-idle", message, severity=Severity.INFO)
         elif not usable:
             fix = "systemctl status of its units has the reason"
             yield Finding("serve-down", f"{name}: no model server answers", fix=fix)

@@ -18,6 +18,8 @@ EXPORT_CALLER = "@model-servers"
 EXPORT_PATH = "/landbridge/"
 #: Largest request that is kept for a second try: with a longer one a lost server is an error for its client.
 _KEPT_BYTES = 256 * 1024
+#: Name of the server that keeps requests while no model server runs, and the most that it keeps: own choice.
+WAITING_ROOM, _WAITING_REQUESTS = "wait", 256
 #: Room of a buffer beside the request: headers.
 _HEADERS = 16 * 1024
 
@@ -38,7 +40,7 @@ class GatewayService:
     """Service: its paths, the accounts that may call it, limits, and its model servers.
 
     `path` begins the paths of its requests; with `is_cut` the model servers get the paths without it. `tls` is false for a program
-    without TLS.
+    without TLS. `waiting_room`: Unix socket that keeps requests while no model server runs; empty: they get the status 503.
     """
 
     name: str
@@ -51,6 +53,7 @@ class GatewayService:
     health: str
     is_cut: bool = False
     tls: bool = True
+    waiting_room: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,9 @@ def _backends(settings: GatewaySettings) -> Iterator[str]:
         yield f"    http-check send meth GET uri {service.health}"
         # A draining model server answers 404: it gets no new request from that moment.
         yield "    http-check disable-on-404"
+        if service.waiting_room:
+            # Before default-server: it has no check and no TLS. HAProxy repeats a request to a model server after its status 503.
+            yield f"    server {WAITING_ROOM} unix@{service.waiting_room} backup maxconn {_WAITING_REQUESTS}"
         every = settings.check_milliseconds
         encryption = f" ssl verify required ca-file {settings.authority}" if service.tls else ""
         yield (

@@ -27,7 +27,8 @@ class HaproxyShares:
         first, second = server_weights(percent, len(self.champion), len(self.candidate))
         weights = dict.fromkeys(self.all_servers, 0)
         weights |= dict.fromkeys(self.champion, first) | dict.fromkeys(self.candidate, second)
-        if present_weights(self.socket, self.backend) == weights:
+        present = present_weights(self.socket, self.backend)
+        if all(present.get(name) == weight for name, weight in weights.items()):
             return
         set_weights(self.socket, self.backend, weights)
         if self.state_file is not None:

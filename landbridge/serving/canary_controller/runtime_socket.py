@@ -3,11 +3,16 @@
 The program `landbridge-model-gateway` does the same for an operator on the gateway's host, which has no package of Landbridge.
 """
 
+import csv
+import io
 import os
 import re
 import socket
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+from landbridge.plan.serving.haproxy import WAITING_ROOM
 
 TIMEOUT_SECONDS = 5.0
 LARGEST = 256
@@ -18,6 +23,15 @@ _WORD = re.compile(r"[A-Za-z0-9_.:-]+")
 
 class GatewayError(Exception):
     """Weight that HAProxy did not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendCounters:
+    """Counters of a backend: requests since the start of HAProxy, requests in flight, and of these those that wait."""
+
+    requests: int
+    in_flight: int
+    waiting: int
 
 
 def server_weights(percent: int, champion: int, candidate: int) -> tuple[int, int]:
@@ -48,6 +62,32 @@ def set_weights(path: Path, backend: str, weights: Mapping[str, int]) -> None:
 def running_servers(path: Path, backend: str) -> frozenset[str]:
     """Return the servers of a backend to which HAProxy sends requests. Raises GatewayError without an answer."""
     return frozenset(row["srv_name"] for row in _states(path, backend) if row.get("srv_op_state") == _RUNNING)
+
+
+def serving_servers(path: Path, backend: str) -> frozenset[str]:
+    """Return the servers of a backend that run and have a weight. Raises GatewayError without an answer."""
+    return frozenset(
+        row["srv_name"]
+        for row in _states(path, backend)
+        if row.get("srv_op_state") == _RUNNING and row.get("srv_uweight") != "0"
+    )
+
+
+def backend_counters(path: Path, backend: str) -> BackendCounters:
+    """Return the counters of a backend. Raises GatewayError without an answer.
+
+    Source: HAProxy 3.0 Management Guide, "Statistics and monitoring", CSV format; type 2 is a backend, type 4 a server.
+    """
+    if not _WORD.fullmatch(backend):
+        raise GatewayError(f"{backend}: the name of a backend is not legal")
+    rows = list(csv.DictReader(io.StringIO(_ask(path, f"show stat {backend} 6 -1").lstrip("# "))))
+    whole = next((row for row in rows if row.get("svname") == "BACKEND"), None)
+    if whole is None:
+        raise GatewayError(f"{backend}: HAProxy has no such backend")
+    rooms = [row for row in rows if row["svname"] == WAITING_ROOM]
+    waiting = sum(int(row["qcur"] or 0) for row in rows) + sum(int(row["scur"] or 0) for row in rooms)
+    refused = int(whole["dreq"] or 0)
+    return BackendCounters(int(whole["stot"] or 0) - refused, int(whole["scur"] or 0), waiting)
 
 
 def present_weights(path: Path, backend: str) -> dict[str, int]:

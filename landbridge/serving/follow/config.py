@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.serving.canary_controller.plans import CanarySchedule
+from landbridge.serving.follow.scale import ScalePlan
 
 
 class FollowConfigError(Exception):
@@ -26,7 +27,8 @@ class FollowedServer:
 class FollowedService:
     """Service whose versions are those of the registry. `hosts` are in the order in which a smaller scale keeps them.
 
-    `workspace` is that of the model in the registry; empty for a registry without workspaces.
+    `workspace` is that of the model in the registry; empty for a registry without workspaces. `scale`: bounds of the number of hosts by
+    load; None: every host serves.
     """
 
     name: str
@@ -38,6 +40,7 @@ class FollowedService:
     p95_ms: float
     schedule: CanarySchedule
     workspace: str = ""
+    scale: ScalePlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,5 +128,6 @@ def _service(data: dict[str, Any]) -> FollowedService:
         servers=tuple(FollowedServer(**each) for each in data["servers"]),
         p95_ms=float(data["p95_ms"]),
         workspace=str(data.get("workspace", "")),
+        scale=ScalePlan(**data["scale"]) if data.get("scale") else None,
         schedule=CanarySchedule(**{**data["canary"], "weights": tuple(data["canary"].get("weights", ()))}),
     )

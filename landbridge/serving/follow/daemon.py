@@ -21,6 +21,7 @@ from landbridge.live.models.registry import ModelRegistry
 from landbridge.serving.follow.config import FollowConfig, FollowConfigError, load_follow_config
 from landbridge.serving.follow.export import ModelExport
 from landbridge.serving.follow.passes import FollowPass
+from landbridge.serving.follow.waiting_room import open_rooms
 from landbridge.systemd import notify
 
 CONFIG = "/etc/landbridge/model-follow.json"
@@ -50,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         with ModelExport(config) as export:
             Thread(target=export.serve_forever, daemon=True).start()
+            open_rooms(config, log)
             notify("READY=1")
             while True:
                 one_pass.run()

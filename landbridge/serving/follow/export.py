@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE, WEIGHT_FILES
-from landbridge.serving.follow.config import FollowConfig, read_orders
+from landbridge.serving.follow.config import FollowConfig
 from landbridge.serving.follow.folders import model_folder
 from landbridge.serving.follow.record import lead_mark, placement_data, read_placement
+from landbridge.serving.follow.scaler import used_hosts
 
 _HOST = re.compile(r"/landbridge/hosts/([A-Za-z0-9.-]+)")
 _STATE = re.compile(r"/landbridge/state/([A-Za-z0-9-]+)")
@@ -30,12 +31,12 @@ _SECONDS = 30.0
 
 def host_state(config: FollowConfig, host: str) -> dict[str, Any]:
     """Return the services of a host, each with its model and the version of each slot. A host beyond the scale has empty slots."""
-    orders, services = read_orders(config.orders), {}
+    services: dict[str, Any] = {}
     for service in config.services:
         if host not in service.hosts:
             continue
         placement, _ = read_placement(config.state / f"{service.name}.json")
-        is_used = host in service.hosts[: orders.get(service.name, len(service.hosts))]
+        is_used = host in used_hosts(config, service)
         if not any(placement.slots.values()):
             # Nothing is known yet: slots that were filled by hand stay.
             continue

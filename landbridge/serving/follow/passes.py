@@ -4,7 +4,7 @@ It may be killed at any point: the next pass observes again. Weights are set bef
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,37 +20,26 @@ from landbridge.models.drift.reference import ModelReference, parse_reference
 from landbridge.models.manifest import ModelManifest
 from landbridge.models.names import MANIFEST_FILE
 from landbridge.serving.canary_controller.controller import step, store, stored
-from landbridge.serving.canary_controller.exposition import MetricSample
 from landbridge.serving.canary_controller.gateway import HaproxyShares
-from landbridge.serving.canary_controller.guard_counters import READY, GuardBounds, low_bound
+from landbridge.serving.canary_controller.guard_counters import GuardBounds, low_bound
 from landbridge.serving.canary_controller.looks import look_at, read_samples
 from landbridge.serving.canary_controller.plans import canary_plan
 from landbridge.serving.canary_controller.runtime_socket import GatewayError, running_servers
-from landbridge.serving.follow.config import FollowConfig, FollowedService, read_orders
+from landbridge.serving.follow.config import FollowConfig, FollowedService
 from landbridge.serving.follow.drift_windows import judge_window
 from landbridge.serving.follow.folders import collect, model_folder
 from landbridge.serving.follow.leases import Leases
 from landbridge.serving.follow.peer import PeerError, read_peer
 from landbridge.serving.follow.placement import Placement, RegistryAliases, adopted, placed
 from landbridge.serving.follow.record import read_placement, write_placement, write_whole
+from landbridge.serving.follow.scaler import Scaler, used_hosts
+from landbridge.serving.follow.service_view import ServiceView, ready_versions, running_slots
 from landbridge.serving.load import FolderRefusal, read_trust
 
 #: Longest time until a first server of a candidate is ready: own choice.
 START_SECONDS = 600.0
 #: Wait after a registry did not answer: own choice. Looks at canaries go on.
 _RETRY_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceView:
-    """Metrics of a service's servers, and the servers by version that are ready and that the gateway uses."""
-
-    samples: Mapping[str, tuple[MetricSample, ...] | None]
-    by_version: Mapping[str, tuple[str, ...]]
-
-    def ready(self, version: str) -> tuple[str, ...]:
-        """Return the servers of a version."""
-        return self.by_version.get(version, ())
 
 
 @dataclass
@@ -69,6 +58,7 @@ class FollowPass:
     def __post_init__(self) -> None:
         """Lead nothing: the lease of an earlier process is not that of this one."""
         self._leases = Leases(self.config, self.since_start)
+        self._scaler = Scaler(self.config, self.clock, self.log)
 
     def run(self) -> None:
         """Make a pass. A fault of one service is logged, once until it changes."""
@@ -142,8 +132,13 @@ class FollowPass:
         view = self._look(service)
         counts = {version: len(names) for version, names in view.by_version.items()}
         if not any(before.slots.values()):
-            before = adopted(_running_slots(service, view), aliases.champion)
+            before = adopted(running_slots(service, view), aliases.champion)
         placement = placed(before, aliases, counts, now)
+        servers = {server.name: server.host for server in service.servers}
+        ready = len({servers[name] for name in view.ready(placement.serving)})
+        scale = self._scaler.step(service, ready, is_changing=bool(placement.candidate))
+        if scale is not None:
+            view = view.on({name for name, host in servers.items() if host in service.hosts[: scale.hosts]})
         shares = self._shares(service, view, placement)
         is_canary = bool(placement.candidate) and (placement.serving, placement.candidate) == (
             aliases.champion,
@@ -157,6 +152,7 @@ class FollowPass:
             if is_canary and (self.config.peer is None or self._leases.leads(service)):
                 self._canary(service, placement, view, shares, now)
         finally:
+            self._scaler.keep(service, scale)
             self._folders(service, placement)
         self._drift(service, placement, view, now)
 
@@ -178,14 +174,13 @@ class FollowPass:
         return read
 
     def _look(self, service: FollowedService) -> ServiceView:
-        orders = read_orders(self.config.orders)
-        hosts = service.hosts[: orders.get(service.name, len(service.hosts))]
+        hosts = used_hosts(self.config, service)
         authority = str(self.config.authority) if self.config.authority is not None else None
         samples = {each.name: read_samples(each.url, authority) for each in service.servers if each.host in hosts}
         running = running_servers(self.config.socket, service.backend)
         by_version: dict[str, list[str]] = {}
         for name, read in samples.items():
-            for version in _ready_versions(read or ()) if name in running else ():
+            for version in ready_versions(read or ()) if name in running else ():
                 by_version.setdefault(version, []).append(name)
         return ServiceView(samples, {version: tuple(names) for version, names in by_version.items()})
 
@@ -279,15 +274,3 @@ class FollowPass:
         if self._said.get(subject, "") != text:
             self._said[subject] = text
             self.log(f"{subject}: {text or 'no fault any more'}")
-
-
-def _running_slots(service: FollowedService, view: ServiceView) -> dict[str, str]:
-    """Return the version of each slot that the gateway uses."""
-    slots = {server.name: server.slot for server in service.servers}
-    return {slots[name]: version for version, names in view.by_version.items() for name in names}
-
-
-def _ready_versions(samples: tuple[MetricSample, ...]) -> Iterator[str]:
-    for each in samples:
-        if each.name == READY and each.value > 0:
-            yield each.labels.get("version", "")

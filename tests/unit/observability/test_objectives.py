@@ -12,7 +12,13 @@ from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
 from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
 from landbridge.plan.observability.alerts import alert_groups
-from landbridge.plan.observability.objectives import MODEL_P95, RECORDED, planned_objectives, recording_rules
+from landbridge.plan.observability.objectives import (
+    MODEL_LEAST,
+    MODEL_P95,
+    RECORDED,
+    planned_objectives,
+    recording_rules,
+)
 from tests.unit.core.samples import environment
 from tests.unit.observability.debian_programs import debian_program
 
@@ -123,7 +129,10 @@ def test_an_objective_uses_metrics_of_the_contract_and_bounds_of_their_histogram
 
 def test_only_objectives_with_planned_metrics_are_recorded() -> None:
     assert set(planned_objectives(environment(), {"jobs"})) == {"start-median", "start", "recovery", "goodput"}
-    assert {rule["record"] for rule in recording_rules(environment(), EXPORTERS)} == set(RECORDED) - {MODEL_P95}
+    assert {rule["record"] for rule in recording_rules(environment(), EXPORTERS)} == set(RECORDED) - {
+        MODEL_P95,
+        MODEL_LEAST,
+    }
     site = environment({("onprem", "services", "monitoring"): "mlops01"})
     names = [group["name"] for group in alert_groups(site, gpu_metrics_hosts(site))["groups"]]
     assert names == ["objectives", "landbridge"]

@@ -20,6 +20,7 @@ from landbridge.plan.serving.haproxy import backend
 from landbridge.serving.follow.config import FollowConfig, load_follow_config
 from landbridge.serving.follow.export import ModelExport
 from landbridge.serving.follow.passes import FollowPass
+from landbridge.serving.follow.waiting_room import open_rooms
 from landbridge.serving.host.config import load_host_config
 from landbridge.serving.host.daemon import HostPass
 from landbridge.serving.host.gateway_export import GatewayExport
@@ -139,7 +140,9 @@ class FollowedSite:
 
 
 @contextmanager
-def followed_site(folder: Path, operator: Operator, *, shadow: bool = False) -> Iterator[FollowedSite]:
+def followed_site(
+    folder: Path, operator: Operator, *, shadow: bool = False, scale: dict[str, float] | None = None
+) -> Iterator[FollowedSite]:
     """Yield a site without a served model. With `shadow` each slot sends copies of its requests to the other one."""
     authority, certificate = write_certificates(folder)
     ports = {slot: _free_port() for slot in "ab"}
@@ -160,9 +163,11 @@ def followed_site(folder: Path, operator: Operator, *, shadow: bool = False) -> 
     systemctl.chmod(0o755)
     places = {"export": str(export), "exporter": "other"}
     try:
-        with gateway(folder, authority, certificate, {slot: [port] for slot, port in ports.items()}, places) as started:
+        room = str(folder / "wait-digits.sock") if scale else ""
+        slots = {slot: [port] for slot, port in ports.items()}
+        with gateway(folder, authority, certificate, slots, places, waiting_room=room) as started:
             lines: list[str] = []
-            config = load_follow_config(_follow_file(folder, operator, authority, started, ports, shadow))
+            config = load_follow_config(_follow_file(folder, operator, authority, started, ports, shadow, scale or {}))
             follow = FollowPass(config, ModelRegistry, lambda: time.time() + site.ahead, lines.append)
             host = load_host_config(_host_file(folder, operator, authority, started, units))
             site = FollowedSite(
@@ -170,6 +175,7 @@ def followed_site(folder: Path, operator: Operator, *, shadow: bool = False) -> 
             )
             with ModelExport(config, 0o600) as server:
                 Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+                open_rooms(config, lines.append, 0o600)
                 yield site
                 server.shutdown()
     finally:
@@ -178,7 +184,13 @@ def followed_site(folder: Path, operator: Operator, *, shadow: bool = False) -> 
 
 
 def _follow_file(
-    folder: Path, operator: Operator, authority: Path, started: Gateway, ports: dict[str, int], shadow: bool
+    folder: Path,
+    operator: Operator,
+    authority: Path,
+    started: Gateway,
+    ports: dict[str, int],
+    shadow: bool,
+    scale: dict[str, float],
 ) -> Path:
     servers = [
         {"name": f"{slot}-srv01", "slot": slot, "host": "srv01", "url": f"https://localhost:{port}/metrics"}
@@ -186,7 +198,7 @@ def _follow_file(
     ]
     service = {"name": "digits", "model": "digits", "registry": operator.uri, "backend": backend("digits")}
     service |= {"hosts": ["srv01"], "servers": servers, "p95_ms": 25.0}
-    service |= {"canary": {"weights": [50], "requests": 50, "step_seconds": 0.1, "shadow": shadow}}
+    service |= {"canary": {"weights": [50], "requests": 50, "step_seconds": 0.1, "shadow": shadow}, "scale": scale}
     content = {"services": [service], "account": "landbridge-serving", "trust": str(operator.trust)}
     content |= {"authority": str(authority), "socket": started.settings.socket, "state": str(folder / "follow")}
     content |= {"state_file": started.settings.state_file, "export": started.settings.export}

@@ -112,6 +112,22 @@ def test_check_has_a_finding_of_each_fault(commands: ServeCommands) -> None:
         "serve-champion",
         "serve-unknown",
     ]
+    answer["followed"]["digits"]["by_load"] = {"hosts": 0}
+    assert [(each.rule, each.severity.value) for each in state_findings(["digits"], answer)] == [
+        ("serve-idle", "info"),
+        ("serve-champion", "warning"),
+    ]
+
+
+def test_the_hosts_by_load_are_printed(commands: ServeCommands) -> None:
+    follow = commands.folder / "follow.json"
+    before = follow.read_text()
+    settings = json.loads(before)
+    settings["services"][0]["scale"] = {"least": 0}
+    follow.write_text(json.dumps(settings))
+    (commands.folder / "scale-digits.json").write_text(json.dumps({"hosts": 1, "cold_seconds": 6.5}))
+    assert "digits           1 of 2 hosts by load; the last start from zero took 6.5 s" in commands.run("status").output
+    follow.write_text(before)
 
 
 def test_while_the_registry_does_not_answer_its_last_aliases_count(commands: ServeCommands) -> None:

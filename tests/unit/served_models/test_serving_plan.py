@@ -27,6 +27,7 @@ from landbridge.plan.site.home_directories import home_exports
 from landbridge.plan.site.secrets import generated_secrets
 from landbridge.plan.site.site_tls import server_names
 from landbridge.serving.follow.config import load_follow_config
+from landbridge.serving.follow.waiting_room import room_socket
 from landbridge.serving.host.config import load_host_config
 from landbridge.serving.load import read_trust
 
@@ -116,11 +117,17 @@ def test_a_followed_service_has_its_settings_secrets_and_one_way_to_mlflow(site:
         "shadow": True,
         "disagreement": 0.05,
     }
+    assert service["scale"] == {"least": 1, "most": 2, "host_rate": 80.0, "idle_seconds": 900.0}
     assert [server["url"] for server in service["servers"]][:2] == [
         "https://srv01:8500/metrics",
         "https://srv01:8501/metrics",
     ]
-    assert load_follow_config(written(tmp_path, follow)).services[0].schedule.weights == (5, 25)
+    config = load_follow_config(written(tmp_path, follow))
+    assert config.services[0].schedule.weights == (5, 25)
+    room = room_socket(config.export, "digits")
+    assert (
+        f"server wait unix@{room} backup maxconn 256\n" in data["model_gateway"]["vars"]["model_gateway_configuration"]
+    )
     host = data["_meta"]["hostvars"]["srv02"]["model_server_follow"]
     assert load_host_config(written(tmp_path, host)).services["digits"].units["b"] == "landbridge-model-digits-b"
     assert {"model-host", "mlflow-serving"} <= set(generated_secrets(site))
@@ -137,7 +144,10 @@ def test_a_followed_service_has_its_settings_secrets_and_one_way_to_mlflow(site:
 
 def test_without_a_canary_no_host_of_serving_reaches_mlflow(site: Environment) -> None:
     assert site.serving is not None
-    services = {name: service.model_copy(update={"canary": None}) for name, service in site.serving.services.items()}
+    services = {
+        name: service.model_copy(update={"canary": None, "scale": None})
+        for name, service in site.serving.services.items()
+    }
     closed = site.model_copy(update={"serving": site.serving.model_copy(update={"services": services})})
     ports = [server.port for server in mlflow_servers(closed)]
     assert not any(admits(closed, "mlflow", source, port) for source in (GATEWAY, *SERVERS) for port in ports)
