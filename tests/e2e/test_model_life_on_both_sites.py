@@ -18,7 +18,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("life")
     command = [sys.executable, "-m", "sandbox.model_life", "--level", "embedded", "--json", str(folder / "life.json")]
     environ = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     return dict(json.loads((folder / "life.json").read_text()))
 

@@ -85,7 +85,7 @@ def served(folder: Path) -> Iterator[str]:
         "recorded.txt",
         "series",
     ]
-    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     write_pages(folder / "pages", pages())
     (folder / "prometheus.yml").write_text("")
@@ -106,7 +106,7 @@ def served(folder: Path) -> Iterator[str]:
         yield f"http://{address}/consoles"
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait()
 
 
 def _wait(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:

@@ -44,7 +44,7 @@ def _init(site: MonitoredSite) -> int:
 
 
 def _run(*words: str) -> str:
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ClusterError(f"{' '.join(words)}: {done.stderr}")
     return done.stdout.strip()

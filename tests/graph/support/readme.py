@@ -111,7 +111,6 @@ class Newcomer:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=1800,
             check=False,
         )
         assert done.returncode == status, f"{command}: {done.returncode}\n{done.stdout[-4000:]}"
@@ -142,7 +141,7 @@ class Newcomer:
         finally:
             os.close(side)
         # Ended by SIGHUP if it was still waiting: the terminal is closed.
-        assert process.wait(timeout=300) == 0, f"{command}: {output[-4000:]}"
+        assert process.wait() == 0, f"{command}: {output[-4000:]}"
         return output
 
     def edit(self, edits: Edits) -> None:

@@ -135,7 +135,6 @@ class Operator:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=2400,
             check=False,
         )
 

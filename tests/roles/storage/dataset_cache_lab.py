@@ -74,7 +74,7 @@ class CacheLab:
         place, group = f"{SITE}/{data_class}", GROUPS[data_class][0]
         extract = f"tar -C {place} --no-same-owner -xf - && chown root:{group} {place} && chmod 750 {place}"
         words = [*ssh.command(self.storage.lab, ADDRESSES[CLIENT]), extract]
-        subprocess.run(words, input=archive.getvalue(), check=True, timeout=300)
+        subprocess.run(words, input=archive.getvalue(), check=True)
 
     def job(self, number: int, user: str, script: str, data_class: str = "internal") -> str:
         """Return the output of a step of a job: a process of a user in the control group of the job."""

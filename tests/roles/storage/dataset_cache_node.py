@@ -126,7 +126,7 @@ class Node:
 
     def path(self, reference: str, job: int | None, data_class: str = "internal") -> tuple[Path, str]:
         """Return the folder that the program prints, and its messages."""
-        output, messages = self.begin(reference, job, data_class).communicate(timeout=120)
+        output, messages = self.begin(reference, job, data_class).communicate()
         return Path(output.strip()), messages
 
     def cached(self, data_class: str = "internal") -> list[str]:

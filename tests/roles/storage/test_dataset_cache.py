@@ -64,7 +64,7 @@ def test_a_dataset_is_copied_once_and_read_from_the_node(node: Node) -> None:
     source = node.staged("corpus", [100, 5_000_000, 0, 70])
     node.start()
     processes = [node.begin("corpus:v1", job) for job in (1, 2, 1)]
-    outputs = [process.communicate(timeout=120) for process in processes]
+    outputs = [process.communicate() for process in processes]
     folder = Path(outputs[0][0].strip())
     assert {Path(output.strip()) for output, _ in outputs} == {
         folder
@@ -137,7 +137,7 @@ def test_without_the_service_the_site_is_read(node: Node) -> None:
     path, messages = node.path("corpus:v1", 1)
     assert path == source and "is read from the site" in messages
     process = node.begin("absent:v1", 1)
-    assert process.communicate(timeout=60)[0] == "" and process.returncode == 1
+    assert process.communicate()[0] == "" and process.returncode == 1
 
 
 def test_the_least_recently_used_dataset_is_removed_and_none_of_a_running_job(node: Node) -> None:
@@ -199,7 +199,7 @@ def test_a_service_that_is_killed_during_a_copy_leaves_nothing_partial(node: Nod
     wait_for("some files", lambda: (copied(), node.cached()), lambda state: state[0] >= count or bool(state[1]))
     service.send_signal(signal.SIGKILL)
     service.wait()
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate()
     # The job reads from the site, or was answered before.
     assert Path(output.strip()) in (source, *(node.folder / "cache/internal" / name for name in node.cached()))
     present = {path: path.stat().st_ino for path in (filling.rglob("file ?????") if filling is not None else ())}

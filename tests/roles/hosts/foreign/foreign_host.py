@@ -132,7 +132,6 @@ class ForeignSite:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=600,
             check=False,
         )
 
