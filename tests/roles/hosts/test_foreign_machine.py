@@ -23,6 +23,9 @@ REPLACING = {
     "prometheus": "/etc/prometheus/prometheus.yml",
     "node_exporter": "/etc/default/prometheus-node-exporter",
     "slurm_controller": "/etc/slurm/slurm.conf",
+    "site_gateway": "/etc/frr/frr.conf",
+    "nfs_server": "/etc/ganesha/ganesha.conf",
+    "users": "/etc/sssd/sssd.conf",
 }
 #: Words of each refusal: what the owner has, and the variable that decides.
 REFUSED = {
@@ -58,8 +61,9 @@ def known(site: ForeignSite) -> Mapping[str, Any]:
 
 @pytest.fixture(scope="module")
 def refused(site: ForeignSite, known: Mapping[str, Any]) -> Mapping[str, runs.RoleRun]:
-    """Run the roles that would end a service of the owner, with the plan's variables only."""
-    planned = {role: cases.variables_of(cases.Case(role, beside=CASES[role].beside), known) for role in REFUSED}
+    """Run the roles that would end a service of the owner, without the permission; the receiver of journals has its usual port."""
+    planned = {role: cases.variables_of(CASES[role], known) for role in REFUSED}
+    planned["log_store"] = cases.variables_of(cases.Case("log_store"), known)
     return {role: runs.run(site, role, variables, twice=False) for role, variables in planned.items()}
 
 

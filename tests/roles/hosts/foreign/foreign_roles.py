@@ -257,6 +257,7 @@ CASES: tuple[Case, ...] = (
     Case("site_tls"),
     Case("roles_anywhere"),
     Case("host_access"),
+    Case("users", {"users_directory": {"uris": ["ldaps://192.0.2.1"], "base": "dc=example,dc=org", "min_uid": 20000}}),
     Case("node_exporter", beside=("site_tls",)),
     Case("dcgm_exporter", {"dcgm_exporter_started": False, "dcgm_exporter_series": ""}),
     # The owner's receiver has the usual port.
