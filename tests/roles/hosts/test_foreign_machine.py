@@ -43,8 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForeignSite]:
     try:
         whole.up(lab, GPU_SITE)
         foreign = ForeignSite(lab, tmp_path_factory.mktemp("foreign"))
-        # A machine as it is delivered has no driver.
-        foreign.on_host('sed -i \'s/"driver": .*/"driver": null,/\' /usr/local/lib/lab/hardware/machine.json')
+        foreign.remove_driver()
         foreign.make()
         foreign.make_services()
         runs.prepare(foreign)

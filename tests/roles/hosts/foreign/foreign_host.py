@@ -110,6 +110,14 @@ class ForeignSite:
     def put(self, path: str, text: str, mode: str = "644") -> None:
         self.on_host(f"mkdir -p $(dirname {path}) && cat > {path} <<'END'\n{text}END\nchmod {mode} {path}")
 
+    def remove_driver(self) -> None:
+        """Remove the driver of the lab's hardware with Fabric Manager's unit: a machine as it is delivered has none."""
+        unit = "nvidia-fabricmanager.service"
+        self.on_host(
+            'sed -i \'s/"driver": .*/"driver": null,/\' /usr/local/lib/lab/hardware/machine.json && '
+            f"rm /usr/lib/systemd/system/{unit} /etc/systemd/system/multi-user.target.wants/{unit} && systemctl daemon-reload"
+        )
+
     def make(self) -> None:
         """Configure the machine as its owner, and copy the collection's source."""
         shutil.copytree(ROOT / "ansible", self.folder / "ansible", symlinks=True)
