@@ -210,7 +210,7 @@ UBUNTU = 'rm -f /etc/os-release; printf \'NAME="Ubuntu"\\nVERSION_ID="24.04"\\nV
 DEBIAN = "ln -sf ../usr/lib/os-release /etc/os-release"
 LOCK = str(ROOT / "ansible/roles/python_runtime/files/requirements.lock")
 _CACHE = {
-    "root": "/srv/cache",
+    "root": "/cache",
     "source": "/srv/datasets",
     "socket": "/run/landbridge-dataset-cache/socket",
     "classes": {"internal": {"group": "users", "keep": True}},
@@ -247,11 +247,11 @@ CASES: tuple[Case, ...] = (
             "home_copies_password": "not-a-real-one",
         },
     ),
-    Case("python_runtime", {"python_runtime_name": "tools", "python_runtime_lock": LOCK}),
+    Case("python_runtime", {"python_runtime_name": "analysis", "python_runtime_lock": LOCK}),
     Case("training_runtime", {"training_runtime_lock": LOCK}, beside=("python_runtime",)),
     Case(
         "site_dns",
-        {"site_dns_listen": ["127.0.0.1"], "site_dns_forwards": [{"zone": "aws.test", "servers": ["10.60.0.2"]}]},
+        {"site_dns_listen": ["127.0.0.1"], "site_dns_forwards": [{"domain": "aws.test", "servers": ["10.60.0.2"]}]},
     ),
     Case("site_gateway"),
     Case("site_tls"),
