@@ -38,12 +38,15 @@ ROLES = sorted((path.name for path in (ROOT / "ansible/roles").iterdir() if path
 
 @dataclass(frozen=True)
 class Case:
-    """Role with its variables besides the plan's. `before`: commands of the owner; `beside`: roles whose variables it needs too."""
+    """Role with its variables besides the plan's. `before`: commands of the owner; `beside`: roles whose variables it needs too;
+    `names`: files whose names are in its variables.
+    """
 
     role: str
     variables: Mapping[str, Any] = field(default_factory=dict)
     before: str = ""
     beside: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def site_environment(packages: Repository) -> Environment:
@@ -237,7 +240,11 @@ CASES: tuple[Case, ...] = (
             "home_copies_password": "not-a-real-one",
         },
     ),
-    Case("python_runtime", {"python_runtime_name": "analysis", "python_runtime_lock": LOCK}),
+    Case(
+        "python_runtime",
+        {"python_runtime_name": "analysis", "python_runtime_lock": LOCK},
+        names=("/opt/landbridge/analysis",),
+    ),
     Case("training_runtime", {"training_runtime_lock": LOCK}, beside=("python_runtime",)),
     Case(
         "site_dns",
