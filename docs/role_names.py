@@ -15,8 +15,8 @@ adds as dependencies are not listed. The tests run each role [alone](../how-to/u
 packages, accounts, network settings and tables of nftables before and after with this table.
 
 Files in the column "shared" existed before: the role changes lines of them, or sets their mode, and other lines stay. Files in the first column are the role's as a
-whole. If the owner has changed the configuration of HAProxy, Prometheus, Alertmanager, node exporter or slurmctld, the role fails before a change, until its
-variable `ROLE_replace` permits the replacement.
+whole. If the owner has changed the configuration of HAProxy, Prometheus, Alertmanager, node exporter, FRR, nfs-ganesha, sssd or slurmctld, the role fails before a
+change, until its variable `ROLE_replace` permits the replacement.
 
 | role | files | shared | units | packages | accounts, tables of nftables | and the names of |
 | --- | --- | --- | --- | --- | --- | --- |

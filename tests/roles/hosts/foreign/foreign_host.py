@@ -57,13 +57,16 @@ SERVICES_FILES = {
     "/etc/systemd/system/systemd-journal-remote.service.d/site.conf": (
         "[Service]\nExecStart=\nExecStart=/usr/lib/systemd/systemd-journal-remote --listen-http=-3 --output=/var/log/journal/remote/\n"
     ),
+    "/etc/frr/frr.conf": "! of the site\nrouter bgp 65099\n neighbor 10.20.0.9 remote-as 65098\n",
+    "/etc/ganesha/ganesha.conf": "# of the site\nEXPORT { Export_Id = 1; Path = /srv; Pseudo = /srv; FSAL { Name = VFS; } }\n",
+    "/etc/sssd/sssd.conf": "[sssd]\nservices = nss, pam\ndomains = physics\n\n[domain/physics]\nid_provider = ldap\nldap_uri = ldaps://ldap.example.org\n",
     "/etc/slurm/slurm.conf": "# physics, since 2021\nClusterName=physics\nSlurmctldHost=head\n",
 }
 OWNERS_SERVICES = """set -e
 export DEBIAN_FRONTEND=noninteractive
 printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d
-apt-get -q install -y --no-install-recommends haproxy munge prometheus prometheus-alertmanager prometheus-node-exporter \
-  systemd-journal-remote >/dev/null 2>&1
+apt-get -q install -y --no-install-recommends git frr haproxy munge nfs-ganesha prometheus prometheus-alertmanager \
+  prometheus-node-exporter sssd-ldap systemd-journal-remote >/dev/null 2>&1
 rm /usr/sbin/policy-rc.d
 systemctl enable -q --now systemd-journal-remote.socket munge haproxy prometheus-node-exporter
 """
@@ -96,12 +99,24 @@ class ForeignSite:
 
     def on_host(self, command: str) -> str:
         """Run a command on the machine and return its output."""
-        completed = nodes.exec(self.lab, HOST, [command])
+        completed = self.result(command)
         assert completed.returncode == 0, f"{command}: {completed.stderr}{completed.stdout}"
-        return str(completed.stdout)
+        return completed.stdout
+
+    def result(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command on the machine, which may fail."""
+        return nodes.exec(self.lab, HOST, [command])
 
     def put(self, path: str, text: str, mode: str = "644") -> None:
         self.on_host(f"mkdir -p $(dirname {path}) && cat > {path} <<'END'\n{text}END\nchmod {mode} {path}")
+
+    def remove_driver(self) -> None:
+        """Remove the driver of the lab's hardware with Fabric Manager's unit: a machine as it is delivered has none."""
+        unit = "nvidia-fabricmanager.service"
+        self.on_host(
+            'sed -i \'s/"driver": .*/"driver": null,/\' /usr/local/lib/lab/hardware/machine.json && '
+            f"rm /usr/lib/systemd/system/{unit} /etc/systemd/system/multi-user.target.wants/{unit} && systemctl daemon-reload"
+        )
 
     def make(self) -> None:
         """Configure the machine as its owner, and copy the collection's source."""

@@ -17,10 +17,11 @@ from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.network.services.object_store import store_buckets
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.site_tls import certificate_variables
-from landbridge.realise import wheel
+from landbridge.realise import object_store, wheel
 from sandbox.hardware.packages.installers import efa_sha256
 from sandbox.hardware.packages.repository import Repository
 from sandbox.nspawn.site import operator_address
+from tests.roles.hosts.foreign import owner_commands
 from tests.roles.hosts.foreign.foreign_host import ADDRESS, HOST, ONPREM, ROOT
 from tests.roles.pipelines.test_pipelines_host import CONFIG as PIPELINES
 from tests.roles.playbooks.test_inventory import OUTPUTS
@@ -37,12 +38,15 @@ ROLES = sorted((path.name for path in (ROOT / "ansible/roles").iterdir() if path
 
 @dataclass(frozen=True)
 class Case:
-    """Role with its variables besides the plan's. `before`: commands of the owner; `beside`: roles whose variables it needs too."""
+    """Role with its variables besides the plan's. `before`: commands of the owner; `beside`: roles whose variables it needs too;
+    `names`: files whose names are in its variables.
+    """
 
     role: str
     variables: Mapping[str, Any] = field(default_factory=dict)
     before: str = ""
     beside: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def site_environment(packages: Repository) -> Environment:
@@ -123,6 +127,8 @@ def planned(packages: Repository, folder: Path) -> dict[str, Any]:
         "node_exporter_password": "password-of-scrapes-0123456789",
         "prometheus_scrape_password": "password-of-scrapes-0123456789",
         "prometheus_operator_password": "password-of-operators-0123456789",
+        # Built here: Ansible's machine has the lab's network only.
+        "object_store_program": str(object_store.build()),
         "object_store_secrets": dict.fromkeys(("landbridge", *accounts), "secret-key-of-an-account-0123456789"),
         "model_server_trust": new_key(folder)[1].read_text(),
         "model_gateway_tokens": {"vision": "token-of-an-account-0123456789"},
@@ -166,6 +172,7 @@ def mirrors(packages: Repository) -> dict[str, Any]:
         "efa_sha256": efa_sha256(),
         "efa_kernel_module": False,
         "efa_limits": False,
+        "lustre_client_repository": {"uris": packages.address(OPERATOR, "lustre"), "signed_by": packages.key},
         "gdrcopy_address": f"{suite.removesuffix('debian13/')}gdrcopy",
     }
 
@@ -182,35 +189,13 @@ def owner(variable: str) -> str | None:
     return next((role for role in ROLES if variable.startswith(f"{role}_")), None)
 
 
-_SOURCES = """set -e
-export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'
-"""
-_NCCL = f"""{_SOURCES}
-mkdir -p /usr/local/cuda/bin && printf '#!/bin/sh\\n' > /usr/local/cuda/bin/nvcc && chmod +x /usr/local/cuda/bin/nvcc
-printf '#!/bin/sh\\nprintf "all:\\\\n\\\\tprintf x > nvbandwidth\\\\n" > Makefile\\n' > /usr/local/bin/cmake && chmod +x /usr/local/bin/cmake
-for name in nccl nvbandwidth; do
-  git init -q -b main /srv/$name && cd /srv/$name
-  printf 'all:\\n\\tmkdir -p $(BUILDDIR)\\n\\tprintf x > $(BUILDDIR)/all_reduce_perf\\n' > Makefile
-  git add . && git commit -qm one
-done
-"""
+LOCK = str(ROOT / "ansible/roles/python_runtime/files/requirements.lock")
 _NCCL_SOURCES = {
     "nccl_tests": {"address": "/srv/nccl", "version": "one", "commit": "main"},
     "nvbandwidth": {"address": "/srv/nvbandwidth", "version": "one", "commit": "main"},
 }
-_EFS = f"""{_SOURCES}
-git init -q -b main /srv/efs-utils && cd /srv/efs-utils && mkdir -p src/mount_efs src/watchdog src/efs_utils_common dist
-printf '#!/bin/sh\\necho lab\\n' > src/mount_efs/__init__.py && echo > src/mount_efs/dns_resolver.py
-echo > src/efs_utils_common/__init__.py
-for name in src/watchdog/__init__.py dist/amazon-efs-mount-watchdog.service dist/efs-utils.crt dist/efs-utils.conf; do echo > $name; done
-git add . && git commit -qm one
-"""
-#: Ubuntu's name, for the role that NVIDIA's packages for Debian do not exist for; Debian's own file is a link.
-UBUNTU = 'rm -f /etc/os-release; printf \'NAME="Ubuntu"\\nVERSION_ID="24.04"\\nVERSION_CODENAME=noble\\nID=ubuntu\\nID_LIKE=debian\\n\' > /etc/os-release'
-DEBIAN = "ln -sf ../usr/lib/os-release /etc/os-release"
-LOCK = str(ROOT / "ansible/roles/python_runtime/files/requirements.lock")
 _CACHE = {
-    "root": "/srv/cache",
+    "root": "/cache",
     "source": "/srv/datasets",
     "socket": "/run/landbridge-dataset-cache/socket",
     "classes": {"internal": {"group": "users", "keep": True}},
@@ -225,19 +210,27 @@ CASES: tuple[Case, ...] = (
     Case("dcgm"),
     Case("nvidia_container_toolkit", {"nvidia_container_toolkit_version": ""}),
     Case("gds"),
-    Case("gdrcopy", {"gdrcopy_started": False}, before=UBUNTU),
-    Case("efa", before=DEBIAN),
-    Case("nccl_tests", {"nccl_tests_sources": _NCCL_SOURCES, "nccl_tests_tools": ["git", "make"]}, before=_NCCL),
+    Case("gdrcopy", {"gdrcopy_started": False}, before=owner_commands.UBUNTU),
+    Case("efa", before=owner_commands.DEBIAN),
+    Case(
+        "nccl_tests",
+        {"nccl_tests_sources": _NCCL_SOURCES, "nccl_tests_tools": ["git", "make"]},
+        before=owner_commands.NCCL,
+    ),
     Case(
         "efs_utils",
         {"efs_utils_source": {"address": "/srv/efs-utils", "version": "one", "commit": "main"}},
-        before=_EFS,
+        before=owner_commands.EFS,
     ),
     Case("cloud_storage"),
     Case("apptainer"),
-    Case("enroot_pyxis"),
-    Case("lustre_client", {"lustre_client_started": False, "lustre_client_packages": ["lustre-client-utils"]}),
-    Case("scratch", {"scratch_mount": "/scratch"}),
+    Case("enroot_pyxis", before=owner_commands.PYXIS),
+    Case("lustre_client", {"lustre_client_started": False}),
+    Case(
+        "scratch",
+        {"scratch_mount": "/scratch", "scratch_devices": ["/disk"], "scratch_filesystem": "ext4"},
+        before=owner_commands.DISK,
+    ),
     Case("dataset_cache", {"dataset_cache_config": _CACHE}, before="install -d /srv/datasets"),
     Case(
         "home_copies",
@@ -247,16 +240,21 @@ CASES: tuple[Case, ...] = (
             "home_copies_password": "not-a-real-one",
         },
     ),
-    Case("python_runtime", {"python_runtime_name": "tools", "python_runtime_lock": LOCK}),
+    Case(
+        "python_runtime",
+        {"python_runtime_name": "analysis", "python_runtime_lock": LOCK},
+        names=("/opt/landbridge/analysis",),
+    ),
     Case("training_runtime", {"training_runtime_lock": LOCK}, beside=("python_runtime",)),
     Case(
         "site_dns",
-        {"site_dns_listen": ["127.0.0.1"], "site_dns_forwards": [{"zone": "aws.test", "servers": ["10.60.0.2"]}]},
+        {"site_dns_listen": ["127.0.0.1"], "site_dns_forwards": [{"domain": "aws.test", "servers": ["10.60.0.2"]}]},
     ),
     Case("site_gateway"),
     Case("site_tls"),
     Case("roles_anywhere"),
     Case("host_access"),
+    Case("users", {"users_directory": {"uris": ["ldaps://192.0.2.1"], "base": "dc=example,dc=org", "min_uid": 20000}}),
     Case("node_exporter", beside=("site_tls",)),
     Case("dcgm_exporter", {"dcgm_exporter_started": False, "dcgm_exporter_series": ""}),
     # The owner's receiver has the usual port.

@@ -55,7 +55,9 @@ def run(
 ) -> RoleRun:
     """Run a role alone, with its variables only, and once more. `first`: the state after the run before, if there was one."""
     if before:
-        site.on_host(before)
+        prepared = site.result(before)
+        if prepared.returncode != 0:
+            return RoleRun(f"before the role: {prepared.stdout}{prepared.stderr}", last=first)
     start = snapshot(site) if before or first is None else first
     text, code = play(site, role, variables, twice=twice)
     failure, last = "" if code == 0 else text[-4000:], snapshot(site)

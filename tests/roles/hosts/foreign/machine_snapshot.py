@@ -129,8 +129,15 @@ DERIVED = (
     # A program of the lab instead of the package's.
     "/usr/sbin/mount.nfs*.kernel",
 )
-#: Counters and values of connections.
-COUNTERS = ("net/netfilter/nf_conntrack_count", "net/*/neigh/*", "net/*/conf/*", "net/ipv*/route/*", "net/*random*")
+#: Counters, values of connections, and a key that the kernel makes for its first listener with TCP Fast Open.
+COUNTERS = (
+    "net/netfilter/nf_conntrack_count",
+    "net/ipv4/tcp_fastopen_key",
+    "net/*/neigh/*",
+    "net/*/conf/*",
+    "net/ipv*/route/*",
+    "net/*random*",
+)
 
 
 @dataclass(frozen=True)
