@@ -16,12 +16,13 @@ from landbridge.environment import lock_path
 from landbridge.environment.file.lock import read_lock
 from sandbox.demo.bring_up import BringUp
 from sandbox.demo.cluster import LabJob, job, wait_for
+from sandbox.demo.full import instances
 from sandbox.demo.report import DemoReport
 from sandbox.demo.training import EXAMPLE, Researcher
 from sandbox.nspawn import cleanup, from_environment
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
-from sandbox.nspawn.machine import image, image_builder
+from sandbox.nspawn.machine import image, image_builder, nodes
 from sandbox.ports import free_port
 from sandbox.session import command_variables, end_cloud, ensure_cloud
 from tests.graph.support.readme import ROOT, Newcomer, action_table
@@ -164,5 +165,12 @@ def submitted_twice(deployment: BringUp, command: str) -> list[LabJob]:
     wait(holder, "the holder to run", ("RUNNING",))
     second = wait(submit(command), "the second job to end", ended)
     cluster.run("login01", "touch", f"{home}/free", user=USER)
-    assert (first.state, second.state) == ("COMPLETED", "COMPLETED"), (first, second)
+    assert (first.state, second.state) == ("COMPLETED", "COMPLETED"), (first, second, outputs(deployment))
     return [first, second]
+
+
+def outputs(deployment: BringUp) -> str:
+    """Return the jobs' outputs: homes of AWS nodes are their own."""
+    hosts = ["login01", *instances(deployment)]
+    script = f"tail -n 30 /home/{USER}/digits-*.out"
+    return "\n".join(nodes.exec(deployment.lab, host, [script]).stdout for host in hosts)
