@@ -165,7 +165,9 @@ def submitted_twice(deployment: BringUp, command: str) -> list[LabJob]:
     wait(holder, "the holder to run", ("RUNNING",))
     second = wait(submit(command), "the second job to end", ended)
     cluster.run("login01", "touch", f"{home}/free", user=USER)
-    assert (first.state, second.state) == ("COMPLETED", "COMPLETED"), (first, second, outputs(deployment))
+    if (first.state, second.state) != ("COMPLETED", "COMPLETED"):
+        print(outputs(deployment))
+    assert (first.state, second.state) == ("COMPLETED", "COMPLETED"), (first, second)
     return [first, second]
 
 
