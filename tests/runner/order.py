@@ -18,7 +18,7 @@ SECONDS = {
     "graph/engine/test_up.py": 116,
     "graph/engine/test_policy_pack.py": 103,
     "graph/engine/test_startup.py": 88,
-    "graph/engine/test_readme.py": 86,
+    "graph/environments/test_readme.py": 86,
     "graph/environments/test_lock.py": 83,
     "graph/engine/test_component_package.py": 55,
     "graph/engine/test_aliases.py": 50,

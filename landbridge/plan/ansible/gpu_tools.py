@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from landbridge import hostlist
 from landbridge.catalog import platforms
 from landbridge.catalog.hardware.node_software import node_software
+from landbridge.catalog.hardware.published import published
 from landbridge.environment import Environment, NodeGroup
 from landbridge.environment.onprem.gpu_tools import GpuTools, Rdma
 from landbridge.plan.ansible.gpu_stack import branch_of, driver_of, installs_driver, software
@@ -42,6 +44,19 @@ def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
         # Source: GPUDirect Storage release notes: nvidia-fs from 2.17.5 on needs the open kernel modules.
         **({"landbridge_gds": True} if tools.gds and software(driver, platform).modules == "open" else {}),
     }
+
+
+def gpu_metrics_hosts(environment: Environment) -> frozenset[str]:
+    """Return the on-prem nodes with DCGM, which get an exporter for it: Landbridge's, or that of their operating system."""
+    groups = [group for group in environment.node_groups if _has_dcgm(environment, group)]
+    return frozenset(host for group in groups for host in hostlist.expand(group.hosts))
+
+
+def _has_dcgm(environment: Environment, group: NodeGroup) -> bool:
+    if group.platform not in platforms():
+        return False
+    installed = environment.onprem is not None and environment.onprem.gpu_tools.dcgm
+    return published().includes_dcgm(group.os) or (installed and installs_driver(driver_of(environment), group))
 
 
 def _uses_rdma(rdma: Rdma, group: NodeGroup) -> bool:

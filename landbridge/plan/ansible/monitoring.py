@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from landbridge.catalog import platforms
-from landbridge.catalog.hardware.published import published
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
-from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
+from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.ansible.roles_anywhere import credential_hosts, discovery_file
 from landbridge.plan.aws.access.identity import metrics_secret_name
 from landbridge.plan.fips import fips_endpoints
-from landbridge.plan.network.hosts import InventoryHost, hosts, service_hosts
+from landbridge.plan.network.hosts import InventoryHost, service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host, monitors_cloud_nodes
 from landbridge.plan.observability.alerts import alert_groups
@@ -32,7 +30,6 @@ from landbridge.plan.observability.targets import (
     metrics_targets,
     sources_of,
 )
-from landbridge.plan.site.mig import group_of
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
 
 Variables = dict[str, Any]
@@ -43,18 +40,6 @@ _CERTIFICATES_SECONDS = 300
 _ANYWHERE = "/etc/landbridge/anywhere"
 #: Certificate of the exporters of nodes in AWS, on the controller that publishes it.
 CLOUD_NODES_FILE = "/etc/landbridge/aws-nodes-certificate/host.pem"
-
-
-def gpu_metrics_hosts(environment: Environment) -> frozenset[str]:
-    """Return the on-prem nodes with DCGM, which get an exporter for it: Landbridge's, or that of their operating system."""
-    return frozenset(host.name for host in hosts(environment) if _has_dcgm(environment, host.name))
-
-
-def _has_dcgm(environment: Environment, host: str) -> bool:
-    group = group_of(environment, host)
-    if group is not None and group.platform in platforms() and published().includes_dcgm(group.os):
-        return True
-    return bool(gpu_tools_variables(environment, host).get("landbridge_dcgm"))
 
 
 def planned_targets(environment: Environment) -> tuple[MetricsTarget, ...]:

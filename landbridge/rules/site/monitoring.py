@@ -7,7 +7,7 @@ from landbridge.catalog.observability.metrics import metrics_contract, metrics_i
 from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, info, warning
-from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
+from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.observability.objectives import RECORDED, planned_objectives

@@ -1,7 +1,10 @@
-"""Programs of Debian's Prometheus packages, without their services: unpacked into the cache of this user."""
+"""Programs of Debian's packages, without their services: unpacked into the cache of this user."""
 
+import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,13 +16,36 @@ def debian_program(package: str, program: str) -> Path:
     """Return a program of the system, or one from the package, which apt-get downloads once."""
     if installed := shutil.which(program):
         return Path(installed)
-    root = cache_dir() / "debian-programs" / package
-    unpacked = root / "usr" / "bin" / program
-    if not unpacked.exists():
-        root.mkdir(parents=True, exist_ok=True)
-        for command in (["apt-get", "download", package], ["sh", "-c", f"dpkg-deb --extract {package}_*.deb ."]):
-            done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-            assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
-        for archive in root.glob("*.deb"):
+    return unpacked_packages((package,)) / "usr" / "bin" / program
+
+
+def unpacked_packages(*alternatives: Sequence[str]) -> Path:
+    """Return a folder with one package of each group of alternatives, complete also if a run before was ended or failed."""
+    root = cache_dir() / "debian-programs" / "+".join(names[0] for names in alternatives)
+    if root.exists():
+        return root
+    root.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=root.parent) as temporary:
+        folder = Path(temporary) / "unpacked"
+        folder.mkdir()
+        for names in alternatives:
+            _download(names, folder)
+        for archive in sorted(folder.glob("*.deb")):
+            subprocess.run(["dpkg-deb", "--extract", archive.name, "."], cwd=folder, check=True)
             archive.unlink()
-    return unpacked
+        try:
+            os.rename(folder, root)
+        except OSError:
+            # Another process was first.
+            assert root.exists()
+    return root
+
+
+def _download(names: Sequence[str], folder: Path) -> None:
+    errors = []
+    for name in names:
+        done = subprocess.run(["apt-get", "download", name], cwd=folder, capture_output=True, text=True)
+        if done.returncode == 0:
+            return
+        errors.append(done.stderr)
+    raise AssertionError(f"apt-get download {' '.join(names)}: {errors}")

@@ -17,9 +17,9 @@ from jinja2 import Environment as Templates
 from jinja2 import StrictUndefined
 
 from landbridge.certificates import keys_in, new_authority, sign
-from landbridge.paths import cache_dir
 from sandbox.model_life.haproxy_program import haproxy_program
 from tests.unit.core.samples import ROOT
+from tests.unit.observability.debian_programs import unpacked_packages
 
 HOSTS = {"ctl01": "127.20.0.11", "dgx01": "127.20.1.11"}
 #: Nodes in AWS, which have one certificate with another name.
@@ -33,20 +33,8 @@ def journal_programs() -> tuple[Path, Mapping[str, str]]:
     installed = Path("/usr/lib/systemd")
     if (installed / "systemd-journal-remote").exists():
         return installed, dict(os.environ)
-    root = cache_dir() / "debian-programs" / "systemd-journal-remote"
-    if not list(root.rglob("systemd-journal-upload")):
-        root.mkdir(parents=True, exist_ok=True)
-        for package in ("systemd-journal-remote", "libmicrohttpd12", "libmicrohttpd12t64"):
-            # A release has one of the two libraries.
-            subprocess.run(
-                ["apt-get", "download", package],
-                cwd=root,
-                capture_output=True,
-                check=package == "systemd-journal-remote",
-            )
-        for archive in sorted(root.glob("*.deb")):
-            subprocess.run(["dpkg-deb", "--extract", archive.name, "."], cwd=root, check=True)
-            archive.unlink()
+    # A release has one of the two names of the library.
+    root = unpacked_packages(("systemd-journal-remote",), ("libmicrohttpd12", "libmicrohttpd12t64"))
     (upload,) = root.rglob("systemd-journal-upload")
     libraries = sorted({str(path.parent) for path in root.rglob("*.so.*")})
     return upload.parent, {**os.environ, "LD_LIBRARY_PATH": ":".join(libraries)}

@@ -12,7 +12,8 @@ from landbridge import yaml_text
 from landbridge.catalog.observability.alerts import RUNBOOK, alert_rules, runbook_of
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
-from landbridge.plan.ansible.monitoring import gpu_metrics_hosts, monitoring_variables
+from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
+from landbridge.plan.ansible.monitoring import monitoring_variables
 from landbridge.plan.observability.alerts import alert_groups, planned_alerts
 from landbridge.plan.observability.objectives import RECORDED
 from tests.e2e.support.alert_faults import FAULTS, Fault

@@ -11,8 +11,9 @@ from landbridge.burst.aws.publish_certificate import published_value
 from landbridge.burst.model import CloudInstance
 from landbridge.environment import Environment
 from landbridge.ops.credentials.status import readiness
+from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.monitoring import gpu_metrics_hosts, monitoring_variables
+from landbridge.plan.ansible.monitoring import monitoring_variables
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.identity import documents, identity_args
 from landbridge.plan.aws.node_security_group import pool_security_group_rules

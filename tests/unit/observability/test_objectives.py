@@ -10,7 +10,7 @@ import pytest
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.catalog.observability.objectives import service_objectives
 from landbridge.environment import Environment
-from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
+from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.objectives import (
     MODEL_LEAST,

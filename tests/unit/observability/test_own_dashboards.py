@@ -11,7 +11,7 @@ import pytest
 
 from landbridge.catalog.observability.dashboards import dashboards
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
-from landbridge.plan.ansible.monitoring import gpu_metrics_hosts
+from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.observability.objectives import RECORDED
 from landbridge.plan.observability.pages import dashboard_pages
 from landbridge.report.dashboards.grafana import grafana_json

@@ -9,8 +9,9 @@ import pytest
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
+from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.ansible.inventory import inventory
-from landbridge.plan.ansible.monitoring import counters, gpu_metrics_hosts, monitoring_variables, planned_targets
+from landbridge.plan.ansible.monitoring import counters, monitoring_variables, planned_targets
 from landbridge.plan.network.hosts import hosts
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.serving.gateway import gateway_settings
