@@ -55,6 +55,7 @@ from landbridge.plan.site.home_directories import (
     home_creator,
     home_mounts,
     nfs_server_mounts,
+    session_variables,
     share_mounts,
 )
 from landbridge.plan.site.link.gateway import gateway_variables, linked_gateway_variables, linked_gateways, own_gateways
@@ -106,6 +107,7 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         },
         "slurm_database": {**database_variables(environment, outputs), **token_variables(environment)},
         "slurm_rest": rest_variables(environment),
+        "slurm_login": session_variables(environment),
         "slurm_node": {
             "slurm_node_return": True,
             "slurm_node_start_settings": restart_settings(environment, "slurmd"),

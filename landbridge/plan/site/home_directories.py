@@ -4,6 +4,7 @@ from typing import Any
 
 from landbridge.environment import Environment, ExternalNfsHome, NfsHome
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.other_regions import vpc_ranges
 from landbridge.plan.outputs import FileSystemOutput, StackOutputs
 from landbridge.plan.site.serving_flows import without_serving
@@ -85,3 +86,14 @@ def aws_home_variables(environment: Environment, outputs: StackOutputs | None) -
         "nfs_client_homes": [{"path": f"{home.mount}/{user.name}", "owner": user.uid} for user in environment.users],
         "mlflow_clients_home_root": home.mount,
     }
+
+
+def session_variables(environment: Environment) -> dict[str, Any]:
+    """Return the variables of sessions on login hosts: whether they have MLflow's credentials as variables.
+
+    The credentials are in the homes. Nodes in AWS that do not mount them get the variables of the session that submits a job.
+    """
+    home, aws = environment.storage.home, environment.aws
+    is_in_aws = not isinstance(home, NfsHome | ExternalNfsHome)
+    has_homeless_nodes = not home.on_cloud_nodes or (is_in_aws and bool(aws.other_regions))
+    return {"mlflow_sessions_wanted": bool(aws.pools) and has_homeless_nodes and bool(mlflow_servers(environment))}
