@@ -84,7 +84,9 @@ def site(tmp_path: Path, burst: dict[str, Any]) -> Iterator[Site]:
     yield opened
     for program in opened.programs:
         program.kill()
-        program.communicate()
+        program.wait()
+        assert program.stderr is not None
+        program.stderr.close()
     opened.server.close()
 
 
