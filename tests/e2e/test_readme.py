@@ -174,5 +174,5 @@ def submitted_twice(deployment: BringUp, command: str) -> list[LabJob]:
 def outputs(deployment: BringUp) -> str:
     """Return the jobs' outputs: homes of AWS nodes are their own."""
     hosts = ["login01", *instances(deployment)]
-    script = f"tail -n 30 /home/{USER}/digits-*.out"
+    script = f"tail -n 400 /home/{USER}/digits-*.out"
     return "\n".join(nodes.exec(deployment.lab, host, [script]).stdout for host in hosts)
