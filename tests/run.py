@@ -81,33 +81,56 @@ def run_behind(tiers: Sequence[Tier], extra: Sequence[str], front_ended: threadi
     return outcomes
 
 
+def run_beside(tier: Tier, extra: Sequence[str]) -> list[Outcome]:
+    """Run a tier whose output is printed when the first tier has ended."""
+    if processes.STOP.is_set():
+        return []
+    outcome = run(tier, extra, echo=False)
+    print(f"\n[{summary.line(outcome)}]", flush=True)
+    return [outcome]
+
+
 def run_lanes(front: Sequence[Tier], behind: Sequence[Tier], extra: Sequence[str]) -> list[Outcome]:
-    """Run the tiers in front, which mostly wait, and the others at the same time; print those when the first have ended."""
+    """Run the tiers in front, which mostly wait, and the others at the same time; print the others when the first has ended."""
     outcomes: list[Outcome] = []
     front_ended = threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(run_behind, behind, extra, front_ended)
-        for tier in front:
-            if processes.STOP.is_set():
-                break
-            print(f"\n== {tier.name}: {tier.holds} ==", flush=True)
-            outcomes.append(run(tier, extra))
+    with ThreadPoolExecutor(len(front)) as pool:
+        last = pool.submit(run_behind, behind, extra, front_ended)
+        beside = [pool.submit(run_beside, tier, extra) for tier in front[1:]]
+        if not processes.STOP.is_set():
+            print(f"\n== {front[0].name}: {front[0].holds} ==", flush=True)
+            outcomes.append(run(front[0], extra))
+        for lane in beside:
+            lane.exception()
         front_ended.set()
         polite.restore_share()
-        for outcome in future.result():
-            assert outcome.log is not None
-            print(
-                f"\n== {outcome.tier.name}: {outcome.tier.holds} ==\n{outcome.log.read_text(errors='replace')}",
-                flush=True,
-            )
-            outcomes.append(outcome)
+        for lane in (*beside, last):
+            for outcome in lane.result():
+                assert outcome.log is not None
+                print(
+                    f"\n== {outcome.tier.name}: {outcome.tier.holds} ==\n{outcome.log.read_text(errors='replace')}",
+                    flush=True,
+                )
+                outcomes.append(outcome)
+    return outcomes
+
+
+def run_one_after_the_other(tiers: Sequence[Tier], extra: Sequence[str]) -> list[Outcome]:
+    """Run tiers that compute, if none in front was requested: two at a time would take each other's processors."""
+    outcomes: list[Outcome] = []
+    for tier in tiers:
+        if processes.STOP.is_set():
+            break
+        print(f"\n== {tier.name}: {tier.holds} ==", flush=True)
+        outcomes.append(run(tier, extra))
     return outcomes
 
 
 def run_all(tiers: Sequence[Tier], extra: Sequence[str]) -> tuple[list[Outcome], dict[str, str]]:
     """Run the tiers, then repeat failed tests. Return the outcomes, and the rare failures with their first errors."""
-    front = [tier for tier in tiers if not tier.behind] or tiers
-    outcomes = run_lanes(front, [tier for tier in tiers if tier not in front], extra)
+    front = [tier for tier in tiers if not tier.behind]
+    behind = [tier for tier in tiers if tier.behind]
+    outcomes = run_lanes(front, behind, extra) if front else run_one_after_the_other(behind, extra)
     rare: dict[str, str] = {}
     for outcome in outcomes:
         if processes.STOP.is_set() or outcome.broken or not repeat.is_worthwhile(outcome):

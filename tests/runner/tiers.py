@@ -1,6 +1,7 @@
 """Tiers of tests: their folders, their limits and how their tests share the processors."""
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,8 +14,9 @@ class Tier:
 
     `spread` is the distribution mode of pytest-xdist: `worksteal` spreads single tests, `loadfile` whole files, if the
     tests of a file share an expensive fixture; None runs one test after the other. `behind`: the tier computes; it runs at
-    the same time as the others, which mostly wait, with a small share of the processors. `shares_state`: tests of a
-    file depend on one another, so a failed test is repeated with its file. `uses_lab`: only one checkout at a time runs it.
+    the same time as the others, with a small share of the processors. The others mostly wait, and run at the same time.
+    `shares_state`: tests of a file depend on one another, so a failed test is repeated with its file. `uses_lab`: only one
+    checkout at a time runs it.
     """
 
     name: str
@@ -34,11 +36,16 @@ class Tier:
         return ["-n", str(min(2, os.cpu_count() or 1)), f"--dist={self.spread}", "--no-loadscope-reorder"]
 
 
+#: Tiers that start at the same time need the same engine and the same packages.
+_PREPARATION = threading.Lock()
+
+
 def _get_engine() -> None:
     """Get a missing Pulumi engine into the cache that the demonstration uses too."""
     from sandbox.pulumi_provider.engine.find import NoEngine, get_engine
 
-    engine = get_engine(lambda line: print(f"  engine: {line}", flush=True))
+    with _PREPARATION:
+        engine = get_engine(lambda line: print(f"  engine: {line}", flush=True))
     if isinstance(engine, NoEngine):
         print(f"  {engine}", flush=True)
 
@@ -47,7 +54,8 @@ def _get_lab_packages() -> None:
     if machine.lab().able:
         from sandbox.nspawn.host import host_packages
 
-        host_packages.install(lambda line: print(f"  lab: {line}", flush=True))
+        with _PREPARATION:
+            host_packages.install(lambda line: print(f"  lab: {line}", flush=True))
 
 
 def _get_both() -> None:
@@ -58,7 +66,7 @@ def _get_both() -> None:
 TIERS = (
     Tier("unit", 35, "functions, and small programs on loopback", spread="worksteal", behind=True),
     Tier("graph", 35, "resources that Pulumi creates", _get_engine, spread="loadfile", behind=True, shares_state=True),
-    # A file of the roles has a separate lab, or is the only one on the sandbox's. Several files of e2e need its ports.
+    # A file of the roles has a separate lab, or shares one with its folder. Files of e2e share the sandbox's lab and ports.
     Tier(
         "roles",
         35,

@@ -55,6 +55,23 @@ def test_tiers_behind_run_one_after_the_other_while_the_first_ones_run(tier, cap
     assert printed.index("== early") < printed.index("test_a") < printed.index("== late"), "alone they are in front"
 
 
+def test_tiers_in_front_run_at_the_same_time(tier, capfd, monkeypatch) -> None:
+    """Each waits for the other one, and only the first one's output is not held back."""
+    waits = "import time\nfrom pathlib import Path\n"
+    wait = "    while not Path('{}').exists(): time.sleep(0.05)\n"
+    tier(waits + "def test_waits():\n    Path('mine').touch()\n" + wait.format("other"))
+    (run.ROOT / "tests" / "other").mkdir()
+    other = waits + "def test_other():\n" + wait.format("mine") + "    Path('other').touch()\n    assert 1 == 2\n"
+    (run.ROOT / "tests" / "other" / "test_other.py").write_text(other)
+    monkeypatch.setattr(run, "TIERS", (Tier("mine", 15, "first"), Tier("other", 15, "second")))
+    assert run.main(["--", "-p", "no:cacheprovider"]) == 1
+    printed = capfd.readouterr().out
+    assert (
+        printed.index("== mine") < printed.index("[other: 0 passed, 1 failed in ") < printed.index("== other: second")
+    )
+    assert "1 passed, 1 failed, 0 skipped" in printed
+
+
 BUSY = """
 import os, sys, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
