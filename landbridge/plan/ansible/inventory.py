@@ -16,6 +16,7 @@ from landbridge.plan.ansible.existing_slurm import existing_host_variables
 from landbridge.plan.ansible.gpu_stack import driver_variables
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.job_credentials import cloud_node_variables, onprem_node_variables
+from landbridge.plan.ansible.model_instances import model_instances_variables
 from landbridge.plan.ansible.monitoring import (
     cloud_metrics_variables,
     exporter_variables,
@@ -125,7 +126,10 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "burst": burst_variables(environment, outputs),
         "monitoring": monitoring_variables(environment, aws_endpoint(environment)),
         "log_store": log_store_variables(environment),
-        "model_gateway": model_gateway_variables(environment),
+        "model_gateway": {
+            **model_gateway_variables(environment),
+            **model_instances_variables(environment, aws_endpoint(environment)),
+        },
         "pipelines": pipelines_variables(environment),
     }
     for group in GROUPS[1:]:

@@ -72,26 +72,25 @@ class InstancePower:
         plan = power_plan(hosts, wanted, instances, read_power(self.state), now, is_short=is_short)
         state = plan.state
         for each in plan.start:
-            reason = _refusal(lambda each=each: client.start_instances(InstanceIds=[each.id]))  # type: ignore[misc]
+            reason = _refusal(client.start_instances, each.id)
             state = after_start(state, each.host, now, is_refused=bool(reason))
             self.log(f"{each.host}: start of {each.id}{f' refused: {reason}' if reason else ''}")
         for each in plan.stop:
-            reason = _refusal(lambda each=each: client.stop_instances(InstanceIds=[each.id]))  # type: ignore[misc]
+            reason = _refusal(client.stop_instances, each.id)
             state = state if reason else after_stop(state, each.host, now)
             self._say(f"{each.host}: stop of {each.id}", reason or "ordered")
         self._write("power.json", json.dumps(asdict(state), sort_keys=True))
         self._write("absent.json", json.dumps(absent_hosts(hosts, instances, state)))
-        self._write("instances.prom", gauge_text(hosts, instances, state), 0o644)
 
     def _client(self) -> Any:
         fips = Config(use_fips_endpoint=True) if self.settings["fips"] else Config()
         session = boto3.session.Session(region_name=self.settings["region"])
         return session.client("ec2", endpoint_url=self.settings["endpoint"], config=_OPTIONS.merge(fips))
 
-    def _write(self, name: str, text: str, mode: int = 0o640) -> None:
+    def _write(self, name: str, text: str) -> None:
         path = self.state / name
         if not path.exists() or path.read_text() != f"{text}\n":
-            write_whole(path, f"{text}\n", mode)
+            write_whole(path, f"{text}\n")
 
     def _say(self, subject: str, text: str) -> None:
         if self._said.get(subject, "") != text:
@@ -113,16 +112,6 @@ def needed_hosts(config: FollowConfig, hosts: Sequence[str]) -> tuple[frozenset[
     used = {service.name: used_hosts(config, service) for service in config.services}
     is_short = any(len(used[service.name]) < wanted_count(config, service) for service in config.services)
     return frozenset(host for names in used.values() for host in names if host in hosts), is_short
-
-
-def gauge_text(hosts: Sequence[str], instances: Sequence[HostInstance], state: PowerState) -> str:
-    """Return the gauges: whether each host's instance runs, and whether its start was refused."""
-    running = {each.host for each in instances if each.state == "running"}
-    lines = ["# TYPE landbridge_model_instance_running gauge", "# TYPE landbridge_model_instance_refused gauge"]
-    for host in hosts:
-        lines.append(f'landbridge_model_instance_running{{node="{host}"}} {int(host in running)}')
-        lines.append(f'landbridge_model_instance_refused{{node="{host}"}} {int(host in state.refused)}')
-    return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -176,10 +165,10 @@ def _instances(client: Any, cluster: str, hosts: Sequence[str]) -> Any:
                 yield HostInstance(host, instance["InstanceId"], instance["State"]["Name"])
 
 
-def _refusal(call: Callable[[], Any]) -> str:
-    """Make a call; return the reason if AWS refuses it, such as InsufficientInstanceCapacity or a missing right."""
+def _refusal(call: Callable[..., Any], instance: str) -> str:
+    """Make a call for an instance; return the reason if AWS refuses it, such as InsufficientInstanceCapacity or a missing right."""
     try:
-        call()
+        call(InstanceIds=[instance])
     except ClientError as error:
         return str(error.response["Error"]["Code"])
     return ""
