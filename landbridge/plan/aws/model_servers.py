@@ -80,13 +80,18 @@ def _user_data(environment: Environment, settings: CloudModelServers, host: str)
     login: dict[str, Any] = {"name": served.access.user, "ssh_authorized_keys": list(settings.public_keys)}
     if served.access.user != "root":
         login |= {"sudo": "ALL=(ALL) NOPASSWD:ALL", "shell": "/bin/bash", "lock_passwd": True}
-    content = {
+    content: dict[str, Any] = {
         "fqdn": f"{host}.{served.domain}",
         "prefer_fqdn_over_hostname": False,
         "hostname": host,
         "disable_root": served.access.user != "root",
         "users": [login],
     }
+    if served.access.port != 22:
+        # The site's hosts listen there, and so does the connection of `landbridge configure`.
+        text = f"Port 22\nPort {served.access.port}\n"
+        content["write_files"] = [{"path": "/etc/ssh/sshd_config.d/landbridge-port.conf", "content": text}]
+        content["runcmd"] = [["systemctl", "restart", "ssh"]]
     return "#cloud-config\n" + json.dumps(content, sort_keys=True)
 
 
