@@ -209,12 +209,12 @@ def test_the_load_starts_a_host_and_its_end_stops_it(site: Site) -> None:
 
 
 def test_a_start_without_capacity_makes_the_host_absent_so_that_the_next_one_serves(site: Site) -> None:
-    site.cloud.control(capacity={"m7i.large/*": 0})
+    site.cloud.control(pool={"m7i.large/*": 0})
     site.power({HOSTS[0]}).run()
     assert site.states()[HOSTS[0]] == "stopped"
     assert site.absent() == [HOSTS[0]]
     assert "InsufficientInstanceCapacity" in site.lines[-1]
-    site.cloud.control(capacity={"m7i.large/*": 1})
+    site.cloud.control(pool={"m7i.large/*": 1})
     site.power({HOSTS[1]}).run()
     assert site.states() == {HOSTS[0]: "stopped", HOSTS[1]: "running"}
     assert site.absent() == [HOSTS[0]]
