@@ -129,8 +129,8 @@ def test_what_stops_is_no_target_of_prometheus_and_its_volumes_cost_money(site: 
     assert not [each for each in metrics_targets(site, ()) if each.address.startswith("10.60.")]
     descriptions = [line.description for line in aws_spend(site).lines]
     assert "80 GiB volumes of model servers" in descriptions
-    by_hour = [line.description for line in aws_spend(environment(in_aws())).lines]
-    assert "1 x model server, m7i.large, if all of them run" in by_hour
+    unpriced = [item.description for item in aws_spend(site).unpriced]
+    assert "2 x model server, m7i.xlarge, if all of them run" in [*descriptions, *unpriced]
 
 
 def test_a_model_of_an_on_prem_class_has_no_slot_in_aws_and_no_path_of_the_export() -> None:
