@@ -38,9 +38,9 @@ def serving_aws_hosts(environment: Environment) -> Iterator[Finding]:
             related: tuple[DataPath, ...] = (("aws", "cidr"), ("aws", "subnets"), ("aws", "vpc"))
             yield error(path, message, fix="write fewer hosts, or give the zone a larger subnet", related=related)
     site = environment.onprem
-    taken = [host for host in cloud_model_servers(environment) if site is not None and host in site.addresses]
-    if taken:
-        message = f"{taken[0]} is the name of a host of the site too"
+    clashes = [host for host in cloud_model_servers(environment) if site is not None and host in site.addresses]
+    if clashes:
+        message = f"{clashes[0]} is the name of a host of the site too"
         yield error((*_AWS, "zones"), message, fix="give the host of the site another name")
     if environment.aws.nat == "none" and site is not None and site.packages.apt_proxy is None:
         message = "the VPC has no way to the internet, so these hosts have no source of packages"

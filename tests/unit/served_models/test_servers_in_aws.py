@@ -107,16 +107,16 @@ def test_they_have_no_role_and_the_gateway_one_for_starts_and_stops(site: Enviro
     assert identity_args(site).hosts["serving"] == ("gwm01",)
     rights = Document.of("serving", document(start_and_stop(ArnContext("full", "aws", "us-east-1", "123456789012"))))
     instance = "arn:aws:ec2:us-east-1:123456789012:instance/i-1"
-    own = {"aws:ResourceTag/landbridge:cluster": "full", "aws:ResourceTag/landbridge:serving": "model-server"}
+    tags = {"aws:ResourceTag/landbridge:cluster": "full", "aws:ResourceTag/landbridge:serving": "model-server"}
     cases: list[tuple[str, dict[str, str], bool]] = [
-        ("ec2:StartInstances", own, True),
-        ("ec2:StopInstances", own, True),
+        ("ec2:StartInstances", tags, True),
+        ("ec2:StopInstances", tags, True),
         ("ec2:DescribeInstances", {}, True),
-        ("ec2:TerminateInstances", own, False),
-        ("ec2:ModifyInstanceAttribute", own, False),
-        ("ec2:CreateTags", own, False),
-        ("ec2:StartInstances", {**own, "aws:ResourceTag/landbridge:cluster": "other"}, False),
-        ("ec2:StopInstances", {**own, "aws:ResourceTag/landbridge:serving": "other"}, False),
+        ("ec2:TerminateInstances", tags, False),
+        ("ec2:ModifyInstanceAttribute", tags, False),
+        ("ec2:CreateTags", tags, False),
+        ("ec2:StartInstances", {**tags, "aws:ResourceTag/landbridge:cluster": "other"}, False),
+        ("ec2:StopInstances", {**tags, "aws:ResourceTag/landbridge:serving": "other"}, False),
         ("ec2:StopInstances", {"aws:ResourceTag/landbridge:cluster": "full"}, False),
         ("s3:GetObject", {}, False),
     ]

@@ -197,11 +197,11 @@ def start_and_stop(place: ArnContext) -> list[Statement]:
 
     DescribeInstances has no condition on resources. Source: Service Authorization Reference, "Actions defined by Amazon EC2" (2026-11-26).
     """
-    own = {"StringEquals": {**place.owned["StringEquals"], f"aws:ResourceTag/{SERVING}": MODEL_SERVER}}
+    tagged = {"StringEquals": {**place.owned["StringEquals"], f"aws:ResourceTag/{SERVING}": MODEL_SERVER}}
     actions = ["ec2:StartInstances", "ec2:StopInstances"]
     return [
         allow("FindModelServers", ["ec2:DescribeInstances"], "*"),
-        allow("StartAndStopModelServers", actions, place.ec2("instance"), own),
+        allow("StartAndStopModelServers", actions, place.ec2("instance"), tagged),
     ]
 
 
