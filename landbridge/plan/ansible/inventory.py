@@ -16,7 +16,6 @@ from landbridge.plan.ansible.existing_slurm import existing_host_variables
 from landbridge.plan.ansible.gpu_stack import driver_variables
 from landbridge.plan.ansible.gpu_tools import gpu_tools_variables
 from landbridge.plan.ansible.job_credentials import cloud_node_variables, onprem_node_variables
-from landbridge.plan.ansible.model_instances import model_instances_variables
 from landbridge.plan.ansible.monitoring import (
     cloud_metrics_variables,
     exporter_variables,
@@ -32,6 +31,7 @@ from landbridge.plan.ansible.server_variables import (
     burst_variables,
     controller_variables,
     database_variables,
+    model_instances_variables,
     nfs_server_variables,
 )
 from landbridge.plan.ansible.site_timers import linked_access_variables, timer_variables
