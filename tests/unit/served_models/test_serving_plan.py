@@ -282,6 +282,6 @@ def test_serve_list_prints_model_hosts_and_url() -> None:
     assert (row["alias"], row["hosts"]) == ("champion", ["srv01", "srv02", "serve-az4-01", "serve-az4-02"])
     assert row["url"] == "https://gwm01:8443/v2/models/digits"
     assert (
-        "digits@champion on srv01, srv02: p95 50 ms at 100/s"
+        "digits@champion on srv01, srv02, serve-az4-01, serve-az4-02: p95 50 ms at 100/s"
         in CliRunner().invoke(build(), ["serve", "list", "--file", file]).stdout
     )
