@@ -9,6 +9,8 @@ COST_CENTER = f"{PREFIX}cost-center"
 DATA_CLASS = f"{PREFIX}data-class"
 POOL = f"{PREFIX}pool"
 
+#: Use of a host of serving, and its value for hosts that the model gateway starts and stops.
+SERVING, MODEL_SERVER = f"{PREFIX}serving", "model-server"
 #: Host list of all nodes of a launch; an instance's launch index is its node's position.
 NODES = f"{PREFIX}nodes"
 #: Node of one instance, if NODES does not give it.

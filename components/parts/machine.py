@@ -72,16 +72,17 @@ def instance(
     *,
     group_id: pulumi.Input[str],
     subnet_id: pulumi.Input[str],
-    profile: aws.iam.InstanceProfile,
+    profile: aws.iam.InstanceProfile | None,
     tags: Mapping[str, str],
     parent: pulumi.Resource,
     protect: bool = False,
     depends_on: Iterable[pulumi.Resource] = (),
+    shutdown_behavior: str | None = None,
 ) -> aws.ec2.Instance:
     """Create the instance at its address; a replacement is created after the old instance is deleted, at the same
     address.
 
-    A later change of the image or the user data does not change the instance: both are used at its first boot only.
+    Without a profile its programs have no rights in AWS. A later change of the image or the user data does not change the instance: both are used at its first boot only.
     """
     image: pulumi.Input[str] = plan.image
     if not plan.image.startswith("ami-"):
@@ -95,7 +96,8 @@ def instance(
         subnet_id=subnet_id,
         private_ip=plan.address,
         vpc_security_group_ids=[group_id],
-        iam_instance_profile=profile.name,
+        iam_instance_profile=profile.name if profile is not None else None,
+        instance_initiated_shutdown_behavior=shutdown_behavior,
         # Refuses termination in the console by mistake; `protect` refuses it in Pulumi.
         disable_api_termination=protect,
         force_destroy=True,

@@ -60,7 +60,7 @@ from landbridge.environment.onprem.hosts import Hosts
 from landbridge.environment.onprem.object_store import ObjectStore
 from landbridge.environment.onprem.onprem import Access, NodeGroup, OnPrem, SiteServices
 from landbridge.environment.placement import DataSet, PlacementPolicy, WorkloadClass, WorkloadClasses
-from landbridge.environment.serving import ModelService, Serving
+from landbridge.environment.serving import CloudModelServers, ModelService, Serving
 from landbridge.environment.slurm.qos import Qos
 from landbridge.environment.slurm.scheduler import AccountSettings, Partition, Scheduler, SlurmSettings
 from landbridge.environment.storage import (
@@ -85,6 +85,7 @@ __all__ = [
     "Capacity",
     "CapacityBlock",
     "CloudAccess",
+    "CloudModelServers",
     "CloudServices",
     "ControllerHost",
     "Costs",

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from landbridge.environment.base import HostName, Model, Port, UserName, Word
+from landbridge.environment.aws.cloud_services import PublicKey
+from landbridge.environment.aws.pool import ImageId
+from landbridge.environment.base import HostName, Model, Port, Text, UserName, Word, Zone
 
 #: At most 57 letters, digits and hyphens, as in SageMaker-managed MLflow.
 ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9](-?[A-Za-z0-9]){0,56}$", max_length=57)]
@@ -99,6 +101,28 @@ class ModelService(Model):
     )
 
 
+class CloudModelServers(Model):
+    """Hosts of model servers in AWS, which the gateway starts and stops: instances at planned addresses, without rights in AWS."""
+
+    zones: Annotated[Mapping[Zone, Annotated[int, Field(ge=1, le=14)]], Field(min_length=1)] = Field(
+        description="number of hosts by zone; they are serve-az4-01 and so on, and serve after the hosts of the site"
+    )
+    instance: Text = Field(default="m7i.large", description="instance type")
+    root_volume_gib: int = Field(
+        default=30,
+        ge=8,
+        le=16_384,
+        description="encrypted gp3; what a stopped instance costs, and where its models stay",
+    )
+    image: ImageId | None = Field(
+        default=None,
+        description="ami-…, or a name of aws.images; none: the Debian 13 image of the image lock (`landbridge lock`)",
+    )
+    public_keys: Annotated[tuple[PublicKey, ...], Field(min_length=1)] = Field(
+        description="public SSH keys that may log in as the user of onprem.access, for `landbridge configure`"
+    )
+
+
 class Serving(Model):
     """Model servers and their gateway, apart from training."""
 
@@ -116,6 +140,9 @@ class Serving(Model):
     port: Port = Field(default=8443, description="port of the model gateway, with TLS")
     clients: tuple[IPv4Network, ...] = Field(
         default=(), description="networks of the clients of the model gateway; empty: the site's"
+    )
+    aws: CloudModelServers | None = Field(
+        default=None, description="further hosts of model servers, in AWS; absent: models are served at the site only"
     )
     services: Annotated[Mapping[Word, ModelService], Field(min_length=1)]
 

@@ -92,6 +92,7 @@ class IdentityOutput(Args):
     read_role_arn: str | None = None
     mover_role_arn: str | None = None
     discovery_role_arn: str | None = None
+    serving_role_arn: str | None = None
     trust_anchor_arn: str | None = None
     profile_arns: Mapping[str, str] = {}
     #: Roles of jobs, and their profiles for on-prem nodes, by data class.

@@ -31,11 +31,13 @@ def standalone_environment(
     mlops: Mapping[str, Any] | None = None,
     budget: Mapping[str, Any] | None = None,
     aws: Mapping[str, Any] | None = None,
+    serving: Mapping[str, Any] | None = None,
+    addresses: Mapping[str, str] | None = None,
 ) -> Environment:
     """Return an environment for `network_args`, `pool_args`, `data_hub_args`, `link_args` and the other plan functions.
 
     `zones` are the zone ids that need subnets if there are no pools; the mappings and `pools` are written as in an
-    environment file, `classes` are the data classes that AWS may hold. Raises FindingsError.
+    environment file, `classes` are the data classes that AWS may hold, `addresses` those of further hosts of the site. Raises FindingsError.
     """
     # A network without a pool would get no subnets: this pool only sets the zones.
     placeholder = {"name": _HOST, "instance": "m7i.large", "max_nodes": 1, "image": "ami-00000000000000000"}
@@ -54,7 +56,7 @@ def standalone_environment(
                 **dict.fromkeys(("database", "storage", "gateway", "mlops"), _HOST),
                 "login": [_HOST],
             },
-            "addresses": {_HOST: _address(onprem_cidr, 2)},
+            "addresses": {_HOST: _address(onprem_cidr, 2), **(addresses or {})},
         },
         "aws": {**(aws or {}), "cidr": cidr, "pools": [*pools, *zone_pools]},
         "link": link or {"kind": "vpn", "gateway_address": _UNUSED_ADDRESS, "onprem_asn": 65010},
@@ -62,6 +64,8 @@ def standalone_environment(
         "budget": budget or {"monthly_usd": 1},
         "mlops": mlops or {},
     }
+    if serving is not None:
+        raw["serving"] = serving
     if dns is not None:
         raw["dns"] = dns
     if "services" in (aws or {}):

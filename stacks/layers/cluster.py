@@ -9,11 +9,13 @@ from components.dns_records import DnsRecords
 from components.existing_file_systems import ExistingFileSystems
 from components.file_system import FileSystem
 from components.governance.guardrails import Guardrails
+from components.model_servers import ModelServers
 from components.parts.in_region import in_region
 from components.pool import Pool
 from landbridge.environment import Environment
 from landbridge.plan.aws.guardrails import GuardrailsArgs, guardrails_args
 from landbridge.plan.aws.login import LoginArgs, login_args
+from landbridge.plan.aws.model_servers import ModelServersArgs, model_servers_args
 from landbridge.plan.aws.pool import PoolArgs, pool_args, region_pool_args
 from landbridge.plan.aws.slurm_controller import SlurmControllerArgs, slurm_controller_args
 from landbridge.plan.aws.storage.existing_file_systems import ExistingFileSystemsArgs, existing_file_systems_args
@@ -30,6 +32,7 @@ class ClusterPlan:
 
     controller: SlurmControllerArgs | None
     login: LoginArgs | None
+    model_servers: ModelServersArgs | None
     guardrails: GuardrailsArgs
     pools: tuple[PoolArgs, ...]
     region_pools: Mapping[str, tuple[PoolArgs, ...]]
@@ -43,6 +46,7 @@ class ClusterPlan:
         return cls(
             slurm_controller_args(environment, images),
             login_args(environment, images),
+            model_servers_args(environment, images),
             guardrails_args(environment),
             tuple(pool_args(environment, pool, images) for pool in environment.aws.pools),
             {region: region_pool_args(environment, region, images) for region in environment.aws.other_regions},
@@ -74,6 +78,8 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         monitored_ids=foundation.monitored_ids,
         opts=options,
     )
+    if plan.model_servers is not None:
+        ModelServers(name, plan.model_servers, vpc_id=foundation.vpc_id, subnet_ids=foundation.subnet_ids, opts=options)
     # File systems need the pools' security groups, and launch templates need the mounts: the launch templates are
     # created last.
     mounts, resolve_mounts = pulumi.deferred_output()

@@ -12,6 +12,7 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.ops.credentials.folder import AuthorityFolder
 from landbridge.plan.ansible.roles_anywhere import credential_hosts
 from landbridge.plan.network.services.monitoring import monitors_cloud_nodes
+from landbridge.plan.network.services.serving import cloud_model_servers
 from landbridge.plan.outputs import StackOutputs
 
 _ANYWHERE: DataPath = ("aws", "iam", "anywhere")
@@ -20,6 +21,8 @@ _SOURCE: DataPath = ("onprem", "aws_credentials")
 FILES = ("aws-credentials-burst", "aws-credentials-mlflow")
 #: The one of the monitoring host, if nodes in AWS are monitored.
 DISCOVERY = "aws-credentials-discovery"
+#: The one of the model gateway, if it has hosts of model servers in AWS.
+INSTANCES = "aws-credentials-model-instances"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,9 @@ def readiness(
         return
     name = environment.name
     if site.aws_credentials == "files":
-        for file in (*FILES, *([DISCOVERY] if monitors_cloud_nodes(environment) else [])):
+        discovery = [DISCOVERY] if monitors_cloud_nodes(environment) else []
+        instances = [INSTANCES] if cloud_model_servers(environment) else []
+        for file in (*FILES, *discovery, *instances):
             if file not in stored and not (secrets / file).is_file():
                 fix = f"run landbridge credentials init -s {name} for IAM Roles Anywhere, or write this file"
                 message = f"{secrets / file} does not exist: the services would have no AWS credentials"

@@ -92,6 +92,7 @@ def roles(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> dic
         "read": rendered.read,
         "mover": rendered.mover,
         "discovery": rendered.discovery,
+        "serving": rendered.serving,
     }
     texts["hub"] = identity.hub_document(args, place.partition, arns, keys)
     for role in args.hosts:

@@ -8,6 +8,7 @@ from landbridge.ops.residency.compiled import CompiledForms
 from landbridge.ops.residency.graph import Barrier
 from landbridge.plan.network.hosts import service_hosts, top_group
 from landbridge.plan.network.service_flows import port_range
+from landbridge.plan.network.services.serving import cloud_model_servers
 
 
 def firewall_barrier(
@@ -20,9 +21,15 @@ def firewall_barrier(
     if environment.hosts.firewall.mode != "enforce" or environment.onprem is None:
         return None
     name = f"firewall of {host}"
+    # Hosts of model servers are no nodes: serving_access.py has what the gateway gives them.
+    addresses = service_hosts(environment).addresses
+    no_nodes = {IPv4Network(addresses[each]) for each in cloud_model_servers(environment) if each in addresses}
     for place in dict.fromkeys((top_group(environment), group, host)):
         for rule in forms.firewall.get(place, ()):
-            sources = [IPv4Network(source) for source in rule.sources]
+            networks = [IPv4Network(source) for source in rule.sources]
+            sources = [network for network in networks if network not in no_nodes]
+            if networks and not sources:
+                continue
             has_port = rule.protocol in ("tcp", "all") and (not rule.ports or _contains(rule.ports, port))
             if has_port and (not sources or overlap(sources, forms.networks[region])):
                 why = f"port {port} is open to {', '.join(rule.sources) or 'any source'}: {rule.why}"

@@ -31,6 +31,7 @@ from landbridge.plan.ansible.server_variables import (
     burst_variables,
     controller_variables,
     database_variables,
+    model_instances_variables,
     nfs_server_variables,
 )
 from landbridge.plan.ansible.site_timers import linked_access_variables, timer_variables
@@ -125,7 +126,10 @@ def inventory(environment: Environment, outputs: StackOutputs | None = None) -> 
         "burst": burst_variables(environment, outputs),
         "monitoring": monitoring_variables(environment, aws_endpoint(environment)),
         "log_store": log_store_variables(environment),
-        "model_gateway": model_gateway_variables(environment),
+        "model_gateway": {
+            **model_gateway_variables(environment),
+            **model_instances_variables(environment, aws_endpoint(environment)),
+        },
         "pipelines": pipelines_variables(environment),
     }
     for group in GROUPS[1:]:

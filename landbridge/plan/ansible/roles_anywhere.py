@@ -24,6 +24,9 @@ VALIDITY_FILE = "/etc/landbridge/anywhere/validity.json"
 #: Credentials file and account of the service that finds nodes in AWS for Prometheus.
 DISCOVERY_FILE = "/etc/landbridge/aws-credentials-discovery"
 DISCOVERY_ACCOUNT = "landbridge-discovery"
+#: Credentials file and account of the service that starts and stops hosts of model servers in AWS.
+INSTANCES_FILE = "/etc/landbridge/aws-credentials-model-instances"
+INSTANCES_ACCOUNT = "landbridge-instances"
 _ROOT_ROLES: tuple[OnPremRole, ...] = ("read", "mover")
 
 
@@ -87,6 +90,9 @@ def _files(environment: Environment, host: str, identity: IdentityOutput) -> lis
     if host == monitoring_host(environment) and "discovery" in by_role:
         owner = {"owner": DISCOVERY_ACCOUNT, "home": "/nonexistent", "services": ["landbridge-discovery"]}
         files.append({"path": DISCOVERY_FILE, **owner, "profiles": _profiles(identity, default="discovery")})
+    if host in by_role.get("serving", ()):
+        owner = {"owner": INSTANCES_ACCOUNT, "home": "/nonexistent", "services": ["landbridge-model-instances"]}
+        files.append({"path": INSTANCES_FILE, **owner, "profiles": _profiles(identity, default="serving")})
     of_root: dict[str, OnPremRole] = {role: role for role in _ROOT_ROLES if host in by_role.get(role, ())}
     if of_root:
         files.append({"path": ROOT_FILE, "owner": "root", "profiles": _profiles(identity, **of_root)})
@@ -105,6 +111,12 @@ def discovery_file(environment: Environment) -> str | None:
     """Return the credentials file of the service landbridge-discovery; None for the SDK's usual sources."""
     site = environment.onprem
     return None if site is None or site.aws_credentials == "host" else DISCOVERY_FILE
+
+
+def instances_file(environment: Environment) -> str | None:
+    """Return the credentials file of the service landbridge-model-instances; None for the SDK's usual sources."""
+    site = environment.onprem
+    return None if site is None or site.aws_credentials == "host" else INSTANCES_FILE
 
 
 def _profiles(identity: IdentityOutput, **roles: OnPremRole) -> list[dict[str, str]]:

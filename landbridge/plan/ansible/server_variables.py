@@ -1,4 +1,4 @@
-"""Variables of the groups slurm_controller, slurm_database, nfs_server and burst."""
+"""Variables of the groups slurm_controller, slurm_database, nfs_server and burst, and of starts of model servers in AWS."""
 
 from typing import Any
 
@@ -6,9 +6,11 @@ from landbridge.catalog import slurm_releases
 from landbridge.environment import Environment, NfsHome
 from landbridge.plan.ansible.burst import aws_endpoint, burst_config
 from landbridge.plan.ansible.monitoring import certificate_publication
+from landbridge.plan.ansible.roles_anywhere import instances_file
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.serving import cloud_model_servers, followed_services
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.data_exchange import data_staging, exchange_export, exchange_folder, exchange_mounts
 from landbridge.plan.site.home_directories import home_exports
@@ -21,6 +23,9 @@ from landbridge.plan.slurm.jobs.prolog_epilog import PROGRAM as JOB_PROGRAM
 from landbridge.plan.slurm.reservations import reservations
 from landbridge.plan.slurm.restarts import restart_settings
 from landbridge.plan.slurm.sackd import has_accounting_storage, needs_sackd
+
+#: Seconds between two looks at EC2: own choice. A start takes about a minute.
+_LOOK_SECONDS = 10
 
 Variables = dict[str, Any]
 
@@ -105,3 +110,21 @@ def burst_variables(environment: Environment, outputs: StackOutputs | None) -> V
         variables["burst_key_secret"] = outputs.secrets.slurm_key
         variables |= certificate_publication(environment, outputs.secrets.node_metrics)
     return variables
+
+
+def model_instances_variables(environment: Environment, endpoint: str | None) -> dict[str, Any]:
+    """Return the variables of the role model_gateway for these hosts; empty without them."""
+    hosts = list(cloud_model_servers(environment))
+    if not hosts or not followed_services(environment):
+        return {}
+    return {
+        "model_gateway_instances": {
+            "cluster": environment.name,
+            "region": environment.region,
+            "hosts": hosts,
+            "seconds": _LOOK_SECONDS,
+            "endpoint": endpoint,
+            "credentials_file": instances_file(environment),
+            "fips": fips_endpoints(environment, "onprem"),
+        }
+    }

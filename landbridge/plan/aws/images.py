@@ -8,6 +8,7 @@ from landbridge.catalog import instances
 from landbridge.catalog.aws.image_builder import image_builder
 from landbridge.catalog.aws.images import public_parameter, root_device
 from landbridge.environment import CloudServices, Environment, ImageBuild, PoolSettings
+from landbridge.plan.network.services.serving import serving_of
 
 #: Tags of an image that Landbridge built: the cluster, its name in aws.images, and the digest of the roles.
 CLUSTER, IMAGE, SOURCE = "landbridge:cluster", "landbridge:image", "landbridge:source"
@@ -65,6 +66,21 @@ def services_image(environment: Environment, locked: Mapping[str, str] | None = 
     return _chosen(environment, services_image_name(services), locked) if services is not None else None
 
 
+def model_servers_image(environment: Environment, locked: Mapping[str, str] | None = None) -> ImageChoice | None:
+    """Return the AMI of the hosts of model servers in AWS; None without them."""
+    name = model_servers_image_name(environment)
+    return _chosen(environment, name, locked) if name is not None else None
+
+
+def model_servers_image_name(environment: Environment) -> str | None:
+    """Return the image name of these hosts: as configured, else the catalogue's Debian; None without them."""
+    serving = serving_of(environment)
+    if serving is None or serving.aws is None:
+        return None
+    kind = instances().get(serving.aws.instance)
+    return serving.aws.image or f"debian-13-{kind.cpus.architecture if kind is not None else 'x86_64'}"
+
+
 def services_image_name(services: CloudServices) -> str:
     """Return the configured image name, else the catalogue's Debian for the controller's architecture."""
     kind = instances().get(services.controller.instance)
@@ -78,8 +94,9 @@ def image_sources(environment: Environment) -> dict[str, str]:
     for parent in (build_parent(source.build) for source in aws.images.values() if source.build is not None):
         if (parameter := public_parameter(parent)) is not None:
             parameters.setdefault(parent, parameter)
-    if environment.aws.services is not None:
-        name = services_image_name(environment.aws.services)
+    services = environment.aws.services
+    of_hosts = (services_image_name(services) if services is not None else None, model_servers_image_name(environment))
+    for name in (each for each in of_hosts if each is not None):
         if (parameter := public_parameter(name)) is not None:
             parameters.setdefault(name, parameter)
     return parameters

@@ -11,7 +11,7 @@ from landbridge.findings import Finding, FindingsError
 from landbridge.plan.args import Args
 from landbridge.plan.aws.images import services_image
 from landbridge.plan.aws.pool import SecurityGroupRule, rule_description
-from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.hosts import ServiceHosts, service_hosts
 
 __all__ = [
     "MachinePlan",
@@ -124,7 +124,7 @@ def node_cidrs(environment: Environment) -> tuple[tuple[str, str], ...]:
     return tuple((str(cidr).replace("/", "-"), str(cidr)) for cidr in (settings.cidr, *settings.secondary_cidrs))
 
 
-def internet_egress_rules(services: CloudServices) -> Iterator[SecurityGroupRule]:
+def internet_egress_rules(services: CloudServices | ServiceHosts) -> Iterator[SecurityGroupRule]:
     """Yield a host's egress rules to AWS services and package sources."""
     yield security_group_rule("https", "out", "0.0.0.0/0", "tcp", 443, "services of AWS, and packages")
     urls = (services.packages.apt_proxy, services.packages.python_find_links)

@@ -9,7 +9,7 @@ from landbridge.plan.cost.network import network_spend
 from landbridge.plan.cost.node_images import node_images_spend
 from landbridge.plan.cost.owned_nodes import owned_spend
 from landbridge.plan.cost.pools import pool_spend
-from landbridge.plan.cost.services import services_spend
+from landbridge.plan.cost.services import model_servers_spend, services_spend
 from landbridge.plan.cost.storage import storage_spend
 
 __all__ = [
@@ -43,6 +43,7 @@ def _aws_items(environment: Environment) -> list[BillItem]:
     return [
         *(item for pool in environment.aws.pools for item in pool_spend(environment, pool)),
         *services_spend(environment),
+        *model_servers_spend(environment),
         *storage_spend(environment),
         *node_images_spend(environment),
         *network_spend(environment),

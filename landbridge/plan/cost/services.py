@@ -4,6 +4,19 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment
 from landbridge.plan.cost.bill_lines import BillItem, hourly, monthly
+from landbridge.plan.network.services.serving import cloud_model_servers, serving_of
+
+
+def model_servers_spend(environment: Environment) -> Iterator[BillItem]:
+    """Yield the lines of the hosts of model servers in AWS: the volumes are billed always, the instances while they run."""
+    serving = serving_of(environment)
+    if serving is None or serving.aws is None:
+        return
+    settings, count, region = serving.aws, len(cloud_model_servers(environment)), environment.region
+    description = f"{count} x model server, {settings.instance}, if all of them run"
+    yield from hourly(description, settings.instance, region, count, "on_demand")
+    gib = count * settings.root_volume_gib
+    yield from monthly(f"{gib:,} GiB volumes of model servers", "ebs_gp3", region, gib)
 
 
 def services_spend(environment: Environment) -> Iterator[BillItem]:

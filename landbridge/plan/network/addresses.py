@@ -14,7 +14,7 @@ from landbridge.environment.link import LineVpn
 from landbridge.findings import DataPath
 from landbridge.plan.instances.capacity import fallbacks
 from landbridge.plan.instances.network_interfaces import pool_interfaces
-from landbridge.plan.network.cloud_hosts import cloud_hosts
+from landbridge.plan.network.cloud_hosts import reserved_for_hosts
 from landbridge.plan.network.dns import resolver_addresses
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.link import TUNNELS_OF_A_CONNECTION, connections
@@ -223,14 +223,11 @@ def _budget(
 
 
 def _services(environment: Environment, zone: str) -> int:
-    """Return the addresses of services in AWS: the reserved range in their zone, and one in each of the database's two
-    zones.
+    """Return the addresses of services and model servers in AWS: the reserved range in their zones, and one in each of the
+    database's two zones.
     """
-    services = environment.aws.services
-    if services is None or zone not in services_zones(environment):
-        return 0
-    reserved = cloud_hosts(environment, services).reserved
-    return 1 + (reserved.num_addresses if reserved is not None and zone == services.zone else 0)
+    reserved = reserved_for_hosts(environment, zone)
+    return int(zone in services_zones(environment)) + (reserved.num_addresses if reserved is not None else 0)
 
 
 def _may_overlap(first: Range, other: Range) -> bool:

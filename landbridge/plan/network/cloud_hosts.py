@@ -10,6 +10,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from landbridge.environment import CloudServices, Environment
 from landbridge.plan.network.reserved_ranges import HOSTS, reserved_range
+from landbridge.plan.network.services.serving import cloud_model_servers
 
 #: Name of the controller, and name prefix of login hosts.
 CONTROLLER, LOGIN = "ctl01", "login"
@@ -49,3 +50,24 @@ def cloud_hosts(environment: Environment, services: CloudServices) -> CloudHosts
         addresses={**planned, **services.addresses},
         reserved=reserved,
     )
+
+
+def cloud_model_server_addresses(environment: Environment) -> dict[str, IPv4Address]:
+    """Return the planned address of each host of model servers in AWS; a host without room in its zone's subnet has none.
+
+    Environments with these hosts have their services on-prem, so that the reserved range is free for them.
+    """
+    planned, used = dict[str, IPv4Address](), dict[str, int]()
+    for host, zone in cloud_model_servers(environment).items():
+        reserved = reserved_range(environment, zone, HOSTS)
+        number = used[zone] = used.get(zone, -1) + 1
+        if reserved is not None and number < reserved.num_addresses:
+            planned[host] = reserved.network_address + number
+    return planned
+
+
+def reserved_for_hosts(environment: Environment, zone: str) -> IPv4Network | None:
+    """Return the range of a zone's subnet that is reserved for hosts with planned addresses; None without such hosts."""
+    services = environment.aws.services
+    is_used = (services is not None and services.zone == zone) or zone in cloud_model_servers(environment).values()
+    return reserved_range(environment, zone, HOSTS) if is_used else None

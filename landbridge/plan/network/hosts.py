@@ -12,13 +12,14 @@ from landbridge.environment import Access, CloudServices, Environment, OnPrem, S
 from landbridge.environment.base import Site
 from landbridge.environment.onprem.onprem import PackageSources
 from landbridge.findings import DataPath
-from landbridge.plan.network.cloud_hosts import cloud_hosts
+from landbridge.plan.network.cloud_hosts import cloud_hosts, cloud_model_server_addresses
 from landbridge.plan.network.link import ends_tunnels
 from landbridge.plan.network.name_servers import name_server_hosts
 from landbridge.plan.network.services.log_store import log_store_host
 from landbridge.plan.network.services.monitoring import monitoring_host
 from landbridge.plan.network.services.pipelines import pipelines_of
 from landbridge.plan.network.services.serving import (
+    cloud_model_servers,
     model_gateway_hosts,
     model_server_hosts,
     serving_hosts,
@@ -122,6 +123,7 @@ def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
         name: (group.platform, group.rack) for group in environment.node_groups for name in hostlist.expand(group.hosts)
     }
     addresses = {**{name: str(address) for name, address in served.addresses.items()}, **environment.host_addresses()}
+    in_aws = cloud_model_servers(environment)
     inventory_hosts = []
     for name in dict.fromkeys([*served.names, *node_hardware]):
         if name not in addresses:
@@ -129,7 +131,8 @@ def hosts(environment: Environment) -> tuple[InventoryHost, ...]:
             raise ValueError(f"host {name} has no address: add it under {path}.addresses")
         platform, rack = node_hardware.get(name, (None, None))
         groups = _groups(environment, served, name, name in node_hardware)
-        inventory_hosts.append(InventoryHost(name, addresses[name], served.site, groups, platform, rack))
+        site = "aws" if name in in_aws else served.site
+        inventory_hosts.append(InventoryHost(name, addresses[name], site, groups, platform, rack))
     return tuple(inventory_hosts)
 
 
@@ -154,7 +157,8 @@ def _on_site(environment: Environment, site: OnPrem) -> ServiceHosts:
         storage=services.storage,
         gateways=services.gateways,
         object_store=(services.object_store or services.storage) if has_store else None,
-        addresses=site.addresses,
+        # Model servers in AWS are configured with the hosts of the site.
+        addresses={**site.addresses, **cloud_model_server_addresses(environment)},
         access=site.access,
         packages=site.packages,
         # Nodes in AWS must resolve the nodes of a Slurm that runs already, of which the file has only the addresses.

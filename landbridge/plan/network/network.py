@@ -5,7 +5,7 @@ from typing import Literal
 from landbridge.catalog.aws.endpoints import endpoint_name
 from landbridge.environment import Environment
 from landbridge.plan.args import Args, tags
-from landbridge.plan.network.cloud_hosts import cloud_hosts
+from landbridge.plan.network.cloud_hosts import reserved_for_hosts
 from landbridge.plan.network.dns import resolver_range
 from landbridge.plan.network.endpoint_policy import EndpointPolicyArgs, endpoint_policy_args
 from landbridge.plan.network.endpoints import endpoint_services
@@ -118,9 +118,7 @@ def network_args(environment: Environment) -> NetworkArgs:
 
 def _reserved(environment: Environment, zone: str) -> tuple[ReservedRange, ...]:
     """Return the ranges of a zone's private subnet that are reserved: for service hosts, and for Resolver endpoints."""
-    services = environment.aws.services
-    cloud = cloud_hosts(environment, services) if services is not None else None
-    hosts = cloud.reserved if cloud is not None and cloud.zone == zone else None
+    hosts = reserved_for_hosts(environment, zone)
     resolver = resolver_range(environment, zone)
     ranges = (
         ("hosts", hosts, "hosts with planned addresses"),

@@ -9,6 +9,7 @@ from typing import Literal
 from landbridge.catalog import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
+from landbridge.plan.network.services.serving import cloud_model_servers
 from landbridge.plan.zones import environment_zones, services_zones, storage_zone
 
 Tier = Literal["private", "public", "pods"]
@@ -49,8 +50,8 @@ def subnets(environment: Environment) -> tuple[PlannedSubnet, ...]:
 
 
 def used_zones(environment: Environment) -> tuple[str, ...]:
-    """Return the zones that need subnets, sorted: those of pools, of services in AWS, and of file systems."""
-    zones = {*environment_zones(environment), *services_zones(environment)}
+    """Return the zones that need subnets, sorted: those of pools, of services and model servers in AWS, and of file systems."""
+    zones = {*environment_zones(environment), *services_zones(environment), *cloud_model_servers(environment).values()}
     for share in environment.storage.in_aws().values():
         if share.kind == "efs":
             zones.update(share.zones)

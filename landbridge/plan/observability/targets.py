@@ -14,7 +14,12 @@ from landbridge.plan.network.services.monitoring import (
     monitoring_host,
     timers_of,
 )
-from landbridge.plan.network.services.serving import measured_slots, model_gateway_hosts, serving_of
+from landbridge.plan.network.services.serving import (
+    cloud_model_servers,
+    measured_slots,
+    model_gateway_hosts,
+    serving_of,
+)
 from landbridge.plan.slurm_ports import slurm_ports
 
 #: Host of a target's `node` label is the name that Slurm and the inventory use.
@@ -98,7 +103,9 @@ def role_of(host: InventoryHost) -> str:
 
 
 def _targets(environment: Environment, gpu_hosts: Collection[str]) -> Iterator[MetricsTarget]:
-    monitored = hosts(environment)
+    # Hosts that the model gateway stops are no targets: their absence is no fault.
+    stopped = cloud_model_servers(environment)
+    monitored = [host for host in hosts(environment) if host.name not in stopped]
     for host in monitored:
         yield MetricsTarget("node", f"{host.address}:{exporter_port('node')}", _labels(host))
     for host in monitored:
@@ -120,6 +127,8 @@ def _targets(environment: Environment, gpu_hosts: Collection[str]) -> Iterator[M
 def _serving_targets(environment: Environment, monitored: Collection[InventoryHost]) -> Iterator[MetricsTarget]:
     by_name = {host.name: host for host in monitored}
     for slot in measured_slots(environment):
+        if slot.host not in by_name:
+            continue
         host = by_name[slot.host]
         labels = {**_labels(host), "service": slot.service, "slot": slot.slot}
         yield MetricsTarget("model_server", f"{host.address}:{slot.port}", labels)

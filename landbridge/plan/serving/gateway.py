@@ -7,12 +7,20 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host
 from landbridge.plan.network.services.serving import (
     calling_accounts,
+    cloud_model_servers,
+    followed_services,
     model_slots,
     serving_of,
     shared_name,
 )
 from landbridge.plan.serving.follow import EXPORT, GATEWAY_TOKEN, WAITING_ROOM, follow_settings
-from landbridge.plan.serving.haproxy import GatewayServer, GatewayService, GatewaySettings, haproxy_configuration
+from landbridge.plan.serving.haproxy import (
+    EXPORT_PATH,
+    GatewayServer,
+    GatewayService,
+    GatewaySettings,
+    haproxy_configuration,
+)
 from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
 #: Files of the role model_gateway.
@@ -36,7 +44,8 @@ def gateway_settings(environment: Environment) -> GatewaySettings | None:
         return None
     # A pair has one configuration: the shared address is at one of both, and moves while HAProxy runs.
     address = str(service_hosts(environment).addresses[serving.gateways[0]]) if len(serving.gateways) == 1 else "*"
-    monitoring = service_hosts(environment).addresses.get(monitoring_host(environment) or "")
+    served, in_aws = service_hosts(environment), cloud_model_servers(environment)
+    monitoring = served.addresses.get(monitoring_host(environment) or "")
     return GatewaySettings(
         listen=address,
         port=serving.port,
@@ -48,8 +57,18 @@ def gateway_settings(environment: Environment) -> GatewaySettings | None:
         metrics=f"{address}:{exporter_port('model_gateway')}" if monitoring is not None else "",
         metrics_client=str(monitoring or ""),
         export=EXPORT if follow_settings(environment, SOCKET, STATE_FILE) else "",
+        away=tuple(str(served.addresses[host]) for host in in_aws if host in served.addresses),
+        away_paths=_away_paths(environment),
         services=gateway_services(environment),
     )
+
+
+def _away_paths(environment: Environment) -> tuple[str, ...]:
+    """Return the paths of the export that hosts in AWS read: their own state, and the models that they serve."""
+    in_aws = cloud_model_servers(environment)
+    served = {slot.service for slot in model_slots(environment) if slot.host in in_aws}
+    models = [service.model for name, service in followed_services(environment).items() if name in served]
+    return (*(f"{EXPORT_PATH}hosts/{host}" for host in in_aws), *(f"{EXPORT_PATH}models/{model}/" for model in models))
 
 
 def model_gateway_variables(environment: Environment) -> dict[str, Any]:

@@ -36,6 +36,12 @@ def state_findings(services: Sequence[str], answer: Mapping[str, Any]) -> Iterat
                     message = f"{name}: {row['server']} is {row['state']}, and has the weight {row['weight']}"
                     yield Finding("serve-server", message, severity=Severity.WARNING)
         yield from _placement(name, followed.get(name), is_stopped)
+        for host in (followed.get(name) or {}).get("absent") or ():
+            message = (
+                f"{name}: AWS has refused the start of {host}, or it has no instance; the next host serves in its place"
+            )
+            fix = "the log of landbridge-model-instances on the gateway has the reason"
+            yield Finding("serve-instance", message, fix=fix, severity=Severity.WARNING)
 
 
 def last_servers(answer: Mapping[str, Any], host: str) -> tuple[str, ...]:

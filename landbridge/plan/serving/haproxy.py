@@ -77,6 +77,9 @@ class GatewaySettings:
     metrics_client: str = ""
     export: str = ""
     exporter: str = EXPORT_CALLER
+    #: Addresses of hosts in AWS, and the beginnings of the export's paths that they may read.
+    away: tuple[str, ...] = ()
+    away_paths: tuple[str, ...] = ()
     services: tuple[GatewayService, ...] = field(default=())
 
 
@@ -150,6 +153,11 @@ def _frontend(settings: GatewaySettings) -> Iterator[str]:
     if settings.export:
         yield f"    acl export path_beg {EXPORT_PATH}"
         yield f"    http-request deny deny_status 403 if export !{{ var(txn.caller) -m str {settings.exporter} }}"
+        if settings.away:
+            # Their token is that of every host: the address decides which models they read.
+            yield f"    acl away src {' '.join(settings.away)}"
+            yield f"    acl for-away path_beg {' '.join(settings.away_paths)}"
+            yield "    http-request deny deny_status 403 if export away !for-away"
     acls = [*(f"is-{service.name}" for service in settings.services), *(["export"] if settings.export else [])]
     known = " ".join(f"!{acl}" for acl in acls)
     yield f"    http-request deny deny_status 404 if {known}" if known else "    http-request deny deny_status 404"

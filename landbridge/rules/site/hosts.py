@@ -8,6 +8,7 @@ from landbridge import hostlist
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.hosts import service_hosts
+from landbridge.plan.network.services.serving import cloud_model_servers
 from landbridge.rules.environment_cache import cached
 from landbridge.rules.registry import rule
 
@@ -29,8 +30,11 @@ def hosts(environment: Environment) -> tuple[Host, ...]:
 
 
 def _hosts(environment: Environment) -> Iterator[Host]:
-    services = service_hosts(environment)
+    services, in_aws = service_hosts(environment), cloud_model_servers(environment)
     for name, service_address in services.addresses.items():
+        if name in in_aws:
+            # Planned in a subnet of AWS: serving_aws_hosts checks them.
+            continue
         yield Host(name, service_address, (*services.path, "addresses", name))
     for index, group in enumerate(environment.node_groups):
         base: DataPath = ("onprem", "nodes", index)

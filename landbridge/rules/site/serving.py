@@ -7,7 +7,7 @@ from landbridge.environment import Environment, ModelService, Serving
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import exporter_port
-from landbridge.plan.network.services.serving import SLOTS, model_port
+from landbridge.plan.network.services.serving import SLOTS, cloud_model_servers, model_port
 from landbridge.plan.site.teams.workspaces import workspaces
 from landbridge.rules.registry import rule
 
@@ -243,7 +243,8 @@ def serving_replicas(environment: Environment) -> Iterator[Finding]:
     serving = environment.serving
     if serving is None:
         return
-    hosts = len(dict.fromkeys(serving.hosts))
+    at_site, in_aws = len(dict.fromkeys(serving.hosts)), len(cloud_model_servers(environment))
+    hosts = at_site + in_aws
     for name, service in serving.services.items():
         path: DataPath = (*_SERVICES, name, "replicas")
         related: tuple[DataPath, ...] = ((*_SERVING, "hosts"),)

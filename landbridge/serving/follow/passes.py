@@ -32,7 +32,7 @@ from landbridge.serving.follow.leases import Leases
 from landbridge.serving.follow.peer import PeerError, read_peer
 from landbridge.serving.follow.placement import Placement, RegistryAliases, adopted, placed
 from landbridge.serving.follow.record import read_placement, write_placement, write_whole
-from landbridge.serving.follow.scaler import Scaler, used_hosts
+from landbridge.serving.follow.scaler import Scaler, present_hosts, used_hosts
 from landbridge.serving.follow.service_view import ServiceView, ready_versions, running_slots
 from landbridge.serving.load import FolderRefusal, read_trust
 
@@ -138,7 +138,13 @@ class FollowPass:
         ready = len({servers[name] for name in view.ready(placement.serving)})
         scale = self._scaler.step(service, ready, is_changing=bool(placement.candidate))
         if scale is not None:
-            view = view.on({name for name, host in servers.items() if host in service.hosts[: scale.hosts]})
+            view = view.on(
+                {
+                    name
+                    for name, host in servers.items()
+                    if host in present_hosts(self.config.state, service)[: scale.hosts]
+                }
+            )
         shares = self._shares(service, view, placement)
         is_canary = bool(placement.candidate) and (placement.serving, placement.candidate) == (
             aliases.champion,

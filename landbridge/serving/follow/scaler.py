@@ -10,13 +10,33 @@ from landbridge.serving.follow.config import FollowConfig, FollowedService, read
 from landbridge.serving.follow.record import write_whole
 from landbridge.serving.follow.scale import ScaleState, ServiceLoad, scaled
 
+#: Record of landbridge-model-instances in the state folder: the hosts in AWS that cannot be started now.
+ABSENT = "instances/absent.json"
+
 
 def used_hosts(config: FollowConfig, service: FollowedService) -> tuple[str, ...]:
     """Return the hosts that serve: the first ones, as many as the load needs and the operator's order permits."""
-    count = read_orders(config.orders).get(service.name, len(service.hosts))
-    if service.scale is not None:
-        count = min(count, read_scale(config.state, service).hosts)
-    return service.hosts[:count]
+    return present_hosts(config.state, service)[: wanted_count(config, service)]
+
+
+def wanted_count(config: FollowConfig, service: FollowedService) -> int:
+    """Return the number of hosts that the load needs and the operator's order permits."""
+    count = min(len(service.hosts), read_orders(config.orders).get(service.name, len(service.hosts)))
+    return count if service.scale is None else min(count, read_scale(config.state, service).hosts)
+
+
+def present_hosts(state: Path, service: FollowedService) -> tuple[str, ...]:
+    """Return the service's hosts without those in AWS that cannot be started now: the next ones take their place."""
+    absent = read_absent(state)
+    return tuple(host for host in service.hosts if host not in absent)
+
+
+def read_absent(state: Path) -> frozenset[str]:
+    """Return the hosts that landbridge-model-instances cannot start; none without its record."""
+    try:
+        return frozenset(map(str, json.loads((state / ABSENT).read_text())))
+    except (OSError, TypeError, ValueError):
+        return frozenset()
 
 
 def read_scale(state: Path, service: FollowedService) -> ScaleState:

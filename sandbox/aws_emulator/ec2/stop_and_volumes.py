@@ -1,4 +1,4 @@
-"""Checks of StopInstances, AttachVolume and private addresses, which EC2 has and moto does not have.
+"""Checks of StartInstances, StopInstances, AttachVolume and private addresses, which EC2 has and moto does not have.
 
 Source: EC2 API Reference, ModifyInstanceAttribute, AttachVolume, ModifyVolume and the error codes of RunInstances.
 """
@@ -11,7 +11,7 @@ from moto.ec2.models import EC2Backend
 
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.network.checks import error
-from sandbox.aws_emulator.server.errors import CloudError
+from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
 from sandbox.aws_emulator.server.moto_hooks import before
 
 #: Attributes that can be changed only while the instance is stopped.
@@ -25,6 +25,8 @@ def install(emulator: EmulatorState) -> None:
         "modify_instance_attribute": _attribute,
         "attach_volume": _attach,
         "modify_volume": _modify,
+        "start_instances": lambda backend, arguments: _start(emulator, backend, arguments),
+        "stop_instances": lambda backend, arguments: _stop(emulator, backend, arguments),
     }
     for name, judge in judges.items():
         before(EC2Backend, name, judge)
@@ -41,6 +43,26 @@ def check_address(emulator: EmulatorState, subnet: Any, address: str | None) -> 
         raise CloudError("InvalidParameterValue", f"Address {address} is in subnet's reserved address range")
     if address in subnet._subnet_ips or ip_address in emulator.addresses.reserved:
         raise CloudError("InvalidIPAddress.InUse", f"Address {address} is in use.")
+
+
+def _start(emulator: EmulatorState, backend: Any, arguments: dict[str, Any]) -> None:
+    """Check states and capacity: a stopped instance holds none. Source: EC2 API Reference, StartInstances (2026-11-26)."""
+    instances = [backend.get_instance(id_) for id_ in arguments["instance_ids"]]
+    for instance in instances:
+        if instance.state not in ("stopped", "running", "pending"):
+            message = f"The instance '{instance.id}' is not in a state from which it can be started."
+            raise error("IncorrectInstanceState", message)
+    for instance in (each for each in instances if each.state == "stopped"):
+        if emulator.capacity.available(instance.instance_type, instance.placement.zone) < 1:
+            raise insufficient_capacity(instance.instance_type, instance.placement.zone)
+        entry = emulator.capacity.take(1, instance.instance_type, instance.placement.zone)
+        emulator.capacity_keys[instance.id] = entry
+
+
+def _stop(emulator: EmulatorState, backend: Any, arguments: dict[str, Any]) -> None:
+    for instance in (backend.get_instance(id_) for id_ in arguments["instance_ids"]):
+        if instance.state == "running":
+            emulator.capacity.give_back(emulator.capacity_keys.pop(instance.id, None))
 
 
 def _attribute(backend: Any, arguments: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Authorization of requests that are signed with the keys of a role's session: IAM's decision from the role's policies.
 
-Requests with keys of a user or of the operator are those of an administrator. For S3, Secrets Manager, STS and KMS the
+Requests with keys of a user or of the operator are those of an administrator. For S3, Secrets Manager, STS, KMS, and starts and stops of instances the
 resource and the conditions count. For the other services it counts only whether a statement permits the action on some
 resource: the emulated AWS never refuses a request there that AWS would permit.
 """
@@ -83,7 +83,7 @@ def authorize(session: Session, service: str, action: str, region: str, environ:
     if session.expires is not None and session.expires <= datetime.now(UTC):
         raise CloudError("ExpiredToken", "The security token included in the request is expired", 403)
     is_json = bool(environ.get("HTTP_X_AMZ_TARGET"))
-    needs = _NEEDS.get(service)
+    needs = _power if action.rpartition(":")[2] in _POWER_ACTIONS and service == "ec2" else _NEEDS.get(service)
     if needs is None:
         _, _, name = action.rpartition(":")
         prefix = _PREFIXES.get(service, service)
@@ -207,6 +207,21 @@ def _sts(action: str, region: str, environ: Environ) -> Iterator[_Need]:
         yield _Need(sts_action, role.arn, context, document, resource_decides=True)
 
 
+def _power(action: str, region: str, environ: Environ) -> Iterator[_Need]:
+    """Yield what EC2 checks for each instance that is started or stopped: the action on it, with its tags.
+
+    Source: Service Authorization Reference, "Actions defined by Amazon EC2", StartInstances and StopInstances (2026-11-26).
+    """
+    body, name = environ["wsgi.input"], action.rpartition(":")[2]
+    form = parse_qs(body.getvalue().decode()) if isinstance(body, io.BytesIO) else {}
+    backend = moto.backends.get_backend("ec2")[ACCOUNT][region]
+    for id_ in (values[0] for key, values in form.items() if key.startswith("InstanceId.")):
+        tags = {tag["key"]: tag["value"] for tag in backend.describe_tags(filters={"resource-id": [id_]})}
+        context = {f"aws:ResourceTag/{key}": value for key, value in tags.items()}
+        yield _Need(f"ec2:{name}", f"arn:aws:ec2:{region}:{ACCOUNT}:instance/{id_}", context)
+
+
+_POWER_ACTIONS = ("StartInstances", "StopInstances")
 _NEEDS: dict[str, Callable[[str, str, Environ], Iterator[_Need]]] = {
     "s3": _s3,
     "kms": _kms,

@@ -81,7 +81,8 @@ def test_hosts_of_serving_have_their_groups_only(site: Environment) -> None:
 
 def test_each_host_has_both_slots_of_a_service(site: Environment) -> None:
     slots = [(slot.host, slot.slot, slot.port) for slot in model_slots(site)]
-    assert slots == [("srv01", "a", 8500), ("srv01", "b", 8501), ("srv02", "a", 8500), ("srv02", "b", 8501)]
+    names = ("srv01", "srv02", "serve-az4-01", "serve-az4-02")
+    assert slots == [(host, slot, port) for host in names for slot, port in (("a", 8500), ("b", 8501))]
 
 
 def test_the_inventory_has_the_variables_of_both_roles(site: Environment) -> None:
@@ -117,7 +118,7 @@ def test_a_followed_service_has_its_settings_secrets_and_one_way_to_mlflow(site:
         "shadow": True,
         "disagreement": 0.05,
     }
-    assert service["scale"] == {"least": 1, "most": 2, "host_rate": 80.0, "idle_seconds": 900.0}
+    assert service["scale"] == {"least": 1, "most": 4, "host_rate": 80.0, "idle_seconds": 900.0}
     assert [server["url"] for server in service["servers"]][:2] == [
         "https://srv01:8500/metrics",
         "https://srv01:8501/metrics",
@@ -278,9 +279,9 @@ def test_serve_list_prints_model_hosts_and_url() -> None:
     file = str(ROOT / "tests/unit/rules/full.yaml")
     printed = CliRunner().invoke(build(), ["serve", "list", "--file", file, "--format", "json"])
     (row,) = json.loads(printed.stdout)["services"]
-    assert (row["alias"], row["hosts"]) == ("champion", ["srv01", "srv02"])
+    assert (row["alias"], row["hosts"]) == ("champion", ["srv01", "srv02", "serve-az4-01", "serve-az4-02"])
     assert row["url"] == "https://gwm01:8443/v2/models/digits"
     assert (
-        "digits@champion on srv01, srv02: p95 50 ms at 100/s"
+        "digits@champion on srv01, srv02, serve-az4-01, serve-az4-02: p95 50 ms at 100/s"
         in CliRunner().invoke(build(), ["serve", "list", "--file", file]).stdout
     )

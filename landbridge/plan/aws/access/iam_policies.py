@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX, HOMES_PREFIX
+from landbridge.tags import MODEL_SERVER, SERVING
 
 Statement = dict[str, Any]
 
@@ -189,6 +190,19 @@ def discover() -> list[Statement]:
     Source: Service Authorization Reference, "Actions defined by Amazon EC2", DescribeInstances (2026-11-26).
     """
     return [allow("FindNodes", ["ec2:DescribeInstances"], "*")]
+
+
+def start_and_stop(place: ArnContext) -> list[Statement]:
+    """Return the model gateway's rights: it starts and stops the cluster's hosts of model servers, and no other instance.
+
+    DescribeInstances has no condition on resources. Source: Service Authorization Reference, "Actions defined by Amazon EC2" (2026-11-26).
+    """
+    tagged = {"StringEquals": {**place.owned["StringEquals"], f"aws:ResourceTag/{SERVING}": MODEL_SERVER}}
+    actions = ["ec2:StartInstances", "ec2:StopInstances"]
+    return [
+        allow("FindModelServers", ["ec2:DescribeInstances"], "*"),
+        allow("StartAndStopModelServers", actions, place.ec2("instance"), tagged),
+    ]
 
 
 def secret(place: ArnContext, secret_arn: str, key_arn: str) -> list[Statement]:

@@ -1,4 +1,4 @@
-"""IAM roles of nodes, of jobs, and of the on-prem services that launch, terminate, monitor, move data and write to the hub."""
+"""IAM roles of nodes, of jobs, and of the on-prem services that launch, terminate, monitor, move data, write to the hub and start model servers."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,11 +19,12 @@ from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import compares_training, monitoring_host, monitors_cloud_nodes
 from landbridge.plan.network.services.object_store import replicated_classes
+from landbridge.plan.network.services.serving import cloud_model_servers, model_gateway_hosts
 from landbridge.plan.policy_document import document
 
-OnPremRole = Literal["launch", "terminate", "read", "hub", "mover", "discovery"]
+OnPremRole = Literal["launch", "terminate", "read", "hub", "mover", "discovery", "serving"]
 #: In creation order. The node's role is not an on-prem role.
-ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover", "discovery")
+ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover", "discovery", "serving")
 #: MaxSessionDuration of a role for which none is set.
 _DEFAULT_SESSION_SECONDS = 3600
 
@@ -95,6 +96,7 @@ class Documents(Args):
     read: str
     mover: str
     discovery: str
+    serving: str
     #: `node` is of the nodes' role and of the roles of pools; these are of the roles of jobs, by data class.
     jobs: dict[str, str]
 
@@ -124,6 +126,7 @@ def identity_args(environment: Environment) -> IdentityArgs:
             "hub": (served.mlops,),
             "mover": _movers(environment),
             **_discovery(environment),
+            **_serving(environment),
         },
         mlflow_classes=mlflow_classes(environment),
         onprem_too=tuple(
@@ -165,6 +168,11 @@ def _discovery(environment: Environment) -> dict[OnPremRole, tuple[str, ...]]:
     """Return the host that finds the nodes of which Prometheus reads metrics."""
     host = monitoring_host(environment)
     return {"discovery": (host,)} if host is not None and monitors_cloud_nodes(environment) else {}
+
+
+def _serving(environment: Environment) -> dict[OnPremRole, tuple[str, ...]]:
+    """Return the host that starts and stops hosts of model servers in AWS."""
+    return {"serving": model_gateway_hosts(environment)} if cloud_model_servers(environment) else {}
 
 
 def _home_copies(environment: Environment) -> str | None:
@@ -220,6 +228,7 @@ def documents(
         # IAM refuses a policy without statements.
         mover=document([*copies, *denials] or [iam_policies.NO_OBJECTS]),
         discovery=document([*iam_policies.discover(), *denials]),
+        serving=document([*iam_policies.start_and_stop(place), *denials]),
         jobs={
             plan.data_class: document(
                 [

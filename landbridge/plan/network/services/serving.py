@@ -46,10 +46,31 @@ def serving_of(environment: Environment) -> Serving | None:
     return environment.serving
 
 
-def model_server_hosts(environment: Environment) -> tuple[str, ...]:
-    """Return the hosts of model servers, each once."""
+def cloud_model_servers(environment: Environment) -> dict[str, str]:
+    """Return the zone of each host of model servers in AWS, the first of each zone first."""
     serving = serving_of(environment)
-    return tuple(dict.fromkeys(serving.hosts)) if serving is not None else ()
+    if serving is None or serving.aws is None:
+        return {}
+    zones = serving.aws.zones
+    return {
+        f"serve-{zone.rpartition('-')[2]}-{number:02d}": zone
+        for number in range(1, max(zones.values()) + 1)
+        for zone, count in zones.items()
+        if number <= count
+    }
+
+
+def model_server_hosts(environment: Environment) -> tuple[str, ...]:
+    """Return the hosts of model servers, each once: those of the site first."""
+    serving = serving_of(environment)
+    return tuple(dict.fromkeys((*serving.hosts, *cloud_model_servers(environment)))) if serving is not None else ()
+
+
+def service_model_servers(environment: Environment, service: ModelService) -> tuple[str, ...]:
+    """Return the hosts that may serve a service: those in AWS only if its class may be there, and if the gateway sets their number."""
+    in_aws, known = cloud_model_servers(environment), environment.data_classes.get(service.data_class)
+    may_leave = known is not None and "aws" in known.sites and service.scale is not None and service.canary is not None
+    return tuple(host for host in model_server_hosts(environment) if may_leave or host not in in_aws)
 
 
 def model_gateway_hosts(environment: Environment) -> tuple[str, ...]:
@@ -103,6 +124,6 @@ def model_port(service: ModelService, slot: str) -> int:
 
 def _slots(environment: Environment, serving: Serving) -> Iterator[ModelSlot]:
     for name, service in serving.services.items():
-        for host in model_server_hosts(environment)[: service.replicas]:
+        for host in service_model_servers(environment, service)[: service.replicas]:
             for slot in SLOTS:
                 yield ModelSlot(name, slot, host, model_port(service, slot))

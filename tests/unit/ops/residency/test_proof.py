@@ -88,6 +88,21 @@ def test_a_served_model_is_proven_and_its_answers_stay_at_the_site() -> None:
     assert finding.message.startswith("firewall of gwm01 would let data of class restricted reach nodes in us-east-1")
 
 
+def test_models_of_on_prem_data_do_not_reach_model_servers_in_aws() -> None:
+    service = {"model": "m", "data_class": "internal", "port": 8500, "accounts": ["vision"], "canary": {}}
+    service |= {"replicas": 2, "scale": {"host_rate": 50}}
+    secret = {**service, "model": "n", "data_class": "restricted", "port": 8600, "accounts": ["clinic"], "replicas": 1}
+    hosts = {"zones": {"use1-az4": 1}, "public_keys": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG2 me"]}
+    serving = {"hosts": ["srv01"], "gateway": "gwm01", "services": {"m": service, "n": secret}}
+    addresses = {("onprem", "addresses", "srv01"): "10.20.0.31", ("onprem", "addresses", "gwm01"): "10.20.0.33"}
+    alone = {**serving, "services": {"m": {**service, "replicas": 1}, "n": secret}}
+    _, at_site = proof_of({**SOUND, **addresses, ("serving",): alone})
+    _, proof = proof_of({**SOUND, **addresses, ("serving",): {**serving, "aws": hosts}})
+    assert proof.findings() == () and proof.places == at_site.places + 1
+    # Two ways of each service: folders of the export, and requests of clients.
+    assert proof.crossings == at_site.crossings + 4
+
+
 def test_a_statement_that_reads_a_bucket_elsewhere_opens_nothing() -> None:
     statement = {"actions": ["s3:GetObject"], "resources": ["arn:aws:s3:::public-data/*"], "why": "public data sets"}
     _, proof = proof_of({**SOUND, ("aws", "iam", "node_statements"): [statement]})

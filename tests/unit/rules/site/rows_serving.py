@@ -33,6 +33,21 @@ TWO = {"digits": {"model": "digits", "data_class": "internal", "replicas": 2, "p
 SECOND = TWO["digits"] | {"model": "other"}
 TEAMS: dict[DataPath, Any] = {("mlops", "teams"): {"lab": {"accounts": ["research"]}}}
 
+AWS: DataPath = ("serving", "aws")
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG2 operator@example.org"
+
+
+def in_aws(gateway: Any = "gwm01", name: str | None = None, **changes: Any) -> dict[DataPath, Any]:
+    """Return a change of the environment: a model that is served at both sites. `changes` are of its service or of the hosts in AWS."""
+    hosts = {"zones": {"use1-az4": 1}, "image": "ami-0123456789abcdef0", "public_keys": [KEY]}
+    of_hosts = {key: value for key, value in changes.items() if key in ("zones", "instance")}
+    service = {"replicas": 3, "canary": {}, "scale": {"host_rate": 50}}
+    service |= {key: value for key, value in changes.items() if key not in of_hosts}
+    named = {} if name is None else {"name": name}
+    chosen = {key: value for key, value in service.items() if value is not None}
+    return served(chosen, gateway=gateway, aws=hosts | of_hosts, **named)
+
+
 ROWS = [
     Row("serving-place", "a host of serving without an address", served(hosts=["srv01", "srv09"]), (*SERVING, "hosts", 1), "srv09"),
     Row("serving-host-trains", "a model server on a node", served(hosts=["srv01", "dgx01"]), (*SERVING, "hosts", 1), "trains"),
@@ -66,4 +81,12 @@ ROWS = [
     Row("serving-canary", "a misspelt team of a canary", served({"canary": {"team": "labs"}}) | TEAMS, (*SERVICES, "digits", "canary", "team"), '"lab"'),
     Row("serving-canary", "a team without workspaces", served({"canary": {"team": "lab"}}), (*SERVICES, "digits", "canary", "team"), "no workspace"),
     Row("serving-without-tls", "a program without TLS", served({"runtime": "triton"}), (*SERVICES, "digits", "runtime"), "clear text"),
+    Row("serving-aws-hosts", "a host of model servers in a zone of another region", in_aws(zones={"usw2-az1": 1}), (*AWS, "zones", "usw2-az1"), "no zone"),
+    Row("serving-aws-hosts", "an unknown type of a model server in AWS", in_aws(instance="m7i.larg"), (*AWS, "instance"), "m7i.large"),
+    Row("serving-aws-hosts", "a model server in AWS on a type with GPUs", in_aws(instance="g6e.xlarge"), (*AWS, "instance"), "accelerators"),
+    Row("serving-aws-hosts", "a host of the site with the name of one in AWS", in_aws() | {("onprem", "addresses", "serve-az4-01"): "10.20.0.77"}, (*AWS, "zones"), "another name"),
+    Row("serving-aws-gateway", "hosts in AWS behind two gateways", in_aws(gateway=["gwm01", "gwm02"], name="models") | SECOND_GATEWAY | {SHARED: "10.20.0.39"}, AWS, "neither may stop"),
+    Row("serving-aws-gateway", "hosts in AWS that no service uses", in_aws(replicas=2), AWS, "volumes"),
+    Row("serving-aws-class", "a model of on-prem data on more hosts than the site has", in_aws(data_class="restricted") | {("scheduler", "accounts", "research", "data_class"): "restricted"}, (*SERVICES, "digits", "replicas"), "neither may its models"),
+    Row("serving-aws-class", "hosts in AWS for a service without a scale", in_aws(scale=None), (*SERVICES, "digits", "replicas"), "nothing starts"),
 ]  # fmt: skip
