@@ -136,7 +136,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, P
         spec.loader.exec_module(module)
         # The user and its rights are those that the role creates in RDS.
         database.sql(module.statements("slurm_acct_db", "slurm", PASSWORD) + "use slurm_acct_db;\n" + TABLES)
-        yield made, authority
+        yield database, authority
     finally:
         process.kill()
         process.wait()
