@@ -28,10 +28,19 @@ class SiteAssetFacts(Facts):
     every_hours: float | None = None
 
 
+class DocumentedSeconds(Facts):
+    """Duration that the vendor of a service documents: at most these seconds, for `content`."""
+
+    seconds: float
+    content: str
+    source: str
+    as_of: date = Field(alias="date")
+
+
 class RecoveryStep(Facts):
     """Step of the recovery or of the return. `argv`: the command that the drill runs; empty: an operator does the step, with
     the words of `operator`. `fences` and `starts`: the place whose control plane can no longer run, or runs from here on.
-    `seconds`: its duration in the lab `test`; None: no test measures it.
+    `seconds`: its duration in the lab `test`; None: no test measures it. `documented`: that of a service in AWS, where a lab has none.
     """
 
     text: str
@@ -42,6 +51,7 @@ class RecoveryStep(Facts):
     point: bool = False
     seconds: float | None = None
     test: str = ""
+    documented: DocumentedSeconds | None = None
 
 
 class SiteLossFacts(Facts):

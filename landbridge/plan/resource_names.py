@@ -8,6 +8,8 @@ ACCOUNT_DIGITS = 12
 BACKUPS_PREFIX = "landbridge-backups"
 #: Copies of the site's homes, a repository of restic.
 HOMES_PREFIX = f"{BACKUPS_PREFIX}/homes"
+#: Prefix of datasets, of which landbridge.datasets.keys has the parts.
+DATASETS_PREFIX = "datasets"
 
 
 def shortened(name: str, limit: int) -> str:

@@ -128,12 +128,11 @@ def _print(drill: "SiteLossDrill") -> None:
         for number, step in enumerate(steps, start=1):
             duration = f" [{step.facts.seconds:g} s in the lab]" if step.facts.seconds is not None else ""
             times = drill.progress[way].step(step.name)
+            documented = step.facts.documented
+            at_most = f" [at most {documented.seconds:g} s: {documented.content}]" if documented is not None else ""
             here = f" [{times.seconds:g} s here]" if times is not None and times.seconds is not None else ""
-            typer.echo(f"{number}. {step.name}: {step.facts.text}{duration}{here}")
+            typer.echo(f"{number}. {step.name}: {step.facts.text}{duration}{at_most}{here}")
             if step.command:
                 typer.echo(f"   {step.command}")
-    unmeasured = sum(step.facts.seconds is None for step in drill.steps["recovery"])
-    typer.echo(
-        f"recovery point {drill.lost_hours:g} h; recovery time {drill.measured_seconds:g} s measured, "
-        f"{unmeasured} steps not measured"
-    )
+    typer.echo(f"recovery point {drill.lost_hours:g} h; recovery time {drill.duration('recovery')}")
+    typer.echo(f"way back {drill.duration('return')}")

@@ -9,7 +9,7 @@ from landbridge.environment import Environment
 from landbridge.findings import Finding
 from landbridge.ops.site_loss.assets import SiteAsset, site_assets
 from landbridge.ops.site_loss.records import Progress
-from landbridge.ops.site_loss.steps import PlannedStep, planned_steps
+from landbridge.ops.site_loss.steps import PlannedStep, WayDuration, planned_steps, way_duration
 from landbridge.plan.network.hosts import service_hosts
 
 #: Name of the dump of a fenced control plane, as the role slurm_database writes it.
@@ -32,10 +32,9 @@ class SiteLossDrill:
         """Return the recovery point: the hours of changes that are lost at most, of the assets that have a copy."""
         return max((asset.lost_hours or 0.0 for asset in self.assets), default=0.0)
 
-    @property
-    def measured_seconds(self) -> float:
-        """Return the recovery time of the steps that a lab test measures."""
-        return sum(step.facts.seconds or 0.0 for step in self.steps.get("recovery", ()))
+    def duration(self, way: Way) -> WayDuration:
+        """Return the duration of a way: measured and documented seconds, and the steps with neither."""
+        return way_duration(self.steps.get(way, ()), self.progress[way])
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the finding of each asset without a copy, or with one that is not locked."""
@@ -59,7 +58,7 @@ class SiteLossDrill:
             "steps": {way: [step.to_dict(self.progress[way]) for step in steps] for way, steps in self.steps.items()},
             "measured": {way: self.progress[way].to_dict() for way in self.steps},
             "lost_hours": self.lost_hours,
-            "measured_seconds": self.measured_seconds,
+            "durations": {way: self.duration(way).to_dict() for way in self.steps},
         }
 
 

@@ -29,8 +29,53 @@ class PlannedStep:
             "starts": self.facts.starts,
             "seconds": self.facts.seconds,
             "test": self.facts.test,
+            "documented": self.facts.documented.model_dump(mode="json") if self.facts.documented is not None else None,
             "measured": measured.to_dict() if measured is not None else None,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class WayDuration:
+    """Duration of a way: seconds of the steps that were measured, seconds that a vendor documents as the most for others, and
+    the steps with neither. A run of this environment counts before the lab.
+    """
+
+    measured: Mapping[str, float]
+    documented: Mapping[str, float]
+    unknown: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Return the sum of the steps with a figure."""
+        return round(sum(self.measured.values()) + sum(self.documented.values()), 3)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        figures = {"measured": dict(self.measured), "documented": dict(self.documented)}
+        return {**figures, "unknown": list(self.unknown), "seconds": self.seconds}
+
+    def __str__(self) -> str:
+        figures = (
+            *(f"{name} {seconds:g} s measured" for name, seconds in self.measured.items()),
+            *(f"{name} at most {seconds:g} s documented" for name, seconds in self.documented.items()),
+        )
+        rest = f"; without a figure: {', '.join(self.unknown)}" if self.unknown else ""
+        return f"{self.seconds:g} s ({', '.join(figures)}){rest}" if figures else f"unknown{rest}"
+
+
+def way_duration(steps: Sequence[PlannedStep], progress: Progress) -> WayDuration:
+    """Return the duration of a way."""
+    measured, documented, unknown = {}, {}, []
+    for step in steps:
+        times = progress.step(step.name)
+        seconds = times.seconds if times is not None and times.seconds is not None else step.facts.seconds
+        if seconds is not None:
+            measured[step.name] = seconds
+        elif step.facts.documented is not None:
+            documented[step.name] = step.facts.documented.seconds
+        else:
+            unknown.append(step.name)
+    return WayDuration(measured, documented, tuple(unknown))
 
 
 def planned_steps(way: Way, names: Mapping[str, str]) -> tuple[PlannedStep, ...]:

@@ -133,6 +133,17 @@ CLAIMS = (
     ),
     Claim(
         JOB_ROLES,
+        "changes no dataset in its class's bucket, also if its jobs may delete objects",
+        (
+            denied("s3:PutObject", f"{BUCKET}/datasets/files/corpus/v1/part", SECURE),
+            denied("s3:PutObject", f"{PARTNER}/datasets/files/corpus/v1/part", SECURE),
+            denied("s3:PutObject", f"{PARTNER}/datasets/manifests/corpus/v1.json", SECURE),
+            denied("s3:PutObjectTagging", f"{PARTNER}/datasets/files/corpus/v1/part", SECURE),
+            denied("s3:DeleteObject", f"{PARTNER}/datasets/objects/sha256/ab/x", SECURE),
+        ),
+    ),
+    Claim(
+        JOB_ROLES,
         "has no secret, no other role, no instance, and no access to a class that must stay on-prem",
         (
             denied("secretsmanager:GetSecretValue", SECRET),

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -15,7 +16,13 @@ from landbridge.datasets.names import DATASET_FILE, MANIFEST_FILE
 from sandbox.demo.cluster import wait_for
 from tests.roles.jobs.program_module import ROLES
 
-PROGRAM = ROLES / "dataset_cache/files/landbridge-data"
+FILES = ROLES / "dataset_cache/files"
+#: The program without its launcher, which imports the package from its place on a host.
+PROGRAM = (sys.executable, "-sB", "-m", "dataset_cache")
+sys.path.insert(0, str(FILES))
+
+from dataset_cache import bucket, cache, dataset  # noqa: E402, F401 - after the path; for the tests
+from dataset_cache import site as site_files  # noqa: E402, F401
 
 
 def staged(root: Path, name: str, sizes: list[int], data_class: str = "internal") -> Path:
@@ -59,7 +66,8 @@ class Node:
 
     @property
     def environ(self) -> dict[str, str]:
-        return {"PATH": os.environ["PATH"], "LANDBRIDGE_DATASET_CACHE": str(self.folder / "settings.json")}
+        settings = str(self.folder / "settings.json")
+        return {"PATH": os.environ["PATH"], "PYTHONPATH": str(FILES), "LANDBRIDGE_DATASET_CACHE": settings}
 
     def write(self) -> None:
         """Write the settings, and the kernel's files."""
@@ -87,9 +95,7 @@ class Node:
         """Start the service, and wait for its socket."""
         self.write()
         (self.folder / "socket").unlink(missing_ok=True)
-        service = subprocess.Popen(
-            [sys.executable, str(PROGRAM), "serve"], env=self.environ, stderr=subprocess.PIPE, text=True
-        )
+        service = subprocess.Popen([*PROGRAM, "serve"], env=self.environ, stderr=subprocess.PIPE, text=True)
         self.service = service
         wait_for("the socket", lambda: ((self.folder / "socket").exists(), service.poll()), lambda state: any(state))
         assert service.poll() is None
@@ -112,7 +118,7 @@ class Node:
     def begin(self, reference: str, job: int | None, data_class: str = "internal") -> "subprocess.Popen[str]":
         """Start the program in a job."""
         # The shell waits until its control group is known, then becomes the program.
-        command = f'read line; exec {sys.executable} {PROGRAM} path "{reference}"'
+        command = f'read line; exec {shlex.join(PROGRAM)} path "{reference}"'
         environ = {**self.environ, **self.job_environ, "LANDBRIDGE_DATA_CLASS": data_class}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         process = subprocess.Popen(["sh", "-c", command], env=environ, text=True, **pipes)

@@ -10,7 +10,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,10 +20,7 @@ from hypothesis import strategies as st
 
 from landbridge.datasets.names import DATASET_FILE, MANIFEST_FILE
 from sandbox.demo.cluster import wait_for
-from tests.roles.jobs.program_module import loaded
-from tests.roles.storage.dataset_cache_node import PROGRAM, Node, equal
-
-data = loaded(PROGRAM, "landbridge_data")
+from tests.roles.storage.dataset_cache_node import PROGRAM, Node, cache, dataset, equal, site_files
 
 Tree = tuple[str, int, float, bool]
 TREES = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 50), st.booleans()), max_size=12).map(
@@ -36,7 +32,7 @@ TREES = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 50), st.boolea
 def test_eviction_removes_the_least_recently_used_and_never_one_in_use(
     trees: list[Tree], needed: int, limit: int
 ) -> None:
-    removed = data.eviction(trees, needed, limit)
+    removed = cache.eviction(trees, needed, limit)
     kept_at_least = sum(size for _, size, _, used in trees if used)
     if removed is None:
         assert kept_at_least + needed > limit
@@ -79,9 +75,7 @@ def test_a_dataset_is_copied_once_and_read_from_the_node(node: Node) -> None:
     for path in source.glob("part-*/*"):
         path.write_bytes(b"")
     assert node.path("corpus:v1", 3) == (folder, "") and len(node.cached()) == 1
-    listed = subprocess.run(
-        [sys.executable, PROGRAM, "list"], env=node.environ, capture_output=True, text=True, check=True
-    )
+    listed = subprocess.run([*PROGRAM, "list"], env=node.environ, capture_output=True, text=True, check=True)
     assert listed.stdout.startswith("internal corpus:v1 5,000,170 bytes")
 
 
@@ -235,10 +229,10 @@ def test_a_user_gets_no_data_that_the_site_refuses(node: Node) -> None:
     source.parent.chmod(0o700)
     settings = {"root": str(node.folder / "cache"), "source": str(node.folder / "site"), "classes": node.classes}
     with (
-        pytest.raises(data.NotCached, match="Permission denied"),
-        contextlib.closing(data.UserFiles(str(source), 65534)) as files,
+        pytest.raises(dataset.NotCached, match="Permission denied"),
+        contextlib.closing(site_files.UserFiles(str(source), 65534)) as files,
     ):
         files.open(DATASET_FILE)
-    with contextlib.closing(data.UserFiles(str(source), 0)) as files, files.open(DATASET_FILE) as stream:
+    with contextlib.closing(site_files.UserFiles(str(source), 0)) as files, files.open(DATASET_FILE) as stream:
         assert b"digest" in stream.readall()
     assert settings["classes"] == node.classes and threading.active_count() >= 1

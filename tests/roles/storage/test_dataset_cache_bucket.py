@@ -27,11 +27,9 @@ from landbridge.live.staging.cloud_files import write_cloud_files
 from landbridge.plan.aws.access.iam_policies import hub
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.demo.cluster import wait_for
-from tests.roles.jobs.program_module import loaded
-from tests.roles.storage.dataset_cache_node import PROGRAM, Node, equal
+from tests.roles.storage.dataset_cache_node import Node, bucket, equal
 from tests.unit.aws_emulator.conftest import client_of
 
-data = loaded(PROGRAM, "landbridge_data")
 ACCOUNT, REGION = "123456789012", "us-east-1"
 CLASSES = ("internal", "partner")
 SIZES = [6_000_000, 100, 0, 300_000]
@@ -171,7 +169,7 @@ def same(folder: Path, cloud: Cloud) -> bool:
 def test_a_request_is_signed_as_botocore_signs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     host, path = "bucket.s3.us-east-1.amazonaws.com", "/datasets/files/corpus/v1/part-1/file%20%C3%BC1~"
     keys = ["AKIDEXAMPLE", "not-a-real-secret", "not-a-real-token"]
-    headers = data.signed(host, path, REGION, keys)
+    headers = bucket.signed(host, path, REGION, keys)
     request = AWSRequest("GET", f"https://{host}{path}")
     moment = datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ")
     signer = S3SigV4Auth(Credentials(*keys), "s3", REGION)
@@ -190,7 +188,7 @@ def test_nodes_read_the_bucket_once_each_and_not_once_an_epoch(cloud: Cloud, tmp
     cached, before = cloud.relay.count - before, cloud.relay.count
     port = cloud.relay.listener.getsockname()[1]
     for _ in range(NODES * EPOCHS):
-        files = data.BucketFiles(
+        files = bucket.BucketFiles(
             f"http://127.0.0.1:{port}/internal-bucket", REGION, ("corpus", "v1"), cloud.credentials("internal")
         )
         for path in cloud.source.rglob("file*"):

@@ -165,7 +165,8 @@ def dataset_cache(folder: Path) -> Use:
     }
     settings.write_text(json.dumps({**values, "socket": str(at), "inspection_seconds": 10}))
     with daemon(
-        [PYTHON, "-I", str(ROLES / "dataset_cache/files/landbridge-data"), "serve"],
+        [PYTHON, "-s", "-m", "dataset_cache", "serve"],
+        PYTHONPATH=str(ROLES / "dataset_cache/files"),
         LANDBRIDGE_DATASET_CACHE=str(settings),
     ) as process:
         until(at)

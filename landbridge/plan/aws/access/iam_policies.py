@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX, HOMES_PREFIX
+from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX, DATASETS_PREFIX, HOMES_PREFIX
 from landbridge.tags import MODEL_SERVER, SERVING
 
 Statement = dict[str, Any]
@@ -157,6 +157,14 @@ def deny_backups(bucket_arns: Sequence[str]) -> Statement:
     """
     copies = single_or_list([f"{arn}/{BACKUPS_PREFIX}/*" for arn in bucket_arns])
     return {"Sid": "DenyBackups", "Effect": "Deny", "Action": "s3:*", "Resource": copies}
+
+
+def deny_dataset_changes(bucket_arns: Sequence[str]) -> Statement:
+    """Return the statement that keeps jobs from changing datasets, which other jobs of the class read: a version never changes,
+    and the role `mover` alone writes it.
+    """
+    datasets = single_or_list([f"{arn}/{DATASETS_PREFIX}/*" for arn in bucket_arns])
+    return {"Sid": "DenyChangesOfDatasets", "Effect": "Deny", "Action": ["s3:Put*", "s3:Delete*"], "Resource": datasets}
 
 
 def mover(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:

@@ -17,6 +17,7 @@ from landbridge.plan.aws.access.iam_policies import (
     Statement,
     allow,
     deny_backups,
+    deny_dataset_changes,
     hub,
     single_or_list,
 )
@@ -66,13 +67,14 @@ def job_roles(environment: Environment) -> tuple[JobRolePlan, ...]:
 
 
 def permissions(plan: JobRolePlan, bucket_arn: str, key_arn: str) -> list[Statement]:
-    """Return the statements of a class's jobs: read and write its objects, delete them only if the class says so.
+    """Return the statements of a class's jobs: read and write its objects, delete them only if the class says so, and change no
+    dataset.
 
     AbortMultipartUpload removes unfinished uploads only. S3 keeps the earlier versions of an object that is written
     again: the hub's buckets have versioning.
     """
     objects = [*READ, *WRITE, *(["s3:DeleteObject"] if plan.may_delete else [])]
-    return [*hub([bucket_arn], [key_arn], objects), deny_backups([bucket_arn])]
+    return [*hub([bucket_arn], [key_arn], objects), deny_backups([bucket_arn]), deny_dataset_changes([bucket_arn])]
 
 
 def trust(plan: JobRolePlan, place: ArnContext, node_role_arns: Sequence[str], anchor: str | None) -> str:

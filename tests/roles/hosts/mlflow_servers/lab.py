@@ -137,11 +137,15 @@ class Tracking:
         hosts = {HOST: self._variables(environment or site_environment(), rotated)}
         return play(self.lab, self.folder, book, {"all": {"hosts": hosts}}, *words, timeout=600)
 
+    def playbook(self, name: str, *values: str) -> Played:
+        """Run a playbook with extra variables."""
+        described = {"all": {"children": {"mlflow": {"hosts": {HOST: self._variables(site_environment())}}}}}
+        words = [word for value in values for word in ("-e", value)]
+        return play(self.lab, self.folder, ROOT / f"ansible/playbooks/{name}.yml", described, *words)
+
     def restore(self, dumps: Path) -> None:
         """Restore the databases of which a folder has dumps, by the playbook."""
-        described = {"all": {"children": {"mlflow": {"hosts": {HOST: self._variables(site_environment())}}}}}
-        book = ROOT / "ansible/playbooks/restore_databases.yml"
-        play(self.lab, self.folder, book, described, "-e", f"mlflow_dumps={dumps}").good()
+        self.playbook("restore_databases", f"mlflow_dumps={dumps}").good()
 
     def objects(self) -> list[str]:
         """Return the keys of the objects in the bucket of the class that may be in AWS."""

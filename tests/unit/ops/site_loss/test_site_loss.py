@@ -133,7 +133,11 @@ def test_the_command_prints_steps_and_ends_with_1(monkeypatch: pytest.MonkeyPatc
     runner = CliRunner()
     result = runner.invoke(build(), ["drill", "site-loss", "-s", "hybrid"], catch_exceptions=False)
     assert result.exit_code == 1
-    assert "Restore the databases" in result.stdout and "recovery point 24.2 h" in result.stdout
+    assert "Restore the databases" in result.stdout
+    sentence = (
+        "recovery point 24.2 h; recovery time 1238 s (restore 38 s measured, create at most 1200 s documented); without"
+    )
+    assert sentence in result.stdout and "[at most 1200 s: the database in RDS becomes available" in result.stdout
     shown = json.loads(runner.invoke(build(), ["drill", "site-loss", "-s", "hybrid", "--format", "json"]).stdout)
     assert {finding["rule"] for finding in shown["findings"]} == {"site-loss"}
     assert all(asset["name"] for asset in shown["assets"])
@@ -159,3 +163,13 @@ def test_a_run_stops_at_an_operators_step_and_its_times_are_in_the_json(
     assert shown["measured"]["return"]["declared_at"] is not None
     restore = next(step for step in shown["steps"]["recovery"] if step["name"] == "restore")
     assert restore["seconds"] > 0 and restore["test"]
+    # A run here counts before the lab and before documents, and each step is in one of the three.
+    durations = shown["durations"]["return"]
+    assert set(durations["measured"]) == {"rebuild"} and "drain" in durations["unknown"]
+    assert durations["seconds"] == durations["measured"]["rebuild"]
+    for way, steps in shown["steps"].items():
+        sums = shown["durations"][way]
+        names = [*sums["measured"], *sums["documented"], *sums["unknown"]]
+        assert sorted(names) == sorted(step["name"] for step in steps), way
+    create = next(step for step in shown["steps"]["recovery"] if step["name"] == "create")
+    assert create["documented"]["source"] and create["documented"]["as_of"] and create["seconds"] is None

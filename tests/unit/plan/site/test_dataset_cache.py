@@ -10,12 +10,13 @@ from landbridge.plan.aws.pool import POOL_FILE
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.dataset_cache import dataset_cache_variables
 from landbridge.plan.slurm.jobs.data_lines import data_lines
-from tests.roles.jobs.program_module import ROLES, loaded
+from tests.roles.jobs.program_module import ROLES
 from tests.roles.playbooks.test_inventory import OUTPUTS
+from tests.roles.storage.dataset_cache_node import bucket
 from tests.unit.core.samples import GOOD, environment
 
 STACK_OUTPUTS = StackOutputs.model_validate_json(json.dumps(OUTPUTS))
-PROGRAM = ROLES / "dataset_cache/files/landbridge-data"
+PROGRAM = "".join(path.read_text() for path in sorted((ROLES / "dataset_cache/files/dataset_cache").glob("*.py")))
 POOL_SCRATCH = ("aws", "pools", 0, "local_scratch")
 SCRATCH = ("onprem", "nodes", 0, "local_scratch")
 
@@ -41,8 +42,7 @@ def test_a_node_with_a_disk_caches_classes_with_a_group_that_may_be_there() -> N
 
 def test_the_program_reads_each_setting_and_no_other_without_a_default() -> None:
     settings = dataset_cache_variables(environment(changes({"size_gib": 1})), "dgx01")["dataset_cache_config"]
-    text = PROGRAM.read_text()
-    read = set(re.findall(r'settings\["(\w+)"\]', text))
+    read = set(re.findall(r'settings\["(\w+)"\]', PROGRAM))
     # On a node in AWS the pool's file names the disk.
     assert read == {*settings, "pool"}
     assert settings["classes"] == {"internal": {"group": "lab", "keep": True}}
@@ -73,14 +73,14 @@ def test_nodes_of_a_pool_with_a_disk_read_the_buckets_of_classes_that_may_be_in_
     assert buckets["url"] == "https://BUCKET.s3.us-east-1.amazonaws.com" and buckets["region"] == "us-east-1"
     settings = dataset_cache_variables(environment(changes({"size_gib": 1})), "dgx01")["dataset_cache_config"]
     assert set(settings) <= set(config)
-    read = set(re.findall(r'buckets\["(\w+)"\]', PROGRAM.read_text()))
+    read = set(re.findall(r'buckets\["(\w+)"\]', PROGRAM))
     assert read == set(buckets) | {"url"}
 
 
 def test_slurm_conf_names_the_bucket_of_each_class_that_the_program_reads() -> None:
     chosen = environment(in_aws())
     lines = "\n".join(data_lines(chosen, STACK_OUTPUTS))
-    names = loaded(PROGRAM, "landbridge_data").BUCKETS.findall(lines)
+    names = bucket.BUCKETS.findall(lines)
     assert ("internal", STACK_OUTPUTS.data_hub.buckets["internal"].name) in names
 
 
