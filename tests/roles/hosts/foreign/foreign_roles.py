@@ -279,7 +279,8 @@ CASES: tuple[Case, ...] = (
     ),
     Case("slurm_controller", beside=("slurm_common",)),
     Case("slurm_login", beside=("slurm_common",)),
-    Case("slurm_node", {"slurm_node_started": True}, beside=("slurm_common",)),
+    # The machine is not a node of its Slurm: slurmd has the name of another one.
+    Case("slurm_node", {"slurm_node_options": f"-N {NODE}"}, beside=("slurm_common",)),
     Case("slurm_rest", beside=("slurm_common",)),
     Case("burst", {"burst_credentials": CREDENTIALS}, beside=("python_runtime",)),
     Case("pipelines", {"pipelines_config": PIPELINES}, beside=("python_runtime",)),
