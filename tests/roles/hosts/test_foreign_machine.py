@@ -124,3 +124,20 @@ def test_every_role_runs_here_or_in_the_shorter_test() -> None:
 
 def test_the_owners_key_of_munge_stays_if_the_role_has_none(followed: Mapping[str, runs.RoleRun]) -> None:
     assert "/etc/munge/munge.key" not in followed["slurm_common"].differences["changed"]
+
+
+def test_python_runtime_refuses_the_name_of_a_folder_of_landbridge(
+    site: ForeignSite, followed: Mapping[str, runs.RoleRun]
+) -> None:
+    last = runs.snapshot(site)
+    variables = {"python_runtime_name": "tools", "python_runtime_lock": cases.LOCK}
+    refused = runs.run(site, "python_runtime", variables, twice=False, first=last)
+    assert "/opt/landbridge/tools is a folder of Landbridge: choose another name" in " ".join(refused.failure.split())
+    assert not any(refused.differences.values()), refused.differences
+
+
+def test_the_home_of_a_build_is_removed(site: ForeignSite, followed: Mapping[str, runs.RoleRun]) -> None:
+    # ONNX Runtime of the model server writes an identifier into the home, as does MLflow.
+    assert followed["model_server"].failure == followed["mlflow"].failure == ""
+    assert site.on_host("find /opt/landbridge/envs -maxdepth 2 -name .home") == ""
+    assert site.on_host("ls -d /root/.cache/Microsoft /root/.config/mlflow 2>/dev/null || true") == ""

@@ -158,6 +158,17 @@ def tls_refused(store: LoopbackLogStore) -> str:
             return str(error)
 
 
+def protocol(store: LoopbackLogStore) -> str | None:
+    """Return the protocol that the store chooses for a client of HTTP/2 and HTTP/1.1."""
+    context = ssl.create_default_context(cafile=str(store.folder / "ca.pem"))
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    with (
+        socket.create_connection(("127.0.0.1", store.port), timeout=30) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as secured,
+    ):
+        return secured.selected_alpn_protocol()
+
+
 def _host_key(name: str) -> tuple[bytes, bytes]:
     done = subprocess.run(
         ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "-", "-subj", f"/CN={name}"],

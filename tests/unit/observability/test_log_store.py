@@ -17,7 +17,7 @@ from landbridge.plan.site.firewall import firewall_rules
 from landbridge.plan.site.site_tls import server_names
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import ROOT, environment
-from tests.unit.observability.log_programs import HOSTS, NODES, NODES_NAME, LoopbackLogStore, tls_refused
+from tests.unit.observability.log_programs import HOSTS, NODES, NODES_NAME, LoopbackLogStore, protocol, tls_refused
 
 LOGS = ("onprem", "services", "logs")
 PROGRAM = runpy.run_path(str(ROOT / "ansible/roles/log_store/files/landbridge-log-retention"))
@@ -64,6 +64,10 @@ def test_entries_of_each_host_are_kept_and_nothing_is_lost_in_an_outage(store: L
     assert {file["source"] for file in files.values()} == {"127.20.0.11", "127.20.1.11"}
     (file,) = [file for file in files.values() if file["source"] == "127.20.1.11"]
     assert (file["first"], file["last"], file["closed"]) == (NOW, NOW + 101, False)
+
+
+def test_the_store_does_not_speak_http_2_with_which_uploads_of_many_entries_end(store: LoopbackLogStore) -> None:
+    assert protocol(store) == "http/1.1"
 
 
 def found_by(query: LogQuery) -> list[tuple[str, str]]:

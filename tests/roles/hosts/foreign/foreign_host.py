@@ -115,7 +115,7 @@ class ForeignSite:
         unit = "nvidia-fabricmanager.service"
         self.on_host(
             'sed -i \'s/"driver": .*/"driver": null,/\' /usr/local/lib/lab/hardware/machine.json && '
-            f"rm /usr/lib/systemd/system/{unit} /etc/systemd/system/multi-user.target.wants/{unit} && systemctl daemon-reload"
+            f"systemctl stop {unit} && rm /usr/lib/systemd/system/{unit} /etc/systemd/system/multi-user.target.wants/{unit} && systemctl daemon-reload"
         )
 
     def make(self) -> None:

@@ -116,6 +116,10 @@ def planned(packages: Repository, folder: Path) -> dict[str, Any]:
         "slurm_common_key": "k" * 64,
         "slurm_database_password": "password-of-the-database",
         "slurm_controller_database_host": HOST,
+        # slurmd cannot load the lab's plugin of pyxis.
+        "slurm_controller_files": {
+            name: text for name, text in variables["slurm_controller_files"].items() if name != "plugstack.conf"
+        },
         "mlflow_users": [{"name": "alice", "password": "password-of-alice"}],
         "mlflow_secrets": {
             server["name"]: {kind: f"{server['name']}-{kind}-0123456789" for kind in ("database", "admin", "session")}
@@ -279,7 +283,8 @@ CASES: tuple[Case, ...] = (
     ),
     Case("slurm_controller", beside=("slurm_common",)),
     Case("slurm_login", beside=("slurm_common",)),
-    Case("slurm_node", {"slurm_node_started": True}, beside=("slurm_common",)),
+    # The machine is not a node of its Slurm: slurmd has the name of another one.
+    Case("slurm_node", {"slurm_node_options": f"-N {NODE}"}, beside=("slurm_common",)),
     Case("slurm_rest", beside=("slurm_common",)),
     Case("burst", {"burst_credentials": CREDENTIALS}, beside=("python_runtime",)),
     Case("pipelines", {"pipelines_config": PIPELINES}, beside=("python_runtime",)),

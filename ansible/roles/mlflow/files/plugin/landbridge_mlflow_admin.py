@@ -5,10 +5,13 @@ settings in the database of users, so that no present password is needed.
 """
 
 import configparser
+import os
 import sys
 
 
 def main(name):
+    # Otherwise MLflow writes an identifier into root's home, and reports its use to its makers.
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     from mlflow.server.auth import store
 
     settings = configparser.ConfigParser(interpolation=None)

@@ -25,6 +25,8 @@ def main(name):
                 return
     except FileNotFoundError:
         pass
+    # Otherwise MLflow writes an identifier into root's home, and reports its use to its makers.
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     # MLflow writes warnings and progress to standard error.
     tracking_url, users_url = urls(name)
     outdated = [step for step in (tracking(tracking_url), users(users_url)) if step is not None]
