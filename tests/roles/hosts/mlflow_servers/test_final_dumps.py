@@ -13,7 +13,8 @@ import pytest
 from landbridge.ops.site_loss.dumps import problems_of
 from tests.roles.hosts.mlflow_servers.lab import API, INTERNAL, PROXY, Run, Tracking
 
-pytestmark = [pytest.mark.lab]
+# Ten minutes: two dumps, two restores and a second converge.
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 BACKUPS = "/var/backups/landbridge-mlflow"
 FENCE = "/etc/landbridge/control-plane-fenced"
 DATABASES = ("mlflow", "mlflow_auth")
