@@ -24,6 +24,8 @@ _TRACKING_URI = "MLFLOW_TRACKING_URI"
 _CA_FILE = "MLFLOW_TRACKING_SERVER_CERT_PATH"
 #: Workspace of MLflow's client. Source: MLflow 3.17.2, environment_variables.py.
 _WORKSPACE = "MLFLOW_WORKSPACE"
+#: MLflow's client reports its use to its makers otherwise, also from jobs with data of a restricted class. Source: MLflow documentation, "Usage tracking".
+_NO_TELEMETRY = {"MLFLOW_DISABLE_TELEMETRY": "true"}
 
 
 def mlflow_variables(
@@ -78,8 +80,8 @@ def job_variables(environment: Environment) -> dict[str, dict[str, str]]:
 def _client(environment: Environment, uri: str) -> dict[str, str]:
     """Return the variables of MLflow's client for a server; empty values for no server."""
     if not environment.mlops.mlflow.tls:
-        return {_TRACKING_URI: uri}
-    return {_TRACKING_URI: uri, _CA_FILE: AUTHORITY_FILE if uri else ""}
+        return {_TRACKING_URI: uri, **_NO_TELEMETRY}
+    return {_TRACKING_URI: uri, _CA_FILE: AUTHORITY_FILE if uri else "", **_NO_TELEMETRY}
 
 
 def _server(environment: Environment, server: MlflowServer, outputs: StackOutputs | None) -> dict[str, Any]:

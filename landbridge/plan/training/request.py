@@ -238,6 +238,7 @@ def _variables(place: _Place, job: BatchJob, name: str, root: str) -> dict[str, 
         "LANDBRIDGE_DATA_CLASS": place.data_class,
         "LANDBRIDGE_CHECKPOINT_URL": f"{root}/states/{job.account}/{name}",
         "MLFLOW_TRACKING_URI": f"sqlite:///{training_facts().checkpoint_folder}/mlflow.db",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
         "MLFLOW_EXPERIMENT_NAME": job.name,
     }
 

@@ -112,14 +112,21 @@ def test_jobs_of_a_class_that_may_not_be_on_the_servers_host_have_no_server() ->
     }
     variables = inventory(environment(changes))["all"]["vars"]["slurm_job_environment_accounts"]
     ca = "MLFLOW_TRACKING_SERVER_CERT_PATH"
-    assert variables["web"] == {"MLFLOW_TRACKING_URI": "", ca: ""}
-    assert variables["clinic"] == {"MLFLOW_TRACKING_URI": "https://mlops01:5011", ca: "/etc/landbridge/tls/ca.pem"}
+    assert variables["web"] == {"MLFLOW_TRACKING_URI": "", ca: "", "MLFLOW_DISABLE_TELEMETRY": "true"}
+    assert variables["clinic"] == {
+        "MLFLOW_TRACKING_URI": "https://mlops01:5011",
+        ca: "/etc/landbridge/tls/ca.pem",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+    }
 
 
 def test_without_tls_nothing_of_the_ca_is_left() -> None:
     chosen = environment({("mlops", "mlflow"): {"tls": False}})
     data = inventory(chosen)
-    assert data["all"]["vars"]["base_environment"] == {"MLFLOW_TRACKING_URI": "http://mlops01:5000"}
+    assert data["all"]["vars"]["base_environment"] == {
+        "MLFLOW_TRACKING_URI": "http://mlops01:5000",
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+    }
     assert "landbridge_site_tls" not in data["all"]["vars"] and "podman_read_only" not in data["all"]["vars"]
     assert "site_tls_names" not in data["_meta"]["hostvars"]["mlops01"]
     assert "mlflow_certificate" not in data["mlflow"]["vars"] and "site-ca" not in generated_secrets(chosen)
