@@ -1,4 +1,4 @@
-"""Commands `landbridge serve start`, `stop`, `scale` and `drain`: hosts that serve a model."""
+"""Commands `landbridge serve start`, `stop`, `scale`, `drain` and `wake`: hosts that serve a model."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,13 +16,16 @@ Count = Annotated[
     int, typer.Argument(min=0, max=64, metavar="HOSTS", help="Number of hosts, the first of the service.")
 ]
 Host = Annotated[str, typer.Argument(metavar="HOST", help="Host of model servers.")]
+Minutes = Annotated[
+    int, typer.Argument(min=0, max=480, metavar="MINUTES", help="Time for which they run without load; 0 ends it.")
+]
 Undo = Annotated[bool, typer.Option("--undo", help="Send requests to the host again.")]
 Force = Annotated[bool, typer.Option("--force", help="Drain it even if a service has no other server.")]
 
 
 def register(serve: typer.Typer) -> None:
     """Add the commands."""
-    for command in (start, stop, scale, drain):
+    for command in (start, stop, scale, drain, wake):
         serve.command()(command)
 
 
@@ -79,6 +82,22 @@ def drain(
     for row in of_host:
         answer = ask(environment, ["ready" if undo else "drain", row["service"], row["server"]])
     print_servers(answer, form)
+
+
+def wake(minutes: Minutes = 60, stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
+    """Start the hosts in AWS for work on them.
+
+    The model gateway starts them, with its own right, and stops them after this time if no load needs them. Before `landbridge configure`,
+    which does not reach stopped hosts. Example: landbridge serve wake 60 -s hybrid
+    """
+    from landbridge.plan.network.services.serving import serving_of
+
+    environment = require(stack, file)
+    serving = serving_of(environment)
+    if serving is None or serving.aws is None:
+        message = "the environment has no hosts of model servers in AWS"
+        _refuse(Finding("serve-aws", message, ("serving",), "write serving.aws, or work on the hosts of the site"))
+    print_servers(ask(environment, ["wake", str(minutes)]), form)
 
 
 def _scaled(environment: "Environment", service: str, count: str, form: Format) -> None:

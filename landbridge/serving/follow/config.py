@@ -95,6 +95,14 @@ def read_orders(path: Path) -> dict[str, int]:
         return {}
 
 
+def read_hosts_until(path: Path) -> float:
+    """Return until when the hosts in AWS run by the operator's order, as a timestamp; 0 without an order."""
+    try:
+        return float(json.loads(path.read_text())["hosts_until"])
+    except (OSError, KeyError, TypeError, ValueError):
+        return 0.0
+
+
 def _config(data: dict[str, Any]) -> FollowConfig:
     return FollowConfig(
         services=tuple(_service(each) for each in data["services"]),

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.host_lock import lock_host
-from landbridge.serving.follow.config import FollowConfig, FollowConfigError, load_follow_config
+from landbridge.serving.follow.config import FollowConfig, FollowConfigError, load_follow_config, read_hosts_until
 from landbridge.serving.follow.instances import (
     HostInstance,
     PowerState,
@@ -47,11 +48,11 @@ _LIVE = ["pending", "running", "stopping", "stopped"]
 
 @dataclass
 class InstancePower:
-    """Passes over the hosts in AWS. `wanted` returns the hosts that the services need, and whether one needs more than it has."""
+    """Passes over the hosts in AWS. `wanted` returns the hosts that the services need at a time, and whether one needs more than it has."""
 
     settings: Mapping[str, Any]
     state: Path
-    wanted: Callable[[], tuple[frozenset[str], bool]]
+    wanted: Callable[[float], tuple[frozenset[str], bool]]
     clock: Callable[[], float]
     log: Callable[[str], None]
     _said: dict[str, str] = field(default_factory=dict)
@@ -68,18 +69,21 @@ class InstancePower:
         client, now = self._client(), self.clock()
         hosts: tuple[str, ...] = tuple(self.settings["hosts"])
         instances = tuple(_instances(client, self.settings["cluster"], hosts))
-        wanted, is_short = self.wanted()
+        wanted, is_short = self.wanted(now)
         plan = power_plan(hosts, wanted, instances, read_power(self.state), now, is_short=is_short)
         state = plan.state
-        for each in plan.start:
-            reason = _refusal(client.start_instances, each.id)
-            state = after_start(state, each.host, now, is_refused=bool(reason))
-            self.log(f"{each.host}: start of {each.id}{f' refused: {reason}' if reason else ''}")
-        for each in plan.stop:
-            reason = _refusal(client.stop_instances, each.id)
-            state = state if reason else after_stop(state, each.host, now)
-            self._say(f"{each.host}: stop of {each.id}", reason or "ordered")
-        self._write("power.json", json.dumps(asdict(state), sort_keys=True))
+        try:
+            for each in plan.start:
+                reason = _refusal(client.start_instances, each.id)
+                state = after_start(state, each.host, now, is_refused=bool(reason))
+                self.log(f"{each.host}: start of {each.id}{f' refused: {reason}' if reason else ''}")
+            for each in plan.stop:
+                reason = _refusal(client.stop_instances, each.id)
+                state = state if reason else after_stop(state, each.host, now)
+                self._say(f"{each.host}: stop of {each.id}", reason or "ordered")
+        finally:
+            # An order without an answer does not lose those before it.
+            self._write("power.json", json.dumps(asdict(state), sort_keys=True))
         self._write("absent.json", json.dumps(absent_hosts(hosts, instances, state)))
 
     def _client(self) -> Any:
@@ -107,10 +111,14 @@ def read_power(state: Path) -> PowerState:
         return PowerState()
 
 
-def needed_hosts(config: FollowConfig, hosts: Sequence[str]) -> tuple[frozenset[str], bool]:
-    """Return the hosts in AWS that a service uses now, and whether a service needs more hosts than it has."""
+def needed_hosts(config: FollowConfig, hosts: Sequence[str], at: float) -> tuple[frozenset[str], bool]:
+    """Return the hosts in AWS that a service uses now, or all of them while the operator's order holds, and whether a service needs more hosts
+    than it has.
+    """
     used = {service.name: used_hosts(config, service) for service in config.services}
     is_short = any(len(used[service.name]) < wanted_count(config, service) for service in config.services)
+    if at < read_hosts_until(config.orders):
+        return frozenset(hosts), is_short
     return frozenset(host for names in used.values() for host in names if host in hosts), is_short
 
 
@@ -133,7 +141,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if settings["credentials_file"]:
         os.environ.setdefault("AWS_SHARED_CREDENTIALS_FILE", settings["credentials_file"])
     with lock:
-        power = InstancePower(settings, state, lambda: needed_hosts(config, settings["hosts"]), time.time, log)
+        wanted = partial(needed_hosts, config, settings["hosts"])
+        power = InstancePower(settings, state, wanted, time.time, log)
         if options.once:
             power.run()
             return 0

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from landbridge.cli.main import build
 from landbridge.live.models.registry import ModelRegistry
 from landbridge.plan.serving.gateway_state import state_findings
-from landbridge.serving.follow.config import load_follow_config
+from landbridge.serving.follow.config import load_follow_config, read_hosts_until
 from landbridge.serving.follow.passes import FollowPass
 from landbridge.serving.follow.placement import Placement, RegistryAliases
 from landbridge.serving.follow.record import read_placement, write_placement
@@ -70,6 +70,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeCommands
         patch.setenv("LANDBRIDGE_GATEWAY_STATE", started.settings.state_file)
         patch.setenv("LANDBRIDGE_GATEWAY_FOLLOW", str(folder / "follow.json"))
         patch.setenv("LANDBRIDGE_GATEWAY_ORDERS", str(folder / "orders.json"))
+        patch.setenv("LANDBRIDGE_GATEWAY_INSTANCES", str(folder / "instances.json"))
         started.wait(a_srv01="UP", a_srv02="DOWN")
         yield ServeCommands(folder, started, server)
 
@@ -117,6 +118,27 @@ def test_check_has_a_finding_of_each_fault(commands: ServeCommands) -> None:
         ("serve-idle", "info"),
         ("serve-champion", "warning"),
     ]
+
+
+def test_hosts_in_aws_run_for_the_ordered_minutes_and_other_orders_stay(commands: ServeCommands) -> None:
+    assert "no hosts of model servers in AWS" in commands.run("wake", code=1).output
+    (commands.folder / "instances.json").write_text("{}")
+    commands.run("scale", "digits", "1")
+    before = time.time()
+    commands.run("wake", "30")
+    until = read_hosts_until(commands.folder / "orders.json")
+    assert before + 1800 <= until <= time.time() + 1800
+    assert commands.orders() == {"digits": 1}
+    commands.run("start", "digits")
+    assert read_hosts_until(commands.folder / "orders.json") == until
+    commands.run("wake", "0")
+    assert read_hosts_until(commands.folder / "orders.json") <= time.time()
+
+
+def test_without_hosts_in_aws_there_is_nothing_to_wake() -> None:
+    file = ROOT / "stacks/Pulumi.sandbox.yaml"
+    result = CliRunner().invoke(build(), ["serve", "wake", "--file", str(file)])
+    assert result.exit_code == 1 and "serve-aws" in result.output
 
 
 def test_the_hosts_by_load_are_printed(commands: ServeCommands) -> None:

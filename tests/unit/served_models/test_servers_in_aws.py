@@ -23,6 +23,7 @@ from landbridge.plan.policy_document import document
 from landbridge.plan.serving.gateway import gateway_settings
 from landbridge.plan.site.firewall import firewall_rules
 from landbridge.serving.follow.config import load_follow_config
+from landbridge.serving.follow.instance_power import needed_hosts
 from landbridge.serving.follow.scaler import ABSENT, used_hosts, wanted_count
 from tests.unit.core.samples import environment
 from tests.unit.rules.site.rows_serving import in_aws
@@ -170,6 +171,20 @@ def test_the_next_host_takes_the_place_of_one_without_capacity(site: Environment
     (tmp_path / ABSENT).write_text(json.dumps([HOSTS[0]]))
     assert used_hosts(config, service) == ("srv01", "srv02", HOSTS[1])
     assert wanted_count(config, replace(service, scale=None)) == 4
+
+
+def test_all_hosts_run_while_the_operators_order_holds(site: Environment, tmp_path: Path) -> None:
+    settings = inventory(site)["model_gateway"]["vars"]["model_gateway_follow"]
+    file, orders = tmp_path / "follow.json", tmp_path / "orders.json"
+    file.write_text(json.dumps({**settings, "state": str(tmp_path), "orders": str(orders)}))
+    config = load_follow_config(file)
+    (tmp_path / "scale-digits.json").write_text(json.dumps({"hosts": 1}))
+    assert needed_hosts(config, HOSTS, 1000.0) == (frozenset(), False)
+    orders.write_text(json.dumps({"scale": {}, "hosts_until": 1001.0}))
+    assert needed_hosts(config, HOSTS, 1000.0) == (frozenset(HOSTS), False)
+    assert needed_hosts(config, HOSTS, 1001.0) == (frozenset(), False)
+    orders.write_text('{"hosts_until": "soon"}')
+    assert needed_hosts(config, HOSTS, 1000.0) == (frozenset(), False)
 
 
 def test_the_gateway_gives_hosts_in_aws_their_models_only(tmp_path: Path) -> None:

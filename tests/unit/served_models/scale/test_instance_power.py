@@ -149,7 +149,7 @@ class Site:
             "fips": False,
         }
         return InstancePower(
-            settings, self.state, lambda: (frozenset(wanted), is_short), lambda: self.now, self.lines.append
+            settings, self.state, lambda at: (frozenset(wanted), is_short), lambda: self.now, self.lines.append
         )
 
     def states(self) -> dict[str, str]:
