@@ -67,6 +67,8 @@ def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, 
         outcome.broken = f"no test ended for {tier.idle_minutes:g} minutes"
     elif status not in (0, NOTHING_COLLECTED) and not outcome.counts["failed"]:
         outcome.broken = f"pytest ended with {status}"
+    if tier.has_deployment and not repeat.is_worthwhile(outcome):
+        shared_lab.take_down_early()
     return outcome
 
 

@@ -14,8 +14,8 @@ from typing import IO
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _POLL_SECONDS = 0.2
-#: A look through /proc takes milliseconds of a processor.
-_REAP_SECONDS = 2.0
+#: A look through /proc takes milliseconds of a processor, and a zombie takes only a process id.
+_REAP_SECONDS = 15.0
 #: Time for fixtures to take down what they have brought up, after SIGINT.
 TEARDOWN_SECONDS = 300.0
 
@@ -24,6 +24,9 @@ STOP = threading.Event()
 _RECEIVED: list[int] = []
 #: Child processes that run() has started: their exit status is read there.
 _STARTED: set[int] = set()
+#: Held by the thread that looks for zombies; each tier has a thread, and one look is enough for all.
+_REAPING = threading.Lock()
+_REAPED_AT = [0.0]
 
 
 def stop_on_signals() -> None:
@@ -84,13 +87,10 @@ def run(
 
 def _watched(process: "subprocess.Popen[bytes]", progress: Path, idle_seconds: float) -> int | None:
     size, since = -1, time.monotonic()
-    reaped_at = since
     while not STOP.is_set():
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(_POLL_SECONDS)
-        if time.monotonic() - reaped_at > _REAP_SECONDS:
-            _reap_adopted()
-            reaped_at = time.monotonic()
+        _reap_adopted()
         if progress.stat().st_size != size:
             size, since = progress.stat().st_size, time.monotonic()
         elif time.monotonic() - since > idle_seconds:
@@ -138,6 +138,10 @@ def descendants() -> list[int]:
 
 def _reap_adopted() -> None:
     # A process whose parent has ended becomes a child of this one, and is a zombie until its exit status is read.
+    with _REAPING:
+        if time.monotonic() - _REAPED_AT[0] < _REAP_SECONDS:
+            return
+        _REAPED_AT[0] = time.monotonic()
     for pid, parent, state in _processes():
         if parent == os.getpid() and state == "Z" and pid not in _STARTED:
             with contextlib.suppress(ChildProcessError):

@@ -16,7 +16,7 @@ class Tier:
     tests of a file share an expensive fixture; None runs one test after the other. `behind`: the tier computes; it runs at
     the same time as the others, with a small share of the processors. The others mostly wait, and run at the same time.
     `shares_state`: tests of a file depend on one another, so a failed test is repeated with its file. `uses_lab`: only one
-    checkout at a time runs it.
+    checkout at a time runs it. `has_deployment`: it alone uses the cluster of the fixture `deployment`.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Tier:
     behind: bool = False
     shares_state: bool = False
     uses_lab: bool = False
+    has_deployment: bool = False
 
     def workers(self) -> list[str]:
         """Return pytest's arguments for two processes at most: more would starve the machines of the lab."""
@@ -76,5 +77,13 @@ TIERS = (
         shares_state=True,
         uses_lab=True,
     ),
-    Tier("e2e", 35, "the whole system, in the lab if there is one", _get_both, shares_state=True, uses_lab=True),
+    Tier(
+        "e2e",
+        35,
+        "the whole system, in the lab if there is one",
+        _get_both,
+        shares_state=True,
+        uses_lab=True,
+        has_deployment=True,
+    ),
 )

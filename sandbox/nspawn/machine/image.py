@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from landbridge.catalog import slurm_archive
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.host import disk, shell
 from sandbox.nspawn.host.apt_sources import STABLE, TESTING, Archives, archives
@@ -19,7 +20,7 @@ from sandbox.nspawn.locks import locked
 from sandbox.nspawn.progress import Report, silent, step
 
 _FILES = files("sandbox.nspawn.machine") / "files"
-_TUNING = ("tune-base.sh", "mount.nfs", "cgroup-v1.service", "cgroup-v1-writable")
+_TUNING = ("tune-base.sh", "small-lists.py", "mount.nfs", "cgroup-v1.service", "cgroup-v1-writable")
 
 # fmt: off
 INCLUDED = (
@@ -134,6 +135,7 @@ def touch(image: LabImage) -> None:
 def base_id(debian_archives: Archives) -> str:
     """Return the base image's id: a hash of package list, archives, tuning and the host's certificates."""
     parts = [*INCLUDED, debian_archives.main, debian_archives.security or "", STABLE, TESTING, os.uname().machine]
+    parts += slurm_archive().packages
     parts += [(_FILES / name).read_text() for name in _TUNING]
     bundle = Path("/etc/ssl/certs/ca-certificates.crt")
     parts.append(bundle.read_text() if bundle.exists() else "")
@@ -177,6 +179,7 @@ def _build(lab: Layout, image_id: str, debian_archives: Archives, cache: Cache) 
     (scratch / "sources.list").write_text(sources(debian_archives))
     (scratch / "pin").write_text(f"Package: *\nPin: release n={TESTING}\nPin-Priority: 100\n")
     stable_sources = "".join(line + "\n" for line in sources(debian_archives).splitlines() if TESTING not in line)
+    testing = " ".join([TESTING, *slurm_archive().packages])
     apt_options = [
         f'Acquire::http::Proxy "{cache.url}"',
         'Acquire::Languages "none"',
@@ -194,7 +197,7 @@ def _build(lab: Layout, image_id: str, debian_archives: Archives, cache: Cache) 
                 *(f"--aptopt={option}" for option in apt_options),
                 *(f"--dpkgopt={option}" for option in dpkg_options),
                 f"--include={','.join(INCLUDED)}",
-                f'--customize-hook={scratch}/tune-base.sh "$1" {scratch} {cache.url}',
+                f'--customize-hook={scratch}/tune-base.sh "$1" {scratch} {cache.url} {testing}',
                 STABLE,
                 tree,
                 "-",

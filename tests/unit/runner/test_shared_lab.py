@@ -55,3 +55,15 @@ def test_a_lab_that_a_user_made_after_killed_tests_without_one_is_kept_the_next_
     with shared_lab.shared(print, remove):
         pass
     assert state.exists()
+
+
+def test_a_lab_that_no_further_test_uses_is_removed_at_once_unless_it_existed(state: Path) -> None:
+    with shared_lab.shared(print, remove):
+        shared_lab.take_down_early(remove)
+        state.mkdir(parents=True)
+        shared_lab.take_down_early(remove)
+        assert not state.exists()
+    state.mkdir()
+    with shared_lab.shared(print, remove):
+        shared_lab.take_down_early(remove)
+        assert state.exists()
