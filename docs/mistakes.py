@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from landbridge.findings import DataPath, Finding, path_text
@@ -28,7 +29,7 @@ A finding can be suppressed with `suppress: [{rule: ..., reason: ..., path: ...}
 def page() -> str:
     """Return docs/reference/mistakes.md."""
     lines = ["# Mistakes and the rules that find them", "", _INTRODUCTION]
-    rows = [(row, _finding(row)) for row in checked_rows()]
+    rows = _rows()
     topics = {name: RULES[name].topic if name in RULES else "the file's form" for name in (*FORM_FINDINGS, *RULES)}
     lines.append(f"{len(rows)} mistakes, {len(RULES) + len(FORM_FINDINGS)} rules.")
     for topic in sorted(set(topics.values()), key=lambda topic: (topic != "the file's form", topic)):
@@ -66,8 +67,7 @@ has the reason."""
 def examples() -> str:
     """Return landbridge/rules/examples.json."""
     examples_by_rule: dict[str, list[dict[str, Any]]] = {}
-    for row in checked_rows():
-        finding = _finding(row)
+    for row, finding in _rows():
         written = "\n".join(_short(line) for line in _written(row).splitlines())
         example = {"title": row.title, "written": written, "says": finding.message, "fix": finding.fix}
         examples_by_rule.setdefault(row.rule, []).append({**example, "where": "check"})
@@ -76,6 +76,12 @@ def examples() -> str:
             example = {"title": other.title, "written": other.example, "says": other.text, "fix": None}
             examples_by_rule.setdefault(other.rule, []).append({**example, "where": other.where})
     return json.dumps(dict(sorted(examples_by_rule.items())), indent=1, ensure_ascii=False) + "\n"
+
+
+@cache
+def _rows() -> list[tuple[Row, Finding]]:
+    """Return each mistake with its finding; a check of all of them takes half a minute."""
+    return [(row, _finding(row)) for row in checked_rows()]
 
 
 def _finding(row: Row) -> Finding:

@@ -7,19 +7,25 @@ import pytest
 
 PROGRAM = runpy.run_path(str(files("sandbox.nspawn.machine") / "files/small-lists.py"))
 TEXTS = {
-    "slurmd": "Package: slurmd\nSource: slurm-wlm (26.05.1-1)\nPre-Depends: init\nDepends: libmunge2 (>= 0.5), a | b\n",
+    "slurmd": "Package: slurmd\nSource: slurm-wlm (26.05.1-1)\nPre-Depends: init\nDepends: libmunge2 (>= 0.5), absent | a | b",
     "libmunge2": "Package: libmunge2\nDepends: libc6:any",
-    "b": "Package: b",
-    "mail": "Package: mail\nProvides: init (= 1), other",
-    "hwloc": "Package: hwloc",
-    "unused": "Package: unused\nDepends: slurmd",
+    "a": "Package: a\nSection: localization\nDepends: b | a",
+    "b": "Package: b\nSection: rust",
+    "systemd": "Package: systemd\nProvides: init (= 1), other",
+    "hwloc": "Package: hwloc\nSection: contrib/admin",
+    "game": "Package: game\nSection: contrib/games\nDepends: slurmd",
 }
 
 
 @pytest.mark.parametrize(
     ("sources", "kept"),
-    [({"slurm-wlm"}, {"slurmd", "libmunge2", "b", "mail"}), ({"hwloc"}, {"hwloc"}), (set(), set())],
+    [
+        ({"slurm-wlm"}, {"slurmd", "libmunge2", "a", "systemd"}),
+        ({"hwloc"}, {"hwloc"}),
+        (set(), set(TEXTS) - {"b", "game"}),
+    ],
 )
-def test_the_packages_of_a_source_stay_with_all_that_they_depend_on(sources: set[str], kept: set[str]) -> None:
-    texts = PROGRAM["with_dependencies"](list(TEXTS.values()), sources)
+def test_chosen_packages_stay_with_all_that_they_depend_on(sources: set[str], kept: set[str]) -> None:
+    wanted = [text for text in TEXTS.values() if PROGRAM["is_wanted"](text, sources)]
+    texts = PROGRAM["with_dependencies"](list(TEXTS.values()), wanted)
     assert sorted(texts) == sorted(TEXTS[name] for name in kept)

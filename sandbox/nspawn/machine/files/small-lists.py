@@ -2,9 +2,9 @@
 
     small-lists.py SUITE SOURCE...
 
-Of SUITE only the binary packages of these source packages stay, with their dependencies; of other suites all packages whose
-section a cluster can need. apt compares a list with its signature when it downloads it, so a later `apt-get update` keeps
-these lists until the archive changes, and gets whole lists then.
+Of SUITE only the binary packages of these source packages stay, of other suites all packages of the sections that a cluster
+can need; and all packages on which these depend. apt compares a list with its signature when it downloads it, so a later
+`apt-get update` keeps these lists until the archive changes, and gets whole lists then.
 """
 
 import re
@@ -13,12 +13,12 @@ import sys
 from pathlib import Path
 
 LISTS = Path("/var/lib/apt/lists")
-#: Sections of Debian's archive that no package of a cluster is in, nor a dependency of one.
+#: Sections of Debian's archive that no role installs a package of.
 # fmt: off
 LEFT_OUT = {
-    "cli-mono", "debug", "doc", "education", "electronics", "embedded", "games", "gnome", "gnustep", "gnu-r", "golang",
-    "hamradio", "haskell", "java", "javascript", "kde", "lisp", "localization", "news", "ocaml", "otherosfs", "php", "ruby",
-    "rust", "science", "sound", "tasks", "tex", "translations", "video", "xfce", "zope",
+    "cli-mono", "doc", "education", "electronics", "embedded", "games", "gnome", "gnustep", "gnu-r", "golang", "hamradio",
+    "haskell", "java", "javascript", "kde", "lisp", "news", "ocaml", "otherosfs", "php", "ruby", "rust", "sound", "tex",
+    "translations", "xfce", "zope",
 }
 # fmt: on
 
@@ -29,40 +29,50 @@ def field(paragraph: str, name: str) -> str:
     return match[1] if match else ""
 
 
-def names(relation: str) -> set[str]:
-    """Return the package names of a field such as Depends, alternatives included, without versions and architectures."""
-    return {re.split(r"[ :(]", word.strip())[0] for word in re.split(r"[,|]", relation) if word.strip()}
+def alternatives(relation: str) -> list[list[str]]:
+    """Return the alternatives of each dependency of a field such as Depends, without versions and architectures."""
+    return [
+        [re.split(r"[ :(]", name.strip())[0] for name in words.split("|")]
+        for words in relation.split(",")
+        if words.strip()
+    ]
 
 
-def with_dependencies(paragraphs: list[str], sources: set[str]) -> list[str]:
-    """Return the paragraphs of the binary packages of `sources`, and of all that these packages depend on."""
+def with_dependencies(paragraphs: list[str], wanted: list[str]) -> list[str]:
+    """Return the wanted paragraphs and those that these depend on: the first alternative, if no other one is kept."""
     providers: dict[str, list[str]] = {}
     for paragraph in paragraphs:
-        for name in {field(paragraph, "Package"), *names(field(paragraph, "Provides"))}:
+        provided = [name for (name,) in alternatives(field(paragraph, "Provides"))]
+        for name in dict.fromkeys([field(paragraph, "Package"), *provided]):
             providers.setdefault(name, []).append(paragraph)
-    wanted = [
-        field(paragraph, "Package")
-        for paragraph in paragraphs
-        if (field(paragraph, "Source") or field(paragraph, "Package")).split(" ")[0] in sources
-    ]
-    kept: dict[str, None] = {}
-    while wanted:
-        for paragraph in providers.get(wanted.pop(), []):
-            if paragraph not in kept:
-                kept[paragraph] = None
-                wanted += names(field(paragraph, "Depends")) | names(field(paragraph, "Pre-Depends"))
+    kept = dict.fromkeys(wanted)
+    queue = list(kept)
+    while queue:
+        paragraph = queue.pop()
+        for names in alternatives(", ".join(field(paragraph, key) for key in ("Depends", "Pre-Depends"))):
+            candidates = [candidate for name in names for candidate in providers.get(name, [])]
+            if candidates and not any(candidate in kept for candidate in candidates):
+                kept[candidates[0]] = None
+                queue.append(candidates[0])
     return list(kept)
+
+
+def is_wanted(paragraph: str, sources: set[str]) -> bool:
+    """Return true for a binary package of one of the sources; without sources for one of a section that is not left out."""
+    if sources:
+        return (field(paragraph, "Source") or field(paragraph, "Package")).split(" ")[0] in sources
+    return field(paragraph, "Section").rpartition("/")[2] not in LEFT_OUT
 
 
 def main(suite: str, sources: set[str]) -> None:
     """Replace each list by a smaller one."""
     for path in LISTS.glob("*_Packages*"):
-        text = subprocess.run(["/usr/lib/apt/apt-helper", "cat-file", path], stdout=subprocess.PIPE, check=True).stdout
-        paragraphs = [paragraph for paragraph in text.decode().split("\n\n") if paragraph.strip()]
-        if f"_{suite}_" in path.name:
-            kept = with_dependencies(paragraphs, sources)
-        else:
-            kept = [text for text in paragraphs if field(text, "Section").rpartition("/")[2] not in LEFT_OUT]
+        listed = subprocess.run(
+            ["/usr/lib/apt/apt-helper", "cat-file", path], stdout=subprocess.PIPE, check=True
+        ).stdout
+        paragraphs = [paragraph for paragraph in listed.decode().split("\n\n") if paragraph.strip()]
+        chosen = sources if f"_{suite}_" in path.name else set()
+        kept = with_dependencies(paragraphs, [text for text in paragraphs if is_wanted(text, chosen)])
         path.unlink()
         (path.parent / f"{path.name.partition('_Packages')[0]}_Packages").write_text("\n\n".join(kept) + "\n")
 
