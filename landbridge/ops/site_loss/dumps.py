@@ -22,21 +22,24 @@ _BLOCK = 1 << 20
 
 
 def slurm_dump(folder: Path) -> str | None:
-    """Return the name of the newest dump of Slurm's accounting database below the folder; None without one. A last dump, which
-    was made while its control plane was fenced, is newer than every periodic one.
+    """Return the name of the newest dump of Slurm's accounting database below the folder; None without one. A last dump of an
+    earlier move of the control plane is older than the periodic dumps after it.
     """
-    names = sorted(path.name for path in (folder / "slurm").glob("*.sql.gz"))
-    return "final.sql.gz" if "final.sql.gz" in names else (names[-1] if names else None)
+    dumps = list((folder / "slurm").glob("*.sql.gz"))
+    return max(dumps, key=lambda path: (_made_at(path), path.name)).name if dumps else None
 
 
 def made_at(folder: Path) -> float | None:
     """Return the time of Slurm's newest dump, in seconds since 1970; None without one."""
     name = slurm_dump(folder)
-    if name is None:
-        return None
-    match = _TIME.search(name)
+    return None if name is None else _made_at(folder / "slurm" / name)
+
+
+def _made_at(dump: Path) -> float:
+    """Return the time in the name of a periodic dump; that of the file for a last dump, which is copied when it is made."""
+    match = _TIME.search(dump.name)
     if match is None:
-        return (folder / "slurm" / name).stat().st_mtime
+        return dump.stat().st_mtime
     return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC).timestamp()
 
 

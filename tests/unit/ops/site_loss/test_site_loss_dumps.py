@@ -1,11 +1,13 @@
 """Checks of the last dumps before the databases that they were made from are deleted."""
 
 import gzip
+import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from landbridge.ops.site_loss.dumps import main, problems_of, seal, slurm_dump
+from landbridge.ops.site_loss.dumps import made_at, main, problems_of, seal, slurm_dump
 
 SQL = b"create table t (i int);\n-- Dump completed on 2026-11-26\n"
 
@@ -26,6 +28,18 @@ def test_a_sealed_folder_is_complete(folder: Path) -> None:
     assert list(problems_of(folder)) == [] and main(["verify", str(folder)]) == 0
     assert main(["seal", str(folder)]) == 0, "a second seal does not list itself"
     assert slurm_dump(folder) == "final.sql.gz"
+
+
+def test_the_newest_dump_is_chosen_also_after_a_second_loss(folder: Path) -> None:
+    final = folder / "slurm/final.sql.gz"
+    moved_at = datetime(2026, 11, 26, 12, tzinfo=UTC).timestamp()
+    os.utime(final, (moved_at, moved_at))
+    for name in ("slurm-periodic-20261125T023000.sql.gz", "slurm-periodic-20261126T023000.sql.gz"):
+        (folder / "slurm" / name).write_bytes(final.read_bytes())
+    assert (slurm_dump(folder), made_at(folder)) == ("final.sql.gz", moved_at)
+    later = folder / "slurm/slurm-periodic-20261127T023000.sql.gz"
+    later.write_bytes(final.read_bytes())
+    assert slurm_dump(folder) == later.name, "the last dump is of the move before"
 
 
 def test_a_folder_without_its_list_is_not_complete(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
