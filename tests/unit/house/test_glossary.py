@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[3]
 GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
 #: Pulumi derives a type token from the class name, so the adapters bear their components' names.
 ADAPTERS = "components/multilang/"
+#: Ansible finds a strategy by the name of its class, which all of them have.
+STRATEGIES = "sandbox/strategies/"
 #: Components that take another component's plan: an existing network is planned as a new one is.
 SHARED_PLANS = {"ExistingNetwork": "NetworkArgs"}
 
@@ -40,7 +42,7 @@ def public_classes() -> dict[str, list[str]]:
     files = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     classes: dict[str, list[str]] = defaultdict(list)
     for file in files:
-        if file.startswith(ADAPTERS) or not (ROOT / file).exists():
+        if file.startswith((ADAPTERS, STRATEGIES)) or not (ROOT / file).exists():
             continue
         for node in ast.parse((ROOT / file).read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
