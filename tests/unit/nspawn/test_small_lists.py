@@ -18,14 +18,14 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(
-    ("sources", "kept"),
+    ("sources", "names"),
     [
         ({"slurm-wlm"}, {"slurmd", "libmunge2", "a", "systemd"}),
         ({"hwloc"}, {"hwloc"}),
         (set(), set(TEXTS) - {"b", "game"}),
     ],
 )
-def test_chosen_packages_stay_with_all_that_they_depend_on(sources: set[str], kept: set[str]) -> None:
+def test_chosen_packages_stay_with_all_that_they_depend_on(sources: set[str], names: set[str]) -> None:
     wanted = [text for text in TEXTS.values() if PROGRAM["is_wanted"](text, sources)]
     texts = PROGRAM["with_dependencies"](list(TEXTS.values()), wanted)
-    assert sorted(texts) == sorted(TEXTS[name] for name in kept)
+    assert sorted(texts) == sorted(TEXTS[name] for name in names)

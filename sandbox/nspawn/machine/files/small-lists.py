@@ -39,22 +39,22 @@ def alternatives(relation: str) -> list[list[str]]:
 
 
 def with_dependencies(paragraphs: list[str], wanted: list[str]) -> list[str]:
-    """Return the wanted paragraphs and those that these depend on: the first alternative, if no other one is kept."""
+    """Return the wanted paragraphs and those that these depend on: the first alternative, if no other one is among them."""
     providers: dict[str, list[str]] = {}
     for paragraph in paragraphs:
         provided = [name for (name,) in alternatives(field(paragraph, "Provides"))]
         for name in dict.fromkeys([field(paragraph, "Package"), *provided]):
             providers.setdefault(name, []).append(paragraph)
-    kept = dict.fromkeys(wanted)
-    queue = list(kept)
+    selection = dict.fromkeys(wanted)
+    queue = list(selection)
     while queue:
         paragraph = queue.pop()
         for names in alternatives(", ".join(field(paragraph, key) for key in ("Depends", "Pre-Depends"))):
             candidates = [candidate for name in names for candidate in providers.get(name, [])]
-            if candidates and not any(candidate in kept for candidate in candidates):
-                kept[candidates[0]] = None
+            if candidates and not any(candidate in selection for candidate in candidates):
+                selection[candidates[0]] = None
                 queue.append(candidates[0])
-    return list(kept)
+    return list(selection)
 
 
 def is_wanted(paragraph: str, sources: set[str]) -> bool:
@@ -72,9 +72,9 @@ def main(suite: str, sources: set[str]) -> None:
         ).stdout
         paragraphs = [paragraph for paragraph in listed.decode().split("\n\n") if paragraph.strip()]
         chosen = sources if f"_{suite}_" in path.name else set()
-        kept = with_dependencies(paragraphs, [text for text in paragraphs if is_wanted(text, chosen)])
+        selection = with_dependencies(paragraphs, [text for text in paragraphs if is_wanted(text, chosen)])
         path.unlink()
-        (path.parent / f"{path.name.partition('_Packages')[0]}_Packages").write_text("\n\n".join(kept) + "\n")
+        (path.parent / f"{path.name.partition('_Packages')[0]}_Packages").write_text("\n\n".join(selection) + "\n")
 
 
 if __name__ == "__main__":
