@@ -59,7 +59,7 @@ JUNK = st.one_of(
     st.lists(st.integers(), max_size=2),
     st.dictionaries(st.sampled_from(["kind", "config", "x"]), st.sampled_from(["vpn", "spot", 5]), max_size=2),
 )
-QUICK = settings(deadline=None, max_examples=examples(10, 150), suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(deadline=None, max_examples=examples(20, 150), suppress_health_check=[HealthCheck.too_slow])
 
 
 def paths(tree: Any, prefix: DataPath = ()) -> list[DataPath]:
