@@ -45,7 +45,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         with Path(RESULTS).open("a") as file:
             outcome = report.outcome if is_result else PHASE
             processor_seconds = getattr(report, "processor_seconds", 0.0)
-            file.write(line(report.nodeid, outcome, first_line(report), report.duration, processor_seconds))
+            file.write(line(report.nodeid, outcome, cause(report), report.duration, processor_seconds))
 
 
 #: Processor seconds of this process and its ended children when the last phase of a test ended.
@@ -62,13 +62,19 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def first_line(report: pytest.TestReport) -> str:
-    """Return the first line of a failure's message, or the reason of a skip."""
+def shortened(message: str) -> str:
+    """Return the first line of a message, and below it the end of the others: a command's message ends with its output."""
+    first, _, others = message.partition("\n")
+    return f"{first[:200]}\n{others.rstrip()[-1500:]}".rstrip()
+
+
+def cause(report: pytest.TestReport) -> str:
+    """Return a failure's message in short, or the reason of a skip."""
     if report.skipped and isinstance(report.longrepr, tuple):
         return str(report.longrepr[2]).removeprefix("Skipped: ")
     crash = getattr(report.longrepr, "reprcrash", None)
     message = str(getattr(crash, "message", "")) or str(report.longrepr or "").strip().rpartition("\n")[2]
-    return message.partition("\n")[0][:200]
+    return shortened(message)
 
 
 def pytest_collectreport(report: pytest.CollectReport) -> None:

@@ -24,6 +24,7 @@ def selection(outcome: Outcome, folder: Path) -> Path:
 
 def merge(first: Outcome, second: Outcome) -> dict[str, str]:
     """Take tests that passed in the second run out of the first one's failures; return them with their first errors."""
+    first.failures_repeated = dict(second.failures)
     if second.broken or not second.counts["passed"]:
         return {}
     rare = {test: message for test, message in first.failures.items() if test not in second.failures}

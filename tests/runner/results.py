@@ -13,13 +13,15 @@ VARIABLE = "LANDBRIDGE_TESTS_RESULTS"
 
 @dataclass
 class Outcome:
-    """Result of one run of a tier: counts, reasons of skips, failed tests with the first line of their error."""
+    """Result of one run of a tier: counts, reasons of skips, failed tests with their errors in short."""
 
     tier: Tier
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
+    #: Errors of tests that failed in the repetition too.
+    failures_repeated: dict[str, str] = field(default_factory=dict)
     broken: str = ""
     log: Path | None = None
     #: Seconds of set-up, tests and teardown, by test file.

@@ -7,6 +7,8 @@ from tests.runner.results import Outcome
 #: CI shows the end of the log alone.
 LAST_LINES = 40
 SLOWEST_FILES = 5
+#: Failed tests whose errors are printed in more than one line.
+DETAILED = 3
 
 
 def line(outcome: Outcome) -> str:
@@ -20,6 +22,19 @@ def _longest(file_seconds: Mapping[str, float]) -> str:
     """Return the files with the most seconds, for one line."""
     slowest = sorted(file_seconds.items(), key=lambda item: -item[1])[:SLOWEST_FILES]
     return ", ".join(f"{path.removeprefix('tests/')} {seconds:.0f} s" for path, seconds in slowest if seconds >= 1)
+
+
+def _first_line(message: str) -> str:
+    return message.partition("\n")[0]
+
+
+def _details(outcome: Outcome) -> Iterator[str]:
+    """Yield the errors of the first failed tests, in both runs; CI shows no log."""
+    for test, message in list(outcome.failures.items())[:DETAILED]:
+        for run, text in (("", message), (" when repeated", outcome.failures_repeated.get(test, ""))):
+            if "\n" in text or (run and text):
+                yield f"error of {test}{run}:"
+                yield from (f"  {part}" for part in text.splitlines())
 
 
 def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]:
@@ -40,11 +55,13 @@ def lines(outcomes: Sequence[Outcome], rare: Mapping[str, str]) -> Iterator[str]
     for outcome in outcomes:
         for reason, count in outcome.reasons.most_common():
             yield f"not run: {count} of {outcome.tier.name}: {reason}"
+    for outcome in outcomes:
+        yield from _details(outcome)
     yield f"rare failures: {len(rare)}"
     for test, message in rare.items():
-        yield f"rare failure (passed when repeated alone): {test}: {message}"
+        yield f"rare failure (passed when repeated alone): {test}: {_first_line(message)}"
     failed = [
-        f"failed: {test}: {message} (log: {outcome.log})"
+        f"failed: {test}: {_first_line(message)} (log: {outcome.log})"
         for outcome in outcomes
         for test, message in outcome.failures.items()
     ]

@@ -137,6 +137,27 @@ def test_a_test_that_fails_twice_is_named_with_its_log(tier, capsys) -> None:
     assert "test_bad" in log.read_text()
 
 
+def test_the_error_of_a_test_that_fails_twice_is_printed_with_its_end_from_both_runs(tier, capsys) -> None:
+    """The first line of an error has the command alone; the reason is in the last ones."""
+    tier(
+        "from pathlib import Path\n"
+        "def test_bad():\n"
+        "    runs = Path(__file__).with_name('runs')\n"
+        "    runs.write_text(str(int(runs.read_text()) + 1 if runs.exists() else 1))\n"
+        "    raise ValueError('command failed\\n' + 'x\\n' * 20_000 + f'reason {runs.read_text()}')\n"
+        "def test_good(): pass\n"
+    )
+    assert run.main([]) == 1
+    printed = capsys.readouterr().out
+    _, _, end = printed.rpartition("error of tests/mine/test_mine.py::test_bad:\n")
+    first, _, second = end.partition("error of tests/mine/test_mine.py::test_bad when repeated:\n")
+    assert first.startswith("  ValueError: command failed\n") and first.endswith("  reason 1\n") and len(first) < 3500
+    assert (
+        "  reason 2\n" in second
+        and "failed: tests/mine/test_mine.py::test_bad: ValueError: command failed (log" in second
+    )
+
+
 def test_tests_that_share_state_are_repeated_with_their_file(tier, monkeypatch) -> None:
     tier("STATE = []\ndef test_first(): STATE.append(1)\n" + FAILS_ONCE.replace("assert seen", "assert STATE and seen"))
     monkeypatch.setattr(run, "TIERS", (Tier("mine", 1, "made up", shares_state=True),))
