@@ -29,7 +29,7 @@ from sandbox.nspawn import cleanup
 from sandbox.nspawn.host import processes
 from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import capture
-from sandbox.nspawn.site import INTERNET
+from sandbox.nspawn.site import AWS_GATEWAY, INTERNET
 from sandbox.session import ensure_cloud, running_cloud
 
 ROOT = Path(__file__).parents[2]
@@ -223,12 +223,34 @@ def test_a_tunnel_cut_of_20_seconds_and_new_tunnel_keys_lose_no_job(deployment: 
     network.link_down(deployment.lab, port)
     time.sleep(20)
     network.link_up(deployment.lab, port)
+    connected = time.monotonic()
     # TCP, IKE and BGP retransmit after their own timers, and MLflow's client waits two minutes for an answer.
     deployment.wait_for_tunnel()
+    # A session that has received nothing since the cut ends after the hold time. The rotation does not begin without it.
+    wait_for(
+        "BGP messages both ways after the cut",
+        lambda: sessions(deployment),
+        lambda seen: all(
+            state == "Established" and silent < time.monotonic() - connected for state, silent in seen.values()
+        ),
+        every=0.5,
+    )
     rotate_tunnel_keys(deployment)
     ended = user.finish(number)
     assert ended.restarts == 0
     assert user.run_of(number).status == "FINISHED"
+
+
+def sessions(deployment: BringUp) -> dict[str, tuple[str, float]]:
+    """Return the BGP session of each end of the tunnel: its state, and the seconds since its last message."""
+    (gateway,) = deployment.environment.onprem.services.gateways
+    found = {}
+    for name in (gateway, AWS_GATEWAY):
+        shown = deployment.cluster.json(name, "vtysh", "-c", "show bgp neighbors json").values()
+        (neighbor,) = (entry for entry in shown if isinstance(entry, dict))
+        # FRR counts whole seconds.
+        found[name] = (str(neighbor["bgpState"]), neighbor["bgpTimerLastRead"] / 1000 + 1)
+    return found
 
 
 def rotate_tunnel_keys(deployment: BringUp) -> None:
