@@ -10,6 +10,7 @@ from components.parts.account import Account
 from components.parts.component import Component
 from landbridge.plan.args import named
 from landbridge.plan.aws.access import identity as plan
+from landbridge.plan.aws.access import role_trust
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
 from landbridge.plan.aws.access.job_roles import JobRolePlan
@@ -62,10 +63,10 @@ class Identity(Component):
         )
         metrics_secret = self._metrics_secret()
         anchor = self._anchor()
-        node = self._role("node", plan.instance_trust())
+        node = self._role("node", role_trust.instance_trust())
         shared = {f"node-{_policy_name(arn)}": arn for arn in args.node_policies}
         self.node_profile = self._instance_profile("node", f"{args.cluster}-node", node, shared)
-        pools = {pool.pool: self._role(pool.key, plan.instance_trust(), pool.name) for pool in args.pool_roles}
+        pools = {pool.pool: self._role(pool.key, role_trust.instance_trust(), pool.name) for pool in args.pool_roles}
         profiles = {
             pool.pool: self._instance_profile(
                 pool.key,
@@ -80,7 +81,9 @@ class Identity(Component):
         roles: dict[str, aws.iam.Role] = {"node": node}
         onprem = [key for key in ONPREM_ROLES if key in args.hosts]
         for key in onprem:
-            roles[key] = self._role(key, self._trust(key, account, anchor), longest_session=plan.longest_session(args))
+            roles[key] = self._role(
+                key, self._trust(key, account, anchor), longest_session=role_trust.longest_session(args)
+            )
         context = pulumi.Output.all(account.partition, account.id).apply(
             lambda f: ArnContext(args.cluster, f[0], region, f[1], args.other_regions)
         )
@@ -174,7 +177,7 @@ class Identity(Component):
         self, key: OnPremRole, account: Account, anchor: aws.rolesanywhere.TrustAnchor | None
     ) -> pulumi.Output[str]:
         known = pulumi.Output.all(account.id, anchor.arn if anchor else None)
-        return known.apply(lambda facts: plan.onprem_trust(self._args, key, facts[0], facts[1]))
+        return known.apply(lambda facts: role_trust.onprem_trust(self._args, key, facts[0], facts[1]))
 
     def _job_role(
         self,
@@ -185,7 +188,7 @@ class Identity(Component):
     ) -> aws.iam.Role:
         known = pulumi.Output.all(context, pulumi.Output.all(*node_role_arns), anchor.arn if anchor else None)
         # Only sessions of IAM Roles Anywhere, for hosts of the site, are longer than IAM's default.
-        longest_session = plan.longest_session(self._args) if anchor and job.hosts else None
+        longest_session = role_trust.longest_session(self._args) if anchor and job.hosts else None
         trust = known.apply(lambda facts: job_trust(job, *facts))
         return self._role(job.key, trust, job.name, longest_session=longest_session)
 
@@ -253,7 +256,7 @@ class Identity(Component):
         activation_plan = self._args.activation
         if activation_plan is None:
             return None
-        role = self._role("managed", account.id.apply(plan.managed_trust))
+        role = self._role("managed", account.id.apply(role_trust.managed_trust))
         core = account.partition.apply(
             lambda partition: f"arn:{partition}:iam::aws:policy/AmazonSSMManagedInstanceCore"
         )

@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from landbridge.plan.args import named
-from landbridge.plan.aws.access.identity import instance_trust
+from landbridge.plan.aws.access.role_trust import instance_trust
 from landbridge.plan.aws.machine import MachinePlan
 from landbridge.plan.aws.pool import SecurityGroupRule
 

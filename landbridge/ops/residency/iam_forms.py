@@ -9,7 +9,7 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.ops.iam import Document
 from landbridge.plan.aws import sagemaker
-from landbridge.plan.aws.access import iam_policies, identity, job_roles
+from landbridge.plan.aws.access import iam_policies, identity, job_roles, role_trust
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.identity import IdentityArgs
 from landbridge.plan.aws.storage.data_hub import BucketPlan, bucket_policy, data_hub_args, key_policy
@@ -85,7 +85,7 @@ def roles(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> dic
     secret = f"arn:{place.partition}:secretsmanager:{place.region}:{ACCOUNT}:secret:{args.secret_name}-AbCdEf"
     metrics = args.metrics_secret_name and secret.replace(args.secret_name, args.metrics_secret_name)
     rendered = identity.documents(args, place, arns, keys, [node_role], job_arns, secret, metrics)
-    forms = {"node": _role("node", node_role, rendered.node, identity.instance_trust(), _IAM)}
+    forms = {"node": _role("node", node_role, rendered.node, role_trust.instance_trust(), _IAM)}
     texts = {
         "launch": rendered.launch,
         "terminate": rendered.terminate,
@@ -96,7 +96,7 @@ def roles(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> dic
     }
     texts["hub"] = identity.hub_document(args, place.partition, arns, keys)
     for role in args.hosts:
-        trust = identity.onprem_trust(args, role, ACCOUNT, anchor)
+        trust = role_trust.onprem_trust(args, role, ACCOUNT, anchor)
         arn = _role_arn(place, args.path, f"{environment.name}-{role}")
         forms[role] = _role(role, arn, texts[role], trust, _IAM)
     if environment.onprem is None and class_buckets:

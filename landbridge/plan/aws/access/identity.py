@@ -25,8 +25,6 @@ from landbridge.plan.policy_document import document
 OnPremRole = Literal["launch", "terminate", "read", "hub", "mover", "discovery", "serving"]
 #: In creation order. The node's role is not an on-prem role.
 ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover", "discovery", "serving")
-#: MaxSessionDuration of a role for which none is set.
-_DEFAULT_SESSION_SECONDS = 3600
 
 
 class AnchorPlan(Args):
@@ -266,29 +264,6 @@ def hub_document(args: IdentityArgs, partition: str, buckets: Mapping[str, str],
 def _onprem_too(args: IdentityArgs, buckets: Mapping[str, str]) -> list[str]:
     """Return the classes with a bucket whose data may be on-prem too, in the order of their names."""
     return [name for name in sorted(buckets) if args.onprem_too is None or name in args.onprem_too]
-
-
-def instance_trust() -> str:
-    """Return the trust policy of nodes: only EC2 may assume the role."""
-    return document([iam_policies.service_trust("ec2.amazonaws.com")])
-
-
-def managed_trust(account: str) -> str:
-    """Return the trust policy of managed nodes: only Systems Manager on behalf of this account."""
-    return document([iam_policies.service_trust("ssm.amazonaws.com", account)])
-
-
-def longest_session(args: IdentityArgs) -> int | None:
-    """Return MaxSessionDuration of an on-prem role; None: IAM's default of one hour.
-
-    A session of IAM Roles Anywhere cannot be longer (IAM User Guide, "Update the maximum session duration for a role").
-    """
-    return args.anchor.seconds if args.anchor is not None and args.anchor.seconds > _DEFAULT_SESSION_SECONDS else None
-
-
-def onprem_trust(args: IdentityArgs, role: OnPremRole, account: str, anchor: str | None) -> str:
-    """Return the trust policy of a role for on-prem hosts."""
-    return document([iam_policies.roles_anywhere_trust(account, args.hosts[role], anchor)])
 
 
 def _bound_to_instance(environment: Environment) -> bool:
