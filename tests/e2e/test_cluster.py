@@ -244,13 +244,13 @@ def test_a_tunnel_cut_of_20_seconds_and_new_tunnel_keys_lose_no_job(deployment: 
 def sessions(deployment: BringUp) -> dict[str, tuple[str, float]]:
     """Return the BGP session of each end of the tunnel: its state, and the seconds since its last message."""
     (gateway,) = deployment.environment.onprem.services.gateways
-    found = {}
+    ends = {}
     for name in (gateway, AWS_GATEWAY):
         shown = deployment.cluster.json(name, "vtysh", "-c", "show bgp neighbors json").values()
         (neighbor,) = (entry for entry in shown if isinstance(entry, dict))
         # FRR counts whole seconds.
-        found[name] = (str(neighbor["bgpState"]), neighbor["bgpTimerLastRead"] / 1000 + 1)
-    return found
+        ends[name] = (str(neighbor["bgpState"]), neighbor["bgpTimerLastRead"] / 1000 + 1)
+    return ends
 
 
 def rotate_tunnel_keys(deployment: BringUp) -> None:
