@@ -6,9 +6,10 @@ A play that names its strategy is deaf to ANSIBLE_STRATEGY; a plugin of the same
 import ansible_mitogen.strategy
 from ansible.plugins.loader import strategy_loader
 
-from sandbox import module_imports
+from sandbox import forked_tasks, module_imports
 
 module_imports.use()
+forked_tasks.prepare()
 _own = strategy_loader.get("ansible.builtin.free", class_only=True)
 
 

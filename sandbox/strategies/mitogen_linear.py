@@ -3,9 +3,10 @@
 import ansible_mitogen.strategy
 from ansible.plugins.loader import strategy_loader
 
-from sandbox import module_imports
+from sandbox import forked_tasks, module_imports
 
 module_imports.use()
+forked_tasks.prepare()
 _linear = strategy_loader.get("ansible.builtin.linear", class_only=True)
 
 
