@@ -143,6 +143,7 @@ def test_the_standby_takes_over_with_every_job_and_returns_control(two: Jobs) ->
     # A job that begins while the controllers change can wait minutes for the next registration of its node.
     two.run("dgx01", "scontrol", "update", f"jobid={later}", "starttime=now")
     two.completed(later)
+    assert (two.state(second), two.state(on_hold)) == ("RUNNING", "PENDING")
     two.run("dgx01", "scancel", str(second), str(on_hold))
 
 
