@@ -14,9 +14,13 @@ from tests.e2e.support import gpu_exporter
 from tests.e2e.support.alert_faults import FAULTS, Fault, bursting
 from tests.e2e.support.full_disk import unmount
 from tests.e2e.support.monitored_site import MonitoredSite
+from tests.e2e.support.ordinary_work import OrdinaryWork
 
 # The first test brings the cluster up, and configures its monitoring.
-pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(7200)]
+
+#: Seconds of ordinary work. They are the subject: alerts that wait for a minute wait for a second here.
+HOUR = 3600
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,20 @@ def test_every_planned_target_is_up_and_no_alert_fires_while_jobs_run_at_both_si
     assert {user.job(number).state for number in numbers} == {"COMPLETED"}
     user.wait_for("every instance to end", lambda: (site.firing(), user.alive()), lambda seen: seen[0] or not seen[1])
     assert site.firing() == set()
+
+
+def test_an_hour_of_ordinary_work_raises_no_alert(site: MonitoredSite) -> None:
+    def look() -> None:
+        assert site.firing() == set()
+
+    site.quiet()
+    work, ends, rounds = OrdinaryWork(site, look), time.monotonic() + HOUR, 0
+    while time.monotonic() < ends:
+        work.round(rounds)
+        rounds += 1
+        print(f"round {rounds}")
+    assert rounds
+    site.quiet()
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
