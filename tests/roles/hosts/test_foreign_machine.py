@@ -31,6 +31,9 @@ REPLACING = {
 REFUSED = {
     **{role: (path, f"{role}_replace") for role, path in REPLACING.items()},
     "log_store": ("systemd-journal-remote.socket", "log_store_listen"),
+    "slurm_database": ("/etc/slurm/slurmdbd.conf on this host is", "Move it"),
+    "slurm_login": ("/etc/slurm/slurm.conf on this host is", "Move it"),
+    "slurm_node": ("/etc/default/slurmd and /etc/slurm/slurm.conf on this host are", "Move them"),
 }
 CASES = {case.role: case for case in cases.CASES}
 
@@ -102,11 +105,9 @@ def test_a_second_run_changes_nothing(followed: Mapping[str, runs.RoleRun], role
 
 def test_the_owners_files_are_as_they_were(site: ForeignSite, followed: Mapping[str, runs.RoleRun]) -> None:
     replaced = set(REPLACING.values())
-    for path, text in {**OWNERS_FILES, **SERVICES_FILES}.items():
-        if path not in replaced:
-            assert (
-                site.on_host(f"cat {path}").startswith(text) if path in SHARED else site.on_host(f"cat {path}") == text
-            )
+    texts = {path: text for path, text in {**OWNERS_FILES, **SERVICES_FILES}.items() if path not in replaced}
+    seen = {path: site.on_host(f"cat {cases.MOVED.get(path, path)}") for path in texts}
+    assert {path: text[: len(texts[path])] if path in SHARED else text for path, text in seen.items()} == texts
     assert site.on_host("systemctl is-active site munge systemd-journal-remote.socket").split() == ["active"] * 3
     site.on_host("sshd -t && apt-get -qq --error-on=any update")
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,12 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from landbridge.aws_api.objects import DataAccess, TransferRate
-from landbridge.catalog.aws.datasets import datasets
-from landbridge.datasets import DatasetManifest, manifest_key
-from landbridge.live.datasets import scan, upload
-from landbridge.live.staging.cloud_files import write_cloud_files
-from landbridge.plan.aws.access.iam_policies import hub
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from sandbox.demo.cluster import wait_for
+from tests.roles.storage.dataset_cache_cloud import CLASSES, REGION, credentials, stage
 from tests.roles.storage.dataset_cache_node import Node, bucket, equal
 from tests.unit.aws_emulator.conftest import client_of
 
-ACCOUNT, REGION = "123456789012", "us-east-1"
-CLASSES = ("internal", "partner")
 SIZES = [6_000_000, 100, 0, 300_000]
 NODES, EPOCHS = 4, 3
 
@@ -74,9 +67,7 @@ class Cloud:
     folder: Path
 
     def credentials(self, data_class: str) -> list[str]:
-        role = f"arn:aws:iam::{ACCOUNT}:role/job-{data_class}"
-        keys = client_of(self.process, "sts").assume_role(RoleArn=role, RoleSessionName="job")["Credentials"]
-        return [keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"]]
+        return credentials(self.process, data_class)
 
     def node(self, folder: Path, data_class: str = "internal") -> Iterator[Node]:
         """Yield a node whose jobs have the credentials of a class."""
@@ -130,26 +121,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     folder = tmp_path_factory.mktemp("cloud")
     with running(folder / "state", "--with-parent", "--require-credentials") as process:
         source = folder / "source"
-        for number, size in enumerate(SIZES):
-            (source / f"part-{number % 2}").mkdir(parents=True, exist_ok=True)
-            (source / f"part-{number % 2}/file ü{number}").write_bytes(os.urandom(size))
-        files, findings = scan(source)
-        assert findings == []
-        s3, iam = client_of(process, "s3"), client_of(process, "iam")
-        for name in CLASSES:
-            s3.create_bucket(Bucket=f"{name}-bucket")
-            trust = [{"Effect": "Allow", "Principal": {"AWS": ACCOUNT}, "Action": "sts:AssumeRole"}]
-            allowed = hub([f"arn:aws:s3:::{name}-bucket"], [f"arn:aws:kms:{REGION}:{ACCOUNT}:key/{name}"])
-            trusted, document = (json.dumps({"Version": "2012-10-17", "Statement": each}) for each in (trust, allowed))
-            iam.create_role(RoleName=f"job-{name}", AssumeRolePolicyDocument=trusted)
-            iam.put_role_policy(RoleName=f"job-{name}", PolicyName="landbridge", PolicyDocument=document)
-            access = DataAccess(REGION, process.endpoint, "default", str(process.operator_credentials))
-            bucket = access.bucket(f"{name}-bucket", 2, TransferRate(None), None)
-            named = {"name": "corpus", "version": "v1", "data_class": name}
-            upload(bucket, source, files, facts=datasets(), created=datetime.now(UTC), **named)
-            body = bucket.get(manifest_key("corpus", "v1"))
-            assert body is not None
-            write_cloud_files(bucket, DatasetManifest.parse(body))
+        stage(process, source, SIZES)
         place = urlsplit(process.endpoint)
         relay = Relay((str(place.hostname), int(place.port or 80)))
         threading.Thread(target=relay.serve, daemon=True).start()

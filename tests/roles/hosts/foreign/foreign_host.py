@@ -61,6 +61,7 @@ SERVICES_FILES = {
     "/etc/ganesha/ganesha.conf": "# of the site\nEXPORT { Export_Id = 1; Path = /srv; Pseudo = /srv; FSAL { Name = VFS; } }\n",
     "/etc/sssd/sssd.conf": "[sssd]\nservices = nss, pam\ndomains = physics\n\n[domain/physics]\nid_provider = ldap\nldap_uri = ldaps://ldap.example.org\n",
     "/etc/slurm/slurm.conf": "# physics, since 2021\nClusterName=physics\nSlurmctldHost=head\n",
+    "/etc/slurm/slurmdbd.conf": "# physics, since 2021\nDbdHost=head\nStorageType=accounting_storage/mysql\n",
 }
 OWNERS_SERVICES = """set -e
 export DEBIAN_FRONTEND=noninteractive

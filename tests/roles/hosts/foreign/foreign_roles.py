@@ -36,6 +36,15 @@ CREDENTIALS = "[default]\naws_access_key_id = AKIAEXAMPLE\naws_secret_access_key
 ROLES = sorted((path.name for path in (ROOT / "ansible/roles").iterdir() if path.is_dir()), key=len, reverse=True)
 
 
+#: Files of a Slurm that runs already, and their places after the owner has moved them, as the refusals say.
+MOVED = {path: f"/srv/former{path}" for path in ("/etc/default/slurmd", "/etc/slurm/slurmdbd.conf")}
+
+
+def move(path: str) -> str:
+    """Return the owner's command that moves a file."""
+    return f"install -D --mode=600 {path} {MOVED[path]} && rm {path}"
+
+
 @dataclass(frozen=True)
 class Case:
     """Role with its variables besides the plan's. `before`: commands of the owner; `beside`: roles whose variables it needs too;
@@ -276,7 +285,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case("mlflow", beside=("python_runtime",)),
     Case("slurm_common", {"slurm_common_packages": ["slurm-client"], "slurm_common_key": ""}),
-    Case("slurm_database", beside=("slurm_common",)),
+    Case("slurm_database", before=move("/etc/slurm/slurmdbd.conf"), beside=("slurm_common",)),
     Case(
         "database_exporter",
         {"database_exporter_postgresql": "127.0.0.1:9187", "database_exporter_mariadb": "127.0.0.1:9104"},
@@ -284,7 +293,12 @@ CASES: tuple[Case, ...] = (
     Case("slurm_controller", beside=("slurm_common",)),
     Case("slurm_login", beside=("slurm_common",)),
     # The machine is not a node of its Slurm: slurmd has the name of another one.
-    Case("slurm_node", {"slurm_node_options": f"-N {NODE}"}, beside=("slurm_common",)),
+    Case(
+        "slurm_node",
+        {"slurm_node_options": f"-N {NODE}"},
+        before=move("/etc/default/slurmd"),
+        beside=("slurm_common",),
+    ),
     Case("slurm_rest", beside=("slurm_common",)),
     Case("burst", {"burst_credentials": CREDENTIALS}, beside=("python_runtime",)),
     Case("pipelines", {"pipelines_config": PIPELINES}, beside=("python_runtime",)),
