@@ -60,7 +60,7 @@ def test_every_planned_target_is_up_and_no_alert_fires_while_jobs_run_at_both_si
 
 def test_an_hour_of_ordinary_work_raises_no_alert(site: MonitoredSite) -> None:
     def look() -> None:
-        assert site.firing() == set()
+        assert site.firing() == set(), site.prometheus("alerts")
 
     site.quiet()
     work, ends, rounds = OrdinaryWork(site, look), time.monotonic() + HOUR, 0

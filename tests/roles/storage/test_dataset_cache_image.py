@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.ansible.data_mover import cloud_dataset_cache_variables
+from landbridge.plan.ansible.data_mover import SLURM_CONF, cloud_dataset_cache_variables
 from landbridge.plan.aws.pool import POOL_FILE
 from sandbox.aws_emulator.process import EmulatorProcess, running
-from sandbox.demo.cluster import LabCluster
+from sandbox.demo.cluster import LabCluster, wait_for
 from sandbox.nspawn import cleanup
 from sandbox.nspawn import lab as whole
 from sandbox.nspawn.layout import Layout, layout
@@ -49,13 +49,14 @@ PLAYS: list[dict[str, Any]] = [
         "roles": ["dataset_cache"],
     }
 ]
-#: Stand-in of the unit of role cloud_storage, which mounts a block device: it mounts the disk that the pool's file names.
+#: Stand-in of the unit of role cloud_storage, which mounts a block device: it mounts the disk that the pool's file names. It also leaves the
+#: slurm.conf that slurmd fetches.
 STORAGE = f"""[Unit]
 Before=multi-user.target
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=sh -c 'if grep -q scratch {POOL_FILE}; then mkdir -p {SCRATCH}; mount -t tmpfs -o size=100m,mode=755 scratch {SCRATCH}; fi; mkdir -p {CGROUPS}; mount -t cgroup2 cgroup2 {CGROUPS}'
+ExecStart=sh -c 'if grep -q scratch {POOL_FILE}; then mkdir -p {SCRATCH}; mount -t tmpfs -o size=100m,mode=755 scratch {SCRATCH}; fi; mkdir -p {CGROUPS}; mount -t cgroup2 cgroup2 {CGROUPS}; install -D /srv/slurm.conf {SLURM_CONF}'
 [Install]
 WantedBy=multi-user.target
 """
@@ -96,7 +97,7 @@ class Image:
         """Boot the machine as a node of a pool: its start has written the pool's file."""
         self.run(f"mkdir -p $(dirname {POOL_FILE}) && printf %s {quote(json.dumps(pool))} > {POOL_FILE}")
         reboot(self.lab, NODE)
-        self.run(f"systemctl is-system-running --wait || true; systemctl status {UNIT} --no-pager || true")
+        self.run("systemctl is-system-running --wait || true")
 
     def job(self, number: int, data_class: str, script: str, role: str = "") -> str:
         """Return the output of a step of alice's job of a class; `role`: the class of its credentials, if another."""
@@ -129,7 +130,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
             baked = Image(lab, folder, cloud)
             lines = "".join(f"# landbridge-checkpoints {name} s3://{name}-bucket/checkpoints/\n" for name in CLASSES)
             baked.run(
-                f"useradd --uid 20001 alice; install -d /etc/slurm; printf %s {quote(lines)} > /etc/slurm/slurm.conf;"
+                f"useradd --uid 20001 alice; printf %s {quote(lines)} > /srv/slurm.conf;"
                 f" printf %s {quote(STORAGE)} > /etc/systemd/system/landbridge-storage.service;"
                 f" printf %s {quote(ENDPOINT_OF_JOBS)} > /etc/systemd/system/endpoint.service;"
                 " install -d /srv/endpoint; systemctl enable landbridge-storage endpoint"
@@ -147,8 +148,13 @@ def test_an_image_has_an_enabled_service_that_does_not_run(image: Image) -> None
 
 def test_a_node_without_a_disk_caches_nothing_and_has_no_failed_unit(image: Image) -> None:
     image.boot({})
-    shown = image.run(f"systemctl show {UNIT} --value -p ActiveState -p Result -p NRestarts")
-    assert set(shown.split()) == {"inactive", "success", "0"}
+    show = f"systemctl show {UNIT} --value -p ActiveState -p Result -p NRestarts -p ExecMainStatus"
+    # The service ends by itself.
+    wait_for(
+        "the end of the service",
+        lambda: image.run(show).split(),
+        lambda seen: seen == ["success", "0", "0", "inactive"],
+    )
     assert "no disk of its own" in image.job(1, "internal", "landbridge-data path corpus:v1")
 
 
@@ -171,5 +177,6 @@ def test_a_node_with_a_disk_copies_with_the_credentials_of_the_job(image: Image)
 
 def test_after_a_reboot_the_empty_disk_is_used_again(image: Image) -> None:
     image.boot({"scratch": SCRATCH})
+    # Also before the service has created its folders.
     assert image.run("landbridge-data list") == ""
     assert image.job(3, "internal", "landbridge-data path corpus:v1").startswith(f"{SCRATCH}/datasets/")

@@ -52,9 +52,11 @@ def main(words):
         serve(settings)
     if words == ["list"]:
         for data_class in settings["classes"]:
-            for name in sorted(os.listdir(os.path.join(settings["root"], data_class))):
+            folder = os.path.join(settings["root"], data_class)
+            # Before the first start of the service there is no folder.
+            for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
                 if DIGEST.fullmatch(name):
-                    with open(os.path.join(settings["root"], data_class, name, CACHED), encoding="utf-8") as stream:
+                    with open(os.path.join(folder, name, CACHED), encoding="utf-8") as stream:
                         words = json.load(stream)
                     used = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(os.stat(stream.name).st_mtime))
                     print(f"{data_class} {words['dataset']} {words['bytes']:,} bytes, used {used}")
