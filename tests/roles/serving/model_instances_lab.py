@@ -106,8 +106,8 @@ class ModelInstances:
 
     def state(self) -> str:
         """Return the state of the instance in EC2's words."""
-        found = client_of(self.cloud, "ec2").describe_instances(InstanceIds=[self.instance])
-        return str(found["Reservations"][0]["Instances"][0]["State"]["Name"])
+        answer = client_of(self.cloud, "ec2").describe_instances(InstanceIds=[self.instance])
+        return str(answer["Reservations"][0]["Instances"][0]["State"]["Name"])
 
 
 def stopped_instance(cloud: EmulatorProcess) -> str:
