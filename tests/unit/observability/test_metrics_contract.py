@@ -28,8 +28,6 @@ from landbridge.ops import timer_metrics
 from landbridge.ops.netcheck import metrics as link_metrics
 from landbridge.pipelines.service.metrics import PipelineMetrics
 from landbridge.serving.canary_controller.exposition import samples
-from landbridge.serving.follow.instance_gauges import instance_gauges
-from landbridge.serving.follow.instances import HostInstance, PowerState
 from sandbox.ports import free_port
 from tests.unit.observability.debian_programs import debian_program
 from tests.unit.served_models.folders import new_key, sign, write_folder
@@ -162,17 +160,6 @@ def test_the_gauges_of_drift_are_those_of_its_program() -> None:
 
 def test_the_metrics_of_pipelines_are_those_of_its_service() -> None:
     assert_is_contract("pipelines", PipelineMetrics(["vision"]).text(60.0))
-
-
-def test_the_gauges_of_hosts_in_aws_are_those_of_the_service_that_starts_them() -> None:
-    hosts = ("serve-az4-01", "serve-az4-02", "serve-az4-03")
-    instances = [HostInstance(hosts[0], "i-1", "running"), HostInstance(hosts[1], "i-2", "stopped")]
-    text = instance_gauges(hosts, hosts[:2], instances, PowerState(refused={hosts[1]: 1.0}), 1000.0)
-    assert_is_contract("model_instances", text)
-    wanted = [line for line in text.splitlines() if line.startswith("landbridge_model_instance_wanted")]
-    # Another host serves in the place of the refused one.
-    assert [line[-1] for line in wanted] == ["1", "0", "0"]
-    assert f'landbridge_model_instance_running{{host="{hosts[0]}"}} 1' in text
 
 
 def test_the_gauges_of_a_canary_are_those_of_its_program() -> None:
