@@ -13,8 +13,8 @@ class ModelServers(Component):
     """EC2 instances at fixed addresses, with one security group and without a role.
 
     Costs each instance by the hour while it runs, and its disk by the month (`landbridge cost`). Protects: programs on the hosts
-    have no rights in AWS, as there is no instance profile; only the model gateway reaches the model servers, and no rule leads to nodes,
-    file systems or MLflow. Opens SSH to the operators' networks, through the link. A shutdown from within stops an instance, and does not
+    have no rights in AWS, as there is no instance profile; only the model gateway and Prometheus reach the model servers, and no rule leads to
+    nodes, file systems or MLflow. Opens SSH to the operators' networks, through the link. A shutdown from within stops an instance, and does not
     terminate it.
     """
 

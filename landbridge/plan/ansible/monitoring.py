@@ -11,7 +11,6 @@ from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host, monitors_cloud_nodes
-from landbridge.plan.network.services.serving import cloud_model_servers
 from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.cloud_targets import certificate_name, discovery_settings
 from landbridge.plan.observability.pages import dashboard_pages
@@ -101,7 +100,7 @@ def certificate_publication(environment: Environment, secret: str | None) -> Var
 
 def exporter_variables(environment: Environment, host: InventoryHost) -> Variables:
     """Return one host's variables of the roles node_exporter, database_exporter and dcgm_exporter; empty without a monitoring host."""
-    if monitoring_host(environment) is None or host.name in cloud_model_servers(environment):
+    if monitoring_host(environment) is None:
         return {}
     certificates = {"site": HOST_FILE, "site-ca": AUTHORITY_FILE}
     if host.name == service_hosts(environment).controllers[0] and monitors_cloud_nodes(environment):

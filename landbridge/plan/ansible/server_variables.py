@@ -10,7 +10,7 @@ from landbridge.plan.ansible.roles_anywhere import instances_file
 from landbridge.plan.fips import fips_endpoints
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.log_store import log_store_host
-from landbridge.plan.network.services.serving import cloud_model_servers, followed_services
+from landbridge.plan.network.services.serving import cloud_model_servers, starts_model_servers
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.data_exchange import data_staging, exchange_export, exchange_folder, exchange_mounts
 from landbridge.plan.site.home_directories import home_exports
@@ -114,14 +114,13 @@ def burst_variables(environment: Environment, outputs: StackOutputs | None) -> V
 
 def model_instances_variables(environment: Environment, endpoint: str | None) -> dict[str, Any]:
     """Return the variables of the role model_gateway for these hosts; empty without them."""
-    hosts = list(cloud_model_servers(environment))
-    if not hosts or not followed_services(environment):
+    if not starts_model_servers(environment):
         return {}
     return {
         "model_gateway_instances": {
             "cluster": environment.name,
             "region": environment.region,
-            "hosts": hosts,
+            "hosts": list(cloud_model_servers(environment)),
             "seconds": _LOOK_SECONDS,
             "endpoint": endpoint,
             "credentials_file": instances_file(environment),

@@ -15,7 +15,8 @@ from landbridge.plan.aws.machine import MachinePlan, internet_egress_rules, secu
 from landbridge.plan.aws.pool import SecurityGroupRule
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.log_store import log_store_host
-from landbridge.plan.network.services.serving import cloud_model_servers, model_slots, serving_of
+from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host
+from landbridge.plan.network.services.serving import cloud_model_servers, measured_slots, model_slots, serving_of
 from landbridge.tags import MODEL_SERVER, SERVING
 
 
@@ -96,7 +97,7 @@ def _user_data(environment: Environment, settings: CloudModelServers, host: str)
 
 
 def _security_group_rules(environment: Environment) -> Iterator[SecurityGroupRule]:
-    """Yield the rules: the gateway reaches model servers, operators reach ssh; no rule opens a way to nodes or to data."""
+    """Yield the rules: the gateway reaches model servers, Prometheus their metrics, operators ssh; no rule opens a way to nodes or to data."""
     serving, served = serving_of(environment), service_hosts(environment)
     assert serving is not None, "only hosts of serving have these rules"
     in_aws = cloud_model_servers(environment)
@@ -107,6 +108,12 @@ def _security_group_rules(environment: Environment) -> Iterator[SecurityGroupRul
             yield security_group_rule(f"models-{gateway}-{port}", "in", f"{gateway}/32", "tcp", port, why)
         why = "hosts read model folders at the model gateway"
         yield security_group_rule(f"export-{gateway}", "out", f"{gateway}/32", "tcp", serving.port, why)
+    monitoring = served.addresses.get(monitoring_host(environment) or "")
+    if monitoring is not None:
+        measured = {slot.port for slot in measured_slots(environment) if slot.host in in_aws}
+        for port in (exporter_port("node"), *sorted(measured)):
+            key, why = f"metrics-{port}", "Prometheus reads the metrics of hosts and model servers"
+            yield security_group_rule(key, "in", f"{monitoring}/32", "tcp", port, why)
     for network in map(str, environment.hosts.firewall.operators or (served.cidr,)):
         key = network.replace("/", "-")
         yield security_group_rule(f"ssh-{key}", "in", network, "tcp", served.access.port, "operators")

@@ -5,6 +5,7 @@ from typing import Any
 
 from landbridge.catalog.observability.alerts import alert_rules, runbook_of
 from landbridge.environment import Environment
+from landbridge.plan.network.services.serving import starts_model_servers
 from landbridge.plan.observability.objectives import (
     OBJECTIVES,
     exporters_of,
@@ -12,6 +13,7 @@ from landbridge.plan.observability.objectives import (
     planned_objectives,
     recording_rules,
     scale_rules,
+    wanted_rules,
 )
 from landbridge.plan.observability.targets import monitored_services, planned_exporters
 
@@ -32,6 +34,7 @@ def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[s
         for alert in environment.observability.alerts
     ]
     service_rules = latency_rules(_latencies(environment)) + scale_rules(_least_hosts(environment))
+    service_rules += wanted_rules() if starts_model_servers(environment) else []
     groups = [
         {
             "name": "objectives",

@@ -17,17 +17,23 @@ DAYS = f"{_PREFIX}window:days"
 MODEL_P95 = "landbridge:model_p95_objective:seconds"
 #: Least hosts of each service that scales by load: fewer than its replicas are no fault.
 MODEL_LEAST = "landbridge:model_scale_least:hosts"
+#: Whether each host of model servers in AWS should run; empty without such hosts.
+MODEL_WANTED = "landbridge:model_host_wanted:bool"
 #: Series that recording rules make, with their labels.
-RECORDED: Mapping[str, frozenset[str]] = {
-    name: frozenset({"objective"})
-    for name in (
-        BUDGET,
-        DAYS,
-        LEFT,
-        AVAILABLE,
-        *(f"{_PREFIX}errors:ratio_{window}" for window in (*SHORT_WINDOWS, *WINDOWS)),
-    )
-} | dict.fromkeys((MODEL_P95, MODEL_LEAST), frozenset({"service"}))
+RECORDED: Mapping[str, frozenset[str]] = (
+    {
+        name: frozenset({"objective"})
+        for name in (
+            BUDGET,
+            DAYS,
+            LEFT,
+            AVAILABLE,
+            *(f"{_PREFIX}errors:ratio_{window}" for window in (*SHORT_WINDOWS, *WINDOWS)),
+        )
+    }
+    | dict.fromkeys((MODEL_P95, MODEL_LEAST), frozenset({"service"}))
+    | {MODEL_WANTED: frozenset({"host"})}
+)
 #: Name of the recorded series among exporters.
 OBJECTIVES = "objectives"
 
@@ -58,6 +64,8 @@ def exporters_of(expression: str) -> set[str]:
     """
     contract = metrics_contract()
     recorded = dict.fromkeys(RECORDED, OBJECTIVES) | dict.fromkeys((MODEL_P95, MODEL_LEAST), "model_server")
+    # An alert of every site may exclude these hosts.
+    recorded[MODEL_WANTED] = "host"
     jobs = {job for job in contract.exporters if f'job="{job}"' in expression}
     return jobs | {recorded.get(name) or str(contract.exporter_of(name)) for name in metrics_in(expression)}
 
@@ -76,6 +84,11 @@ def scale_rules(least: Mapping[str, int]) -> list[dict[str, Any]]:
         {"record": MODEL_LEAST, "expr": f"vector({hosts})", "labels": {"service": name}}
         for name, hosts in least.items()
     ]
+
+
+def wanted_rules() -> list[dict[str, Any]]:
+    """Return the recording rule of the hosts in AWS that should run."""
+    return [{"record": MODEL_WANTED, "expr": "max by (host) (landbridge_model_instance_wanted)"}]
 
 
 def recording_rules(environment: Environment, exporters: Collection[str]) -> list[dict[str, Any]]:

@@ -38,6 +38,7 @@ _THROUGH_NODE = (
     "jobs",
     "model_drift",
     "model_canary",
+    "model_instances",
     "pipelines",
     "logs",
     "timers",

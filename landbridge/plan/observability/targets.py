@@ -15,10 +15,10 @@ from landbridge.plan.network.services.monitoring import (
     timers_of,
 )
 from landbridge.plan.network.services.serving import (
-    cloud_model_servers,
     measured_slots,
     model_gateway_hosts,
     serving_of,
+    starts_model_servers,
 )
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -64,6 +64,8 @@ def planned_exporters(environment: Environment, gpu_hosts: Collection[str]) -> f
         through_files.add("logs")
     if serving_of(environment) is not None:
         through_files |= {"model_drift", "model_canary"}
+    if starts_model_servers(environment):
+        through_files.add("model_instances")
     return frozenset(jobs | through_files)
 
 
@@ -103,9 +105,8 @@ def role_of(host: InventoryHost) -> str:
 
 
 def _targets(environment: Environment, gpu_hosts: Collection[str]) -> Iterator[MetricsTarget]:
-    # Hosts that the model gateway stops are no targets: their absence is no fault.
-    stopped = cloud_model_servers(environment)
-    monitored = [host for host in hosts(environment) if host.name not in stopped]
+    # Also those in AWS that the model gateway stops: alerts ask its service which of them should run.
+    monitored = hosts(environment)
     for host in monitored:
         yield MetricsTarget("node", f"{host.address}:{exporter_port('node')}", _labels(host))
     for host in monitored:

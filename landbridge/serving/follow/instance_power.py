@@ -24,6 +24,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from landbridge.host_lock import lock_host
 from landbridge.serving.follow.config import FollowConfig, FollowConfigError, load_follow_config, read_hosts_until
+from landbridge.serving.follow.instance_gauges import GAUGES, instance_gauges
 from landbridge.serving.follow.instances import (
     HostInstance,
     PowerState,
@@ -85,6 +86,8 @@ class InstancePower:
             # An order without an answer does not lose those before it.
             self._write("power.json", json.dumps(asdict(state), sort_keys=True))
         self._write("absent.json", json.dumps(absent_hosts(hosts, instances, state)))
+        # Node exporter has another account.
+        write_whole(self.state / GAUGES, instance_gauges(hosts, wanted, instances, state, now), 0o644)
 
     def _client(self) -> Any:
         fips = Config(use_fips_endpoint=True) if self.settings["fips"] else Config()

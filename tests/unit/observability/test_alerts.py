@@ -19,7 +19,7 @@ from landbridge.plan.observability.objectives import RECORDED
 from tests.e2e.support.alert_faults import FAULTS, Fault
 from tests.unit.core.samples import ROOT, environment
 from tests.unit.observability.debian_programs import debian_program
-from tests.unit.observability.serving_sample import served
+from tests.unit.observability.serving_sample import served, served_in_aws
 
 CASES = yaml_text.load((Path(__file__).parent / "alert_cases.yaml").read_text())
 MONITORING = ("onprem", "services", "monitoring")
@@ -32,7 +32,7 @@ def monitored() -> Environment:
             ("onprem", "services", "logs"): "mlops01",
             ("scheduler", "slurm", "version"): "26.05",
             ("observability",): {"timers": {}},
-            **served(),
+            **served_in_aws(),
         }
     )
 
@@ -115,6 +115,41 @@ def test_a_node_that_its_gpus_alert_names_is_no_second_alert(drained: int, fires
     assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
 
 
+#: A host of model servers in AWS from its start to its stop: wanted from minute 20 to 79, with exporters from minute 22 to 81.
+POWERED = {
+    'up{job="node",node="serve-az4-01",role="model_server",site="aws"}': "0x21 1x59 0x118",
+    'landbridge_model_instance_wanted{host="serve-az4-01",node="gwm01"}': "0x19 1x59 0x120",
+    'landbridge_log_last_entry_timestamp_seconds{host="serve-az4-01",node="mlops01"}': "0x21 1320+60x59 4920x118",
+}
+#: The same host, but the instance does not come up.
+LOST = {**POWERED, 'up{job="node",node="serve-az4-01",role="model_server",site="aws"}': "0+0x200"}
+
+
+@pytest.mark.parametrize(("changes", "times"), [(POWERED, ()), (LOST, (31, 50, 79))], ids=["stopped", "lost"])
+def test_a_host_of_model_servers_in_aws_raises_an_alert_only_while_it_should_run(
+    changes: dict[str, str], times: tuple[int, ...], tmp_path: Path
+) -> None:
+    site = monitored()
+    (tmp_path / "rules.yml").write_text(json.dumps(alert_groups(site, gpu_metrics_hosts(site))))
+    labels = {"job": "node", "node": "serve-az4-01", "role": "model_server", "site": "aws"}
+    alert = fired("ModelHostDown", {"labels": labels})
+    checks: list[dict[str, Any]] = [
+        {"alertname": "ModelHostDown", "eval_time": f"{at}m", "exp_alerts": [alert] if at in times else []}
+        for at in (5, 19, 25, 31, 50, 79, 85, 100, 195)
+    ]
+    checks += [
+        {"alertname": name, "eval_time": f"{at}m", "exp_alerts": []}
+        for name in ("ServiceHostDown", "NodeDown", "LogHostSilent", "AwsNodeMetricsAbsent", "ModelServiceDown")
+        for at in (19, 31, 79, 100, 195)
+        if changes is POWERED or name != "LogHostSilent"
+    ]
+    groups = ["services", "landbridge"]
+    tests = [{"name": "power", "interval": "1m", "input_series": series(changes), "alert_rule_test": checks}]
+    document = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "group_eval_order": groups, "tests": tests}
+    (tmp_path / "tests.yml").write_text(json.dumps(document))
+    assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
+
+
 def series(changes: dict[str, str]) -> list[dict[str, str]]:
     every = {**CASES["healthy"], **changes}
     return [{"series": name, "values": values} for name, values in every.items()]
@@ -153,6 +188,10 @@ def test_only_alerts_with_planned_metrics_are_used() -> None:
     unserved = environment({MONITORING: "mlops01"})
     assert not {"ModelServiceDown", "ModelSlow", "ModelDrift", "CanaryUndecided"} & set(planned_alerts(unserved, ()))
     assert {"ModelServiceDown", "ModelSlow", "ModelDrift", "CanaryUndecided"} <= set(planned_alerts(monitored(), ()))
+    in_aws = {"ModelHostDown", "ModelHostsUnread"}
+    assert in_aws <= set(planned_alerts(monitored(), ()))
+    at_site = environment({MONITORING: "mlops01", ("onprem", "services", "logs"): "mlops01", **served()})
+    assert not in_aws & set(planned_alerts(at_site, ())) and "LogHostSilent" in planned_alerts(at_site, ())
 
 
 def test_promtool_accepts_the_configuration(tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ CASES: list[tuple[list[Alert], set[str]]] = [
     ),
     # The health check drains nodes without their home directories.
     ([("NfsServerStopped", {"node": "nfs01"}), ("SlurmNodesUnusable", {})], {"NfsServerStopped"}),
+    ([("ModelHostDown", {"node": "serve-az4-01"}), ("ModelServerDown", {"node": "serve-az4-01"})], {"ModelHostDown"}),
+    ([("ModelGatewayDown", {"node": "gwm01"}), ("ModelHostsUnread", {})], {"ModelGatewayDown"}),
     ([("NodeDown", {"node": "dgx01"}), ("GpuMetricsAbsent", {"node": "dgx01"})], {"NodeDown"}),
     (
         [("SourceUnread", {"node": "db01", "source": "mariadb"}), ("PostgresqlMetricsAbsent", {})],

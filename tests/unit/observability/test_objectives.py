@@ -15,6 +15,7 @@ from landbridge.plan.observability.alerts import alert_groups
 from landbridge.plan.observability.objectives import (
     MODEL_LEAST,
     MODEL_P95,
+    MODEL_WANTED,
     RECORDED,
     planned_objectives,
     recording_rules,
@@ -132,6 +133,7 @@ def test_only_objectives_with_planned_metrics_are_recorded() -> None:
     assert {rule["record"] for rule in recording_rules(environment(), EXPORTERS)} == set(RECORDED) - {
         MODEL_P95,
         MODEL_LEAST,
+        MODEL_WANTED,
     }
     site = environment({("onprem", "services", "monitoring"): "mlops01"})
     names = [group["name"] for group in alert_groups(site, gpu_metrics_hosts(site))["groups"]]

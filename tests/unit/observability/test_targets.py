@@ -12,6 +12,8 @@ from landbridge.findings import DataPath
 from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.ansible.monitoring import counters, monitoring_variables, planned_targets
+from landbridge.plan.aws.model_servers import model_servers_args
+from landbridge.plan.network.cloud_hosts import cloud_model_server_addresses
 from landbridge.plan.network.hosts import hosts
 from landbridge.plan.observability.gaps import unmonitored
 from landbridge.plan.serving.gateway import gateway_settings
@@ -21,7 +23,7 @@ from landbridge.plan.site.secrets import generated_secrets
 from landbridge.plan.site.site_tls import server_names
 from landbridge.plan.slurm.files import slurm_files
 from tests.unit.core.samples import environment
-from tests.unit.observability.serving_sample import SERVICE, served
+from tests.unit.observability.serving_sample import SERVICE, served, served_in_aws
 
 MONITORING = ("onprem", "services", "monitoring")
 VERSION = ("scheduler", "slurm", "version")
@@ -148,6 +150,31 @@ def test_model_servers_and_the_gateway_know_the_only_reader_of_their_metrics() -
         settings = gateway_settings(site)
         assert settings is not None
         assert (settings.metrics, settings.metrics_client) == ("10.20.0.33:8405" if client else "", client)
+
+
+def test_hosts_in_aws_are_targets_and_their_security_group_has_the_firewalls_openings() -> None:
+    site = monitored(served_in_aws())
+    host, address = "serve-az4-01", str(cloud_model_server_addresses(site)["serve-az4-01"])
+    of_host = [target for target in planned_targets(site) if target.labels.get("node") == host]
+    assert [(target.job, target.address, target.labels.get("slot")) for target in of_host] == [
+        ("node", f"{address}:9100", None),
+        ("model_server", f"{address}:8500", "a"),
+        ("model_server", f"{address}:8501", "b"),
+    ]
+    assert {(target.labels["role"], target.labels["site"]) for target in of_host} == {("model_server", "aws")}
+    assert address in server_names(site)[host]
+    variables = inventory(site)["_meta"]["hostvars"][host]
+    assert variables["landbridge_monitoring"] and variables["node_exporter_listen"] == f"{address}:9100"
+    args = model_servers_args(site)
+    assert args is not None
+    opened = {rule.ports[0] for rule in args.security_group_rules if rule.peer == "10.20.0.15/32" and rule.ports}
+    by_group = firewall_rules(site)
+    rules = [rule for group in ("onprem", "model_server") for rule in by_group[group]]
+    assert opened == {9100, 8500, 8501}
+    assert opened == {int(port) for rule in rules if rule.sources == ("10.20.0.15/32",) for port in rule.ports}
+    unmonitored_site = model_servers_args(environment(served_in_aws()))
+    assert unmonitored_site is not None
+    assert not [rule for rule in unmonitored_site.security_group_rules if rule.key.startswith("metrics-")]
 
 
 def test_a_runtime_with_other_metrics_is_no_target_and_is_named() -> None:

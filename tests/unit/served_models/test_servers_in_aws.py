@@ -18,7 +18,6 @@ from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.cost import aws_spend
 from landbridge.plan.network.network import network_args
 from landbridge.plan.network.services.serving import model_slots
-from landbridge.plan.observability.targets import metrics_targets
 from landbridge.plan.policy_document import document
 from landbridge.plan.serving.gateway import gateway_settings
 from landbridge.plan.site.firewall import firewall_rules
@@ -58,7 +57,7 @@ def test_hosts_have_planned_addresses_in_a_reserved_range_and_are_configured_wit
     assert data["model_server"]["hosts"] == ["srv01", "srv02", *HOSTS]
     variables = data["_meta"]["hostvars"][HOSTS[0]]
     assert variables["ansible_host"] == str(ADDRESSES[0])
-    assert "landbridge_monitoring" not in variables
+    assert variables["landbridge_monitoring"] is True
     assert [each["name"] for each in variables["model_server_services"]] == ["digits"]
     assert data["model_gateway"]["vars"]["model_gateway_instances"]["hosts"] == list(HOSTS)
 
@@ -75,7 +74,8 @@ def test_the_security_group_opens_what_the_firewall_of_model_servers_opens(
     assert opened == {(source, int(port)) for source in rule.sources for port in rule.ports}
     assert {peer for peer, _ in opened} == {f"{GATEWAY}/32"}
     others = {each.why for each in args.security_group_rules if each.direction == "in"} - {rule.why}
-    assert others == {"operators", "path MTU discovery, and netcheck"}
+    metrics = "Prometheus reads the metrics of hosts and model servers"
+    assert others == {"operators", "path MTU discovery, and netcheck", metrics}
 
 
 def test_no_host_of_the_site_besides_the_gateway_and_the_log_store_admits_them(site: Environment) -> None:
@@ -126,8 +126,7 @@ def test_they_have_no_role_and_the_gateway_one_for_starts_and_stops(site: Enviro
         assert evaluate(request, Policies((rights,))).allowed is allowed, (action, context)
 
 
-def test_what_stops_is_no_target_of_prometheus_and_its_volumes_cost_money(site: Environment) -> None:
-    assert not [each for each in metrics_targets(site, ()) if each.address.startswith("10.60.")]
+def test_volumes_of_what_stops_cost_money(site: Environment) -> None:
     descriptions = [line.description for line in aws_spend(site).lines]
     assert "80 GiB volumes of model servers" in descriptions
     unpriced = [item.description for item in aws_spend(site).unpriced]

@@ -110,6 +110,11 @@ def followed_services(environment: Environment) -> dict[str, ModelService]:
     return {name: service for name, service in services.items() if service.canary is not None}
 
 
+def starts_model_servers(environment: Environment) -> bool:
+    """Return whether the gateway starts and stops hosts in AWS."""
+    return bool(cloud_model_servers(environment)) and bool(followed_services(environment))
+
+
 def calling_accounts(environment: Environment) -> tuple[str, ...]:
     """Return the accounts that may call a service, each once: each has a token."""
     serving = serving_of(environment)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from landbridge.plan.aws.access.iam_policies import ArnContext, start_and_stop
 from landbridge.plan.policy_document import document
+from landbridge.serving.follow.instance_gauges import GAUGES, instance_gauges
 from landbridge.serving.follow.instance_power import InstancePower, read_power
 from landbridge.serving.follow.instances import (
     DRAIN_SECONDS,
@@ -30,6 +31,7 @@ from landbridge.serving.follow.instances import (
 from landbridge.tags import CLUSTER, MODEL_SERVER, SERVING
 from sandbox.aws_emulator.process import EmulatorProcess, running
 from tests.unit.aws_emulator.conftest import IMAGE, client_of
+from tests.unit.observability.test_metrics_contract import assert_is_contract
 
 HOSTS = ("serve-az4-01", "serve-az4-02")
 ACCOUNT = "123456789012"
@@ -87,6 +89,17 @@ def test_a_refused_host_is_absent_until_a_try_takes_no_ready_host_away() -> None
     assert power_plan(HOSTS, set(), instances, state, later).state.refused == {}
     # Another host than those of the plan has no effect.
     assert absent_hosts(HOSTS, up(HOSTS[0]), PowerState()) == (HOSTS[1],)
+
+
+def test_the_gauges_of_hosts_in_aws_are_those_of_the_service_that_starts_them() -> None:
+    hosts = ("serve-az4-01", "serve-az4-02", "serve-az4-03")
+    instances = [HostInstance(hosts[0], "i-1", "running"), HostInstance(hosts[1], "i-2", "stopped")]
+    text = instance_gauges(hosts, hosts[:2], instances, PowerState(refused={hosts[1]: 1.0}), 1000.0)
+    assert_is_contract("model_instances", text)
+    wanted = [line for line in text.splitlines() if line.startswith("landbridge_model_instance_wanted")]
+    # Another host serves in the place of the refused one.
+    assert [line[-1] for line in wanted] == ["1", "0", "0"]
+    assert f'landbridge_model_instance_running{{host="{hosts[0]}"}} 1' in text
 
 
 times = st.dictionaries(st.sampled_from(HOSTS), st.floats(0, 1e6))
@@ -197,6 +210,8 @@ def site(emulator: EmulatorProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_load_starts_a_host_and_its_end_stops_it(site: Site) -> None:
     site.power({HOSTS[0]}).run()
     assert site.states() == {HOSTS[0]: "running", HOSTS[1]: "stopped"}
+    gauges = (site.state / GAUGES).read_text()
+    assert f'wanted{{host="{HOSTS[0]}"}} 1' in gauges and f'wanted{{host="{HOSTS[1]}"}} 0' in gauges
     # A killed daemon has its record, and looks again.
     site.now += 100
     site.power(set()).run()
