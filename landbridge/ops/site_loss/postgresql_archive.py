@@ -1,7 +1,8 @@
 """Archive of PostgreSQL in pg_dump's custom format: whether its data is complete.
 
 It begins with a list of contents, and has no mark of its end: it is complete if each entry of the list with data has a block of
-data, and no block ends early. pg_restore reads the same, but an operator's machine may have none.
+data, and no block ends early. pg_restore reads the same, but an operator's machine may have none. pg_dump that writes to its
+standard output may append the list once more, with the places of the blocks; pg_restore does not read it.
 Source: PostgreSQL 12 to 18, src/bin/pg_dump: ReadHead, ReadToc and ReadOffset of pg_backup_archiver.c, _skipData and
 _skipLOs of pg_backup_custom.c (read 2026-11-27).
 """
@@ -52,14 +53,23 @@ class _Archive:
             version = f"version {self._version[0]}.{self._version[1]} and format {self._format}"
             return f"is a dump of {version}, which cannot be verified"
         self._skip_header()
-        expected = {number for number in (self._entry() for _ in range(self._integer())) if number is not None}
-        while self._file.tell() < self._size:
+        contents = self._contents()
+        missing = set(contents)
+        while missing:
             kind, number = self._byte(), self._integer()
-            if kind not in (_TABLE, _LARGE_OBJECTS) or number not in expected:
+            if kind not in (_TABLE, _LARGE_OBJECTS) or number not in missing:
                 return "is damaged"
             self._skip_data(kind)
-            expected.remove(number)
-        return "is cut off" if expected else None
+            missing.remove(number)
+        is_followed = self._file.tell() < self._size
+        if is_followed and (self._contents() != contents or self._file.tell() < self._size):
+            return "is damaged"
+        return None
+
+    def _contents(self) -> list[int]:
+        """Read the list of contents; return the numbers of the entries with data."""
+        entries = [self._entry() for _ in range(self._integer())]
+        return [number for number in entries if number is not None]
 
     def _skip_header(self) -> None:
         """Read compression, time (7 integers), the database's name and two versions."""

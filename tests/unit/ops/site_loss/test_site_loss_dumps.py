@@ -11,8 +11,10 @@ from landbridge.ops.site_loss.dumps import made_at, main, problems_of, seal, slu
 from landbridge.ops.site_loss.postgresql_archive import archive_problem
 
 SQL = b"create table t (i int);\ninsert into t values (1);\n\n-- Dump completed on 2026-11-26 12:00:00\n"
-#: Written by pg_dump --format=custom of PostgreSQL 15: three tables, one of them empty, and a large object.
+#: Written by pg_dump --format=custom: three tables, one of them empty, and a large object. That of PostgreSQL 17 was written to the
+#: standard output, as the role mlflow does.
 ARCHIVE = Path(__file__).with_name("postgresql-15.dump").read_bytes()
+ARCHIVE_17 = Path(__file__).with_name("postgresql-17.dump").read_bytes()
 
 
 @pytest.fixture
@@ -119,12 +121,27 @@ def test_no_beginning_of_an_archive_is_complete(content: bytes, tmp_path: Path) 
         assert list(unreadable(tmp_path)) == [f"{path.name} is cut off"], length
 
 
+def test_an_archive_with_a_second_list_is_complete_without_all_of_that_list_only(tmp_path: Path) -> None:
+    path = tmp_path / "mlflow.dump"
+    path.write_bytes(ARCHIVE_17)
+    assert archive_problem(path) is None
+    complete = []
+    for length in range(len(ARCHIVE_17)):
+        path.write_bytes(ARCHIVE_17[:length])
+        if archive_problem(path) != "is cut off":
+            complete.append(length)
+    # One place: after the last block. The rest is the list again, which no restore reads.
+    (end,) = complete
+    assert ARCHIVE_17[end : end + 60] in ARCHIVE_17[:end]
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
         (archive(17), "version 1.17 and format 1, which cannot be verified"),
         (ARCHIVE + b"\1", "is cut off"),
-        (ARCHIVE + b"x" * 9, "is damaged"),
+        (ARCHIVE + bytes(9), "is damaged"),
+        (ARCHIVE_17 + b"x", "is damaged"),
     ],
 )
 def test_an_archive_of_a_later_version_or_with_more_is_a_problem(content: bytes, words: str, tmp_path: Path) -> None:
