@@ -56,6 +56,8 @@ def site_loss(
     from landbridge.findings import has_errors
 
     loaded, environment = checked(stack, file)
+    # Ansible takes a relative path as one beside its playbooks.
+    dumps = dumps.absolute()
     drill = _drill(environment, environment_path(stack, file), dumps)
     if run is not None:
         raise typer.Exit(_run(environment, drill, run.value, dumps, done or []))

@@ -1,6 +1,6 @@
-"""Dumps of a control plane in a folder: their checksums, their age, and the check that each can be read.
+"""Dumps of a control plane in a folder: their checksums, their age, and the check that each is complete.
 
-As a program: `python -m landbridge.ops.site_loss.dumps seal|verify FOLDER`.
+As a program: `python -m landbridge.ops.site_loss.dumps seal|verify FOLDER`, or `... dumps check PATH...` for single dumps and folders.
 """
 
 import gzip
@@ -10,20 +10,21 @@ import sys
 import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
+from landbridge.ops.site_loss.postgresql_archive import archive_problem
+
 SUMS = "SHA256SUMS"
-#: First bytes of pg_dump's custom format. Source: PostgreSQL, src/bin/pg_dump/pg_backup_archiver.c.
-_POSTGRESQL = b"PGDMP"
-#: Last line of a complete dump. Source: mariadb-dump(1), --dump-date.
-_MARIADB_END = b"-- Dump completed"
+#: Last line of a complete dump, with its end, and the time in it. Source: mariadb-dump(1), --dump-date; client/mysqldump.c, write_footer.
+_MARIADB_END = re.compile(rb"(?:\A|\n)-- Dump completed(?: on (\d{4}-\d\d-\d\d [ \d]\d:\d\d:\d\d))?\n\Z")
 _TIME = re.compile(r"-periodic-(\d{8}T\d{6})")
 _BLOCK = 1 << 20
 
 
 def slurm_dump(folder: Path) -> str | None:
     """Return the name of the newest dump of Slurm's accounting database below the folder; None without one. A last dump of an
-    earlier move of the control plane is older than the periodic dumps after it.
+    earlier move of the control plane is older than the periodic dumps after it, also if its file was copied later.
     """
     dumps = list((folder / "slurm").glob("*.sql.gz"))
     return max(dumps, key=lambda path: (_made_at(path), path.name)).name if dumps else None
@@ -36,11 +37,16 @@ def made_at(folder: Path) -> float | None:
 
 
 def _made_at(dump: Path) -> float:
-    """Return the time in the name of a periodic dump; that of the file for a last dump, which is copied when it is made."""
+    """Return the time in the name of a periodic dump, or in the last line of a last dump, which the role slurm_database writes in
+    UTC; that of the file if it has neither.
+    """
     match = _TIME.search(dump.name)
-    if match is None:
+    if match is not None:
+        return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC).timestamp()
+    end = _MARIADB_END.search(_tail(dump))
+    if end is None or end[1] is None:
         return dump.stat().st_mtime
-    return datetime.strptime(match[1], "%Y%m%dT%H%M%S").replace(tzinfo=UTC).timestamp()
+    return datetime.strptime(end[1].decode(), "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
 
 
 def seal(folder: Path) -> None:
@@ -71,26 +77,33 @@ def problems_of(folder: Path) -> Iterator[str]:
     yield from unreadable(folder)
 
 
-def unreadable(folder: Path) -> Iterator[str]:
-    """Yield a sentence for each dump that is cut off or of another format."""
-    for path in _files(folder):
-        if path.name.endswith(".sql.gz") and not _is_complete(path):
-            yield f"{path.name} is cut off"
-        elif path.suffix == ".dump":
-            with path.open("rb") as file:
-                if file.read(len(_POSTGRESQL)) != _POSTGRESQL:
-                    yield f"{path.name} is no dump of PostgreSQL"
+def unreadable(path: Path) -> Iterator[str]:
+    """Yield a sentence for each dump that is cut off or of another format. `path`: a dump, or a folder of dumps."""
+    if not path.exists():
+        yield f"{path} is missing"
+        return
+    # A dump that is named alone is Slurm's if it is no archive, whatever its name.
+    for dump in _files(path) if path.is_dir() else [path]:
+        if dump.suffix == ".dump":
+            problem = archive_problem(dump)
+        elif dump.name.endswith(".sql.gz") or dump == path:
+            problem = None if _MARIADB_END.search(_tail(dump)) else "is cut off"
+        else:
+            continue
+        if problem is not None:
+            yield f"{dump.name} {problem}"
 
 
-def _is_complete(path: Path) -> bool:
+def _tail(dump: Path) -> bytes:
+    """Return the last bytes of a compressed dump; none if the compressed file is not complete."""
     tail = b""
     try:
-        with gzip.open(path) as file:
+        with gzip.open(dump) as file:
             while block := file.read(_BLOCK):
                 tail = (tail + block)[-200:]
     except (OSError, EOFError, zlib.error):
-        return False
-    return _MARIADB_END in tail
+        return b""
+    return tail
 
 
 def _files(folder: Path) -> list[Path]:
@@ -103,13 +116,14 @@ def _sum(path: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or verify the checksums of a folder."""
-    command, folder = arguments[0], Path(arguments[1])
+    """Write or verify the checksums of a folder, or check dumps."""
+    command, paths = arguments[0], [Path(argument) for argument in arguments[1:]]
     try:
         if command == "seal":
-            seal(folder)
+            seal(paths[0])
             return 0
-        problems = list(problems_of(folder))
+        sentences = problems_of(paths[0]) if command == "verify" else chain.from_iterable(map(unreadable, paths))
+        problems = list(sentences)
     except (OSError, ValueError) as error:
         problems = [str(error)]
     for problem in problems:

@@ -140,6 +140,9 @@ def test_the_command_prints_steps_and_ends_with_1(monkeypatch: pytest.MonkeyPatc
     assert sentence in result.stdout and "[at most 1200 s: the database in RDS becomes available" in result.stdout
     shown = json.loads(runner.invoke(build(), ["drill", "site-loss", "-s", "hybrid", "--format", "json"]).stdout)
     assert {finding["rule"] for finding in shown["findings"]} == {"site-loss"}
+    # Ansible would look for a relative path beside its playbooks.
+    commands = [step["command"] for steps in shown["steps"].values() for step in steps if step["name"] == "restore"]
+    assert all(f"mlflow_dumps={Path.cwd()}/dumps/mlflow" in command for command in commands) and len(commands) == 2
     assert all(asset["name"] for asset in shown["assets"])
     in_aws = runner.invoke(build(), ["drill", "site-loss", "-s", "startup"], catch_exceptions=False)
     assert in_aws.exit_code == 0 and "no services on-prem" in in_aws.stdout

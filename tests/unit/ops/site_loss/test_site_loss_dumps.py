@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from landbridge.ops.site_loss.dumps import made_at, main, problems_of, seal, slurm_dump
+from landbridge.ops.site_loss.dumps import made_at, main, problems_of, seal, slurm_dump, unreadable
+from landbridge.ops.site_loss.postgresql_archive import archive_problem
 
-SQL = b"create table t (i int);\n-- Dump completed on 2026-11-26\n"
+SQL = b"create table t (i int);\ninsert into t values (1);\n\n-- Dump completed on 2026-11-26 12:00:00\n"
+#: Written by pg_dump --format=custom: three tables, one of them empty, and a large object. That of PostgreSQL 17 was written to the
+#: standard output, as the role mlflow does.
+ARCHIVE = Path(__file__).with_name("postgresql-15.dump").read_bytes()
+ARCHIVE_17 = Path(__file__).with_name("postgresql-17.dump").read_bytes()
 
 
 @pytest.fixture
@@ -18,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / name).mkdir()
     with gzip.open(tmp_path / "slurm/final.sql.gz", "wb") as file:
         file.write(SQL)
-    (tmp_path / "mlflow/mlflow-periodic-20261126T023000.dump").write_bytes(b"PGDMP\1\16")
+    (tmp_path / "mlflow/mlflow-periodic-20261126T023000.dump").write_bytes(ARCHIVE)
     (tmp_path / "records/landbridge-records.tar.gz").write_bytes(b"records")
     return tmp_path
 
@@ -32,14 +37,24 @@ def test_a_sealed_folder_is_complete(folder: Path) -> None:
 
 def test_the_newest_dump_is_chosen_also_after_a_second_loss(folder: Path) -> None:
     final = folder / "slurm/final.sql.gz"
-    moved_at = datetime(2026, 11, 26, 12, tzinfo=UTC).timestamp()
-    os.utime(final, (moved_at, moved_at))
     for name in ("slurm-periodic-20261125T023000.sql.gz", "slurm-periodic-20261126T023000.sql.gz"):
         (folder / "slurm" / name).write_bytes(final.read_bytes())
+    moved_at = datetime(2026, 11, 26, 12, tzinfo=UTC).timestamp()
     assert (slurm_dump(folder), made_at(folder)) == ("final.sql.gz", moved_at)
     later = folder / "slurm/slurm-periodic-20261127T023000.sql.gz"
     later.write_bytes(final.read_bytes())
+    # The folder was copied to another machine after the dumps: the times of files say nothing.
+    copied_at = datetime(2026, 11, 28, tzinfo=UTC).timestamp()
+    for path in (later, final):
+        os.utime(path, (copied_at, copied_at))
     assert slurm_dump(folder) == later.name, "the last dump is of the move before"
+
+
+@pytest.mark.parametrize("hour", [" 9", "09"])
+def test_the_time_of_a_last_dump_is_that_of_its_last_line(folder: Path, hour: str) -> None:
+    with gzip.open(folder / "slurm/final.sql.gz", "wb") as file:
+        file.write(SQL.replace(b" 12:", f" {hour}:".encode()))
+    assert made_at(folder) == datetime(2026, 11, 26, 9, tzinfo=UTC).timestamp()
 
 
 def test_a_folder_without_its_list_is_not_complete(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,6 +70,100 @@ def test_a_dump_that_is_cut_off_is_not_sealed(folder: Path) -> None:
         seal(folder)
     path.write_bytes(b"\x1f\x8b\x08")
     assert main(["seal", str(folder)]) == 1
+
+
+def test_no_beginning_of_a_dump_of_slurms_database_is_complete(tmp_path: Path) -> None:
+    """Cut the dump at each place, inside a complete compressed file, and cut the compressed file at each place."""
+    path = tmp_path / "final.sql.gz"
+    cuts = [gzip.compress(SQL[:length]) for length in range(len(SQL))]
+    # A name in the last row that looks like the end, and a dump of which more follows.
+    cuts += [gzip.compress(SQL[:-45] + b"('-- Dump completed on 2026-11-26 12:00:00');\n"), gzip.compress(SQL + b"x")]
+    compressed = gzip.compress(SQL)
+    cuts += [compressed[:length] for length in range(len(compressed))]
+    for cut in cuts:
+        path.write_bytes(cut)
+        assert list(unreadable(path)) == ["final.sql.gz is cut off"]
+    path.write_bytes(compressed)
+    assert list(unreadable(path)) == []
+
+
+def archive(minor: int) -> bytes:
+    """Return an archive of a version of the format: an entry without data, a table, and a large object."""
+
+    def integer(value: int) -> bytes:
+        return (b"\1" if value < 0 else b"\0") + abs(value).to_bytes(4, "little")
+
+    def string(value: str | None) -> bytes:
+        return integer(-1) if value is None else integer(len(value)) + value.encode()
+
+    def entry(number: int, state: int) -> bytes:
+        words = string("1") + string("2") + string("tag") + string("TABLE") + integer(3)
+        statements = b"".join(map(string, ("create", "drop", None, "public", "", "heap")))
+        kind = integer(114) if minor >= 16 else b""
+        rest = string("owner") + string("false") + string("1") + string(None)
+        return integer(number) + integer(1) + words + statements + kind + rest + bytes([state]) + bytes(8)
+
+    compression = b"\1" if minor >= 15 else integer(-1)
+    header = b"PGDMP" + bytes([1, minor, 0, 4, 8, 1]) + compression + integer(0) * 7 + string("db") * 3
+    contents = integer(3) + entry(1, 3) + entry(2, 2) + entry(3, 1)
+    table = b"\1" + integer(2) + integer(4) + b"rows" + integer(0)
+    large_object = b"\3" + integer(3) + integer(77) + integer(2) + b"ab" + integer(0) + integer(0)
+    return header + contents + table + large_object
+
+
+@pytest.mark.parametrize("content", [ARCHIVE, *map(archive, (14, 15, 16))], ids=["15", "1.14", "1.15", "1.16"])
+def test_no_beginning_of_an_archive_is_complete(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "mlflow-periodic-20261126T023000.dump"
+    path.write_bytes(content)
+    assert archive_problem(path) is None
+    for length in reversed(range(len(content))):
+        os.truncate(path, length)
+        assert list(unreadable(tmp_path)) == [f"{path.name} is cut off"], length
+
+
+def test_an_archive_with_a_second_list_is_complete_without_all_of_that_list_only(tmp_path: Path) -> None:
+    path = tmp_path / "mlflow.dump"
+    path.write_bytes(ARCHIVE_17)
+    assert archive_problem(path) is None
+    complete = []
+    for length in reversed(range(len(ARCHIVE_17))):
+        os.truncate(path, length)
+        if archive_problem(path) != "is cut off":
+            complete.append(length)
+    # One place: after the last block. The rest is the list again, which no restore reads.
+    (end,) = complete
+    assert ARCHIVE_17[end : end + 60] in ARCHIVE_17[:end]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (archive(17), "version 1.17 and format 1, which cannot be verified"),
+        (ARCHIVE + b"\1", "is cut off"),
+        (ARCHIVE + bytes(9), "is damaged"),
+        (ARCHIVE_17 + b"x", "is damaged"),
+    ],
+)
+def test_an_archive_of_a_later_version_or_with_more_is_a_problem(content: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "mlflow.dump"
+    path.write_bytes(content)
+    assert words in (archive_problem(path) or "")
+
+
+def test_single_dumps_and_folders_are_checked_before_a_restore(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump = folder / "slurm/final.sql.gz"
+    assert main(["check", str(dump), str(folder / "mlflow")]) == 0
+    path = folder / "mlflow/mlflow-periodic-20261126T023000.dump"
+    path.write_bytes(ARCHIVE[:-1])
+    dump.rename(folder / "slurm/other.gz").write_bytes(gzip.compress(SQL[:-1]))
+    assert main(["check", str(folder / "slurm/other.gz"), str(folder / "mlflow"), str(dump)]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "other.gz is cut off",
+        f"{path.name} is cut off",
+        f"{dump} is missing",
+    ]
 
 
 @pytest.mark.parametrize(

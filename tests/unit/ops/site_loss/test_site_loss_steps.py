@@ -113,6 +113,26 @@ def test_data_is_copied_after_the_fence_and_before_what_deletes_it(way: Way) -> 
     assert names.index("restore") < names.index("open") < names.index("verify")
 
 
+def test_mlflow_of_the_site_cannot_start_before_its_databases_are_replaced() -> None:
+    """Its fence is a command of the drill, on old and on new hosts, and no step before the restore ends it."""
+    steps = planned_steps("return", NAMES)
+    names = [step.name for step in steps]
+    fences = [
+        (step.name, word.partition("=")[2])
+        for step in steps
+        for word in step.words
+        if word.startswith("control_plane=")
+    ]
+    assert fences == [("fence", "fenced"), ("unfence", "restoring")]
+    started = [
+        step.name for step in steps if step.facts.starts == "onprem" or step.words[:2] == ("landbridge", "configure")
+    ]
+    assert started[0] == "unfence" and all(names.index("unfence") <= names.index(name) for name in started)
+    assert names.index("unfence") < names.index("configure") < names.index("restore") < names.index("open")
+    (restore,) = [step for step in steps if step.name == "restore"]
+    assert any(word.startswith("mlflow_dumps=") for word in restore.words), "the restore of MLflow ends its fence"
+
+
 def test_a_step_that_starts_a_control_plane_needs_the_fence_of_the_other() -> None:
     steps = planned_steps("return", NAMES)
     before = [step for step in steps if step.name not in ("fence",)]
