@@ -55,7 +55,7 @@ class OrdinaryWork:
         run = self.site.run
         yield lambda: run("db01", "systemctl start landbridge-slurm-dump")
         yield lambda: run(HOST, "systemctl start landbridge-mlflow-dump")
-        yield lambda: [run(name, "logrotate --force /etc/logrotate.conf") for name in ("ctl01", HOST, "dgx01")]
+        yield lambda: [run(name, "logrotate --force /etc/logrotate.conf") for name in ("ctl01", "db01", "dgx01")]
         yield lambda: self.site.landbridge_configure("--tags", "slurm", "--limit", "dgx02")
         yield lambda: run("login01", "su - alice -c 'squeue; sinfo'")
         yield lambda: self.jobs.on_controller("scontrol", "reconfigure")
