@@ -30,10 +30,17 @@ class SyncStep:
     reason: str = ""
 
 
-def export(registry: ModelRegistry, version: RegisteredVersion, trust: ModelTrust) -> bytes:
-    """Return the air-gap bundle of a verified version. Raises FindingsError for a refused one."""
+def export(
+    registry: ModelRegistry, version: RegisteredVersion, trust: ModelTrust, classes: frozenset[str] | None = None
+) -> bytes:
+    """Return the air-gap bundle of a verified version. Raises FindingsError for a refused one.
+
+    `classes`: the data classes of signed manifests that may be exported; None: all.
+    """
     with verified(registry, version, trust) as result:
         model = _accepted(result)
+        if classes is not None and model.manifest.data_class not in classes:
+            raise FindingsError([_class_finding(model)])
         files = {path.name: path.read_bytes() for path in sorted(model.folder.iterdir())}
     history = {key: value for key, value in registry.tags(version.name).items() if key.startswith(TAG_PREFIX)}
     return write_bundle(AirGapBundle(files, history))
