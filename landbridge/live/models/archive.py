@@ -13,7 +13,7 @@ from landbridge.aws_api.objects import ObjectBucket
 from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.registry import ModelRegistry
-from landbridge.live.models.transfer import SyncStep, aliases_placed, export, take
+from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, take
 from landbridge.models.history import TAG_PREFIX, read_history
 from landbridge.models.names import model_name_fault, model_version_fault
 from landbridge.models.signers import ModelTrust
@@ -36,7 +36,7 @@ def archive(
     folder = _folder(workspace)
     present = {item.key for item in bucket.list(folder)}
     for name in names:
-        tags = registry.tags(name)
+        tags, foreign = registry.tags(name), False
         for version in registry.versions(name):
             key = f"{folder}{name}/{version.version}.tar"
             if not version.digest:
@@ -44,12 +44,19 @@ def archive(
             if version.tags.get(CLASS_TAG) != data_class:
                 reason = f"a model of class {version.tags.get(CLASS_TAG, 'none')} is not for the bucket of {data_class}"
                 yield SyncStep(name, version.version, "refused", reason)
+                foreign = True
             elif key in present:
                 yield SyncStep(name, version.version, "present")
             else:
-                yield _written(registry, version.name, version.version, trust, data_class, bucket, key)
+                step, is_foreign = _written(registry, version.name, version.version, trust, data_class, bucket, key)
+                yield step
+                foreign = foreign or is_foreign
         history = {key: value for key, value in sorted(tags.items()) if key.startswith(TAG_PREFIX)}
         if not history:
+            continue
+        if foreign:
+            # Its records have the reasons and accounts of the other class.
+            yield SyncStep(name, "history", "refused", "a version is of another class")
             continue
         key = f"{folder}{name}/history/{len(history):06d}.json"
         content = json.dumps(history, sort_keys=True, ensure_ascii=False).encode()
@@ -101,18 +108,20 @@ def _written(
     data_class: str,
     bucket: ObjectBucket,
     key: str,
-) -> SyncStep:
+) -> tuple[SyncStep, bool]:
+    """Return the step of a version, and whether its signed manifest is of another class."""
     try:
         content = export(registry, registry.version(name, version), trust, frozenset({data_class}))
         is_new = _added(bucket, key, content)
     except FindingsError as error:
-        return SyncStep(name, version, "refused", _reasons(error.findings))
+        is_foreign = any(finding.rule == CLASS_RULE for finding in error.findings)
+        return SyncStep(name, version, "refused", _reasons(error.findings)), is_foreign
     except AwsRefusal as refused:
         # S3's limit for an upload in one part. The other versions are archived nevertheless.
         if refused.code != "EntityTooLarge":
             raise
-        return SyncStep(name, version, "refused", str(refused))
-    return SyncStep(name, version, "copied" if is_new else "present")
+        return SyncStep(name, version, "refused", str(refused)), False
+    return SyncStep(name, version, "copied" if is_new else "present"), False
 
 
 def _taken(

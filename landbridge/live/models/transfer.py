@@ -20,6 +20,10 @@ from landbridge.models.signers import ModelTrust
 from landbridge.models.version_tags import CLASS_TAG
 
 
+#: Finding about a model whose data class may not be at the target.
+CLASS_RULE = "model-class"
+
+
 @dataclass(frozen=True, slots=True)
 class SyncStep:
     """Result for one version or alias of a model: copied, present or refused, with the reason."""
@@ -187,7 +191,7 @@ def _class_fault(versions: list[RegisteredVersion], classes: frozenset[str]) -> 
 
 def _class_finding(model: VerifiedModel) -> Finding:
     message = f"{model.manifest.name}: a model of class {model.manifest.data_class} may not be in this registry"
-    return Finding("model-class", message)
+    return Finding(CLASS_RULE, message)
 
 
 def _accepted(result: VerifiedModel | ModelRefusal) -> VerifiedModel:

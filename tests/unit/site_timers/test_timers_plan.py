@@ -96,6 +96,65 @@ def test_a_timer_compares_the_ledger_with_sagemaker_if_it_is_a_place_and_may_rea
         assert "sagemaker" not in names and not identity_args(chosen).compares_training
 
 
+#: Data class whose bucket has a replica.
+REPLICA: dict[DataPath, Any] = {("storage", "data_hub", "classes"): {"internal": {"replica_region": "us-west-2"}}}
+
+
+def test_a_timer_archives_the_models_of_each_class_with_a_replica_and_an_account_of_its_own() -> None:
+    site = environment({**TIMERS, **REPLICA})
+    timers = {timer["name"]: timer for timer in host_variables(site)["ctl01"]["site_timers_timers"]}
+    assert timers["archive"] == {
+        "name": "archive",
+        "minutes": 60,
+        "user": "landbridge-archive",
+        "key": "",
+        "words": [
+            *("model", "archive", "--class", "internal", "--tracking-uri", "https://mlops01:5000"),
+            *("--trust", "/etc/landbridge/tls/ca.pem"),
+        ],
+        "server": "mlflow",
+        "credentials_file": "/etc/landbridge/aws-credentials-model-archive",
+        "python": "timers-archive",
+        "memory": "16G",
+    }
+    identity = identity_args(site)
+    assert identity.archived == ("internal",) and identity.hosts["archive"] == ("ctl01",)
+    clear = {("mlops", "mlflow"): {"tls": False}}
+    onprem = {("data_classes", "internal"): {"sites": ["onprem"]}, ("storage", "data_hub", "classes"): {}}
+    for without in (TIMERS, REPLICA, {**TIMERS, **REPLICA, **clear}, {**TIMERS, **onprem}):
+        chosen = environment(without)
+        names = [timer["name"] for timer in host_variables(chosen)["ctl01"].get("site_timers_timers", [])]
+        assert "archive" not in names and "archive" not in identity_args(chosen).hosts
+        assert identity_args(chosen).archived == ()
+
+
+def test_each_server_of_a_class_with_a_replica_has_an_archive_and_one_of_on_prem_data_has_none() -> None:
+    classes = {name: {"replica_region": "us-west-2"} for name in ("internal", "partner")}
+    accounts = {name: {"users": ["alice"], "data_class": name} for name in ("internal", "partner", "restricted")}
+    site = environment(
+        {
+            **TIMERS,
+            ("data_classes", "partner"): {"sites": ["onprem", "aws"]},
+            ("storage", "data_hub", "classes"): classes,
+            ("scheduler", "accounts"): accounts,
+        }
+    )
+    timers = host_variables(site)["ctl01"]["site_timers_timers"]
+    archives = {timer["name"]: (timer["words"][3], timer["server"]) for timer in timers if "archive" in timer["name"]}
+    assert archives == {
+        "archive": ("internal", "mlflow"),
+        "archive-mlflow-partner": ("partner", "mlflow-partner"),
+    }
+
+
+def test_the_archive_has_credentials_of_its_own_role_only() -> None:
+    sources = {"files": "/etc/landbridge/aws-credentials-model-archive", "host": ""}
+    for source, file in sources.items():
+        site = environment({**TIMERS, **REPLICA, ("onprem", "aws_credentials"): source})
+        timers = {timer["name"]: timer for timer in host_variables(site)["ctl01"]["site_timers_timers"]}
+        assert timers["archive"]["credentials_file"] == file
+
+
 def test_ssh_from_the_first_controller_is_open_beside_operators() -> None:
     site = environment({**TIMERS, ("hosts",): {"firewall": {"mode": "enforce", "operators": ["10.99.0.0/24"]}}})
     assert "10.20.0.11/32" in firewall_variables(site)["hardening_ssh_sources"]
