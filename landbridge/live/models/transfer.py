@@ -19,7 +19,6 @@ from landbridge.models.names import model_name_fault
 from landbridge.models.signers import ModelTrust
 from landbridge.models.version_tags import CLASS_TAG
 
-
 #: Finding about a model whose data class may not be at the target.
 CLASS_RULE = "model-class"
 

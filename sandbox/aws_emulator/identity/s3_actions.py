@@ -67,7 +67,11 @@ def context(environ: Environ) -> dict[str, str]:
     }
     query = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
     known = {"s3:if-none-match": environ.get("HTTP_IF_NONE_MATCH"), "s3:prefix": query.get("prefix", [None])[0]}
-    return {"aws:SecureTransport": "true", **headers, **{key: value for key, value in known.items() if value is not None}}
+    return {
+        "aws:SecureTransport": "true",
+        **headers,
+        **{key: value for key, value in known.items() if value is not None},
+    }
 
 
 def default_key(bucket: Any) -> str | None:

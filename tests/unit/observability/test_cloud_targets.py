@@ -130,7 +130,9 @@ def test_targets_are_running_nodes_of_the_pools_with_the_exporter() -> None:
 def test_configure_needs_the_credentials_of_the_discovery(tmp_path: Path) -> None:
     stored = {"aws-credentials-burst", "aws-credentials-mlflow"}
     replica: dict[DataPath, Any] = {("storage", "data_hub", "classes"): {"internal": {"replica_region": "us-west-2"}}}
-    archived = environment({("onprem", "services", "monitoring"): "mlops01", ("observability", "timers"): {}, **replica})
+    archived = environment(
+        {("onprem", "services", "monitoring"): "mlops01", ("observability", "timers"): {}, **replica}
+    )
     both = ["aws-credentials-discovery", "aws-credentials-model-archive"]
     for site, absent in ((environment(), []), (monitored(), both[:1]), (archived, both)):
         assert site.onprem is not None
