@@ -14,7 +14,10 @@ from typer.testing import CliRunner
 from landbridge.aws_api.objects import DataAccess, ObjectBucket, TransferRate
 from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.cli.main import build
+from landbridge.live.models.archive import archive as archived
+from landbridge.live.models.archive import restore as restored
 from landbridge.live.models.registry import ModelRegistry
+from landbridge.models.signers import trust_of
 from landbridge.plan.aws.access.iam_policies import NO_OBJECTS, archive
 from landbridge.plan.outputs import StackOutputs
 from tests.unit.aws_emulator.conftest import client_of
@@ -178,3 +181,17 @@ def test_models_that_must_stay_on_prem_are_refused_by_the_file_and_by_the_signed
     registry.set_tags(registry.version("secret", "1"), {"landbridge.data_class": "internal"})
     assert "a model of class restricted" in timer.run("secret", code=1)
     assert timer.host.keys("models/secret/") == []
+
+
+def test_models_of_a_workspace_have_keys_of_their_own(timer: Timer, tmp_path: Path) -> None:
+    timer.person.publish(write_folder(tmp_path / "a", onnx_bytes(61.0), "shared"))
+    registry, trust = ModelRegistry(timer.person.uri), trust_of([timer.person.trust.read_text()], ())
+    steps = list(archived(registry, ["shared"], trust, "internal", timer.bucket, "vision"))
+    assert [step.state for step in steps] == ["copied", "copied"]
+    assert timer.host.keys("models/") == ["models/_vision/shared/1.tar", "models/_vision/shared/history/000001.json"]
+    # The default workspace has other keys, and neither sees the other's.
+    operators = timer.host.operator
+    assert [step.state for step in archived(registry, ["shared"], trust, "internal", timer.bucket)] == ["copied"] * 2
+    assert {step.name for step in restored(registry, trust, "internal", operators)} == {"shared"}
+    assert {step.state for step in restored(registry, trust, "internal", operators, "vision")} == {"present"}
+    assert list(restored(registry, trust, "internal", operators, "lab")) == []

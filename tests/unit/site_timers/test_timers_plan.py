@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import Template
 
 from landbridge import yaml_text
 from landbridge.acceptance.rung_job import retest_rungs, rung_words
@@ -153,6 +154,33 @@ def test_the_archive_has_credentials_of_its_own_role_only() -> None:
         site = environment({**TIMERS, **REPLICA, ("onprem", "aws_credentials"): source})
         timers = {timer["name"]: timer for timer in host_variables(site)["ctl01"]["site_timers_timers"]}
         assert timers["archive"]["credentials_file"] == file
+
+
+def test_the_unit_of_the_archive_has_its_account_its_environment_and_its_credentials() -> None:
+    variables = host_variables(environment({**TIMERS, **REPLICA}))["ctl01"]
+    template = Template((ROOT / "ansible/roles/site_timers/templates/timer.service.j2").read_text())
+    values = {**variables, "site_timers_root": "/opt/landbridge", "site_timers_textfiles": "/metrics"}
+    units = {
+        timer["name"]: template.render(item=[timer, "service"], ansible_managed="", **values)
+        for timer in variables["site_timers_timers"]
+    }
+    lines = units["archive"].splitlines()
+    assert {
+        "User=landbridge-archive",
+        "Environment=AWS_SHARED_CREDENTIALS_FILE=/etc/landbridge/aws-credentials-model-archive",
+        "LoadCredential=mlflow-password:/etc/landbridge/timers/mlflow-password",
+        "Environment=TMPDIR=/var/tmp",
+        "MemoryMax=16G",
+        "ReadWritePaths=/var/lib/landbridge-timers/landbridge-archive /metrics",
+    } <= set(lines)
+    (start,) = (line for line in lines if line.startswith("ExecStart="))
+    assert start.startswith(
+        "ExecStart=/opt/landbridge/timers-archive/bin/python -I -B -m landbridge.cli.main model archive "
+    )
+    assert start.endswith(" --metrics /metrics/landbridge-timer-archive.prom")
+    # The other passes are as before.
+    assert "MemoryMax=1G" in units["cost"] and "TMPDIR" not in units["cost"]
+    assert "/opt/landbridge/timers/bin/python" in units["cost"] and "AWS_SHARED" not in units["cost"]
 
 
 def test_ssh_from_the_first_controller_is_open_beside_operators() -> None:
