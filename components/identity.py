@@ -12,14 +12,15 @@ from landbridge.plan.args import named
 from landbridge.plan.aws.access import identity as plan
 from landbridge.plan.aws.access import role_trust
 from landbridge.plan.aws.access.iam_policies import ArnContext
-from landbridge.plan.aws.access.identity import ONPREM_ROLES, IdentityArgs, OnPremRole
+from landbridge.plan.aws.access.identity import IdentityArgs
 from landbridge.plan.aws.access.job_roles import JobRolePlan
 from landbridge.plan.aws.access.job_roles import trust as job_trust
+from landbridge.plan.aws.access.onprem_hosts import ONPREM_ROLES, OnPremRole
 
 
 class Identity(Component):
     """IAM roles without users or static keys: one for the nodes, and one for those of each pool with its own policies; one
-    for the jobs of each data class; five or six for on-prem services, each for one purpose.
+    for the jobs of each data class; five to eight for on-prem services, each for one purpose.
 
     Costs 0.40 USD a month for each secret; roles, anchor and profiles cost nothing. Protects: each role has the permissions for
     its own calls only; launch and terminate are separate roles and limited to this cluster's nodes; no role can access data that

@@ -1,6 +1,7 @@
 """Shared code of commands: selection and loading of an environment, output of findings."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from enum import StrEnum
@@ -46,6 +47,14 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+def mlflow_password() -> str | None:
+    """Return the password of the account in MLflow: from the environment, or the one that systemd gives a unit as a credential."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    file = Path(folder) / "mlflow-password" if folder else None
+    stored = file.read_text().strip() if file is not None and file.exists() else None
+    return os.environ.get("MLFLOW_TRACKING_PASSWORD") or stored
 
 
 def environment_path(stack: str | None, file: Path | None) -> Path:
@@ -142,6 +151,7 @@ __all__ = [
     "environment_path",
     "exit_code",
     "load",
+    "mlflow_password",
     "print_findings",
     "print_json",
     "require",

@@ -79,7 +79,7 @@ class LogStore(LogLimits):
 
 
 class SiteTimers(Model):
-    """Timers on the first controller that run the passes of health, idle GPUs, costs and the link without an operator."""
+    """Timers on the first controller that run the passes of health, idle GPUs, costs, the link and model archives without an operator."""
 
     health_minutes: int = Field(
         default=5, ge=1, le=1440, description="interval of `landbridge health step --run`, which repairs faulty GPUs"
@@ -98,6 +98,13 @@ class SiteTimers(Model):
         ge=1,
         le=1440,
         description="interval of `landbridge sagemaker sync`, with `mlops.sagemaker` and pools in AWS",
+    )
+    archive_minutes: int = Field(
+        default=60,
+        ge=5,
+        le=10_080,
+        description="interval of `landbridge model archive`, for each data class with an MLflow server and with "
+        "`storage.data_hub.classes.CLASS.replica_region`; it needs `mlops.mlflow.tls`",
     )
 
 

@@ -10,7 +10,7 @@ from landbridge.ops.gpu_health.values import HealthJournal, HealthState
 from landbridge.ops.idle_gpus.judge import IdleJob
 from landbridge.ops.netcheck.metrics import write_metrics
 
-TimerName = Literal["health", "idle", "cost", "link", "sagemaker"]
+TimerName = Literal["health", "idle", "cost", "link", "sagemaker", "archive"]
 PREFIX = "landbridge_"
 #: First part of the name of a timer's file.
 _FILE = "landbridge-timer-"

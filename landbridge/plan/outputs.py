@@ -93,6 +93,7 @@ class IdentityOutput(Args):
     mover_role_arn: str | None = None
     discovery_role_arn: str | None = None
     serving_role_arn: str | None = None
+    archive_role_arn: str | None = None
     trust_anchor_arn: str | None = None
     profile_arns: Mapping[str, str] = {}
     #: Roles of jobs, and their profiles for on-prem nodes, by data class.

@@ -10,6 +10,8 @@ BACKUPS_PREFIX = "landbridge-backups"
 HOMES_PREFIX = f"{BACKUPS_PREFIX}/homes"
 #: Prefix of datasets, of which landbridge.datasets.keys has the parts.
 DATASETS_PREFIX = "datasets"
+#: Prefix of the archive of model registries.
+MODELS_PREFIX = "models"
 
 
 def shortened(name: str, limit: int) -> str:

@@ -116,6 +116,7 @@ def test_locks_pin_every_package_by_hash_and_name_no_index() -> None:
         "model_server",
         "pipelines",
         "python_runtime",
+        "site_timers",
     }
     for lock in locks:
         text = lock.read_text()

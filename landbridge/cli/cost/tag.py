@@ -2,12 +2,11 @@
 
 import os
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from landbridge.cli.common import File, Stack, TimerMetrics, exit_code, print_findings, require
+from landbridge.cli.common import File, Stack, TimerMetrics, exit_code, mlflow_password, print_findings, require
 from landbridge.cli.cost.job_records import Events, Grid, Journal, Ledger, Sacct, Statistics, read_records
 
 Server = Annotated[
@@ -54,7 +53,7 @@ def tag(
     environment = require(stack, file)
     records = read_records(environment, sacct, events, journal, statistics, ledger, grid)
     now = time.time()
-    secret = os.environ.get("MLFLOW_TRACKING_PASSWORD") or _credential()
+    secret = mlflow_password()
     authority = os.environ.get("MLFLOW_TRACKING_SERVER_CERT_PATH")
     server = RunServer(
         tracking_uri, os.environ.get("MLFLOW_TRACKING_USERNAME"), secret, authority, os.environ.get("MLFLOW_WORKSPACE")
@@ -81,10 +80,3 @@ def tag(
     write_timer(metrics, environment, "cost", time.time(), 0, {}, more)
     typer.echo(f"{len(runs)} runs of {len(jobs)} jobs: {changed} changed, {len(jobs - set(tags))} jobs without a cost")
     raise typer.Exit(exit_code(findings))
-
-
-def _credential() -> str | None:
-    """Return the password that systemd gives a unit as a credential; None without one."""
-    folder = os.environ.get("CREDENTIALS_DIRECTORY")
-    file = Path(folder) / "mlflow-password" if folder else None
-    return file.read_text().strip() if file is not None and file.exists() else None

@@ -1,19 +1,23 @@
 """Commands `landbridge model archive` and `restore`: a registry in the bucket of a data class, and from it."""
 
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from landbridge.cli.common import File, Stack, print_findings
-from landbridge.cli.data.common import aws_failures
+from landbridge.cli.common import File, Stack, TimerMetrics, mlflow_password, print_findings
+from landbridge.cli.data.common import DataCommand, aws_failures, open_command
 from landbridge.cli.model.common import Revoked, Server, Trusted, failures, open_registry, trust_from
 from landbridge.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from landbridge.aws_api.objects import ObjectBucket
+    from landbridge.environment import Environment
+    from landbridge.live.models.registry import ModelRegistry
     from landbridge.live.models.transfer import SyncStep
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Models. Default: all.")]
@@ -25,6 +29,7 @@ Outputs = Annotated[
     Path | None, typer.Option("--outputs", metavar="FILE", help="Stack outputs; default: those of `landbridge up`.")
 ]
 _WORKERS = 4
+_WORKSPACE, _PASSWORD = "MLFLOW_WORKSPACE", "MLFLOW_TRACKING_PASSWORD"
 
 
 def register(model: typer.Typer) -> None:
@@ -42,18 +47,29 @@ def archive(
     outputs: Outputs = None,
     trust: Trusted = None,
     revoked: Revoked = None,
+    metrics: TimerMetrics = None,
 ) -> None:
     """Write bundles of signed versions to the class's bucket.
 
-    S3 replicates them to the class's replica_region. No object is replaced; repeating it writes what is missing, so that a timer may run it.
-    Exit status 1: something was refused. Example: landbridge model archive --class internal -s acme
+    S3 replicates them to the class's replica_region. No object is replaced; repeating it writes what is missing: a timer
+    (observability.timers) runs it. Without MLFLOW_WORKSPACE the models of all teams with the class are archived. Exit status 1:
+    something was refused. Example: landbridge model archive --class internal -s acme
     """
     from landbridge.live.models.archive import archive as steps
+    from landbridge.live.models.registry import in_workspace
+    from landbridge.ops.timer_metrics import write_timer
 
-    with failures(), aws_failures(data_class):
-        accepted, registry = trust_from(trust, revoked, stack, file), open_registry(tracking_uri)
-        bucket = _bucket(data_class, stack, file, outputs, None)
-        _print(steps(registry, names or registry.names(), accepted, data_class, bucket))
+    command = open_command(stack, file, outputs, profile=None)
+    with _first_failure(metrics, command.environment), failures(), aws_failures(data_class):
+        signers = [*command.environment.mlops.revoked_signers, *(revoked or ())]
+        accepted, registry = trust_from(trust, signers, stack, file), _open(tracking_uri)
+        bucket, states = _bucket(command, data_class, None), set[str]()
+        for workspace in _workspaces(command.environment, data_class):
+            with in_workspace(workspace):
+                chosen = names or registry.names()
+                states |= _printed(steps(registry, chosen, accepted, data_class, bucket, workspace), workspace)
+        write_timer(metrics, command.environment, "archive", time.time(), 0, {})
+    raise typer.Exit(1 if "refused" in states else 0)
 
 
 def restore(
@@ -72,10 +88,46 @@ def restore(
     refused. Example: landbridge model restore --class internal -s acme --tracking-uri https://mlops01:5000
     """
     from landbridge.live.models.archive import restore as steps
+    from landbridge.live.models.registry import in_workspace
 
+    command = open_command(stack, file, outputs, profile=None)
     with failures(), aws_failures(data_class):
-        accepted, registry = trust_from(trust, revoked, stack, file), open_registry(tracking_uri)
-        _print(steps(registry, accepted, data_class, _bucket(data_class, stack, file, outputs, region)))
+        signers = [*command.environment.mlops.revoked_signers, *(revoked or ())]
+        accepted, registry = trust_from(trust, signers, stack, file), _open(tracking_uri)
+        bucket, states = _bucket(command, data_class, region), set[str]()
+        for workspace in _workspaces(command.environment, data_class):
+            with in_workspace(workspace):
+                states |= _printed(steps(registry, accepted, data_class, bucket, workspace), workspace)
+    raise typer.Exit(1 if "refused" in states else 0)
+
+
+def _open(tracking_uri: str) -> "ModelRegistry":
+    """Return the registry of a URI, with the password of a unit."""
+    password = mlflow_password()
+    if password is not None:
+        os.environ[_PASSWORD] = password
+    return open_registry(tracking_uri)
+
+
+def _workspaces(environment: "Environment", data_class: str) -> list[str]:
+    """Return the workspaces of the class's server: that of MLFLOW_WORKSPACE, or the default one and those of the teams."""
+    from landbridge.plan.site.teams.workspaces import workspaces
+
+    chosen = os.environ.get(_WORKSPACE)
+    return [chosen] if chosen else ["", *(each.name for each in workspaces(environment, data_class))]
+
+
+@contextmanager
+def _first_failure(metrics: Path | None, environment: "Environment") -> Iterator[None]:
+    """Write metrics of a pass that never ended if the first pass of a timer fails: without a series there is no alert."""
+    from landbridge.ops.timer_metrics import write_timer
+
+    try:
+        yield
+    except typer.Exit as ended:
+        if ended.exit_code == 2 and metrics is not None and not metrics.exists():
+            write_timer(metrics, environment, "archive", 0.0, 0, {})
+        raise
 
 
 def _refuse(message: str) -> NoReturn:
@@ -83,30 +135,28 @@ def _refuse(message: str) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _print(steps: "Iterator[SyncStep]") -> None:
+def _printed(steps: "Iterator[SyncStep]", workspace: str) -> set[str]:
+    """Print the steps; return their states."""
     states: set[str] = set()
     for step in steps:
         states.add(step.state)
-        typer.echo(f"{step.name:<24} {step.item:<10} {step.state:<8} {step.reason}".rstrip())
-    raise typer.Exit(1 if "refused" in states else 0)
+        name = f"{workspace}/{step.name}" if workspace else step.name
+        typer.echo(f"{name:<24} {step.item:<10} {step.state:<8} {step.reason}".rstrip())
+    return states
 
 
-def _bucket(
-    data_class: str, stack: str | None, file: Path | None, outputs: Path | None, region: str | None
-) -> "ObjectBucket":
+def _bucket(command: DataCommand, data_class: str, region: str | None) -> "ObjectBucket":
     """Return the class's bucket, or its replica, with the credentials of the process."""
     from dataclasses import replace
 
     from landbridge.aws_api.objects import TransferRate
-    from landbridge.cli.data.common import open_command
     from landbridge.plan.aws.storage.data_hub import data_hub_args
 
-    command = open_command(stack, file, outputs, profile=None)
+    # Outputs can be older than the file, whose rule decides.
+    command.require_class(data_class)
     access, bucket = command.access, command.outputs.data_hub.buckets.get(data_class)
     if bucket is None:
-        _refuse(
-            f"the stack outputs have no bucket of class {data_class}: its data may not be in AWS, or `landbridge up` is needed"
-        )
+        _refuse(f"the stack outputs have no bucket of class {data_class}: `landbridge up` is needed")
     name = bucket.name
     if region is not None:
         plan = next(each for each in data_hub_args(command.environment).buckets if each.data_class == data_class)

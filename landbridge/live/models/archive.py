@@ -1,7 +1,8 @@
 """Archive of a registry in a bucket: an air-gap bundle of each signed version, and the history of each model.
 
 S3 replicates the bucket to a second region (`storage.data_hub.classes.CLASS.replica_region`), so that a registry can be built again there
-without the site. Keys are PREFIX/NAME/VERSION.tar and PREFIX/NAME/history/NUMBER.json; no object is replaced.
+without the site. Keys are models/NAME/VERSION.tar and models/NAME/history/NUMBER.json, and those of a workspace models/_WORKSPACE/NAME/...
+(no name of a model begins so). No object is replaced or read, and an object of S3 appears when it is complete.
 """
 
 import hashlib
@@ -9,91 +10,127 @@ import json
 from collections.abc import Iterator
 
 from landbridge.aws_api.objects import ObjectBucket
+from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.registry import ModelRegistry
-from landbridge.live.models.transfer import SyncStep, aliases_placed, export, take
+from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, take
 from landbridge.models.history import TAG_PREFIX, read_history
 from landbridge.models.names import model_name_fault, model_version_fault
 from landbridge.models.signers import ModelTrust
 from landbridge.models.version_tags import CLASS_TAG
-
-PREFIX = "models"
+from landbridge.plan.resource_names import MODELS_PREFIX
 
 
 def archive(
-    registry: ModelRegistry, names: list[str], trust: ModelTrust, data_class: str, bucket: ObjectBucket
+    registry: ModelRegistry,
+    names: list[str],
+    trust: ModelTrust,
+    data_class: str,
+    bucket: ObjectBucket,
+    workspace: str = "",
 ) -> Iterator[SyncStep]:
-    """Write the bundles and histories that the bucket lacks; yield the steps. Repeating it changes nothing.
+    """Write the bundles and histories that the bucket lacks; yield the steps. Repeating it writes nothing.
 
-    `data_class`: that of the bucket; versions of other classes are refused. Raises AwsRefusal.
+    `data_class`: that of the bucket; versions of other classes are refused, by their tag and by the signed manifest. Raises AwsRefusal.
     """
+    folder = _folder(workspace)
+    present = {item.key for item in bucket.list(folder)}
     for name in names:
-        tags = registry.tags(name)
+        tags, foreign = registry.tags(name), False
         for version in registry.versions(name):
-            key = f"{PREFIX}/{name}/{version.version}.tar"
+            key = f"{folder}{name}/{version.version}.tar"
             if not version.digest:
                 continue
             if version.tags.get(CLASS_TAG) != data_class:
                 reason = f"a model of class {version.tags.get(CLASS_TAG, 'none')} is not for the bucket of {data_class}"
                 yield SyncStep(name, version.version, "refused", reason)
-            elif bucket.head(key) is not None:
+                foreign = True
+            elif key in present:
                 yield SyncStep(name, version.version, "present")
             else:
-                yield _written(registry, version.name, version.version, trust, bucket, key)
+                step, is_foreign = _written(registry, version.name, version.version, trust, data_class, bucket, key)
+                yield step
+                foreign = foreign or is_foreign
         history = {key: value for key, value in sorted(tags.items()) if key.startswith(TAG_PREFIX)}
         if not history:
             continue
+        if foreign:
+            # Its records have the reasons and accounts of the other class.
+            yield SyncStep(name, "history", "refused", "a version is of another class")
+            continue
+        key = f"{folder}{name}/history/{len(history):06d}.json"
         content = json.dumps(history, sort_keys=True, ensure_ascii=False).encode()
-        is_new = bucket.put(
-            f"{PREFIX}/{name}/history/{len(history):06d}.json",
-            content,
-            hashlib.sha256(content).hexdigest(),
-            if_absent=True,
-        )
+        is_new = key not in present and _added(bucket, key, content)
         yield SyncStep(name, "history", "copied" if is_new else "present")
 
 
-def restore(registry: ModelRegistry, trust: ModelTrust, data_class: str, bucket: ObjectBucket) -> Iterator[SyncStep]:
+def restore(
+    registry: ModelRegistry, trust: ModelTrust, data_class: str, bucket: ObjectBucket, workspace: str = ""
+) -> Iterator[SyncStep]:
     """Register the versions of an archive that a registry lacks, then its histories and aliases; yield the steps.
 
     Each bundle is verified first. Repeating it changes nothing. Raises AwsRefusal.
     """
     versions: dict[str, list[int]] = {}
     histories: dict[str, str] = {}
-    for item in bucket.list(f"{PREFIX}/"):
-        _, name, *rest = item.key.split("/")
+    folder = _folder(workspace)
+    for item in bucket.list(folder):
+        name, *rest = item.key.removeprefix(folder).split("/")
         version = rest[-1].removesuffix(".tar") if len(rest) == 1 else ""
-        if model_name_fault(name) is None and version and model_version_fault(version) is None:
+        if model_name_fault(name) is not None:
+            continue
+        if version and model_version_fault(version) is None:
             versions.setdefault(name, []).append(int(version))
         elif len(rest) == 2 and rest[0] == "history":
             histories[name] = max(histories.get(name, ""), item.key)
     for name in sorted(versions):
         for number in sorted(versions[name]):
-            yield _taken(registry, name, str(number), trust, data_class, bucket)
+            yield _taken(registry, name, str(number), trust, data_class, bucket, f"{folder}{name}/{number}.tar")
         # A model of which each bundle was refused is not registered.
         if name in histories and name in registry.names():
             tags = json.loads(bucket.get(histories[name]) or b"{}")
             yield from aliases_placed(*read_history(tags), registry, name)
 
 
+def _folder(workspace: str) -> str:
+    return f"{MODELS_PREFIX}/_{workspace}/" if workspace else f"{MODELS_PREFIX}/"
+
+
+def _added(bucket: ObjectBucket, key: str, content: bytes) -> bool:
+    return bucket.put(key, content, hashlib.sha256(content).hexdigest(), if_absent=True)
+
+
 def _written(
-    registry: ModelRegistry, name: str, version: str, trust: ModelTrust, bucket: ObjectBucket, key: str
-) -> SyncStep:
+    registry: ModelRegistry,
+    name: str,
+    version: str,
+    trust: ModelTrust,
+    data_class: str,
+    bucket: ObjectBucket,
+    key: str,
+) -> tuple[SyncStep, bool]:
+    """Return the step of a version, and whether its signed manifest is of another class."""
     try:
-        content = export(registry, registry.version(name, version), trust)
+        content = export(registry, registry.version(name, version), trust, frozenset({data_class}))
+        is_new = _added(bucket, key, content)
     except FindingsError as error:
-        return SyncStep(name, version, "refused", _reasons(error.findings))
-    bucket.put(key, content, hashlib.sha256(content).hexdigest(), if_absent=True)
-    return SyncStep(name, version, "copied")
+        is_foreign = any(finding.rule == CLASS_RULE for finding in error.findings)
+        return SyncStep(name, version, "refused", _reasons(error.findings)), is_foreign
+    except AwsRefusal as refused:
+        # S3's limit for an upload in one part. The other versions are archived nevertheless.
+        if refused.code != "EntityTooLarge":
+            raise
+        return SyncStep(name, version, "refused", str(refused)), False
+    return SyncStep(name, version, "copied" if is_new else "present"), False
 
 
 def _taken(
-    registry: ModelRegistry, name: str, version: str, trust: ModelTrust, data_class: str, bucket: ObjectBucket
+    registry: ModelRegistry, name: str, version: str, trust: ModelTrust, data_class: str, bucket: ObjectBucket, key: str
 ) -> SyncStep:
     known = {each.version for each in registry.versions(name) if each.digest} if name in registry.names() else set()
     if version in known:
         return SyncStep(name, version, "present")
-    content = bucket.get(f"{PREFIX}/{name}/{version}.tar") or b""
+    content = bucket.get(key) or b""
     try:
         placed = take(registry, content, trust, frozenset({data_class}))
     except FindingsError as error:

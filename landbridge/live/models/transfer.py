@@ -19,6 +19,9 @@ from landbridge.models.names import model_name_fault
 from landbridge.models.signers import ModelTrust
 from landbridge.models.version_tags import CLASS_TAG
 
+#: Finding about a model whose data class may not be at the target.
+CLASS_RULE = "model-class"
+
 
 @dataclass(frozen=True, slots=True)
 class SyncStep:
@@ -30,10 +33,17 @@ class SyncStep:
     reason: str = ""
 
 
-def export(registry: ModelRegistry, version: RegisteredVersion, trust: ModelTrust) -> bytes:
-    """Return the air-gap bundle of a verified version. Raises FindingsError for a refused one."""
+def export(
+    registry: ModelRegistry, version: RegisteredVersion, trust: ModelTrust, classes: frozenset[str] | None = None
+) -> bytes:
+    """Return the air-gap bundle of a verified version. Raises FindingsError for a refused one.
+
+    `classes`: the data classes of signed manifests that may be exported; None: all.
+    """
     with verified(registry, version, trust) as result:
         model = _accepted(result)
+        if classes is not None and model.manifest.data_class not in classes:
+            raise FindingsError([_class_finding(model)])
         files = {path.name: path.read_bytes() for path in sorted(model.folder.iterdir())}
     history = {key: value for key, value in registry.tags(version.name).items() if key.startswith(TAG_PREFIX)}
     return write_bundle(AirGapBundle(files, history))
@@ -180,7 +190,7 @@ def _class_fault(versions: list[RegisteredVersion], classes: frozenset[str]) -> 
 
 def _class_finding(model: VerifiedModel) -> Finding:
     message = f"{model.manifest.name}: a model of class {model.manifest.data_class} may not be in this registry"
-    return Finding("model-class", message)
+    return Finding(CLASS_RULE, message)
 
 
 def _accepted(result: VerifiedModel | ModelRefusal) -> VerifiedModel:

@@ -11,6 +11,7 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, Severity
 from landbridge.ops.credentials.folder import AuthorityFolder
 from landbridge.plan.ansible.roles_anywhere import credential_hosts
+from landbridge.plan.network.services.model_archive import archived_servers
 from landbridge.plan.network.services.monitoring import monitors_cloud_nodes
 from landbridge.plan.network.services.serving import cloud_model_servers
 from landbridge.plan.outputs import StackOutputs
@@ -23,6 +24,8 @@ FILES = ("aws-credentials-burst", "aws-credentials-mlflow")
 DISCOVERY = "aws-credentials-discovery"
 #: The one of the model gateway, if it has hosts of model servers in AWS.
 INSTANCES = "aws-credentials-model-instances"
+#: The one of the first controller, if it archives models.
+ARCHIVE = "aws-credentials-model-archive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,8 @@ def readiness(
     if site.aws_credentials == "files":
         discovery = [DISCOVERY] if monitors_cloud_nodes(environment) else []
         instances = [INSTANCES] if cloud_model_servers(environment) else []
-        for file in (*FILES, *discovery, *instances):
+        archive = [ARCHIVE] if archived_servers(environment) else []
+        for file in (*FILES, *discovery, *instances, *archive):
             if file not in stored and not (secrets / file).is_file():
                 fix = f"run landbridge credentials init -s {name} for IAM Roles Anywhere, or write this file"
                 message = f"{secrets / file} does not exist: the services would have no AWS credentials"

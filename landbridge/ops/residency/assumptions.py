@@ -66,6 +66,10 @@ def _of_storage(forms: CompiledForms) -> Iterator[Assumption]:
         served = service_hosts(forms.environment)
         host, classes = served.storage or served.mlops, ", ".join(sorted(forms.moved))
         yield Assumption(f"the data mover on {host} copies each of {classes} to its own bucket, and no other data")
+    if len(forms.archives) > 1:
+        classes = ", ".join(sorted(archive.data_class for archive in forms.archives))
+        text = f"the timers of {classes} write models into the bucket of their class: their role is the same"
+        yield Assumption(text, ("observability", "timers"))
     for form in (each for each in forms.caches if each.group):
         text = f"the group {form.group} has only users of accounts of class {form.data_class}, on every node"
         yield Assumption(text, ("storage", "staging", "groups", form.data_class))

@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 from landbridge.environment import Environment
 from landbridge.findings import DataPath
 from landbridge.ops.iam import Document
+from landbridge.ops.residency.archive_forms import ArchiveForm, archive_forms
 from landbridge.ops.residency.cache_forms import CacheForm, cache_forms
 from landbridge.ops.residency.graph import ONPREM
 from landbridge.ops.residency.iam_forms import HubBucketForm, RoleForm, endpoint_policies, hub_buckets, roles
@@ -131,6 +132,7 @@ class CompiledForms:
     stores: tuple[StoreForm, ...]
     replicated: frozenset[str]
     caches: tuple[CacheForm, ...]
+    archives: tuple[ArchiveForm, ...]
 
     @property
     def services_location(self) -> str:
@@ -174,6 +176,7 @@ def compiled_forms(environment: Environment) -> CompiledForms:
         _stores(environment),
         frozenset(replicated_classes(environment)),
         cache_forms(environment),
+        archive_forms(environment),
     )
 
 

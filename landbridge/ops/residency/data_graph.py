@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from landbridge.environment import Environment, FsxLustre, SiteLustre, SiteNfs
 from landbridge.findings import DataPath
+from landbridge.ops.residency.archive_access import add_archives
 from landbridge.ops.residency.cache_access import add_caches
 from landbridge.ops.residency.class_policy import ClassPolicy
 from landbridge.ops.residency.compiled import CompiledForms
@@ -33,6 +34,7 @@ def data_graph(forms: CompiledForms, policies: dict[str, ClassPolicy]) -> DataGr
     add_roles(graph, forms)
     add_servers(graph, forms, policies)
     add_mover(graph, forms)
+    add_archives(graph, forms)
     add_serving(graph, forms)
     add_stores(graph, forms)
     add_caches(graph, forms)

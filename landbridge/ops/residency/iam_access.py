@@ -12,7 +12,7 @@ from landbridge.ops.residency.iam_forms import ACCOUNT, HubBucketForm, RoleForm
 #: Account that has nothing to do with the cluster.
 FOREIGN = "999988887777"
 FOREIGN_BUCKET = "a-bucket-of-another-account"
-_OBJECTS = ("x", "mlflow/x", "sagemaker/x")
+_OBJECTS = ("x", "mlflow/x", "sagemaker/x", "models/x")
 _READ = ("s3:GetObject", "kms:Decrypt")
 _WRITE = ("s3:PutObject", "kms:GenerateDataKey")
 _STATEMENT_OF_FILE = re.compile(r"Asked(\d+)$")
@@ -113,4 +113,6 @@ def _context(owner: str, principal: str = ACCOUNT) -> Mapping[str, str] | Contex
         "aws:ResourceAccount": owner,
         "aws:PrincipalAccount": principal,
         "aws:PrincipalIsAWSService": "false",
+        # An upload that replaces nothing, which the archive of models may make.
+        "s3:if-none-match": "*",
     }

@@ -93,6 +93,7 @@ def roles(environment: Environment, buckets: Mapping[str, HubBucketForm]) -> dic
         "mover": rendered.mover,
         "discovery": rendered.discovery,
         "serving": rendered.serving,
+        "archive": rendered.archive,
     }
     texts["hub"] = identity.hub_document(args, place.partition, arns, keys)
     for role in args.hosts:

@@ -16,8 +16,8 @@ from landbridge.ops.residency.iam_access import (
 )
 from landbridge.ops.residency.iam_forms import RoleForm, anchor_arn
 
-#: Roles that start and watch instances: no object is for them.
-_WITHOUT_DATA = ("launch", "terminate", "read")
+#: Roles that start and watch instances, or only add objects: no object is for them.
+_WITHOUT_DATA = ("launch", "terminate", "read", "archive")
 #: Requests with which data leaves to another account, by the service of the endpoint.
 _LEAVING = {
     "s3": ("s3:PutObject", f"arn:aws:s3:::{FOREIGN_BUCKET}/x"),

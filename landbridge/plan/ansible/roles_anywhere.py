@@ -8,7 +8,8 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.environment.aws.iam import Anywhere
-from landbridge.plan.aws.access.identity import ONPREM_ROLES, OnPremRole, identity_args
+from landbridge.plan.aws.access.identity import identity_args
+from landbridge.plan.aws.access.onprem_hosts import ONPREM_ROLES, OnPremRole
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
 from landbridge.plan.network.services.monitoring import monitoring_host
@@ -27,6 +28,9 @@ DISCOVERY_ACCOUNT = "landbridge-discovery"
 #: Credentials file and account of the service that starts and stops hosts of model servers in AWS.
 INSTANCES_FILE = "/etc/landbridge/aws-credentials-model-instances"
 INSTANCES_ACCOUNT = "landbridge-instances"
+#: Credentials file and account of the timer that archives models.
+ARCHIVE_FILE = "/etc/landbridge/aws-credentials-model-archive"
+ARCHIVE_ACCOUNT = "landbridge-archive"
 _ROOT_ROLES: tuple[OnPremRole, ...] = ("read", "mover")
 
 
@@ -93,6 +97,10 @@ def _files(environment: Environment, host: str, identity: IdentityOutput) -> lis
     if host in by_role.get("serving", ()):
         owner = {"owner": INSTANCES_ACCOUNT, "home": "/nonexistent", "services": ["landbridge-model-instances"]}
         files.append({"path": INSTANCES_FILE, **owner, "profiles": _profiles(identity, default="serving")})
+    if host in by_role.get("archive", ()):
+        # A pass of the timer reads the file anew.
+        owner = {"owner": ARCHIVE_ACCOUNT, "home": "/nonexistent"}
+        files.append({"path": ARCHIVE_FILE, **owner, "profiles": _profiles(identity, default="archive")})
     of_root: dict[str, OnPremRole] = {role: role for role in _ROOT_ROLES if host in by_role.get(role, ())}
     if of_root:
         files.append({"path": ROOT_FILE, "owner": "root", "profiles": _profiles(identity, **of_root)})
@@ -117,6 +125,12 @@ def instances_file(environment: Environment) -> str | None:
     """Return the credentials file of the service landbridge-model-instances; None for the SDK's usual sources."""
     site = environment.onprem
     return None if site is None or site.aws_credentials == "host" else INSTANCES_FILE
+
+
+def archive_file(environment: Environment) -> str | None:
+    """Return the credentials file of the timer that archives models; None for the SDK's usual sources."""
+    site = environment.onprem
+    return None if site is None or site.aws_credentials == "host" else ARCHIVE_FILE
 
 
 def _profiles(identity: IdentityOutput, **roles: OnPremRole) -> list[dict[str, str]]:

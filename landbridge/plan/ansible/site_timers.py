@@ -15,8 +15,10 @@ from landbridge.plan.ansible.host_access import (
     linked_access_variables,
     timer_host,
 )
+from landbridge.plan.ansible.roles_anywhere import ARCHIVE_ACCOUNT, archive_file
 from landbridge.plan.network.hosts import InventoryHost, service_hosts
-from landbridge.plan.network.services.mlflow_servers import mlflow_servers
+from landbridge.plan.network.services.mlflow_servers import MAIN, mlflow_servers
+from landbridge.plan.network.services.model_archive import archived_servers
 from landbridge.plan.network.services.monitoring import compares_training, timers_of
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.site.link.expectations import gateway_hosts, link_expectations
@@ -24,6 +26,8 @@ from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
 #: Account of Slurm's daemons, which administers Slurm and reads the burst journal; and the account of netcheck.
 SLURM, LINK = "slurm", "landbridge-link"
+#: Most memory of a pass that archives models: a bundle is in memory while it is written and sent. Own choice.
+_ARCHIVE_MEMORY = "16G"
 
 
 def timer_variables(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> dict[str, Any]:
@@ -57,11 +61,17 @@ def site_timers_variables(environment: Environment, host: str) -> dict[str, Any]
         timer = _timer("sagemaker", settings.sagemaker_minutes, SLURM, "", words)
         timers.append(timer | {"journal": True, "credentials_file": credentials_file(environment) or ""})
     for server in servers:
-        name = "cost" if server["name"] == "mlflow" else f"cost-{server['name']}"
+        name = _name("cost", server["name"])
         words = ["cost", "tag", "--tracking-uri", server["uri"]]
         timers.append(
             _timer(name, settings.cost_minutes, SLURM, "", words) | {"server": server["name"], "journal": True}
         )
+    for archived in archived_servers(environment):
+        uri = next(server["uri"] for server in servers if server["name"] == archived.name)
+        words = ["model", "archive", "--class", archived.data_class, "--tracking-uri", uri, "--trust", AUTHORITY_FILE]
+        timer = _timer(_name("archive", archived.name), settings.archive_minutes, ARCHIVE_ACCOUNT, "", words)
+        timer |= {"server": archived.name, "credentials_file": archive_file(environment) or ""}
+        timers.append(timer | {"python": "timers-archive", "memory": _ARCHIVE_MEMORY})
     return {
         "site_timers_timers": timers,
         "site_timers_environment": environment.name,
@@ -74,6 +84,11 @@ def site_timers_variables(environment: Environment, host: str) -> dict[str, Any]
         "site_timers_authority": AUTHORITY_FILE if environment.mlops.mlflow.tls else "",
         "site_timers_find_links": served.packages.python_find_links or "",
     }
+
+
+def _name(timer: str, server: str) -> str:
+    """Return the name of a timer of an MLflow server; that of the first server has no suffix."""
+    return timer if server == MAIN else f"{timer}-{server}"
 
 
 def _timer(name: str, minutes: int, user: str, key: str, words: list[str]) -> dict[str, Any]:

@@ -6,6 +6,9 @@ from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, did_you_mean, error, warning
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import account_servers, main_class, mlflow_servers
+from landbridge.plan.network.services.model_archive import archived_servers
+from landbridge.plan.network.services.monitoring import timers_of
+from landbridge.plan.network.services.serving import followed_services
 from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT, SLURMDBD_PORT
 from landbridge.rules.registry import rule
 
@@ -87,3 +90,36 @@ def mlflow_in_clear_text(environment: Environment) -> Iterator[Finding]:
         path: DataPath = (*_MLFLOW, "tls")
         message = "users' passwords for MLflow cross the network in clear text"
         yield warning(path, message, fix="remove the line; the role site_tls issues the certificates of the servers")
+
+
+@rule
+def model_archive(environment: Environment) -> Iterator[Finding]:
+    """Registered models that are served have copies in a second region, if their data may be in AWS.
+
+    A timer writes them into the bucket of their class, which S3 replicates. Source: Landbridge
+    (docs/decisions/0115-archive-of-models-by-a-timer.md).
+    """
+    timers, archived = timers_of(environment), {server.data_class for server in archived_servers(environment)}
+    in_aws = {server.data_class for server in mlflow_servers(environment) if server.in_aws}
+    hub_classes, without = environment.storage.data_hub.classes, set[str]()
+    for name, service in followed_services(environment).items():
+        data_class = service.data_class
+        path: DataPath = ("serving", "services", name, "model")
+        replica: DataPath = ("storage", "data_hub", "classes", data_class, "replica_region")
+        settings = hub_classes.get(data_class)
+        if data_class not in in_aws or data_class in archived | without:
+            continue
+        without.add(data_class)
+        if settings is None or settings.replica_region is None:
+            message = f"models of class {data_class} have no copy in a second region"
+            fix = f"write storage.data_hub.classes.{data_class}: {{replica_region: REGION}}"
+            yield warning(path, message, fix=fix, related=(replica,))
+        else:
+            message = f"no timer writes models of class {data_class} into the bucket that S3 replicates"
+            fix = "write observability.timers: {}, or run landbridge model archive yourself"
+            needs: tuple[DataPath, ...] = (("observability", "timers"), (*_MLFLOW, "tls"))
+            yield warning(path, message, fix=fix, related=needs)
+    if timers is not None and "archive_minutes" in timers.model_fields_set and not archived:
+        message = "no models are archived: no MLflow server is of a data class with a replica"
+        fix = "write storage.data_hub.classes.CLASS: {replica_region: REGION}, or remove the line"
+        yield warning(("observability", "timers", "archive_minutes"), message, fix=fix)

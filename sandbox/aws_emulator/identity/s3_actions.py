@@ -1,6 +1,7 @@
 """IAM permissions that requests of S3 need.
 
-Source: Amazon S3 User Guide, "Required permissions for Amazon S3 API operations", 2026-11-25.
+Source: Amazon S3 User Guide, "Required permissions for Amazon S3 API operations", 2026-11-25; condition keys: Service Authorization
+Reference, "Condition keys for Amazon S3", 2026-11-27.
 """
 
 from collections.abc import Iterator
@@ -64,7 +65,13 @@ def context(environ: Environ) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith("HTTP_X_AMZ_")
     }
-    return {"aws:SecureTransport": "true", **headers}
+    query = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    known = {"s3:if-none-match": environ.get("HTTP_IF_NONE_MATCH"), "s3:prefix": query.get("prefix", [None])[0]}
+    return {
+        "aws:SecureTransport": "true",
+        **headers,
+        **{key: value for key, value in known.items() if value is not None},
+    }
 
 
 def default_key(bucket: Any) -> str | None:

@@ -44,6 +44,8 @@ JOB_ROLE, PARTNER_ROLE = (f"arn:aws:iam::{ACCOUNT}:role/{CLUSTER}-job-{name}" fo
 ON_INSTANCE = {"ec2:SourceInstanceARN": INSTANCE}
 TO_EC2 = {"iam:PassedToService": "ec2.amazonaws.com"}
 SECURE = {"aws:SecureTransport": "true"}
+#: Upload that replaces no object.
+NEW_OBJECT = {**SECURE, "s3:if-none-match": "*"}
 CLASS = "landbridge:data-class"
 
 

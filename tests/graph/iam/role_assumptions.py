@@ -51,6 +51,8 @@ ROLE_ASSUMPTIONS = (
     RoleAssumption("hub", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "ctl01"}),
     RoleAssumption("mover", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "nfs01"}),
     RoleAssumption("mover", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "mlops01"}),
+    RoleAssumption("archive", "rolesanywhere.amazonaws.com", True, {**SITE, CN: "ctl01"}),
+    RoleAssumption("archive", "rolesanywhere.amazonaws.com", False, {**SITE, CN: "mlops01"}),
     RoleAssumption("reaper", "lambda.amazonaws.com", True),
     RoleAssumption("reaper", "ec2.amazonaws.com", False),
     RoleAssumption("budget", "budgets.amazonaws.com", True, {"aws:SourceAccount": ACCOUNT}),

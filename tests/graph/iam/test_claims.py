@@ -67,7 +67,7 @@ def test_only_the_named_principal_can_assume_a_role(graph: Graph, assumption: Ro
 
 
 def test_each_role_has_allowed_and_denied_requests() -> None:
-    for role in (*ALL, *JOB_ROLES, *WATCHING, *TRAINING, "approve-models"):
+    for role in (*ALL, "archive", *JOB_ROLES, *WATCHING, *TRAINING, "approve-models"):
         decisions = {request_row.allowed for claim in CLAIMS if role in claim.roles for request_row in claim.requests}
         assert decisions == {True, False}, role
 

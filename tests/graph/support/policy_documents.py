@@ -33,6 +33,9 @@ EVERYTHING = (
         f"            node_configured: [{{script: s3://variant-internal-{ACCOUNT}/scripts/x.sh, sha256: {'f' * 64}}}]\n",
     ),
     ("budget: {monthly_usd: 1000}", "budget: {monthly_usd: 1000, hard: true}"),
+    ("mlops: mlops01}", "mlops: mlops01, monitoring: mlops01}"),
+    ("data_hub: {kind: s3}", "data_hub: {kind: s3, classes: {internal: {replica_region: us-west-2}}}"),
+    ("    mlops:\n", "    observability: {timers: {}}\n    mlops:\n"),
     ("      mlflow: {port: 5000}", "      mlflow: {port: 5000}\n      sagemaker: {}"),
 )
 #: Property with the document, by type.

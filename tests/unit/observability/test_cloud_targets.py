@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from landbridge.burst.aws.metrics_targets import target_files
 from landbridge.burst.aws.publish_certificate import published_value
 from landbridge.burst.model import CloudInstance
 from landbridge.environment import Environment
+from landbridge.findings import DataPath
 from landbridge.ops.credentials.status import readiness
 from landbridge.plan.ansible.gpu_tools import gpu_metrics_hosts
 from landbridge.plan.ansible.inventory import inventory
@@ -127,11 +129,17 @@ def test_targets_are_running_nodes_of_the_pools_with_the_exporter() -> None:
 
 def test_configure_needs_the_credentials_of_the_discovery(tmp_path: Path) -> None:
     stored = {"aws-credentials-burst", "aws-credentials-mlflow"}
-    for site, absent in ((environment(), []), (monitored(), ["aws-credentials-discovery"])):
+    replica: dict[DataPath, Any] = {("storage", "data_hub", "classes"): {"internal": {"replica_region": "us-west-2"}}}
+    archived = environment(
+        {("onprem", "services", "monitoring"): "mlops01", ("observability", "timers"): {}, **replica}
+    )
+    both = ["aws-credentials-discovery", "aws-credentials-model-archive"]
+    for site, absent in ((environment(), []), (monitored(), both[:1]), (archived, both)):
         assert site.onprem is not None
         files = site.model_copy(update={"onprem": site.onprem.model_copy(update={"aws_credentials": "files"})})
         findings = list(readiness(files, tmp_path, None, datetime.now(UTC), stored))
-        assert [name for name in absent if name in findings[0].message] == absent and len(findings) == len(absent)
+        assert len(findings) == len(absent)
+        assert all(name in finding.message for name, finding in zip(absent, findings, strict=True))
 
 
 PEM, CA = "-----BEGIN PRIVATE KEY-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----"

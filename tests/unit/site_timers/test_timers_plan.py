@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import Template
 
 from landbridge import yaml_text
 from landbridge.acceptance.rung_job import retest_rungs, rung_words
@@ -94,6 +95,92 @@ def test_a_timer_compares_the_ledger_with_sagemaker_if_it_is_a_place_and_may_rea
         chosen = environment(without)
         names = [timer["name"] for timer in host_variables(chosen)["ctl01"].get("site_timers_timers", [])]
         assert "sagemaker" not in names and not identity_args(chosen).compares_training
+
+
+#: Data class whose bucket has a replica.
+REPLICA: dict[DataPath, Any] = {("storage", "data_hub", "classes"): {"internal": {"replica_region": "us-west-2"}}}
+
+
+def test_a_timer_archives_the_models_of_each_class_with_a_replica_and_an_account_of_its_own() -> None:
+    site = environment({**TIMERS, **REPLICA})
+    timers = {timer["name"]: timer for timer in host_variables(site)["ctl01"]["site_timers_timers"]}
+    assert timers["archive"] == {
+        "name": "archive",
+        "minutes": 60,
+        "user": "landbridge-archive",
+        "key": "",
+        "words": [
+            *("model", "archive", "--class", "internal", "--tracking-uri", "https://mlops01:5000"),
+            *("--trust", "/etc/landbridge/tls/ca.pem"),
+        ],
+        "server": "mlflow",
+        "credentials_file": "/etc/landbridge/aws-credentials-model-archive",
+        "python": "timers-archive",
+        "memory": "16G",
+    }
+    identity = identity_args(site)
+    assert identity.archived == ("internal",) and identity.hosts["archive"] == ("ctl01",)
+    clear = {("mlops", "mlflow"): {"tls": False}}
+    onprem = {("data_classes", "internal"): {"sites": ["onprem"]}, ("storage", "data_hub", "classes"): {}}
+    for without in (TIMERS, REPLICA, {**TIMERS, **REPLICA, **clear}, {**TIMERS, **onprem}):
+        chosen = environment(without)
+        names = [timer["name"] for timer in host_variables(chosen)["ctl01"].get("site_timers_timers", [])]
+        assert "archive" not in names and "archive" not in identity_args(chosen).hosts
+        assert identity_args(chosen).archived == ()
+
+
+def test_each_server_of_a_class_with_a_replica_has_an_archive_and_one_of_on_prem_data_has_none() -> None:
+    classes = {name: {"replica_region": "us-west-2"} for name in ("internal", "partner")}
+    accounts = {name: {"users": ["alice"], "data_class": name} for name in ("internal", "partner", "restricted")}
+    site = environment(
+        {
+            **TIMERS,
+            ("data_classes", "partner"): {"sites": ["onprem", "aws"]},
+            ("storage", "data_hub", "classes"): classes,
+            ("scheduler", "accounts"): accounts,
+        }
+    )
+    timers = host_variables(site)["ctl01"]["site_timers_timers"]
+    archives = {timer["name"]: (timer["words"][3], timer["server"]) for timer in timers if "archive" in timer["name"]}
+    assert archives == {
+        "archive": ("internal", "mlflow"),
+        "archive-mlflow-partner": ("partner", "mlflow-partner"),
+    }
+
+
+def test_the_archive_has_credentials_of_its_own_role_only() -> None:
+    sources = {"files": "/etc/landbridge/aws-credentials-model-archive", "host": ""}
+    for source, file in sources.items():
+        site = environment({**TIMERS, **REPLICA, ("onprem", "aws_credentials"): source})
+        timers = {timer["name"]: timer for timer in host_variables(site)["ctl01"]["site_timers_timers"]}
+        assert timers["archive"]["credentials_file"] == file
+
+
+def test_the_unit_of_the_archive_has_its_account_its_environment_and_its_credentials() -> None:
+    variables = host_variables(environment({**TIMERS, **REPLICA}))["ctl01"]
+    template = Template((ROOT / "ansible/roles/site_timers/templates/timer.service.j2").read_text())
+    values = {**variables, "site_timers_root": "/opt/landbridge", "site_timers_textfiles": "/metrics"}
+    units = {
+        timer["name"]: template.render(item=[timer, "service"], ansible_managed="", **values)
+        for timer in variables["site_timers_timers"]
+    }
+    lines = units["archive"].splitlines()
+    assert {
+        "User=landbridge-archive",
+        "Environment=AWS_SHARED_CREDENTIALS_FILE=/etc/landbridge/aws-credentials-model-archive",
+        "LoadCredential=mlflow-password:/etc/landbridge/timers/mlflow-password",
+        "Environment=TMPDIR=/var/tmp",
+        "MemoryMax=16G",
+        "ReadWritePaths=/var/lib/landbridge-timers/landbridge-archive /metrics",
+    } <= set(lines)
+    (start,) = (line for line in lines if line.startswith("ExecStart="))
+    assert start.startswith(
+        "ExecStart=/opt/landbridge/timers-archive/bin/python -I -B -m landbridge.cli.main model archive "
+    )
+    assert start.endswith(" --metrics /metrics/landbridge-timer-archive.prom")
+    # The other passes are as before.
+    assert "MemoryMax=1G" in units["cost"] and "TMPDIR" not in units["cost"]
+    assert "/opt/landbridge/timers/bin/python" in units["cost"] and "AWS_SHARED" not in units["cost"]
 
 
 def test_ssh_from_the_first_controller_is_open_beside_operators() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX, DATASETS_PREFIX, HOMES_PREFIX
+from landbridge.plan.resource_names import ACCOUNT_DIGITS, BACKUPS_PREFIX, DATASETS_PREFIX, HOMES_PREFIX, MODELS_PREFIX
 from landbridge.tags import MODEL_SERVER, SERVING
 
 Statement = dict[str, Any]
@@ -161,9 +161,9 @@ def deny_backups(bucket_arns: Sequence[str]) -> Statement:
 
 def deny_dataset_changes(bucket_arns: Sequence[str]) -> Statement:
     """Return the statement that keeps jobs from changing datasets, which other jobs of the class read: a version never changes,
-    and the role `mover` alone writes it.
+    and the role `mover` alone writes it. The archive of models is the role `archive`'s: a job could take the key of a bundle first.
     """
-    datasets = single_or_list([f"{arn}/{DATASETS_PREFIX}/*" for arn in bucket_arns])
+    datasets = [f"{arn}/{prefix}/*" for arn in bucket_arns for prefix in (DATASETS_PREFIX, MODELS_PREFIX)]
     return {"Sid": "DenyChangesOfDatasets", "Effect": "Deny", "Action": ["s3:Put*", "s3:Delete*"], "Resource": datasets}
 
 
@@ -178,6 +178,24 @@ def remove_locks(bucket_arn: str) -> Statement:
     Source: restic, "Repository layout": a backup writes a lock and removes it (read 2026-11-26).
     """
     return allow("RemoveLocksOfCopies", ["s3:DeleteObject"], f"{bucket_arn}/{HOMES_PREFIX}/locks/*")
+
+
+def archive(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:
+    """Return the rights of the archive of model registries: it lists its keys and adds objects. It reads and deletes none.
+
+    Landbridge uploads a bundle in one part, for which S3 needs no kms:Decrypt, and only if its key is not used: an upload without
+    that condition would be a further version, and the bucket keeps each. Source: S3 User Guide, "Using server-side encryption with
+    AWS KMS keys" and "How to prevent object overwrites with conditional writes" (2026-11-27).
+    """
+    if not bucket_arns:
+        return []
+    below = {"StringLike": {"s3:prefix": f"{MODELS_PREFIX}/*"}}
+    new = {"Null": {"s3:if-none-match": "false"}}
+    return [
+        allow("ListArchive", ["s3:ListBucket"], bucket_arns, below),
+        allow("AddToArchive", ["s3:PutObject"], [f"{arn}/{MODELS_PREFIX}/*" for arn in bucket_arns], new),
+        allow("EncryptArchive", ["kms:GenerateDataKey"], key_arns),
+    ]
 
 
 def read(place: ArnContext) -> list[Statement]:

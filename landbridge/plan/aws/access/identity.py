@@ -1,8 +1,8 @@
-"""IAM roles of nodes, of jobs, and of the on-prem services that launch, terminate, monitor, move data, write to the hub and start model servers."""
+"""IAM roles of nodes, of jobs, and of the on-prem services: launch, terminate, monitor, move data, write to the hub, archive models, start hosts."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 from landbridge.environment import Environment, NfsHome, Statement
 from landbridge.plan.args import Args, tags
@@ -11,20 +11,16 @@ from landbridge.plan.aws.access.actions import ActionObject, action_objects, scr
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.job_roles import JobRolePlan
 from landbridge.plan.aws.access.launch_policy import LaunchTargets, launch_targets
+from landbridge.plan.aws.access.onprem_hosts import OnPremRole, movers, optional_hosts
 from landbridge.plan.aws.access.pool_roles import PoolRolePlan, pool_roles
 from landbridge.plan.aws.storage.data_hub import bucket_prefix
 from landbridge.plan.aws.storage.efs_access import EfsClientRight, client_statements, existing_efs_rights
 from landbridge.plan.network.endpoints import endpoint_services
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
-from landbridge.plan.network.services.monitoring import compares_training, monitoring_host, monitors_cloud_nodes
-from landbridge.plan.network.services.object_store import replicated_classes
-from landbridge.plan.network.services.serving import cloud_model_servers, model_gateway_hosts
+from landbridge.plan.network.services.model_archive import archived_servers
+from landbridge.plan.network.services.monitoring import compares_training, monitors_cloud_nodes
 from landbridge.plan.policy_document import document
-
-OnPremRole = Literal["launch", "terminate", "read", "hub", "mover", "discovery", "serving"]
-#: In creation order. The node's role is not an on-prem role.
-ONPREM_ROLES: tuple[OnPremRole, ...] = ("launch", "terminate", "read", "hub", "mover", "discovery", "serving")
 
 
 class AnchorPlan(Args):
@@ -57,6 +53,8 @@ class IdentityArgs(Args):
     hosts: dict[OnPremRole, tuple[str, ...]]
     #: Data classes whose artifacts MLflow stores: the role `hub` has access to their buckets only. None: every class.
     mlflow_classes: tuple[str, ...] | None = None
+    #: Data classes whose models a timer archives: the role `archive` adds objects to their buckets.
+    archived: tuple[str, ...] = ()
     #: Data classes that may be on-prem too: the roles of on-prem hosts have access to their buckets only. None: every class.
     onprem_too: tuple[str, ...] | None = None
     #: Data class whose bucket has the copies of the site's homes.
@@ -95,6 +93,7 @@ class Documents(Args):
     mover: str
     discovery: str
     serving: str
+    archive: str
     #: `node` is of the nodes' role and of the roles of pools; these are of the roles of jobs, by data class.
     jobs: dict[str, str]
 
@@ -122,11 +121,11 @@ def identity_args(environment: Environment) -> IdentityArgs:
             "terminate": controllers,
             "read": tuple(dict.fromkeys((*controllers, served.mlops))),
             "hub": (served.mlops,),
-            "mover": _movers(environment),
-            **_discovery(environment),
-            **_serving(environment),
+            "mover": movers(environment),
+            **optional_hosts(environment),
         },
         mlflow_classes=mlflow_classes(environment),
+        archived=tuple(sorted(server.data_class for server in archived_servers(environment))),
         onprem_too=tuple(
             sorted(name for name, data_class in environment.data_classes.items() if "onprem" in data_class.sites)
         ),
@@ -162,28 +161,9 @@ def metrics_secret_name(environment: Environment) -> str | None:
     return f"{environment.name}/node-metrics" if monitors_cloud_nodes(environment) else None
 
 
-def _discovery(environment: Environment) -> dict[OnPremRole, tuple[str, ...]]:
-    """Return the host that finds the nodes of which Prometheus reads metrics."""
-    host = monitoring_host(environment)
-    return {"discovery": (host,)} if host is not None and monitors_cloud_nodes(environment) else {}
-
-
-def _serving(environment: Environment) -> dict[OnPremRole, tuple[str, ...]]:
-    """Return the host that starts and stops hosts of model servers in AWS."""
-    return {"serving": model_gateway_hosts(environment)} if cloud_model_servers(environment) else {}
-
-
 def _home_copies(environment: Environment) -> str | None:
     home = environment.storage.home
     return home.copies.data_class if isinstance(home, NfsHome) and home.copies is not None else None
-
-
-def _movers(environment: Environment) -> tuple[str, ...]:
-    """Return the hosts with the role `mover`: that of datasets, and that of the object store if it copies objects to AWS."""
-    served = service_hosts(environment)
-    copies_objects = served.object_store is not None and bool(replicated_classes(environment))
-    hosts = (served.storage or served.mlops, *((served.object_store,) if copies_objects else ()))
-    return tuple(dict.fromkeys(host for host in hosts if host is not None))
 
 
 def documents(
@@ -207,6 +187,8 @@ def documents(
     if args.home_copies in moved:
         copies.append(iam_policies.remove_locks(buckets[args.home_copies]))
     job_arns = [job_role_arns[plan.data_class] for plan in args.jobs]
+    archived = [name for name in moved if name in args.archived]
+    archive = iam_policies.archive([buckets[name] for name in archived], [keys[name] for name in archived])
     node = job_roles.node_statements(place, secret_arn, job_arns, bound=args.bound_to_instance)
     certificate = job_roles.certificate_statements(place, metrics_secret_arn, bound=args.bound_to_instance)
     scripts = script_statements(args.actions, place, keys)
@@ -227,6 +209,7 @@ def documents(
         mover=document([*copies, *denials] or [iam_policies.NO_OBJECTS]),
         discovery=document([*iam_policies.discover(), *denials]),
         serving=document([*iam_policies.start_and_stop(place), *denials]),
+        archive=document([*archive, *denials] or [iam_policies.NO_OBJECTS]),
         jobs={
             plan.data_class: document(
                 [

@@ -1,7 +1,8 @@
 """Trust policies of the IAM roles, and the duration of sessions of on-prem roles."""
 
 from landbridge.plan.aws.access import iam_policies
-from landbridge.plan.aws.access.identity import IdentityArgs, OnPremRole
+from landbridge.plan.aws.access.identity import IdentityArgs
+from landbridge.plan.aws.access.onprem_hosts import OnPremRole
 from landbridge.plan.policy_document import document
 
 #: MaxSessionDuration of a role for which none is set.

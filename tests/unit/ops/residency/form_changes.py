@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from landbridge.ops.iam import Document
+from landbridge.ops.residency.archive_forms import ArchiveForm
 from landbridge.ops.residency.compiled import CompiledForms, DataCopy
 from landbridge.plan.aws.node_security_group import SecurityGroupRule
 
@@ -116,3 +117,19 @@ def cache_of_partner(forms: CompiledForms) -> CompiledForms:
 
 def copied(copy: DataCopy) -> Alter:
     return lambda forms: replace(forms, copies=(*forms.copies, copy))
+
+
+def archive_of(data_class: str) -> Alter:
+    """Return a change that adds a timer which archives the models of a class."""
+
+    def alter(forms: CompiledForms) -> CompiledForms:
+        uri = next(server.uri for server in forms.servers if server.data_class == data_class)
+        return replace(forms, archives=(*forms.archives, ArchiveForm(data_class, uri)))
+
+    return alter
+
+
+def archive_from_restricted(forms: CompiledForms) -> CompiledForms:
+    """Give the timer of internal's models the registry of another class."""
+    uri = next(server.uri for server in forms.servers if server.data_class == "restricted")
+    return replace(forms, archives=(ArchiveForm("internal", uri),))

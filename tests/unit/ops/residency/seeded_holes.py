@@ -9,6 +9,8 @@ from landbridge.findings import DataPath
 from landbridge.ops.residency.compiled import DataCopy, LogSink, LogStoreForm
 from tests.unit.ops.residency.form_changes import (
     Alter,
+    archive_from_restricted,
+    archive_of,
     cache_of_partner,
     clinic_as_operator,
     clinic_in_partition,
@@ -49,6 +51,12 @@ CACHED: dict[DataPath, Any] = {
         "groups": {"internal": "lab", "restricted": "clinicians"},
         "cache": {"size_gib": 500},
     },
+}
+#: Timers that archive the models of the two classes in AWS.
+ARCHIVED: dict[DataPath, Any] = {
+    ("onprem", "services", "monitoring"): "mlops01",
+    ("observability", "timers"): {},
+    ("storage", "data_hub", "classes"): {name: {"replica_region": "us-west-2"} for name in ("internal", "partner")},
 }
 CLASSES: DataPath = ("data_classes",)
 HOME: DataPath = ("storage", "home")
@@ -96,6 +104,30 @@ HOLES = {
                 {"actions": ["s3:PutObject"], "resources": ["arn:aws:s3:::drop-box/*"], "why": "seeded hole"}
             ]
         },
+    ),
+    "an archive of models that must stay on-prem": Hole(
+        "restricted",
+        "bucket test-internal",
+        ("aws", "iam"),
+        "archive of models of restricted",
+        ARCHIVED,
+        alter=archive_of("restricted"),
+    ),
+    "an archive whose timer reads the registry of another class": Hole(
+        "restricted",
+        "archive of models of internal",
+        ("observability", "timers"),
+        "timer",
+        ARCHIVED,
+        alter=archive_from_restricted,
+        rule="residency-barrier",
+    ),
+    "an archive whose role reads": Hole(
+        "internal",
+        "sessions of the role archive",
+        ("aws", "iam"),
+        changes=ARCHIVED,
+        alter=role_with("archive", ["s3:GetObject", "kms:Decrypt"], ["*"]),
     ),
     "the role of nodes with objects": Hole(
         "partner",

@@ -15,7 +15,7 @@ from landbridge.ops.residency.compiled import compiled_forms
 from landbridge.ops.residency.proof import ResidencyProof, prove, prove_forms
 from landbridge.rules import check
 from tests.unit.core.samples import SHIPPED, changed, loaded, shipped
-from tests.unit.ops.residency.seeded_holes import CACHED, HOLES, SOUND, Hole
+from tests.unit.ops.residency.seeded_holes import ARCHIVED, CACHED, HOLES, SOUND, Hole
 
 
 def run(*arguments: str) -> Result:
@@ -101,6 +101,18 @@ def test_models_of_on_prem_data_do_not_reach_model_servers_in_aws() -> None:
     assert proof.findings() == () and proof.places == at_site.places + 1
     # Two ways of each service: folders of the export, and requests of clients.
     assert proof.crossings == at_site.crossings + 4
+
+
+def test_archives_of_models_are_proven_and_a_class_that_must_stay_on_prem_has_none() -> None:
+    _, without = proof_of({**SOUND, **{path: value for path, value in ARCHIVED.items() if path[0] != "storage"}})
+    source, proof = proof_of({**SOUND, **ARCHIVED})
+    assert proof.findings() == ()
+    # Two archives, the sessions of their role, and two replicas.
+    assert proof.places == without.places + 5
+    assert source.environment is not None
+    assert {archive.data_class for archive in compiled_forms(source.environment).archives} == {"internal", "partner"}
+    texts = [assumption.text for assumption in proof.assumptions]
+    assert any(text.startswith("the timers of internal, partner write models") for text in texts)
 
 
 def test_a_statement_that_reads_a_bucket_elsewhere_opens_nothing() -> None:

@@ -27,10 +27,10 @@ IDENTITY = IdentityOutput(
 )
 
 
-def variables(site: Environment) -> dict[str, Any]:
+def variables(site: Environment, identity: IdentityOutput = IDENTITY) -> dict[str, Any]:
     bucket = BucketOutput(name="acme-internal-123456789012", key_arn="arn:key")
     hub = DataHubOutput(buckets={"internal": bucket})
-    outputs = built(site).model_copy(update={"identity": IDENTITY, "data_hub": hub})
+    outputs = built(site).model_copy(update={"identity": identity, "data_hub": hub})
     data: dict[str, Any] = inventory(site, outputs)
     return data
 
@@ -58,6 +58,28 @@ def test_each_account_has_the_profiles_of_its_purpose() -> None:
     }
     assert files_of_servers["mlflow"] == "/etc/landbridge/aws-credentials-mlflow"
     assert data["burst"]["vars"]["burst_config"]["certificate_validity"] == "/etc/landbridge/anywhere/validity.json"
+
+
+def test_the_first_controller_has_credentials_that_add_models_to_the_archive() -> None:
+    archived: dict[DataPath, Any] = {
+        ("onprem", "services", "monitoring"): "mlops01",
+        ("observability",): {"timers": {}},
+        ("storage", "data_hub", "classes"): {"internal": {"replica_region": "us-west-2"}},
+    }
+    identity = IDENTITY.model_copy(
+        update={
+            "archive_role_arn": "arn:role/archive",
+            "profile_arns": {**IDENTITY.profile_arns, "archive": "arn:profile/archive"},
+        }
+    )
+    files = {
+        host: [entry for entry in values.get("roles_anywhere_files", ()) if entry["owner"] == "landbridge-archive"]
+        for host, values in variables(environment({**ANYWHERE, **archived}), identity)["_meta"]["hostvars"].items()
+    }
+    (entry,) = files.pop("ctl01")
+    assert entry["path"] == "/etc/landbridge/aws-credentials-model-archive"
+    assert [(each["name"], each["role_arn"]) for each in entry["profiles"]] == [("default", "arn:role/archive")]
+    assert not any(files.values())
 
 
 def test_other_sources_need_no_certificate() -> None:
