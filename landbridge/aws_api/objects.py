@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 import boto3
@@ -118,24 +119,25 @@ class ObjectBucket:
     def put(
         self,
         key: str,
-        body: bytes,
+        body: bytes | Path,
         sha256: str,
         *,
         if_absent: bool = False,
         if_etag: str | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> bool:
-        """Write an object; S3 compares its SHA-256. Return false if a condition does not hold. Raises AwsRefusal."""
+        """Write an object from memory or a file; S3 compares its SHA-256. Return false if a condition does not hold. Raises AwsRefusal."""
         condition = {"IfNoneMatch": "*"} if if_absent else {} if if_etag is None else {"IfMatch": if_etag}
         described = {} if metadata is None else {"Metadata": dict(metadata)}
         checksum = base64.b64encode(bytes.fromhex(sha256)).decode()
         try:
-            self._call("put_object", Key=key, Body=body, ChecksumSHA256=checksum, **condition, **described)
+            with body.open("rb") if isinstance(body, Path) else contextlib.nullcontext(body) as content:
+                self._call("put_object", Key=key, Body=content, ChecksumSHA256=checksum, **condition, **described)
         except AwsRefusal as refused:
             if condition and refused.code in ("PreconditionFailed", "ConditionalRequestConflict", *_ABSENT):
                 return False
             raise
-        self._progress(len(body))
+        self._progress(body.stat().st_size if isinstance(body, Path) else len(body))
         return True
 
     def get(self, key: str) -> bytes | None:

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from landbridge.findings import Finding
@@ -30,16 +30,34 @@ class AirGapBundle:
 
 def write_bundle(bundle: AirGapBundle) -> bytes:
     """Return the bytes of an air-gap bundle. The same content has the same bytes."""
-    history = json.dumps({"format": FORMAT, "tags": dict(bundle.history)}, sort_keys=True, ensure_ascii=False)
-    members = {**bundle.files, HISTORY: f"{history}\n".encode()}
-    sums = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(members.items()))
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in bundle.files.items()}
+    texts = bundle_texts(digests, bundle.history)
     output = io.BytesIO()
     with tarfile.open(fileobj=output, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for name, content in [(CHECKSUMS, sums.encode()), *sorted(members.items())]:
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(content), 0o644
-            archive.addfile(member, io.BytesIO(content))
+        for name in members_in_order(bundle.files):
+            content = texts[name] if name in texts else bundle.files[name]
+            archive.addfile(bundle_member(name, len(content)), io.BytesIO(content))
     return output.getvalue()
+
+
+def bundle_texts(digests: Mapping[str, str], history: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the members beside a model's files: its history, and the checksums. `digests`: the SHA-256 of each file."""
+    text = json.dumps({"format": FORMAT, "tags": dict(history)}, sort_keys=True, ensure_ascii=False)
+    content = f"{text}\n".encode()
+    sums = {**digests, HISTORY: hashlib.sha256(content).hexdigest()}
+    return {CHECKSUMS: "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode(), HISTORY: content}
+
+
+def members_in_order(files: Iterable[str]) -> list[str]:
+    """Return the names of a bundle's members in their order. `files`: those of the model."""
+    return [CHECKSUMS, *sorted({HISTORY, *files})]
+
+
+def bundle_member(name: str, size: int) -> tarfile.TarInfo:
+    """Return the header of a member, of which nothing but the size differs between models."""
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = size, 0o644
+    return member
 
 
 def read_bundle(content: bytes) -> AirGapBundle | list[Finding]:

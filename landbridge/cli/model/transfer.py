@@ -50,11 +50,10 @@ def export(
     with failures():
         registry, accepted = open_registry(tracking_uri), trust_from(trust, revoked, stack, file)
         exported = find_version(registry, version)
-        content = transfer.export(registry, exported, accepted)
         temporary = bundle.with_name(f".{bundle.name}.partial")
-        temporary.write_bytes(content)
+        transfer.export(registry, exported, accepted, temporary)
         os.replace(temporary, bundle)
-    typer.echo(f"{bundle}: {exported.name}/{exported.version}, {len(content):,} bytes")
+    typer.echo(f"{bundle}: {exported.name}/{exported.version}, {bundle.stat().st_size:,} bytes")
 
 
 def take(

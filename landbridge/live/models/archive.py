@@ -5,15 +5,17 @@ without the site. Keys are models/NAME/VERSION.tar and models/NAME/history/NUMBE
 (no name of a model begins so). No object is replaced or read, and an object of S3 appears when it is complete.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.registry import ModelRegistry
-from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, take
+from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, file_sha256, take
 from landbridge.models.history import TAG_PREFIX, read_history
 from landbridge.models.names import model_name_fault, model_version_fault
 from landbridge.models.signers import ModelTrust
@@ -60,7 +62,7 @@ def archive(
             continue
         key = f"{folder}{name}/history/{len(history):06d}.json"
         content = json.dumps(history, sort_keys=True, ensure_ascii=False).encode()
-        is_new = key not in present and _added(bucket, key, content)
+        is_new = key not in present and bucket.put(key, content, sha256(content).hexdigest(), if_absent=True)
         yield SyncStep(name, "history", "copied" if is_new else "present")
 
 
@@ -96,10 +98,6 @@ def _folder(workspace: str) -> str:
     return f"{MODELS_PREFIX}/_{workspace}/" if workspace else f"{MODELS_PREFIX}/"
 
 
-def _added(bucket: ObjectBucket, key: str, content: bytes) -> bool:
-    return bucket.put(key, content, hashlib.sha256(content).hexdigest(), if_absent=True)
-
-
 def _written(
     registry: ModelRegistry,
     name: str,
@@ -111,8 +109,10 @@ def _written(
 ) -> tuple[SyncStep, bool]:
     """Return the step of a version, and whether its signed manifest is of another class."""
     try:
-        content = export(registry, registry.version(name, version), trust, frozenset({data_class}))
-        is_new = _added(bucket, key, content)
+        with TemporaryDirectory() as folder:
+            bundle = Path(folder) / "bundle.tar"
+            export(registry, registry.version(name, version), trust, bundle, frozenset({data_class}))
+            is_new = bucket.put(key, bundle, file_sha256(bundle), if_absent=True)
     except FindingsError as error:
         is_foreign = any(finding.rule == CLASS_RULE for finding in error.findings)
         return SyncStep(name, version, "refused", _reasons(error.findings)), is_foreign

@@ -1,7 +1,10 @@
 """Transfers of model versions: air-gap bundles, and copies between two registries, with the same names and numbers."""
 
+import hashlib
+import io
 import os
 import shutil
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +13,7 @@ from tempfile import TemporaryDirectory
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.publish import complete, manifest_digest, manifest_tags, verified
 from landbridge.live.models.registry import ModelRegistry, RegisteredVersion
-from landbridge.models.air_gap import AirGapBundle, read_bundle, write_bundle
+from landbridge.models.air_gap import bundle_member, bundle_texts, members_in_order, read_bundle
 from landbridge.models.aliases import ALIASES
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
 from landbridge.models.files.folder import read_folder
@@ -34,19 +37,36 @@ class SyncStep:
 
 
 def export(
-    registry: ModelRegistry, version: RegisteredVersion, trust: ModelTrust, classes: frozenset[str] | None = None
-) -> bytes:
-    """Return the air-gap bundle of a verified version. Raises FindingsError for a refused one.
+    registry: ModelRegistry,
+    version: RegisteredVersion,
+    trust: ModelTrust,
+    target: Path,
+    classes: frozenset[str] | None = None,
+) -> None:
+    """Write the air-gap bundle of a verified version to a file, without its weights in memory. Raises FindingsError for a refused one.
 
     `classes`: the data classes of signed manifests that may be exported; None: all.
     """
+    history = {key: value for key, value in registry.tags(version.name).items() if key.startswith(TAG_PREFIX)}
     with verified(registry, version, trust) as result:
         model = _accepted(result)
         if classes is not None and model.manifest.data_class not in classes:
             raise FindingsError([_class_finding(model)])
-        files = {path.name: path.read_bytes() for path in sorted(model.folder.iterdir())}
-    history = {key: value for key, value in registry.tags(version.name).items() if key.startswith(TAG_PREFIX)}
-    return write_bundle(AirGapBundle(files, history))
+        files = {path.name: path for path in model.folder.iterdir()}
+        texts = bundle_texts({name: file_sha256(path) for name, path in files.items()}, history)
+        with tarfile.open(target, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+            for name in members_in_order(files):
+                if name in texts:
+                    archive.addfile(bundle_member(name, len(texts[name])), io.BytesIO(texts[name]))
+                else:
+                    with files[name].open("rb") as content:
+                        archive.addfile(bundle_member(name, files[name].stat().st_size), content)
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def fetch(registry: ModelRegistry, version: RegisteredVersion, folder: Path, trust: ModelTrust) -> Path:

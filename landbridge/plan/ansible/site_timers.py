@@ -26,8 +26,9 @@ from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
 #: Account of Slurm's daemons, which administers Slurm and reads the burst journal; and the account of netcheck.
 SLURM, LINK = "slurm", "landbridge-link"
-#: Most memory of a pass that archives models: a bundle is in memory while it is written and sent. Own choice.
-_ARCHIVE_MEMORY = "16G"
+#: Most memory of a pass that archives models: the weights of a version are in memory while they are verified, and S3 takes bundles up to 5 GB in
+#: one part. Own choice.
+_ARCHIVE_MEMORY = "8G"
 
 
 def timer_variables(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> dict[str, Any]:
