@@ -41,7 +41,10 @@ CONTENT: dict[str, Any] = {
     "users": [{"name": "alice", "uid": 20001}],
     "onprem": {
         "cidr": str(ONPREM),
-        "nodes": [],
+        "aws_credentials": "files",
+        "nodes": [{"hosts": "dgx01", "platform": "dgx-h100", "address": "10.57.1.21", "rack": "r1"}],
+        "driver": {"install": False},
+        "gpu_tools": {"dcgm": False},
         "services": {
             "controller": [HOST],
             "login": [HOST],
