@@ -12,6 +12,7 @@ from sandbox.nspawn.layout import layout
 from tests.roles.hosts import test_single_roles as single
 from tests.roles.hosts.foreign import foreign_roles as cases
 from tests.roles.hosts.foreign import foreign_runs as runs
+from tests.roles.hosts.foreign import owner_commands
 from tests.roles.hosts.foreign.foreign_host import GPU_SITE, OWNERS_FILES, ROOT, SERVICES_FILES, ForeignSite
 from tests.roles.hosts.foreign.machine_snapshot import undeclared
 from tests.roles.names_of_roles import merged
@@ -110,7 +111,7 @@ def test_a_second_run_changes_nothing(followed: Mapping[str, runs.RoleRun], role
 def test_the_owners_files_are_as_they_were(site: ForeignSite, followed: Mapping[str, runs.RoleRun]) -> None:
     replaced = set(REPLACING.values())
     texts = {path: text for path, text in {**OWNERS_FILES, **SERVICES_FILES}.items() if path not in replaced}
-    seen = {path: site.on_host(f"cat {cases.MOVED.get(path, path)}") for path in texts}
+    seen = {path: site.on_host(f"cat {owner_commands.MOVED.get(path, path)}") for path in texts}
     assert {path: text[: len(texts[path])] if path in SHARED else text for path, text in seen.items()} == texts
     assert site.on_host("systemctl is-active site munge systemd-journal-remote.socket").split() == ["active"] * 3
     site.on_host("sshd -t && apt-get -qq --error-on=any update")

@@ -36,15 +36,6 @@ CREDENTIALS = "[default]\naws_access_key_id = AKIAEXAMPLE\naws_secret_access_key
 ROLES = sorted((path.name for path in (ROOT / "ansible/roles").iterdir() if path.is_dir()), key=len, reverse=True)
 
 
-#: Files of a Slurm that runs already, and their places after the owner has moved them, as the refusals say.
-MOVED = {path: f"/srv/former{path}" for path in ("/etc/default/slurmd", "/etc/slurm/slurmdbd.conf")}
-
-
-def move(path: str) -> str:
-    """Return the owner's command that moves a file."""
-    return f"install -D --mode=600 {path} {MOVED[path]} && rm {path}"
-
-
 @dataclass(frozen=True)
 class Case:
     """Role with its variables besides the plan's. `before`: commands of the owner; `beside`: roles whose variables it needs too;
@@ -285,7 +276,7 @@ CASES: tuple[Case, ...] = (
     ),
     Case("mlflow", beside=("python_runtime",)),
     Case("slurm_common", {"slurm_common_packages": ["slurm-client"], "slurm_common_key": ""}),
-    Case("slurm_database", before=move("/etc/slurm/slurmdbd.conf"), beside=("slurm_common",)),
+    Case("slurm_database", before=owner_commands.move("/etc/slurm/slurmdbd.conf"), beside=("slurm_common",)),
     Case(
         "database_exporter",
         {"database_exporter_postgresql": "127.0.0.1:9187", "database_exporter_mariadb": "127.0.0.1:9104"},
@@ -296,7 +287,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "slurm_node",
         {"slurm_node_options": f"-N {NODE}"},
-        before=move("/etc/default/slurmd"),
+        before=owner_commands.move("/etc/default/slurmd"),
         beside=("slurm_common",),
     ),
     Case("slurm_rest", beside=("slurm_common",)),
