@@ -33,6 +33,16 @@ BUCKET = "test-internal-1"
 #: Addresses of a node at each site. They are the host's own, so that its clients can have them.
 NODE, CLOUD_NODE = "10.57.1.11", "10.97.5.7"
 INTERNAL, RESTRICTED = 5000, 5011
+#: Outputs of the stack with the bucket.
+OUTPUTS: dict[str, Any] = {
+    "cluster": "test",
+    "region": "us-east-1",
+    "network": {"vpc_id": "vpc-1", "cidr": str(CLOUD), "subnets": {}},
+    "data_hub": {"buckets": {"internal": {"name": BUCKET, "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}},
+    "identity": {"node_instance_profile": "p", "node_role_arn": "a"},
+    "secrets": {"slurm_key": "test/slurm-key"},
+    "pools": {},
+}
 API, PROXY = "/api/2.0/mlflow", "/api/2.0/mlflow-artifacts/artifacts"
 ARTIFACTS = Path("/var/lib/mlflow-restricted/artifacts")
 PYTHON = "/opt/landbridge/mlflow/bin/python"
@@ -153,17 +163,7 @@ class Tracking:
         return [entry["Key"] for entry in listed.get("Contents", [])]
 
     def _variables(self, chosen: Environment, rotated: str = "") -> dict[str, Any]:
-        outputs = StackOutputs.model_validate(
-            {
-                "cluster": "test",
-                "region": "us-east-1",
-                "network": {"vpc_id": "vpc-1", "cidr": str(CLOUD), "subnets": {}},
-                "data_hub": {"buckets": {"internal": {"name": BUCKET, "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}},
-                "identity": {"node_instance_profile": "p", "node_role_arn": "a"},
-                "secrets": {"slurm_key": "test/slurm-key"},
-                "pools": {},
-            }
-        )
+        outputs = StackOutputs.model_validate(OUTPUTS)
         variables = mlflow_variables(chosen, outputs, f"http://{ENDPOINT}", {}) | {
             "mlflow_find_links": f"http://{OPERATOR}:3143/",
             "mlflow_workers": 1,

@@ -20,13 +20,13 @@ from sandbox.nspawn.network import netns
 from tests.roles.ansible_run import Played, connection, play
 from tests.roles.hosts.mlflow_servers.lab import (
     ADDRESS,
-    BUCKET,
     CLOUD,
     ENDPOINT,
     HOST,
     INTERNAL,
     ONPREM,
     OPERATOR,
+    OUTPUTS,
     Tracking,
 )
 from tests.roles.hosts.mlflow_servers.lab import password as password_of
@@ -57,15 +57,6 @@ CONTENT: dict[str, Any] = {
     "scheduler": {"accounts": {"vision": {"users": ["alice"], "data_class": "internal"}}},
     "storage": {"data_hub": {"classes": {"internal": {"replica_region": "us-west-2"}}}},
     "observability": {"timers": {}},
-}
-OUTPUTS = {
-    "cluster": "test",
-    "region": "us-east-1",
-    "network": {"vpc_id": "vpc-1", "cidr": str(CLOUD), "subnets": {}},
-    "data_hub": {"buckets": {"internal": {"name": BUCKET, "key_arn": "arn:aws:kms:us-east-1:1:key/1"}}},
-    "identity": {"node_instance_profile": "p", "node_role_arn": "a"},
-    "secrets": {"slurm_key": "test/slurm-key"},
-    "pools": {},
 }
 
 
