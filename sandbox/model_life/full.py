@@ -44,8 +44,8 @@ import base64, configparser, io, json, os, ssl, sys, tarfile, urllib.parse, urll
 login = configparser.ConfigParser(); login.read(os.path.expanduser("~/.mlflow/credentials")); login = login["mlflow"]
 pair = login["mlflow_tracking_username"] + ":" + login["mlflow_tracking_password"]
 context = ssl.create_default_context(cafile=os.environ["MLFLOW_TRACKING_SERVER_CERT_PATH"])
-def get(path, **query):
-    url = os.environ["MLFLOW_TRACKING_URI"] + path + "?" + urllib.parse.urlencode(query)
+def get(page, **query):
+    url = os.environ["MLFLOW_TRACKING_URI"] + page + "?" + urllib.parse.urlencode(query)
     request = urllib.request.Request(url, headers={"Authorization": "Basic " + base64.b64encode(pair.encode()).decode()})
     return urllib.request.urlopen(request, timeout=60, context=context).read()
 def files(path):
@@ -152,13 +152,14 @@ class LabLife:
             for name in nodes.names
         }
         self.port = LabPort(user, rates)
+        # Slurm of the lab has the jobs of earlier demonstrations: the same version would be the same run.
+        self.demonstration = int(time.time())
 
     def run(self) -> None:
         """Run the steps: a run on-prem, the served life with a version from AWS, and the retraining."""
         self._register(_FEW)
         with self.report.step("data arrives, and the pipeline trains on-prem") as step:
-            self.pipelines.add_version("v1", 0)
-            first = self._published(self.pipelines.ended("dataset", "v1"), "onprem", "first run")
+            first = self._published(self._run_of("v1"), "onprem", "first run")
             self.site.promote(first, CHAMPION, "first version")
             step.result = f"{MODEL}/{first} is champion; {self.outcomes['first run']}"
         with loopback_serving(self.folder, self.site) as serving:
@@ -169,6 +170,12 @@ class LabLife:
             version = self._published(self.pipelines.ended("drift"), "", "retraining")
             self.outcomes["retrained"] = version
             step.result = f"{MODEL}/{version} is staging; {self.outcomes['retraining']}"
+
+    def _run_of(self, version: str) -> RunRecord:
+        """Add a version of the dataset, and wait for the end of its run."""
+        name = f"{version}-{self.demonstration}"
+        self.pipelines.add_version(name, 0)
+        return self.pipelines.ended("dataset", name)
 
     def _register(self, epochs: int) -> None:
         script = (EXAMPLE / "digits.sbatch").read_text().replace('"$@"', f"--epochs {epochs}")
@@ -197,8 +204,7 @@ class LabLife:
         wait_for("the holder to run", lambda: self.user.state(holder), lambda job: job.state == "RUNNING")
         try:
             self._register(_MANY)
-            self.pipelines.add_version("v2", 0)
-            return self._published(self.pipelines.ended("dataset", "v2"), "aws", "second run")
+            return self._published(self._run_of("v2"), "aws", "second run")
         finally:
             self.user.cluster.run(self.user.login, "scancel", str(holder), user=self.user.name)
 

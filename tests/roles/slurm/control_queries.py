@@ -70,3 +70,20 @@ def setting(jobs: Jobs, key: str) -> str:
     """Return a setting of the active controller."""
     lines = jobs.run("dgx01", "scontrol", "show", "config").splitlines()
     return next(line.partition("=")[2].strip() for line in lines if line.split("=")[0].strip() == key)
+
+
+def boot_time(jobs: Jobs) -> str:
+    """Return the start of the active slurmctld; empty if none is active."""
+    shown = nodes.exec(jobs.lab, "ctl01", ["timeout 30 scontrol show config"], timeout=120).stdout
+    return next((line.partition("=")[2].strip() for line in shown.splitlines() if line.startswith("BOOT_TIME")), "")
+
+
+def reason(jobs: Jobs, number: int) -> str:
+    """Return why a job waits."""
+    return jobs.run("ctl01", "squeue", "--noheader", f"--jobs={number}", "--format=%r").strip()
+
+
+def restarts(jobs: Jobs, number: int) -> int:
+    """Return how often a job was requeued."""
+    shown = jobs.json("ctl01", "scontrol", "show", "job", str(number), "--json")
+    return int(shown["jobs"][0]["restart_cnt"])

@@ -1,0 +1,170 @@
+"""Requeue of jobs whose launch was lost with an earlier slurmctld: after two answers of the node, and no other job."""
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import socket
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROGRAM = Path(__file__).parents[3] / "ansible/roles/slurm_controller/files/landbridge-lost-launches"
+BOOT = 1_795_804_364
+COMMANDS = {
+    "scontrol": """#!/bin/sh
+case "$*" in
+ping) cat "$LAB/ping";;
+"show config") echo "BOOT_TIME               = $(cat "$LAB/boot")";;
+*) echo "$*" >> "$LAB/changes";;
+esac
+""",
+    "squeue": '#!/bin/sh\n[ "$SLURM_TIME_FORMAT" = %s ] && cat "$LAB/jobs"\n',
+    # The answers of Slurm 26.05.5, with -vv: a step, no step on the node, no step in slurmctld, and no answer.
+    "sstat": """#!/bin/sh
+for word; do case "$word" in --jobs=*) job="${word#--jobs=}";; esac; done
+echo "${job%.batch}" >> "$LAB/asked"
+case "$(sed -n "s/^${job%.batch} //p" "$LAB/steps")" in
+step) echo "$job";;
+gone) echo "sstat: debug:  slurm_job_step_stat: job step StepId=$job has already completed" >&2;;
+unknown) echo "sstat: error: StepId=$job not found running." >&2;;
+*) echo "sstat: error: slurm_job_step_stat: unknown return given from dgx01: 9001 rc = Communication connection failure" >&2;;
+esac
+""",
+}
+
+
+class Slurm:
+    """Stand-in of Slurm's commands, with files for its jobs and their steps."""
+
+    def __init__(self, folder: Path, program: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.program, self.monkeypatch = folder, program, monkeypatch
+        self.host = socket.gethostname().partition(".")[0]
+        self.ping(f"Slurmctld(primary) at {self.host} is UP\nSlurmctld(backup) at ctl02 is UP\n")
+        self.boot(BOOT)
+
+    def ping(self, text: str) -> None:
+        (self.folder / "ping").write_text(text)
+
+    def boot(self, seconds: int) -> None:
+        (self.folder / "boot").write_text(str(seconds))
+
+    def run(self, seconds: float, jobs: dict[str, tuple[str, int, str, str]], steps: dict[str, str]) -> list[str]:
+        """Run the program `seconds` after BOOT; `jobs` are batch flag, start after BOOT, reason and component; return the changes in Slurm."""
+        lines = [f"{job}|{flag}|{BOOT + start}|{reason}|{part}|\n" for job, (flag, start, reason, part) in jobs.items()]
+        (self.folder / "jobs").write_text("".join(lines))
+        (self.folder / "steps").write_text("".join(f"{job} {answer}\n" for job, answer in steps.items()))
+        for name in ("changes", "asked"):
+            (self.folder / name).write_text("")
+        self.monkeypatch.setattr(self.program.time, "time", lambda: BOOT + seconds)
+        assert self.program.main() == 0
+        return (self.folder / "changes").read_text().splitlines()
+
+    def asked(self) -> list[str]:
+        """Return the jobs about which the last run has asked their nodes."""
+        return (self.folder / "asked").read_text().split()
+
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slurm:
+    loader = importlib.machinery.SourceFileLoader("landbridge_lost_launches", str(PROGRAM))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    monkeypatch.setenv("LAB", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(module, "STATE", tmp_path / "state.json")
+    for name, text in COMMANDS.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    return Slurm(tmp_path, module, monkeypatch)
+
+
+LOST = {"7": ("1", -1, "None", "N/A")}
+REQUEUED = ["update JobId=7 Requeue=1", "requeue 7"]
+
+
+@pytest.mark.parametrize("answer", ["gone", "unknown"])
+def test_a_job_without_a_batch_step_is_requeued_after_the_second_answer(
+    slurm: Slurm, answer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert slurm.run(59, LOST, {"7": answer}) == [] and slurm.asked() == [], "Slurm may still launch it"
+    assert slurm.run(70, LOST, {"7": answer}) == []
+    assert slurm.run(100, LOST, {"7": answer}) == [], "the answers must be 45 s apart"
+    assert slurm.run(130, LOST, {"7": answer}) == REQUEUED
+    assert "job 7 is requeued" in capsys.readouterr().out
+
+
+def test_a_job_that_has_a_step_is_asked_about_once(slurm: Slurm) -> None:
+    for seconds, asked in ((70, ["7"]), (130, []), (190, [])):
+        assert slurm.run(seconds, LOST, {"7": "step"}) == []
+        assert slurm.asked() == asked
+
+
+def test_a_step_that_starts_between_two_answers_ends_the_suspicion(slurm: Slurm) -> None:
+    assert [slurm.run(at, LOST, {"7": answer}) for at, answer in ((70, "gone"), (130, "step"), (190, "gone"))] == [
+        [],
+        [],
+        [],
+    ]
+
+
+def test_a_node_that_does_not_answer_decides_nothing(slurm: Slurm) -> None:
+    answers = ((70, "gone"), (130, "silent"), (190, "gone"), (250, "silent"), (310, "gone"), (370, "gone"))
+    changes = [slurm.run(at, LOST, {"7": answer}) for at, answer in answers]
+    assert changes == [[], [], [], [], [], REQUEUED]
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        ("0", -1, "None", "N/A"),
+        ("1", 3, "None", "N/A"),
+        ("1", -3601, "None", "N/A"),
+        ("1", -1, "None", "1"),
+    ],
+    ids=["an interactive job", "a job of this slurmctld", "a job of hours ago", "a later component"],
+)
+def test_no_other_job_is_asked_about(slurm: Slurm, job: tuple[str, int, str, str]) -> None:
+    for seconds in (70, 130, 190):
+        assert slurm.run(seconds, {"7": job}, {"7": "gone"}) == []
+        assert slurm.asked() == []
+
+
+def test_a_prolog_has_fifteen_minutes(slurm: Slurm) -> None:
+    job = {"7": ("1", -1, "Prolog", "0")}
+    changes = [slurm.run(seconds, job, {"7": "gone"}) for seconds in (70, 130, 890, 910)]
+    assert changes == [[], [], [], REQUEUED]
+
+
+def test_an_hour_after_the_start_nothing_is_asked(slurm: Slurm) -> None:
+    assert slurm.run(3601, LOST, {"7": "gone"}) == [] and slurm.asked() == []
+
+
+def test_a_reconfiguration_begins_anew(slurm: Slurm) -> None:
+    assert slurm.run(70, LOST, {"7": "step"}) == []
+    slurm.boot(BOOT + 100)
+    later = {**LOST, "8": ("1", 99, "None", "N/A")}
+    assert slurm.run(170, later, {"7": "step", "8": "gone"}) == [] and slurm.asked() == ["7", "8"]
+    assert slurm.run(230, later, {"7": "step", "8": "gone"}) == ["update JobId=8 Requeue=1", "requeue 8"]
+
+
+def test_a_standby_waits_and_checks_the_jobs_before_its_takeover(slurm: Slurm) -> None:
+    both = f"Slurmctld(primary) at ctl01 is UP\nSlurmctld(backup) at {slurm.host} is UP\n"
+    slurm.ping(both)
+    # The standby was started an hour before the job.
+    job = {"7": ("1", 5000, "None", "N/A")}
+    assert slurm.run(4990, job, {"7": "gone"}) == [] and slurm.asked() == []
+    slurm.ping(both.replace("ctl01 is UP", "ctl01 is DOWN"))
+    changes = [slurm.run(seconds, job, {"7": "gone"}) for seconds in (5050, 5115, 5175)]
+    assert changes == [[], [], REQUEUED]
+
+
+def test_a_command_that_fails_is_an_error_without_a_change(slurm: Slurm) -> None:
+    (slurm.folder / "squeue").write_text("#!/bin/sh\necho 'squeue: error: no controller' >&2; exit 1\n")
+    with pytest.raises(slurm.program.SlurmError, match="no controller"):
+        slurm.run(70, LOST, {"7": "gone"})
+    assert (slurm.folder / "changes").read_text() == ""
+    assert not (slurm.folder / "state.json").exists() or json.loads((slurm.folder / "state.json").read_text())
