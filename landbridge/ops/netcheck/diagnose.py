@@ -8,7 +8,7 @@ from landbridge.ops.netcheck.gateway_pair import shared_address_results
 from landbridge.ops.netcheck.paths import path_results
 from landbridge.ops.netcheck.result import LinkReport, LinkResult, Subject
 from landbridge.ops.netcheck.throughput import throughput_results
-from landbridge.ops.netcheck.traffic import clock_results, flow_results, name_results
+from landbridge.ops.netcheck.traffic import clock_results, flow_results, name_results, silent_hosts
 from landbridge.ops.netcheck.tunnel_certificate import certificate_results
 from landbridge.plan.site.link.expectations import LinkExpectations
 
@@ -45,3 +45,9 @@ def _not_asked(expected: LinkExpectations, every: Sequence[HostFacts]) -> Iterat
         yield "tunnels, BGP and routes: the environment has no gateway that Landbridge configures"
     if not any(facts.host.side == "aws" for facts in every):
         yield "connections to and from nodes in AWS, and their DNS: name a running one with --from USER@ADDRESS"
+    silent = silent_hosts(expected, every)
+    if silent:
+        yield (
+            f"connections to {', '.join(silent)}: no port answers. `landbridge serve wake 60` starts hosts of model servers "
+            "that the gateway has stopped; if they run already, all of their ports are blocked"
+        )

@@ -23,7 +23,20 @@ def flow_results(expected: LinkExpectations, facts: HostFacts) -> Iterator[LinkR
         addresses = [address for address, port in tried if port == flow.port and flow.address in (CLOUD_NODE, address)]
         for address in dict.fromkeys(addresses):
             subject = Subject("flow", facts.host.name, f"{flow.to} {address}:{flow.port}")
-            yield _connection(subject, flow, tried[address, flow.port])
+            if not flow.may_be_stopped or _answers(facts, address):
+                yield _connection(subject, flow, tried[address, flow.port])
+
+
+def silent_hosts(expected: LinkExpectations, every: Sequence[HostFacts]) -> tuple[str, ...]:
+    """Return the hosts that may be stopped and of which no port answers one of the hosts that tried."""
+    return tuple(
+        dict.fromkeys(
+            flow.to
+            for facts in every
+            for flow in expected.flows
+            if flow.may_be_stopped and flow.host == facts.host.name and not _answers(facts, flow.address)
+        )
+    )
 
 
 def name_results(expected: LinkExpectations, every: Sequence[HostFacts]) -> Iterator[LinkResult]:
@@ -64,6 +77,12 @@ def clock_results(expected: LinkExpectations, every: Sequence[HostFacts]) -> Ite
             yield subject.fault(cause, f"{state}, {abs(tracking[0]):.3f} s from the time servers")
         else:
             yield subject.passed(f"{abs(tracking[0]) * 1000:.3f} ms from the time servers")
+
+
+def _answers(facts: HostFacts, address: str) -> bool:
+    """Return whether a port of the address has answered this host: also a refusal comes from a running host."""
+    outcomes = [item["outcome"] for item in facts.data.get("tcp", ()) if item["address"] == address]
+    return "open" in outcomes or "refused" in outcomes
 
 
 def _connection(subject: Subject, flow: FlowExpectation, outcome: str) -> LinkResult:

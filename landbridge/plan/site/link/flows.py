@@ -17,6 +17,8 @@ from landbridge.plan.network.dns import (
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.service_flows import SITE_SERVER, cloud_scrapes, port_range, service_flows
 from landbridge.plan.network.services.log_store import log_store_host
+from landbridge.plan.network.services.monitoring import exporter_port, monitoring_host
+from landbridge.plan.network.services.serving import cloud_model_servers, model_gateway_hosts, model_slots
 from landbridge.plan.outputs import StackOutputs
 from landbridge.plan.slurm_ports import slurm_ports
 
@@ -44,6 +46,8 @@ class FlowExpectation:
     why: str
     #: Only host of the origin that may connect; empty: every one.
     host: str = ""
+    #: Whether the destination may be stopped: silence of all of its ports is no fault then.
+    may_be_stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,22 @@ def _to_aws(environment: Environment) -> Iterator[FlowExpectation]:
         )
     for host, _, port, why in cloud_scrapes(environment):
         yield FlowExpectation("onprem", "a node in AWS", CLOUD_NODE, "tcp", port, False, why, host)
+    yield from _to_model_servers(environment)
+
+
+def _to_model_servers(environment: Environment) -> Iterator[FlowExpectation]:
+    """Yield the connections to hosts of model servers in AWS, which the model gateway stops without load. An empty slot listens on no port."""
+    served, in_aws = service_hosts(environment), cloud_model_servers(environment)
+    for slot in (slot for slot in model_slots(environment) if slot.host in in_aws and slot.host in served.addresses):
+        address = str(served.addresses[slot.host])
+        for gateway in model_gateway_hosts(environment):
+            why = "the model gateway reaches model servers"
+            yield FlowExpectation("onprem", slot.host, address, "tcp", slot.port, False, why, gateway, True)
+    monitoring = monitoring_host(environment)
+    for host in (host for host in in_aws if monitoring is not None and host in served.addresses):
+        address, port = str(served.addresses[host]), exporter_port("node")
+        why = "Prometheus reads the metrics of hosts"
+        yield FlowExpectation("onprem", host, address, "tcp", port, True, why, monitoring or "", True)
 
 
 def _members(environment: Environment) -> dict[str, dict[str, str]]:

@@ -10,6 +10,7 @@ import pytest
 from landbridge.catalog.link import link_facts
 from landbridge.ops.netcheck.collect import HostFacts
 from landbridge.ops.netcheck.result import LinkReport
+from landbridge.plan.site.link.flows import FlowExpectation
 from tests.unit.ops.netcheck import records
 from tests.unit.ops.netcheck.records import GATEWAY, NODE, SERVICE
 
@@ -200,3 +201,31 @@ def test_a_run_names_the_parts_that_no_host_could_try() -> None:
     every = records.healthy(EXPECTED)
     del every[NODE]
     assert any("--from" in sentence for sentence in records.report(EXPECTED, every).not_asked)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "causes", "is_silent"),
+    [
+        (("timeout", "timeout"), (), True),
+        (("No route to host", "timeout"), (), True),
+        (("open", "refused"), (), False),
+        (("refused", "refused"), (), False),
+        (("open", "timeout"), ("port-blocked",), False),
+    ],
+)
+def test_a_host_that_may_be_stopped_is_judged_if_one_of_its_ports_answers(
+    outcomes: tuple[str, str], causes: tuple[str, ...], is_silent: bool
+) -> None:
+    flows = [
+        FlowExpectation("onprem", "serve-az4-01", "10.60.9.9", "tcp", port, False, "models", SERVICE, True)
+        for port in (8500, 8501)
+    ]
+    every = records.healthy(EXPECTED)
+    tried = [
+        {"address": "10.60.9.9", "port": flow.port, "outcome": outcome}
+        for flow, outcome in zip(flows, outcomes, strict=True)
+    ]
+    every[SERVICE] = records.changed(every[SERVICE], {"tcp": [*every[SERVICE].data["tcp"], *tried]})
+    report = records.report(replace(EXPECTED, flows=(*EXPECTED.flows, *flows)), every)
+    assert report.causes == causes
+    assert any("serve-az4-01" in sentence for sentence in report.not_asked) == is_silent

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from landbridge.environment import Environment
+from landbridge.plan.aws.model_servers import model_servers_args
 from landbridge.plan.network.link import link_args
 from landbridge.plan.network.service_flows import SITE_SERVER, port_range, service_flows
 from landbridge.plan.outputs import StackOutputs
@@ -16,10 +17,12 @@ from landbridge.plan.site.link.gateway import gateway_variables
 from landbridge.plan.site.link.gateway_sheet import gateway_sheet, sheet_lines
 from tests.roles.playbooks.test_inventory import OUTPUTS
 from tests.unit.core.samples import environment
+from tests.unit.observability.serving_sample import served_in_aws
 from tests.unit.plan.network.test_link import linked
 from tests.unit.rules.network.rows_link import direct_connect
 
 SITE = {"cidr": "10.30.0.0/16", "gateway": "gw02", "address": "10.30.0.1", "gateway_address": "4.4.4.4", "asn": 65020}
+MONITORING = ("onprem", "addresses", "mon01")
 SITE_TUNNEL = {
     "outside_address": "198.51.100.40",
     "inside_cidr": "169.254.20.0/30",
@@ -88,6 +91,22 @@ def test_every_tcp_port_that_nodes_in_aws_may_reach_is_tried() -> None:
     assert tried == permitted
     towards = [flow for flow in link_expectations(chosen, None).flows if flow.origin == "onprem"]
     assert [(flow.address, flow.port) for flow in towards] == [(CLOUD_NODE, 6818), (CLOUD_NODE, 60001)]
+
+
+def test_hosts_of_model_servers_in_aws_are_tried_from_the_hosts_that_may_reach_them() -> None:
+    chosen = environment({**served_in_aws(), ("onprem", "services", "monitoring"): "mon01", MONITORING: "10.20.0.40"})
+    tried = {
+        (flow.host, flow.to, flow.address, flow.port, flow.listens)
+        for flow in link_expectations(chosen, None).flows
+        if flow.may_be_stopped
+    }
+    (machine,) = model_servers_args(chosen).machines  # type: ignore[union-attr]
+    host, address = machine.host, machine.address
+    assert tried == {
+        ("gwm01", host, address, 8500, False),
+        ("gwm01", host, address, 8501, False),
+        ("mon01", host, address, 9100, True),
+    }
 
 
 def test_names_are_asked_in_both_directions() -> None:
