@@ -24,7 +24,7 @@ esac
     # The answers of Slurm 26.05.5, with -vv: a step, no step on the node, no step in slurmctld, and no answer.
     "sstat": """#!/bin/sh
 for word; do case "$word" in --jobs=*) job="${word#--jobs=}";; esac; done
-echo "${job%.batch}" >> "$LAB/asked"
+echo "${job%.batch}" >> "$LAB/questions"
 case "$(sed -n "s/^${job%.batch} //p" "$LAB/steps")" in
 step) echo "$job";;
 gone) echo "sstat: debug:  slurm_job_step_stat: job step StepId=$job has already completed" >&2;;
@@ -55,15 +55,15 @@ class Slurm:
         lines = [f"{job}|{flag}|{BOOT + start}|{reason}|{part}|\n" for job, (flag, start, reason, part) in jobs.items()]
         (self.folder / "jobs").write_text("".join(lines))
         (self.folder / "steps").write_text("".join(f"{job} {answer}\n" for job, answer in steps.items()))
-        for name in ("changes", "asked"):
+        for name in ("changes", "questions"):
             (self.folder / name).write_text("")
         self.monkeypatch.setattr(self.program.time, "time", lambda: BOOT + seconds)
         assert self.program.main() == 0
         return (self.folder / "changes").read_text().splitlines()
 
-    def asked(self) -> list[str]:
+    def questions(self) -> list[str]:
         """Return the jobs about which the last run has asked their nodes."""
-        return (self.folder / "asked").read_text().split()
+        return (self.folder / "questions").read_text().split()
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ REQUEUED = ["update JobId=7 Requeue=1", "requeue 7"]
 def test_a_job_without_a_batch_step_is_requeued_after_the_second_answer(
     slurm: Slurm, answer: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert slurm.run(59, LOST, {"7": answer}) == [] and slurm.asked() == [], "Slurm may still launch it"
+    assert slurm.run(59, LOST, {"7": answer}) == [] and slurm.questions() == [], "Slurm may still launch it"
     assert slurm.run(70, LOST, {"7": answer}) == []
     assert slurm.run(100, LOST, {"7": answer}) == [], "the answers must be 45 s apart"
     assert slurm.run(130, LOST, {"7": answer}) == REQUEUED
@@ -98,9 +98,9 @@ def test_a_job_without_a_batch_step_is_requeued_after_the_second_answer(
 
 
 def test_a_job_that_has_a_step_is_asked_about_once(slurm: Slurm) -> None:
-    for seconds, asked in ((70, ["7"]), (130, []), (190, [])):
+    for seconds, jobs in ((70, ["7"]), (130, []), (190, [])):
         assert slurm.run(seconds, LOST, {"7": "step"}) == []
-        assert slurm.asked() == asked
+        assert slurm.questions() == jobs
 
 
 def test_a_step_that_starts_between_two_answers_ends_the_suspicion(slurm: Slurm) -> None:
@@ -130,7 +130,7 @@ def test_a_node_that_does_not_answer_decides_nothing(slurm: Slurm) -> None:
 def test_no_other_job_is_asked_about(slurm: Slurm, job: tuple[str, int, str, str]) -> None:
     for seconds in (70, 130, 190):
         assert slurm.run(seconds, {"7": job}, {"7": "gone"}) == []
-        assert slurm.asked() == []
+        assert slurm.questions() == []
 
 
 def test_a_prolog_has_fifteen_minutes(slurm: Slurm) -> None:
@@ -140,14 +140,14 @@ def test_a_prolog_has_fifteen_minutes(slurm: Slurm) -> None:
 
 
 def test_an_hour_after_the_start_nothing_is_asked(slurm: Slurm) -> None:
-    assert slurm.run(3601, LOST, {"7": "gone"}) == [] and slurm.asked() == []
+    assert slurm.run(3601, LOST, {"7": "gone"}) == [] and slurm.questions() == []
 
 
 def test_a_reconfiguration_begins_anew(slurm: Slurm) -> None:
     assert slurm.run(70, LOST, {"7": "step"}) == []
     slurm.boot(BOOT + 100)
     later = {**LOST, "8": ("1", 99, "None", "N/A")}
-    assert slurm.run(170, later, {"7": "step", "8": "gone"}) == [] and slurm.asked() == ["7", "8"]
+    assert slurm.run(170, later, {"7": "step", "8": "gone"}) == [] and slurm.questions() == ["7", "8"]
     assert slurm.run(230, later, {"7": "step", "8": "gone"}) == ["update JobId=8 Requeue=1", "requeue 8"]
 
 
@@ -156,7 +156,7 @@ def test_a_standby_waits_and_checks_the_jobs_before_its_takeover(slurm: Slurm) -
     slurm.ping(both)
     # The standby was started an hour before the job.
     job = {"7": ("1", 5000, "None", "N/A")}
-    assert slurm.run(4990, job, {"7": "gone"}) == [] and slurm.asked() == []
+    assert slurm.run(4990, job, {"7": "gone"}) == [] and slurm.questions() == []
     slurm.ping(both.replace("ctl01 is UP", "ctl01 is DOWN"))
     changes = [slurm.run(seconds, job, {"7": "gone"}) for seconds in (5050, 5115, 5175)]
     assert changes == [[], [], REQUEUED]
