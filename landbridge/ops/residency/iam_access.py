@@ -113,6 +113,7 @@ def _context(owner: str, principal: str = ACCOUNT) -> Mapping[str, str] | Contex
         "aws:ResourceAccount": owner,
         "aws:PrincipalAccount": principal,
         "aws:PrincipalIsAWSService": "false",
-        # An upload that replaces nothing, which the archive of models may make.
+        # An upload that replaces nothing, which the archive of models may make, as the request that creates the object.
         "s3:if-none-match": "*",
+        "s3:ObjectCreationOperation": "true",
     }
