@@ -6,10 +6,11 @@ without the site. Keys are models/NAME/VERSION.tar and models/NAME/history/NUMBE
 """
 
 import json
+import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from landbridge.aws_api.object_files import PART_BYTES, get_file, put_file
 from landbridge.aws_api.objects import ObjectBucket
@@ -81,7 +82,7 @@ def restore(
 
     Each bundle is verified first. Of a bundle, parts of this size are in memory. Repeating it changes nothing. Raises AwsRefusal.
     """
-    versions: dict[str, list[int]] = {}
+    versions: dict[str, dict[int, int]] = {}  # the size by number
     histories: dict[str, str] = {}
     folder = _folder(workspace)
     for item in bucket.list(folder):
@@ -90,12 +91,13 @@ def restore(
         if model_name_fault(name) is not None:
             continue
         if version and model_version_fault(version) is None:
-            versions.setdefault(name, []).append(int(version))
+            versions.setdefault(name, {})[int(version)] = item.size
         elif len(rest) == 2 and rest[0] == "history":
             histories[name] = max(histories.get(name, ""), item.key)
     for name in sorted(versions):
         for number in sorted(versions[name]):
-            yield _taken(registry, name, str(number), trust, data_class, bucket, f"{folder}{name}/{number}.tar", part)
+            key, size = f"{folder}{name}/{number}.tar", versions[name][number]
+            yield _taken(registry, name, str(number), trust, data_class, bucket, key, size, part)
         # A model of which each bundle was refused is not registered.
         if name in histories and name in registry.names():
             tags = json.loads(bucket.get(histories[name]) or b"{}")
@@ -117,10 +119,13 @@ def _written(
     part: int,
 ) -> tuple[SyncStep, bool]:
     """Return the step of a version, and whether its signed manifest is of another class."""
+    registered = registry.version(name, version)
+    if (fault := _room_fault(registry.size(registered))) is not None:
+        return SyncStep(name, version, "refused", fault), False
     try:
         with TemporaryDirectory() as folder:
             bundle = Path(folder) / "bundle.tar"
-            export(registry, registry.version(name, version), trust, bundle, frozenset({data_class}))
+            export(registry, registered, trust, bundle, frozenset({data_class}))
             is_new = put_file(bucket, key, bundle, part=part)
     except FindingsError as error:
         is_foreign = any(finding.rule == CLASS_RULE for finding in error.findings)
@@ -136,11 +141,14 @@ def _taken(
     data_class: str,
     bucket: ObjectBucket,
     key: str,
+    size: int,
     part: int,
 ) -> SyncStep:
     known = {each.version for each in registry.versions(name) if each.digest} if name in registry.names() else set()
     if version in known:
         return SyncStep(name, version, "present")
+    if (fault := _room_fault(size)) is not None:
+        return SyncStep(name, version, "refused", fault)
     try:
         with TemporaryDirectory() as folder:
             bundle = Path(folder) / "bundle.tar"
@@ -152,6 +160,17 @@ def _taken(
     if (placed.name, placed.version) != (name, version):
         return SyncStep(name, version, "refused", f"the bundle is {placed.name}/{placed.version}")
     return SyncStep(name, version, "copied")
+
+
+def _room_fault(size: int) -> str | None:
+    """Return the reason why the temporary folder has no room for the files of a version and their bundle; None if it has."""
+    place = gettempdir()
+    free = shutil.disk_usage(place).free
+    return (
+        None
+        if free >= 2 * size
+        else f"{place} has {free:,} bytes free, and a version of {size:,} bytes needs twice its size"
+    )
 
 
 def _reasons(findings: "tuple[Finding, ...] | list[Finding]") -> str:

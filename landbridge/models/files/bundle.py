@@ -52,7 +52,7 @@ def write_bundle(folder: Path, digests: Mapping[str, str], history: Mapping[str,
     `digests`: the SHA-256 of each file of the folder, which become the checksums: a file that changes meanwhile does not match them.
     """
     texts = bundle_texts(digests, history)
-    with tarfile.open(target, mode="w", format=TAR_FORMAT, copybufsize=_CHUNK) as archive:
+    with tarfile.open(target, mode="w", format=TAR_FORMAT) as archive:
         for name in members_in_order(digests):
             if name in texts:
                 archive.addfile(bundle_member(name, len(texts[name])), io.BytesIO(texts[name]))

@@ -47,6 +47,7 @@ ARCHIVE = (
             denied("s3:PutObject", f"{BUCKET}/datasets/manifests/corpus/v1.json", NEW_OBJECT),
             denied("s3:PutObject", f"{PARTNER}/models/x", NEW_OBJECT),
             denied("s3:GetObject", f"{BUCKET}/models/x", SECURE),
+            denied("s3:GetObject", f"{BUCKET}/models/x", SECURE, wide_open=True),
             denied("s3:GetObjectVersion", f"{BUCKET}/models/x", SECURE),
             denied("s3:DeleteObject", f"{BUCKET}/models/x", SECURE),
             denied("s3:DeleteObjectVersion", f"{BUCKET}/models/x", SECURE),

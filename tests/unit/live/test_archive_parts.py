@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +22,8 @@ from tests.unit.models.conftest import Operator, operator, other_registry, regis
 from tests.unit.models.test_large_weights import write_safetensors
 
 SIZE = 2 * LEAST_PART + 7
+#: Disk that has room for a model of 12 MiB, and not for its bundle too.
+DISK = SimpleNamespace(total=2**40, used=2**40 - 20 * 2**20, free=20 * 2**20)
 
 
 @pytest.fixture
@@ -123,17 +127,26 @@ def test_a_model_of_several_parts_is_archived_by_the_role_and_restored(
     timer: Timer,  # noqa: F811
     other_registry: str,  # noqa: F811
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     digest = write_safetensors(tmp_path / "model", 12 * 2**20, "parted")
     timer.person.publish(tmp_path / "model")
     registry, trust = ModelRegistry(timer.person.uri), trust_of([timer.person.trust.read_text()], ())
     bucket = timer.bucket
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda place: DISK)
+        step, history = archive(registry, ["parted"], trust, "internal", bucket, part=LEAST_PART)
+    assert (step.state, history.state) == ("refused", "copied") and "needs twice its size" in step.reason
     steps = list(archive(registry, ["parted"], trust, "internal", bucket, part=LEAST_PART))
-    assert [step.state for step in steps] == ["copied", "copied"] and bucket.calls["upload_part"] == 3
+    assert [step.state for step in steps] == ["copied", "present"] and bucket.calls["upload_part"] == 3
     assert {step.state for step in archive(registry, ["parted"], trust, "internal", bucket, part=LEAST_PART)} == {
         "present"
     }
     target = ModelRegistry(other_registry)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda place: DISK)
+        (step,) = restore(target, trust, "internal", timer.host.operator, part=LEAST_PART)
+    assert step.state == "refused" and "needs twice its size" in step.reason
     states = [step.state for step in restore(target, trust, "internal", timer.host.operator, part=LEAST_PART)]
     assert states == ["copied", "copied"]
     with target.downloaded(target.version("parted", "1")) as folder:

@@ -187,7 +187,7 @@ def archive(bucket_arns: Sequence[str], key_arns: Sequence[str], place: ArnConte
 
     An object is created only if its key is not used: without that condition it would be a further version, and the bucket keeps each.
     The beginning of an upload in parts, and each part, create no object and have no such header. S3 decrypts the parts when it joins
-    them, which is the only use of kms:Decrypt. Sources (2026-11-27): S3 User Guide, "Enforce conditional writes on Amazon S3 buckets";
+    them, which is the only use of kms:Decrypt: the role may use the key to read, so that reads are denied besides. Sources (2026-11-27): S3 User Guide, "Enforce conditional writes on Amazon S3 buckets";
     S3 API Reference, CreateMultipartUpload, UploadPart and CompleteMultipartUpload, "Permissions"; KMS Developer Guide, "kms:ViaService".
     """
     if not bucket_arns:
@@ -204,6 +204,7 @@ def archive(bucket_arns: Sequence[str], key_arns: Sequence[str], place: ArnConte
         allow("EndUploadsToArchive", ["s3:AbortMultipartUpload"], models),
         allow("EncryptArchive", ["kms:GenerateDataKey"], key_arns),
         allow("JoinPartsOfArchive", ["kms:Decrypt"], key_arns, via_s3),
+        {"Sid": "DenyReadsOfObjects", "Effect": "Deny", "Action": "s3:GetObject*", "Resource": "*"},
     ]
 
 
