@@ -12,9 +12,9 @@ from typing import TypeVar
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.aws_api.refusal import AwsRefusal
 
-#: Smallest and largest part of a multipart upload, but the last one, which may be smaller, and the largest number of parts. One request
-#: PutObject has at most 5 GiB too. Source (2026-11-27): Amazon S3 User Guide, "Amazon S3 multipart upload limits".
-LEAST_PART, LARGEST_PART, MOST_PARTS = 5 * 2**20, 5 * 2**30, 10_000
+#: Smallest part of a multipart upload, but the last one, and the largest number of parts. A part has at most 5 GiB, as the body of one
+#: PutObject. Source (2026-11-27): Amazon S3 User Guide, "Amazon S3 multipart upload limits".
+LEAST_PART, MOST_PARTS = 5 * 2**20, 10_000
 #: Own choice: the memory of a transfer is this size for each worker, and 10,000 parts of it are 312 GiB. Larger files have larger parts.
 PART_BYTES = 32 * 2**20
 T = TypeVar("T")

@@ -64,6 +64,22 @@ def test_the_role_adds_a_file_in_parts_and_replaces_none(timer: Timer, file: Pat
     assert refused.value.code in ("403", "AccessDenied")
 
 
+def test_an_object_that_is_replaced_while_it_is_read_is_no_file(timer: Timer, file: Path, tmp_path: Path) -> None:  # noqa: F811
+    operators = timer.host.operator
+    assert put_file(operators, "models/m/1.tar", file, part=LEAST_PART)
+    counted: list[int] = []
+
+    def replace_once(count: int) -> None:
+        if not counted:
+            operators.put("models/m/1.tar", b"x", sha256(b"x").hexdigest())
+        counted.append(count)
+
+    access = DataAccess(REGION, timer.host.cloud.endpoint, "default", str(timer.host.cloud.operator_credentials))
+    reader = access.bucket(BUCKET, 1, TransferRate(None), replace_once)
+    assert not get_file(reader, "models/m/1.tar", tmp_path / "copy", part=LEAST_PART)
+    assert counted == [LEAST_PART]
+
+
 def test_a_file_of_one_part_is_one_request(timer: Timer, file: Path) -> None:  # noqa: F811
     bucket = timer.bucket
     assert put_file(bucket, "models/m/1.tar", file) and not put_file(bucket, "models/m/1.tar", file)
