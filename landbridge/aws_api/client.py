@@ -25,7 +25,13 @@ FIPS_SETTINGS = SETTINGS.merge(Config(use_fips_endpoint=True))
 #: IAM service prefixes that differ from boto3's service names.
 _IAM_NAMES = {"service-quotas": "servicequotas", "efs": "elasticfilesystem"}
 #: Operations whose IAM action has another name. Source: Service Authorization Reference, Amazon S3.
-_IAM_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
+_IAM_ACTIONS = {
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:CreateMultipartUpload": "s3:PutObject",
+    "s3:UploadPart": "s3:PutObject",
+    "s3:UploadPartCopy": "s3:PutObject",
+    "s3:CompleteMultipartUpload": "s3:PutObject",
+}
 
 
 def iam_action(service: str, operation: str) -> str:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
 import boto3
@@ -24,7 +23,8 @@ T = TypeVar("T")
 _CHUNK = 1 << 20
 _READ_ATTEMPTS = 4
 _CUT_OFF = ("ReadTimeoutError", "ResponseStreamingError", "IncompleteReadError")
-_ABSENT = ("404", "NoSuchKey", "NotFound")
+#: Codes of an object that does not exist.
+ABSENT = ("404", "NoSuchKey", "NotFound")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,10 @@ class ObjectBucket:
         self.name, self.workers, self.rate = name, workers, rate
         self.calls: Counter[str] = Counter()
         self._client, self._lock = client, threading.Lock()
-        self._progress = progress or (lambda count: None)
+        self.progress = progress or (lambda count: None)
         # After the signature, which reads the body too.
-        client.meta.events.register("before-send.s3.PutObject", self._replace_body)
+        for operation in ("PutObject", "UploadPart"):
+            client.meta.events.register(f"before-send.s3.{operation}", self._replace_body)
 
     def _replace_body(self, request: Any, **_: Any) -> None:
         """Pace a body; without a limit send it at once, since botocore's stream is read in pieces of 16 KiB."""
@@ -101,9 +102,9 @@ class ObjectBucket:
     def head(self, key: str) -> ObjectFacts | None:
         """Return the facts of an object; None without one. Raises AwsRefusal."""
         try:
-            response = self._call("head_object", Key=key, ChecksumMode="ENABLED")
+            response = self.call("head_object", Key=key, ChecksumMode="ENABLED")
         except AwsRefusal as refused:
-            if refused.code in _ABSENT:
+            if refused.code in ABSENT:
                 return None
             raise
         return ObjectFacts(
@@ -119,25 +120,24 @@ class ObjectBucket:
     def put(
         self,
         key: str,
-        body: bytes | Path,
+        body: bytes,
         sha256: str,
         *,
         if_absent: bool = False,
         if_etag: str | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> bool:
-        """Write an object from memory or a file; S3 compares its SHA-256. Return false if a condition does not hold. Raises AwsRefusal."""
+        """Write an object; S3 compares its SHA-256. Return false if a condition does not hold. Raises AwsRefusal."""
         condition = {"IfNoneMatch": "*"} if if_absent else {} if if_etag is None else {"IfMatch": if_etag}
         described = {} if metadata is None else {"Metadata": dict(metadata)}
         checksum = base64.b64encode(bytes.fromhex(sha256)).decode()
         try:
-            with body.open("rb") if isinstance(body, Path) else contextlib.nullcontext(body) as content:
-                self._call("put_object", Key=key, Body=content, ChecksumSHA256=checksum, **condition, **described)
+            self.call("put_object", Key=key, Body=body, ChecksumSHA256=checksum, **condition, **described)
         except AwsRefusal as refused:
-            if condition and refused.code in ("PreconditionFailed", "ConditionalRequestConflict", *_ABSENT):
+            if condition and refused.code in ("PreconditionFailed", "ConditionalRequestConflict", *ABSENT):
                 return False
             raise
-        self._progress(body.stat().st_size if isinstance(body, Path) else len(body))
+        self.progress(len(body))
         return True
 
     def get(self, key: str) -> bytes | None:
@@ -158,7 +158,7 @@ class ObjectBucket:
             try:
                 return self._use("get_object", self._read, **parameters)
             except AwsRefusal as refused:
-                if refused.code in _ABSENT:
+                if refused.code in ABSENT:
                     return None
                 # The SDK repeats requests, but not a response that ends early.
                 if refused.code not in _CUT_OFF or attempt + 1 == _READ_ATTEMPTS:
@@ -169,12 +169,12 @@ class ObjectBucket:
         if self.rate.bytes_per_second is None:
             # One call: pieces of a stream are copied several times.
             body = bytes(response["Body"].read())
-            self._progress(len(body))
+            self.progress(len(body))
             return body
         pieces = []
         for piece in response["Body"].iter_chunks(_CHUNK):
             self.rate.take(len(piece))
-            self._progress(len(piece))
+            self.progress(len(piece))
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -186,26 +186,26 @@ class ObjectBucket:
         origins = [{"Bucket": self.name, "Key": source} for source in sources]
         if len(origins) == 1:
             words = {"CopySource": origins[0], "Metadata": dict(metadata), "MetadataDirective": "REPLACE"}
-            self._call("copy_object", Key=key, **words)
+            self.call("copy_object", Key=key, **words)
             return
-        upload = self._call("create_multipart_upload", Key=key, Metadata=dict(metadata))["UploadId"]
+        upload = self.call("create_multipart_upload", Key=key, Metadata=dict(metadata))["UploadId"]
         try:
             parts = []
             for number, origin in enumerate(origins, 1):
-                answer = self._call("upload_part_copy", Key=key, UploadId=upload, PartNumber=number, CopySource=origin)
+                answer = self.call("upload_part_copy", Key=key, UploadId=upload, PartNumber=number, CopySource=origin)
                 parts.append({"PartNumber": number, "ETag": answer["CopyPartResult"]["ETag"]})
-            self._call("complete_multipart_upload", Key=key, UploadId=upload, MultipartUpload={"Parts": parts})
+            self.call("complete_multipart_upload", Key=key, UploadId=upload, MultipartUpload={"Parts": parts})
         except AwsRefusal:
             # The bucket's lifecycle removes the rest of an upload that a killed process has left.
             with contextlib.suppress(AwsRefusal):
-                self._call("abort_multipart_upload", Key=key, UploadId=upload)
+                self.call("abort_multipart_upload", Key=key, UploadId=upload)
             raise
 
     def list(self, prefix: str) -> Iterator[ObjectFacts]:
         """Yield the objects below a prefix. Raises AwsRefusal."""
         token: dict[str, str] = {}
         while True:
-            page = self._call("list_objects_v2", Prefix=prefix, **token)
+            page = self.call("list_objects_v2", Prefix=prefix, **token)
             for item in page.get("Contents", ()):
                 yield ObjectFacts(item["Key"], item["Size"], item["LastModified"], item["ETag"])
             if not page.get("IsTruncated"):
@@ -215,10 +215,10 @@ class ObjectBucket:
     def delete(self, keys: Sequence[str]) -> dict[str, str]:
         """Delete at most 1,000 objects; return the error by key of those that S3 refused. Raises AwsRefusal."""
         objects = {"Objects": [{"Key": key} for key in keys], "Quiet": True}
-        response = self._call("delete_objects", Delete=objects)
+        response = self.call("delete_objects", Delete=objects)
         return {error["Key"]: f"{error['Code']}: {error['Message']}" for error in response.get("Errors", ())}
 
-    def _call(self, operation: str, **parameters: Any) -> dict[str, Any]:
+    def call(self, operation: str, **parameters: Any) -> dict[str, Any]:
         """Return the response of a call. Raises AwsRefusal."""
         return self._use(operation, dict, **parameters)
 

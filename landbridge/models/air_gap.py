@@ -1,14 +1,12 @@
-"""Air-gap bundle: one tar file with a verified model folder, its history, and checksums. Pure: bytes in, bytes out.
+"""Air-gap bundle: one tar file with a verified model folder, its history, and checksums. Pure: members, digests and texts.
 
 The checksums show a damaged copy; the signature of the model folder shows a changed one.
 """
 
 import hashlib
-import io
 import json
 import tarfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 
 from landbridge.findings import Finding
 from landbridge.models.manifest import ModelManifest
@@ -17,27 +15,11 @@ from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE, WEIGHT_FILES
 FORMAT = 1
 RULE = "model-bundle"
 CHECKSUMS, HISTORY = "SHA256SUMS", "history.json"
-_NAMES = {MANIFEST_FILE, SIGNATURE_FILE, HISTORY, CHECKSUMS, *WEIGHT_FILES.values()}
-
-
-@dataclass(frozen=True)
-class AirGapBundle:
-    """Content of an air-gap bundle: the files of a model folder, and the tags of its model's history."""
-
-    files: Mapping[str, bytes]
-    history: Mapping[str, str] = field(default_factory=dict)
-
-
-def write_bundle(bundle: AirGapBundle) -> bytes:
-    """Return the bytes of an air-gap bundle. The same content has the same bytes."""
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in bundle.files.items()}
-    texts = bundle_texts(digests, bundle.history)
-    output = io.BytesIO()
-    with tarfile.open(fileobj=output, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for name in members_in_order(bundle.files):
-            content = texts[name] if name in texts else bundle.files[name]
-            archive.addfile(bundle_member(name, len(content)), io.BytesIO(content))
-    return output.getvalue()
+#: Headers of ustar, and a further one in front of a member of 8 GiB or more, whose size ustar cannot say. A bundle of smaller members
+#: has the same bytes in both formats. Source (2026-11-27): POSIX.1-2017, pax, "ustar Interchange Format" and "pax Header Block".
+TAR_FORMAT = tarfile.PAX_FORMAT
+WEIGHTS = frozenset(WEIGHT_FILES.values())
+_NAMES = {MANIFEST_FILE, SIGNATURE_FILE, HISTORY, CHECKSUMS, *WEIGHTS}
 
 
 def bundle_texts(digests: Mapping[str, str], history: Mapping[str, str]) -> dict[str, bytes]:
@@ -60,42 +42,46 @@ def bundle_member(name: str, size: int) -> tarfile.TarInfo:
     return member
 
 
-def read_bundle(content: bytes) -> AirGapBundle | list[Finding]:
-    """Return the content of an air-gap bundle, or all reasons why it is none."""
-    members: dict[str, bytes] = {}
-    try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
-            for member in archive:
-                if member.name not in _NAMES or not member.isreg() or member.name in members:
-                    return [_finding(f"{member.name!r} is not a member of an air-gap bundle, or is there twice")]
-                file = archive.extractfile(member)
-                members[member.name] = b"" if file is None else file.read()
-    except (tarfile.TarError, OSError, ValueError) as error:
-        return [_finding(f"not a tar file: {error}")]
-    missing = sorted({CHECKSUMS, HISTORY, MANIFEST_FILE, SIGNATURE_FILE} - members.keys())
+def member_fault(member: tarfile.TarInfo, present: Iterable[str]) -> Finding | None:
+    """Return the reason why a member is none of a bundle that has the names `present` already; None if it is."""
+    # The data of a sparse member would be larger than the bundle.
+    if member.name not in _NAMES or not member.isreg() or member.issparse() or member.name in present:
+        return finding(f"{member.name!r} is not a member of an air-gap bundle, or is there twice")
+    return None
+
+
+def bundle_history(digests: Mapping[str, str], texts: Mapping[str, bytes]) -> dict[str, str] | list[Finding]:
+    """Return the tags of a bundle's history, or all reasons why it is no bundle.
+
+    `digests`: the SHA-256 of each member. `texts`: the bytes of the members that are not weights.
+    """
+    missing = sorted({CHECKSUMS, HISTORY, MANIFEST_FILE, SIGNATURE_FILE} - digests.keys())
     if missing:
-        return [_finding(f"these members are missing: {', '.join(missing)}")]
-    sums = members.pop(CHECKSUMS)
-    actual = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
-    lines = [line.partition("  ") for line in sums.decode("utf-8", "replace").splitlines()]
-    listed = {name: digest for digest, _, name in lines}
-    findings = [
-        _finding(f"{name} does not match its checksum")
-        for name in sorted(actual.keys() | listed.keys())
-        if actual.get(name) != listed.get(name)
-    ]
+        return [finding(f"these members are missing: {', '.join(missing)}")]
+    findings = list(_checksum_faults(texts[CHECKSUMS], digests))
+    tags: dict[str, str] = {}
     try:
-        data = json.loads(members.pop(HISTORY))
+        data = json.loads(texts[HISTORY])
         tags = {str(key): str(value) for key, value in data["tags"].items()}
         if data["format"] != FORMAT:
-            findings.append(_finding(f"format {data['format']!r}; this program reads {FORMAT}"))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        return [*findings, _finding(f"{HISTORY} cannot be read: {type(error).__name__}")]
-    manifest = ModelManifest.parse(members[MANIFEST_FILE])
+            findings.append(finding(f"format {data['format']!r}; this program reads {FORMAT}"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return [*findings, finding(f"{HISTORY} cannot be read: {type(error).__name__}")]
+    manifest = ModelManifest.parse(texts[MANIFEST_FILE])
     if isinstance(manifest, list):
         findings += manifest
-    return findings or AirGapBundle(members, tags)
+    return findings or tags
 
 
-def _finding(message: str) -> Finding:
+def finding(message: str) -> Finding:
+    """Return a finding about a bundle."""
     return Finding(RULE, message)
+
+
+def _checksum_faults(sums: bytes, digests: Mapping[str, str]) -> Iterator[Finding]:
+    lines = [line.partition("  ") for line in sums.decode("utf-8", "replace").splitlines()]
+    listed = {name: digest for digest, _, name in lines}
+    actual = {name: digest for name, digest in digests.items() if name != CHECKSUMS}
+    for name in sorted(actual.keys() | listed.keys()):
+        if actual.get(name) != listed.get(name):
+            yield finding(f"{name} does not match its checksum")

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from landbridge.findings import Finding
 from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE, WEIGHT_FILES
-from landbridge.models.onnx_file import onnx_faults
-from landbridge.models.safetensors_file import safetensors_faults
+from landbridge.models.onnx_file import TOO_LARGE, onnx_faults
+from landbridge.models.safetensors_file import LENGTH_BYTES, header_bytes, safetensors_faults
 
 RULE = "model-format"
 _FIX = "save the weights as ONNX or safetensors"
@@ -60,10 +60,25 @@ def name_findings(names: Iterator[str] | list[str]) -> list[Finding]:
     return findings
 
 
-def content_findings(name: str, content: bytes) -> list[Finding]:
-    """Return the reasons why the content of a weights' file is refused; none for accepted weights."""
+def bytes_to_examine(name: str, beginning: bytes, size: int) -> int:
+    """Return how many of the first bytes of a file decide whether it is accepted: the header of safetensors, and a whole ONNX file.
+
+    `beginning`: the first bytes of the file; without them the answer is the least number.
+    """
+    if name == WEIGHT_FILES["onnx"] and size < TOO_LARGE:
+        return size
+    header = header_bytes(beginning[:LENGTH_BYTES]) if name == WEIGHT_FILES["safetensors"] else 0
+    return min(size, max(header, _PICKLE_SAMPLE))
+
+
+def content_findings(name: str, content: bytes, size: int | None = None) -> list[Finding]:
+    """Return the reasons why the content of a weights' file is refused; none for accepted weights.
+
+    `content`: as many first bytes as `bytes_to_examine` returns. `size`: that of the file; None: that of `content`.
+    """
     check = _ACCEPTED.get(name)
-    faults = ["neither ONNX nor safetensors by its name"] if check is None else list(check(content))
+    size = len(content) if size is None else size
+    faults = ["neither ONNX nor safetensors by its name"] if check is None else list(check(content, size))
     # Bytes that are complete weights are accepted: the header of safetensors can begin like a pickle.
     if faults and (kind := forbidden_kind(content)) is not None:
         faults = [f"its content is {kind}"]

@@ -1,7 +1,8 @@
 """ONNX file: its protobuf message is read without a library, and each field that can reach outside of the file is refused.
 
 Field numbers and wire types (2026-11-26): onnx/onnx, `onnx.proto3`; Protocol Buffers, "Encoding". A runtime opens other files
-for `external_data`, and loads a shared library for an operator of an unknown domain.
+for `external_data`, and loads a shared library for an operator of an unknown domain. The whole file is read: its weights are fields
+between those that are examined.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from dataclasses import dataclass, field
 
 #: Domains of operators that ONNX Runtime has itself: ONNX, ONNX-ML, and the quantised operators of ONNX Runtime.
 STANDARD_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft"})
+#: Size that a message of protobuf does not reach. Source (2026-11-27): protobuf.dev, "Proto Limits", "Total Size of the Message".
+TOO_LARGE = 2 * 2**30
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED = {_FIXED64: 8, _FIXED32: 4}
 #: Own choice: graphs inside of attributes (If, Loop, Scan) of exported models have less.
@@ -43,8 +46,11 @@ class OnnxContents:
     external: list[str] = field(default_factory=list)
 
 
-def onnx_faults(content: bytes) -> Iterator[str]:
-    """Yield the reasons why bytes are not an ONNX model that a runtime reads alone."""
+def onnx_faults(content: bytes, size: int) -> Iterator[str]:
+    """Yield the reasons why a file is not an ONNX model that a runtime reads alone. `content`: all of its bytes, if `size` permits."""
+    if size >= TOO_LARGE:
+        yield f"an ONNX file is smaller than 2 GiB, and this one has {size} bytes; save the weights as safetensors"
+        return
     contents = OnnxContents()
     try:
         _read_model(memoryview(content), contents)

@@ -7,7 +7,7 @@ from typing import Any
 
 #: Largest header, from the same source: 100 MB.
 LARGEST_HEADER = 100_000_000
-_LENGTH_BYTES = 8
+LENGTH_BYTES = 8
 #: Bits of a number by datatype.
 _BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16,
@@ -15,15 +15,23 @@ _BITS = {
 }  # fmt: skip
 
 
-def safetensors_faults(content: bytes) -> Iterator[str]:
-    """Yield the reasons why bytes are not a safetensors file of tensors alone."""
-    length = int.from_bytes(content[:_LENGTH_BYTES], "little")
-    start = _LENGTH_BYTES + length
-    if len(content) < _LENGTH_BYTES or length > LARGEST_HEADER or start > len(content):
+def header_bytes(beginning: bytes) -> int:
+    """Return the length of a file's header, with its first 8 bytes; 0 for bytes that begin no accepted header."""
+    length = int.from_bytes(beginning[:LENGTH_BYTES], "little")
+    return LENGTH_BYTES + length if len(beginning) >= LENGTH_BYTES and length <= LARGEST_HEADER else 0
+
+
+def safetensors_faults(beginning: bytes, size: int) -> Iterator[str]:
+    """Yield the reasons why a file is not a safetensors file of tensors alone, by its header and its size.
+
+    `beginning`: the first bytes of the file, with the whole header. The numbers of the tensors are not read.
+    """
+    start = header_bytes(beginning)
+    if not start or start > size:
         yield "not a safetensors file: its header is longer than the file, or than 100 MB"
         return
     try:
-        header = json.loads(content[_LENGTH_BYTES:start], object_pairs_hook=_unique)
+        header = json.loads(beginning[LENGTH_BYTES:start], object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         yield f"not a safetensors file: its header is not JSON: {error}"
         return
@@ -45,8 +53,10 @@ def safetensors_faults(content: bytes) -> Iterator[str]:
             yield f"its tensors overlap, or have a hole, at byte {at}"
             return
         at = last
-    if start + at != len(content):
-        yield f"it has {len(content) - start - at} bytes after its tensors"
+    if start + at > size:
+        yield f"its tensors end {start + at - size} bytes after the file"
+    elif start + at != size:
+        yield f"it has {size - start - at} bytes after its tensors"
 
 
 def _tensor_fault(name: str, tensor: Any) -> str | None:

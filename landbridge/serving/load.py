@@ -43,7 +43,7 @@ def read_trust(path: Path) -> ModelTrust:
 def read_model(folder: Path, trust: Path, expected: ExpectedModel) -> VerifiedModel:
     """Verify a model folder and return the model. Raises FolderRefusal."""
     # The link of a slot is followed once; the files of the folder are read once.
-    model = verify_folder(folder.resolve(), read_trust(trust), name=expected.name)
+    model = verify_folder(folder.resolve(), read_trust(trust), name=expected.name, with_weights=True)
     if isinstance(model, ModelRefusal):
         raise FolderRefusal("; ".join(finding.message for finding in model.findings))
     if model.manifest.format != FORMAT:

@@ -42,7 +42,7 @@ def test_onnx_runtime_predicts_as_the_trained_network(run: Path, tmp_path: Path)
     place = tmp_path / "digits"
     words = [str(run), str(place), "--dataset", "digits@1", "--run", "r1", "--commit", "0" * 40, "--job", "12"]
     assert export_model.main(words) == 0
-    folder = read_folder(place)
+    folder = read_folder(place, with_weights=True)
     assert isinstance(folder, ModelFolder), folder
     saved = checkpoints.newest(run)
     assert saved is not None

@@ -75,7 +75,7 @@ def take(
     with failures():
         accepted = trust_from(trust, revoked, stack, file)
         classes = permitted(tracking_uri, stack, file) if stack is not None or file is not None else None
-        version = transfer.take(open_registry(tracking_uri), bundle.read_bytes(), accepted, classes)
+        version = transfer.take(open_registry(tracking_uri), bundle, accepted, classes)
     typer.echo(f"{version.name}/{version.version} is registered")
 
 

@@ -6,16 +6,17 @@ without the site. Keys are models/NAME/VERSION.tar and models/NAME/history/NUMBE
 """
 
 import json
+import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
+from landbridge.aws_api.object_files import PART_BYTES, get_file, put_file
 from landbridge.aws_api.objects import ObjectBucket
-from landbridge.aws_api.refusal import AwsRefusal
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.registry import ModelRegistry
-from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, file_sha256, take
+from landbridge.live.models.transfer import CLASS_RULE, SyncStep, aliases_placed, export, take
 from landbridge.models.history import TAG_PREFIX, read_history
 from landbridge.models.names import model_name_fault, model_version_fault
 from landbridge.models.signers import ModelTrust
@@ -30,10 +31,11 @@ def archive(
     data_class: str,
     bucket: ObjectBucket,
     workspace: str = "",
+    part: int = PART_BYTES,
 ) -> Iterator[SyncStep]:
     """Write the bundles and histories that the bucket lacks; yield the steps. Repeating it writes nothing.
 
-    `data_class`: that of the bucket; versions of other classes are refused, by their tag and by the signed manifest. Raises AwsRefusal.
+    Of a bundle, parts of this size are in memory. `data_class`: that of the bucket; versions of other classes are refused, by their tag and by the signed manifest. Raises AwsRefusal.
     """
     folder = _folder(workspace)
     present = {item.key for item in bucket.list(folder)}
@@ -50,7 +52,9 @@ def archive(
             elif key in present:
                 yield SyncStep(name, version.version, "present")
             else:
-                step, is_foreign = _written(registry, version.name, version.version, trust, data_class, bucket, key)
+                step, is_foreign = _written(
+                    registry, version.name, version.version, trust, data_class, bucket, key, part
+                )
                 yield step
                 foreign = foreign or is_foreign
         history = {key: value for key, value in sorted(tags.items()) if key.startswith(TAG_PREFIX)}
@@ -67,13 +71,18 @@ def archive(
 
 
 def restore(
-    registry: ModelRegistry, trust: ModelTrust, data_class: str, bucket: ObjectBucket, workspace: str = ""
+    registry: ModelRegistry,
+    trust: ModelTrust,
+    data_class: str,
+    bucket: ObjectBucket,
+    workspace: str = "",
+    part: int = PART_BYTES,
 ) -> Iterator[SyncStep]:
     """Register the versions of an archive that a registry lacks, then its histories and aliases; yield the steps.
 
-    Each bundle is verified first. Repeating it changes nothing. Raises AwsRefusal.
+    Each bundle is verified first. Of a bundle, parts of this size are in memory. Repeating it changes nothing. Raises AwsRefusal.
     """
-    versions: dict[str, list[int]] = {}
+    versions: dict[str, dict[int, int]] = {}  # the size by number
     histories: dict[str, str] = {}
     folder = _folder(workspace)
     for item in bucket.list(folder):
@@ -82,12 +91,13 @@ def restore(
         if model_name_fault(name) is not None:
             continue
         if version and model_version_fault(version) is None:
-            versions.setdefault(name, []).append(int(version))
+            versions.setdefault(name, {})[int(version)] = item.size
         elif len(rest) == 2 and rest[0] == "history":
             histories[name] = max(histories.get(name, ""), item.key)
     for name in sorted(versions):
         for number in sorted(versions[name]):
-            yield _taken(registry, name, str(number), trust, data_class, bucket, f"{folder}{name}/{number}.tar")
+            key, size = f"{folder}{name}/{number}.tar", versions[name][number]
+            yield _taken(registry, name, str(number), trust, data_class, bucket, key, size, part)
         # A model of which each bundle was refused is not registered.
         if name in histories and name in registry.names():
             tags = json.loads(bucket.get(histories[name]) or b"{}")
@@ -106,38 +116,61 @@ def _written(
     data_class: str,
     bucket: ObjectBucket,
     key: str,
+    part: int,
 ) -> tuple[SyncStep, bool]:
     """Return the step of a version, and whether its signed manifest is of another class."""
+    registered = registry.version(name, version)
+    if (fault := _room_fault(registry.size(registered))) is not None:
+        return SyncStep(name, version, "refused", fault), False
     try:
         with TemporaryDirectory() as folder:
             bundle = Path(folder) / "bundle.tar"
-            export(registry, registry.version(name, version), trust, bundle, frozenset({data_class}))
-            is_new = bucket.put(key, bundle, file_sha256(bundle), if_absent=True)
+            export(registry, registered, trust, bundle, frozenset({data_class}))
+            is_new = put_file(bucket, key, bundle, part=part)
     except FindingsError as error:
         is_foreign = any(finding.rule == CLASS_RULE for finding in error.findings)
         return SyncStep(name, version, "refused", _reasons(error.findings)), is_foreign
-    except AwsRefusal as refused:
-        # S3's limit for an upload in one part. The other versions are archived nevertheless.
-        if refused.code != "EntityTooLarge":
-            raise
-        return SyncStep(name, version, "refused", str(refused)), False
     return SyncStep(name, version, "copied" if is_new else "present"), False
 
 
 def _taken(
-    registry: ModelRegistry, name: str, version: str, trust: ModelTrust, data_class: str, bucket: ObjectBucket, key: str
+    registry: ModelRegistry,
+    name: str,
+    version: str,
+    trust: ModelTrust,
+    data_class: str,
+    bucket: ObjectBucket,
+    key: str,
+    size: int,
+    part: int,
 ) -> SyncStep:
     known = {each.version for each in registry.versions(name) if each.digest} if name in registry.names() else set()
     if version in known:
         return SyncStep(name, version, "present")
-    content = bucket.get(key) or b""
+    if (fault := _room_fault(size)) is not None:
+        return SyncStep(name, version, "refused", fault)
     try:
-        placed = take(registry, content, trust, frozenset({data_class}))
+        with TemporaryDirectory() as folder:
+            bundle = Path(folder) / "bundle.tar"
+            if not get_file(bucket, key, bundle, part=part):
+                return SyncStep(name, version, "refused", f"{key} was deleted or replaced while it was read")
+            placed = take(registry, bundle, trust, frozenset({data_class}))
     except FindingsError as error:
         return SyncStep(name, version, "refused", _reasons(error.findings))
     if (placed.name, placed.version) != (name, version):
         return SyncStep(name, version, "refused", f"the bundle is {placed.name}/{placed.version}")
     return SyncStep(name, version, "copied")
+
+
+def _room_fault(size: int) -> str | None:
+    """Return the reason why the temporary folder has no room for the files of a version and their bundle; None if it has."""
+    place = gettempdir()
+    free = shutil.disk_usage(place).free
+    return (
+        None
+        if free >= 2 * size
+        else f"{place} has {free:,} bytes free, and a version of {size:,} bytes needs twice its size"
+    )
 
 
 def _reasons(findings: "tuple[Finding, ...] | list[Finding]") -> str:

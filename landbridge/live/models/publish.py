@@ -53,7 +53,7 @@ def complete(registry: ModelRegistry, version: RegisteredVersion, folder: Path) 
     """Upload the folder of a version that was created, and mark the version as complete."""
     content = _read(folder)
     registry.upload(version, folder)
-    tags = {SIGNATURE_TAG: _sha256(content.signature)} if content.signature is not None else {}
+    tags = {SIGNATURE_TAG: content.digests[SIGNATURE_FILE]} if content.signature is not None else {}
     # The digest is last: a version without it was not completed.
     registry.set_tags(version, {**tags, DIGEST_TAG: manifest_digest(content)})
     registry.end(version)
@@ -115,7 +115,7 @@ def verified(
 
 def manifest_digest(content: ModelFolder) -> str:
     """Return the SHA-256 of a folder's manifest, which has that of the weights."""
-    return _sha256(content.contents[MANIFEST_FILE])
+    return content.digests[MANIFEST_FILE]
 
 
 def _read(folder: Path) -> ModelFolder:

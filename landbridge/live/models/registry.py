@@ -155,6 +155,11 @@ class ModelRegistry:
                 path = Path(self._client.download_artifacts(version.run, _FOLDER, folder))
             yield path
 
+    def size(self, version: RegisteredVersion) -> int:
+        """Return the bytes of the files of a version, as the server lists them."""
+        with answers(self.uri, RegistryError):
+            return sum(file.file_size or 0 for file in self._client.list_artifacts(version.run, _FOLDER))
+
     def set_tags(self, version: RegisteredVersion, tags: Mapping[str, str]) -> None:
         """Set tags of a version."""
         with answers(self.uri, RegistryError):

@@ -1,10 +1,7 @@
 """Transfers of model versions: air-gap bundles, and copies between two registries, with the same names and numbers."""
 
-import hashlib
-import io
 import os
 import shutil
-import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +10,9 @@ from tempfile import TemporaryDirectory
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.models.publish import complete, manifest_digest, manifest_tags, verified
 from landbridge.live.models.registry import ModelRegistry, RegisteredVersion
-from landbridge.models.air_gap import bundle_member, bundle_texts, members_in_order, read_bundle
 from landbridge.models.aliases import ALIASES
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
+from landbridge.models.files.bundle import unpack_bundle, write_bundle
 from landbridge.models.files.folder import read_folder
 from landbridge.models.history import TAG_PREFIX, AliasRecord, aliases_at, read_history
 from landbridge.models.names import model_name_fault
@@ -43,7 +40,7 @@ def export(
     target: Path,
     classes: frozenset[str] | None = None,
 ) -> None:
-    """Write the air-gap bundle of a verified version to a file, without its weights in memory. Raises FindingsError for a refused one.
+    """Write the air-gap bundle of a verified version to a file. Raises FindingsError for a refused one.
 
     `classes`: the data classes of signed manifests that may be exported; None: all.
     """
@@ -52,21 +49,7 @@ def export(
         model = _accepted(result)
         if classes is not None and model.manifest.data_class not in classes:
             raise FindingsError([_class_finding(model)])
-        files = {path.name: path for path in model.folder.iterdir()}
-        texts = bundle_texts({name: file_sha256(path) for name, path in files.items()}, history)
-        with tarfile.open(target, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-            for name in members_in_order(files):
-                if name in texts:
-                    archive.addfile(bundle_member(name, len(texts[name])), io.BytesIO(texts[name]))
-                else:
-                    with files[name].open("rb") as content:
-                        archive.addfile(bundle_member(name, files[name].stat().st_size), content)
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+        write_bundle(model.folder, model.digests, history, target)
 
 
 def fetch(registry: ModelRegistry, version: RegisteredVersion, folder: Path, trust: ModelTrust) -> Path:
@@ -88,20 +71,16 @@ def fetch(registry: ModelRegistry, version: RegisteredVersion, folder: Path, tru
     return place
 
 
-def take(
-    registry: ModelRegistry, content: bytes, trust: ModelTrust, classes: frozenset[str] | None
-) -> RegisteredVersion:
+def take(registry: ModelRegistry, bundle: Path, trust: ModelTrust, classes: frozenset[str] | None) -> RegisteredVersion:
     """Register the version of an air-gap bundle under its number, after it was verified. Raises FindingsError.
 
     `classes`: the data classes that this registry may have; None: all. No alias moves.
     """
-    bundle = read_bundle(content)
-    if isinstance(bundle, list):
-        raise FindingsError(bundle)
     with TemporaryDirectory(prefix="landbridge-model-") as temporary:
         folder = Path(temporary)
-        for name, data in bundle.files.items():
-            (folder / name).write_bytes(data)
+        history = unpack_bundle(bundle, folder)
+        if isinstance(history, list):
+            raise FindingsError(history)
         model = _accepted(verify_folder(folder, trust))
         if classes is not None and model.manifest.data_class not in classes:
             raise FindingsError([_class_finding(model)])

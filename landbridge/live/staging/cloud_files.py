@@ -11,15 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from landbridge.aws_api.object_files import LEAST_PART, MOST_PARTS
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.datasets import DATASET_FILE, DatasetFile, DatasetManifest, files_prefix, object_key
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.datasets.check import block_fault
 
-#: Smallest part of a multipart upload, except the last one. Source: Amazon S3 User Guide, "Multipart upload limits".
-_LEAST_PART = 5 * 2**20
-#: Largest number of parts of a multipart upload. Source: as above.
-_MOST_PARTS = 10_000
 #: Lock of a content store while the files of a class in AWS are written or deleted.
 COPIES = "copies"
 _RENEWAL = timedelta(days=1)
@@ -109,7 +106,7 @@ def _is_whole_blocks(manifest: DatasetManifest, file: DatasetFile) -> bool:
     pieces = list(manifest.content.slices(file))
     sizes = [manifest.content.blocks[piece.block].size for piece in pieces]
     are_whole = all(piece.length == size for piece, size in zip(pieces, sizes, strict=True))
-    return bool(pieces) and are_whole and all(size >= _LEAST_PART for size in sizes[:-1]) and len(sizes) <= _MOST_PARTS
+    return bool(pieces) and are_whole and all(size >= LEAST_PART for size in sizes[:-1]) and len(sizes) <= MOST_PARTS
 
 
 def _copy(

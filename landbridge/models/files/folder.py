@@ -1,33 +1,37 @@
-"""Model folder on disk: its files are read once, and compared with the manifest."""
+"""Model folder on disk: its files are read once, and compared with the manifest. Weights are not held in memory.
+
+Of an ONNX file all bytes are in memory while its fields are examined; it is smaller than 2 GiB. Of safetensors it is the header.
+"""
 
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from landbridge.findings import Finding
-from landbridge.models.formats import content_findings, name_findings
+from landbridge.models.formats import bytes_to_examine, content_findings, name_findings
 from landbridge.models.manifest import LARGEST_BYTES, ModelManifest
-from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE
+from landbridge.models.names import MANIFEST_FILE, SIGNATURE_FILE, WEIGHT_FILES
 
 RULE = "model-folder"
-_LARGEST_SMALL_FILE = {MANIFEST_FILE: LARGEST_BYTES, SIGNATURE_FILE: LARGEST_BYTES}
+_SMALL_FILES = (MANIFEST_FILE, SIGNATURE_FILE)
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """Content of a model folder: the files' bytes by name."""
+    """Content of a model folder: the bytes of manifest and signature, and the SHA-256 of each file, by name.
+
+    `weights`: the bytes of an ONNX file, if the caller needs them; else None.
+    """
 
     path: Path
     manifest: ModelManifest
-    contents: dict[str, bytes]
-
-    @property
-    def weights(self) -> bytes:
-        """Return the bytes of the weights."""
-        return self.contents[self.manifest.weights]
+    contents: Mapping[str, bytes]
+    digests: Mapping[str, str] = field(default_factory=dict)
+    weights: bytes | None = None
 
     @property
     def signature(self) -> bytes | None:
@@ -35,8 +39,20 @@ class ModelFolder:
         return self.contents.get(SIGNATURE_FILE)
 
 
-def read_folder(path: Path) -> ModelFolder | list[Finding]:
-    """Return a model folder whose files are those of its manifest, or all reasons why it is none."""
+@dataclass(frozen=True, slots=True)
+class _ReadFile:
+    """File that was read once: the first bytes, which were examined, and size and SHA-256 of all of them."""
+
+    beginning: bytes
+    size: int
+    sha256: str
+
+
+def read_folder(path: Path, *, with_weights: bool = False) -> ModelFolder | list[Finding]:
+    """Return a model folder whose files are those of its manifest, or all reasons why it is none.
+
+    `with_weights`: with the bytes of an ONNX file.
+    """
     try:
         entries = list(os.scandir(path))
     except OSError as error:
@@ -49,37 +65,43 @@ def read_folder(path: Path) -> ModelFolder | list[Finding]:
         findings.append(Finding(RULE, f"{path}: {MANIFEST_FILE} is missing"))
     if irregular:
         return findings
-    contents: dict[str, bytes] = {}
+    files: dict[str, _ReadFile] = {}
+    weights: bytes | None = None
     try:
         for name in names:
-            contents[name] = _read(path / name, _LARGEST_SMALL_FILE.get(name))
+            file = _read(path / name, LARGEST_BYTES if name in _SMALL_FILES else None)
+            if name not in _SMALL_FILES:
+                findings += content_findings(name, file.beginning, file.size)
+                weights = file.beginning if with_weights and name == WEIGHT_FILES["onnx"] else None
+                # The bytes of an ONNX file are free before the next file is read.
+                file = _ReadFile(b"", file.size, file.sha256)
+            files[name] = file
     except (OSError, ValueError) as error:
         return [*findings, Finding(RULE, f"{name}: {error}", file=name)]
-    for name, content in contents.items():
-        if name not in (MANIFEST_FILE, SIGNATURE_FILE):
-            findings += content_findings(name, content)
-    if MANIFEST_FILE not in contents:
+    if MANIFEST_FILE not in files:
         return findings
-    manifest = ModelManifest.parse(contents[MANIFEST_FILE])
+    manifest = ModelManifest.parse(files[MANIFEST_FILE].beginning)
     if isinstance(manifest, list):
         return findings + manifest
-    findings += _differences(manifest, contents)
-    return findings or ModelFolder(path, manifest, contents)
+    findings += _differences(manifest, files)
+    small = {name: files[name].beginning for name in _SMALL_FILES if name in files}
+    digests = {name: file.sha256 for name, file in files.items()}
+    return findings or ModelFolder(path, manifest, small, digests, weights)
 
 
-def _differences(manifest: ModelManifest, contents: dict[str, bytes]) -> Iterator[Finding]:
+def _differences(manifest: ModelManifest, files: Mapping[str, _ReadFile]) -> Iterator[Finding]:
     for name, file in manifest.files.items():
-        if name not in contents:
+        if name not in files:
             yield Finding(RULE, f"{name} is in the manifest and not in the folder", file=name)
-        elif len(contents[name]) != file.size:
-            message = f"{name} has {len(contents[name])} bytes, the manifest says {file.size}: it was replaced"
+        elif files[name].size != file.size:
+            message = f"{name} has {files[name].size} bytes, the manifest says {file.size}: it was replaced"
             yield Finding(RULE, message, file=name)
-        elif hashlib.sha256(contents[name]).hexdigest() != file.sha256:
+        elif files[name].sha256 != file.sha256:
             yield Finding(RULE, f"{name} does not match the SHA-256 of the manifest: it was replaced", file=name)
 
 
-def _read(path: Path, limit: int | None) -> bytes:
-    """Return the bytes of a plain file. A symbolic link is not followed."""
+def _read(path: Path, limit: int | None) -> _ReadFile:
+    """Read a plain file once. A symbolic link is not followed. `limit`: the most bytes of a file that is read into memory."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
@@ -87,4 +109,12 @@ def _read(path: Path, limit: int | None) -> bytes:
             raise ValueError("not a plain file")
         if limit is not None and status.st_size > limit:
             raise ValueError(f"it is larger than {limit} bytes")
-        return file.read()
+        # What was read is not read again: a file may change meanwhile.
+        beginning = file.read(bytes_to_examine(path.name, b"", status.st_size) if limit is None else limit)
+        if limit is None and (more := bytes_to_examine(path.name, beginning, status.st_size) - len(beginning)) > 0:
+            beginning += file.read(more)
+        digest, size = hashlib.sha256(beginning), len(beginning)
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    return _ReadFile(beginning, size, digest.hexdigest())

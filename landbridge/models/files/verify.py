@@ -1,13 +1,13 @@
 """Verification of a model folder: its files, its formats, and its signature (OpenSSF Model Signing).
 
-The files are read once. The result has the verified bytes, so that a file that is replaced afterwards is not loaded. Sources
-(2026-11-26): sigstore/model-transparency, package model_signing 1.1.1; in-toto, "Statement"; DSSE, "Protocol".
+The files are read once by this module, without the weights in memory. A program that runs an ONNX model gets its verified bytes, so
+that a file that is replaced afterwards is not loaded. Sources (2026-11-26): sigstore/model-transparency, package model_signing 1.1.1; in-toto, "Statement"; DSSE, "Protocol".
 """
 
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,14 +27,16 @@ _OTHER_FILES = "Signature mismatch"
 
 @dataclass(frozen=True)
 class VerifiedModel:
-    """Model folder whose signature is valid. `weights` are the verified bytes, `signer` is the name and serial number of a
-    certificate, or a key's fingerprint.
+    """Model folder whose signature is valid. `signer` is the name and serial number of a certificate, or a key's fingerprint.
+
+    `digests`: the SHA-256 of each file. `weights`: the verified bytes of an ONNX file, if the caller needs them; else None.
     """
 
     folder: Path
     manifest: ModelManifest
-    weights: bytes
     signer: str
+    digests: Mapping[str, str]
+    weights: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,14 @@ def verify_folder(
     name: str | None = None,
     version: str | None = None,
     now: datetime | None = None,
+    with_weights: bool = False,
 ) -> VerifiedModel | ModelRefusal:
     """Return the model of a folder, or all reasons why it is refused.
 
     With `name` and `version` the signed manifest must be theirs: the signature of another version is no signature of this one.
+    `with_weights`: with the bytes of an ONNX file.
     """
-    content = read_folder(folder)
+    content = read_folder(folder, with_weights=with_weights)
     if isinstance(content, list):
         return ModelRefusal(folder, tuple(content))
     findings = list(_identity_faults(content.manifest, name, version))
@@ -73,7 +77,7 @@ def verify_folder(
         findings += [Finding(RULE, fault, file=SIGNATURE_FILE) for fault in faults]
     if findings:
         return ModelRefusal(folder, tuple(findings))
-    return VerifiedModel(folder, content.manifest, content.weights, signer)
+    return VerifiedModel(folder, content.manifest, signer, content.digests, content.weights)
 
 
 def _identity_faults(manifest: ModelManifest, name: str | None, version: str | None) -> Iterator[Finding]:
@@ -106,11 +110,7 @@ def _signature_faults(
             signer, faults = _by_key(content.path, hint, signature, trust)
     except ValueError as error:
         return "", [f"a trusted certificate or key cannot be read: {error}"]
-    actual = {
-        name: ("sha256", hashlib.sha256(data).hexdigest())
-        for name, data in content.contents.items()
-        if name != SIGNATURE_FILE
-    }
+    actual = {name: ("sha256", digest) for name, digest in content.digests.items() if name != SIGNATURE_FILE}
     both = sorted(actual.keys() & signed.keys())
     faults += [f"{name} was changed after it was signed" for name in both if actual[name] != signed[name]]
     faults += [f"{name} is not signed" for name in sorted(actual.keys() - signed.keys())]

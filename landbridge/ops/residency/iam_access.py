@@ -13,6 +13,7 @@ from landbridge.ops.residency.iam_forms import ACCOUNT, HubBucketForm, RoleForm
 FOREIGN = "999988887777"
 FOREIGN_BUCKET = "a-bucket-of-another-account"
 _OBJECTS = ("x", "mlflow/x", "sagemaker/x", "models/x")
+_ANYTHING = Document("identity", ({"Sid": "All", "Effect": "Allow", "Action": "*", "Resource": "*"},))
 _READ = ("s3:GetObject", "kms:Decrypt")
 _WRITE = ("s3:PutObject", "kms:GenerateDataKey")
 _STATEMENT_OF_FILE = re.compile(r"Asked(\d+)$")
@@ -22,6 +23,21 @@ _BUCKET = re.compile(r"^arn:[a-z-]+:s3:::([a-z0-9.-]+)(?:/|$)")
 def reads(role: RoleForm, bucket: HubBucketForm) -> tuple[Barrier, ...]:
     """Return the barriers between a bucket and a role that reads it."""
     return _barriers(role, bucket, *_READ)
+
+
+def reads_despite_key(role: RoleForm, bucket: HubBucketForm) -> tuple[Barrier, ...]:
+    """Return the barriers between a bucket and a role that may use its key for parts of uploads: no statement allows the role to read
+    objects, and one denies it whatever other statements allow.
+    """
+    allowing = tuple(
+        Document(document.name, tuple(each for each in document.statements if each["Effect"] == "Allow"))
+        for document in role.permissions
+    )
+    action = "s3:GetObject"
+    return (
+        _objects("objects", role, bucket, action, Policies(allowing, bucket.policy)),
+        _objects("denial", role, bucket, action, Policies((*role.permissions, _ANYTHING), bucket.policy)),
+    )
 
 
 def writes(role: RoleForm, bucket: HubBucketForm) -> tuple[Barrier, ...]:
@@ -46,10 +62,9 @@ def writes_elsewhere(role: RoleForm, name: str, endpoint: Document | None) -> tu
 
 def passes(endpoint: Document, action: str, arn: str, principal: str, owner: str) -> Barrier:
     """Return the barrier of a VPC endpoint for a request of one account's principal to another account's resource."""
-    anyone = Document("identity", ({"Sid": "All", "Effect": "Allow", "Action": "*", "Resource": "*"},))
     caller = f"arn:{arn.split(':')[1]}:iam::{principal}:role/any"
     request = Request(caller, action, arn, _context(owner, principal))
-    decision = evaluate(request, Policies((anyone,), organization=(endpoint,)))
+    decision = evaluate(request, Policies((_ANYTHING,), organization=(endpoint,)))
     why = _allowing_statement(endpoint, request) if decision.allowed else decision.why
     return Barrier(endpoint.name, decision.allowed, why, ("aws", "endpoint_policy"))
 
@@ -81,21 +96,24 @@ def statement_path(decision: Decision, path: DataPath) -> DataPath:
 
 
 def _barriers(role: RoleForm, bucket: HubBucketForm, object_action: str, key_action: str) -> tuple[Barrier, ...]:
-    policies = Policies(role.permissions, bucket.policy)
-    decisions = [
-        evaluate(Request(role.arn, object_action, f"{bucket.arn}/{name}", _context(ACCOUNT)), policies)
-        for name in _OBJECTS
-    ]
-    objects = next((decision for decision in decisions if decision.allowed), decisions[0])
     suffix = ".cn" if bucket.arn.startswith("arn:aws-cn") else ""
     via = {"kms:ViaService": f"s3.{bucket.region}.amazonaws.com{suffix}", "kms:CallerAccount": ACCOUNT}
     of_key = Policies(role.permissions, bucket.key_policy, resource_decides=True)
     request = Request(role.arn, key_action, bucket.key_arn, {**_context(ACCOUNT), **via})
     key = evaluate(request, of_key)
     return (
-        Barrier("objects", objects.allowed, _text(objects, object_action), statement_path(objects, role.path)),
+        _objects("objects", role, bucket, object_action, Policies(role.permissions, bucket.policy)),
         Barrier("key", key.allowed, _text(key, key_action), statement_path(key, role.path)),
     )
+
+
+def _objects(name: str, role: RoleForm, bucket: HubBucketForm, action: str, policies: Policies) -> Barrier:
+    """Return the barrier for the objects of a bucket: it is open if the policies allow the action on one of them."""
+    decisions = [
+        evaluate(Request(role.arn, action, f"{bucket.arn}/{key}", _context(ACCOUNT)), policies) for key in _OBJECTS
+    ]
+    decision = next((each for each in decisions if each.allowed), decisions[0])
+    return Barrier(name, decision.allowed, _text(decision, action), statement_path(decision, role.path))
 
 
 def _text(decision: Decision, action: str) -> str:
@@ -113,6 +131,7 @@ def _context(owner: str, principal: str = ACCOUNT) -> Mapping[str, str] | Contex
         "aws:ResourceAccount": owner,
         "aws:PrincipalAccount": principal,
         "aws:PrincipalIsAWSService": "false",
-        # An upload that replaces nothing, which the archive of models may make.
+        # An upload that replaces nothing, which the archive of models may make, as the request that creates the object.
         "s3:if-none-match": "*",
+        "s3:ObjectCreationOperation": "true",
     }

@@ -1,23 +1,30 @@
 """Crossings between identities and buckets: sessions of jobs, nodes, SageMaker, and roles that are for no data."""
 
+from collections.abc import Callable
+
 from landbridge import hostlist
 from landbridge.findings import DataPath
 from landbridge.ops.residency.compiled import CompiledForms
-from landbridge.ops.residency.graph import NO_CLASS, ONPREM, OUTSIDE, DataGraph, DataPlace, in_words
+from landbridge.ops.residency.graph import NO_CLASS, ONPREM, OUTSIDE, Barrier, DataGraph, DataPlace, in_words
 from landbridge.ops.residency.iam_access import (
     FOREIGN,
     FOREIGN_BUCKET,
     named_buckets,
     passes,
     reads,
+    reads_despite_key,
     trusts_host,
     writes,
     writes_elsewhere,
 )
-from landbridge.ops.residency.iam_forms import RoleForm, anchor_arn
+from landbridge.ops.residency.iam_forms import HubBucketForm, RoleForm, anchor_arn
+
+_Barriers = Callable[[RoleForm, HubBucketForm], tuple[Barrier, ...]]
 
 #: Roles that start and watch instances, or only add objects: no object is for them.
 _WITHOUT_DATA = ("launch", "terminate", "read", "archive")
+#: Role that may use the keys of buckets for the parts of its uploads.
+_PARTS = "archive"
 #: Requests with which data leaves to another account, by the service of the endpoint.
 _LEAVING = {
     "s3": ("s3:PutObject", f"arn:aws:s3:::{FOREIGN_BUCKET}/x"),
@@ -37,7 +44,7 @@ def add_roles(graph: DataGraph, forms: CompiledForms) -> None:
         elif role.name in _WITHOUT_DATA:
             where = forms.services_location
             place = graph.add(DataPlace(f"role:{role.name}", f"sessions of the role {role.name}", where, NO_CLASS))
-            _reads(graph, forms, role, place)
+            _reads(graph, forms, role, place, reads_despite_key if role.name == _PARTS else reads)
     if "node" in forms.roles:
         for region in forms.networks:
             _reads(graph, forms, forms.roles["node"], f"nodes:{region}")
@@ -78,9 +85,9 @@ def _session(graph: DataGraph, forms: CompiledForms, role: RoleForm) -> None:
         _writes(graph, forms, role, place)
 
 
-def _reads(graph: DataGraph, forms: CompiledForms, role: RoleForm, place: str) -> None:
+def _reads(graph: DataGraph, forms: CompiledForms, role: RoleForm, place: str, barriers: _Barriers = reads) -> None:
     for key, bucket in forms.buckets.items():
-        graph.cross(key, place, reads(role, bucket))
+        graph.cross(key, place, barriers(role, bucket))
 
 
 def _writes(graph: DataGraph, forms: CompiledForms, role: RoleForm, place: str) -> None:

@@ -26,9 +26,9 @@ from landbridge.plan.site.site_tls import AUTHORITY_FILE
 
 #: Account of Slurm's daemons, which administers Slurm and reads the burst journal; and the account of netcheck.
 SLURM, LINK = "slurm", "landbridge-link"
-#: Most memory of a pass that archives models: the weights of a version are in memory while they are verified, and S3 takes bundles up to 5 GB in
-#: one part. Own choice.
-_ARCHIVE_MEMORY = "8G"
+#: Most memory of a pass that archives models: an ONNX file, smaller than 2 GiB, is in memory while its fields are examined; the program and
+#: the parts of an upload need less than 0.5 GiB, measured with safetensors (docs/decisions/0117-archive-in-parts.md). Own choice.
+_ARCHIVE_MEMORY = "3G"
 
 
 def timer_variables(environment: Environment, host: InventoryHost, outputs: StackOutputs | None) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def _s3(action: str, region: str, environ: Environ) -> Iterator[_Need]:
         yield _Need(f"s3:{s3_action}", resource, s3_actions.context(environ), document)
         if s3_action == "GetObject" and bucket is not None and key not in bucket.keys:
             yield _Need("s3:ListBucket", f"arn:aws:s3:::{bucket_name}", s3_actions.context(environ), document)
-        key_use = {"GetObject": "kms:Decrypt", "PutObject": "kms:GenerateDataKey"}.get(s3_action)
+        key_use = s3_actions.key_use(s3_action, environ)
         key_arn = s3_actions.default_key(bucket) if key_use else None
         if key_use and key_arn:
             yield from _kms_key(key_use, key_arn, {"kms:ViaService": f"s3.{region}.amazonaws.com"})

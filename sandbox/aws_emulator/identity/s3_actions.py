@@ -42,7 +42,7 @@ _VERSIONED = {"GetObject": "GetObjectVersion", "DeleteObject": "DeleteObjectVers
 def permissions(environ: Environ) -> Iterator[tuple[str, str, str | None]]:
     """Yield action, bucket and key of each permission that a request needs; the key is None for the bucket itself."""
     bucket, _, key = unquote(environ.get("PATH_INFO", "")).lstrip("/").partition("/")
-    method, query = environ["REQUEST_METHOD"], parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    method, query = environ["REQUEST_METHOD"], _query(environ)
     if not bucket:
         yield "ListAllMyBuckets", "", None
     elif not key and method == "POST" and "delete" in query:
@@ -58,6 +58,17 @@ def permissions(environ: Environ) -> Iterator[tuple[str, str, str | None]]:
             yield "GetObject", source_bucket, source_key
 
 
+def key_use(action: str, environ: Environ) -> str | None:
+    """Return the permission on a bucket's KMS key that a request needs; None if it needs none.
+
+    The beginning of an upload in parts needs kms:GenerateDataKey; parts and its end need kms:Decrypt. Source: Amazon S3 API Reference,
+    CreateMultipartUpload, UploadPart and CompleteMultipartUpload, "Permissions" (2026-11-27).
+    """
+    if action == "PutObject" and "uploadId" in _query(environ):
+        return "kms:Decrypt"
+    return {"GetObject": "kms:Decrypt", "PutObject": "kms:GenerateDataKey"}.get(action)
+
+
 def context(environ: Environ) -> dict[str, str]:
     """Return the condition keys of a request. Loopback and the lab's bridges count as TLS here."""
     headers = {
@@ -65,13 +76,33 @@ def context(environ: Environ) -> dict[str, str]:
         for name, value in environ.items()
         if name.startswith("HTTP_X_AMZ_")
     }
-    query = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
-    known = {"s3:if-none-match": environ.get("HTTP_IF_NONE_MATCH"), "s3:prefix": query.get("prefix", [None])[0]}
+    known = {
+        "s3:if-none-match": environ.get("HTTP_IF_NONE_MATCH"),
+        "s3:prefix": _query(environ).get("prefix", [None])[0],
+        "s3:ObjectCreationOperation": _creates_object(environ),
+    }
     return {
         "aws:SecureTransport": "true",
         **headers,
         **{key: value for key, value in known.items() if value is not None},
     }
+
+
+def _creates_object(environ: Environ) -> str | None:
+    """Return the value of s3:ObjectCreationOperation, which requests with the action PutObject have.
+
+    False: CreateMultipartUpload, UploadPart and UploadPartCopy. Source: Amazon S3 User Guide, "Enforce conditional writes on Amazon S3
+    buckets" (2026-11-27).
+    """
+    method, query = environ["REQUEST_METHOD"], _query(environ)
+    table = _OBJECT if unquote(environ.get("PATH_INFO", "")).lstrip("/").partition("/")[2] else {}
+    if method not in ("PUT", "POST") or _named(table, method, query) != "PutObject":
+        return None
+    return "false" if "uploads" in query or "partNumber" in query else "true"
+
+
+def _query(environ: Environ) -> dict[str, list[str]]:
+    return parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
 
 
 def default_key(bucket: Any) -> str | None:

@@ -1,6 +1,7 @@
-"""Checksums of S3 uploads. moto 5.2 stores an upload whose body does not match its checksum; S3 refuses it.
+"""Checksums and sizes of S3 uploads. moto 5.2 stores an upload whose body does not match its checksum, or is too large; S3 refuses it.
 
-Source: Amazon S3 API Reference, PutObject, UploadPart and error codes BadDigest and InvalidDigest, 2026-11-26.
+Sources: Amazon S3 API Reference, PutObject, UploadPart and error codes BadDigest and InvalidDigest, 2026-11-26, and EntityTooLarge,
+2026-11-27; Amazon S3 User Guide, "Amazon S3 multipart upload limits" (a part) and "Uploading objects" (one PutObject), 2026-11-27.
 """
 
 import base64
@@ -14,6 +15,8 @@ from sandbox.aws_emulator.server.errors import CloudError
 
 Environ = dict[str, Any]
 _PREFIX = "HTTP_X_AMZ_CHECKSUM_"
+#: The second source says 5 GB of a PutObject, which S3 counts as 5 GiB.
+LARGEST_BODY = 5 * 2**30
 #: CRC32C and CRC64NVME are not in Python's library: their values are not compared.
 _DIGESTS: Mapping[str, Callable[[bytes], bytes]] = {
     "SHA256": lambda body: hashlib.sha256(body).digest(),
@@ -23,10 +26,13 @@ _DIGESTS: Mapping[str, Callable[[bytes], bytes]] = {
 
 
 def check_upload(environ: Environ) -> None:
-    """Refuse an upload whose body does not match a checksum header, and let moto store the checksum.
+    """Refuse an upload that is too large, or whose body does not match a checksum header, and let moto store the checksum.
 
     A body in chunks with a trailing checksum is not compared.
     """
+    length = int(environ.get("HTTP_X_AMZ_DECODED_CONTENT_LENGTH") or environ.get("CONTENT_LENGTH") or 0)
+    if environ["REQUEST_METHOD"] == "PUT" and length > LARGEST_BODY:
+        raise CloudError("EntityTooLarge", "Your proposed upload exceeds the maximum allowed object size.")
     if environ["REQUEST_METHOD"] != "PUT" or "aws-chunked" in environ.get("HTTP_CONTENT_ENCODING", ""):
         return
     given = {name: environ[_PREFIX + name] for name in _DIGESTS if _PREFIX + name in environ}

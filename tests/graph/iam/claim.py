@@ -45,7 +45,10 @@ ON_INSTANCE = {"ec2:SourceInstanceARN": INSTANCE}
 TO_EC2 = {"iam:PassedToService": "ec2.amazonaws.com"}
 SECURE = {"aws:SecureTransport": "true"}
 #: Upload that replaces no object.
-NEW_OBJECT = {**SECURE, "s3:if-none-match": "*"}
+NEW_OBJECT = {**SECURE, "s3:if-none-match": "*", "s3:ObjectCreationOperation": "true"}
+#: Beginning of an upload in parts, and a part: they create no object, and have no condition.
+PART = {**SECURE, "s3:ObjectCreationOperation": "false"}
+VIA_S3 = {"kms:ViaService": "s3.us-east-1.amazonaws.com"}
 CLASS = "landbridge:data-class"
 
 

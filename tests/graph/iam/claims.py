@@ -1,5 +1,6 @@
 """Claims of docs/explanation/identity.md, each line with the requests that prove it."""
 
+from tests.graph.iam.archive_claims import ARCHIVE, JOB_ROLES
 from tests.graph.iam.claim import (
     BUCKET,
     CLASS,
@@ -10,7 +11,6 @@ from tests.graph.iam.claim import (
     KEY,
     LAUNCH,
     NEW_NODE,
-    NEW_OBJECT,
     NODE,
     ON_INSTANCE,
     OTHER_KEY,
@@ -27,15 +27,12 @@ from tests.graph.iam.claim import (
     Claim,
     allowed,
     denied,
-    without,
 )
 from tests.graph.iam.launch_claims import LAUNCHES
 from tests.graph.iam.sagemaker_claims import SAGEMAKER
 from tests.graph.support.policy_documents import ACCOUNT, arn
 
 ALL = ("node", "launch", "terminate", "read", "hub", "mover")
-#: Roles of jobs. Jobs of the class partner may delete objects.
-JOB_ROLES = ("job-internal", "job-partner")
 #: Roles of the optional guardrails.
 WATCHING = ("reaper", "budget")
 CLAIMS = (
@@ -186,47 +183,7 @@ CLAIMS = (
             denied("s3:DeleteObject", f"{BUCKET}/x", SECURE),
         ),
     ),
-    Claim(
-        ("archive",),
-        "adds models to the archive of a class with a replica, whose keys it lists, and reads, replaces and deletes no object",
-        (
-            allowed("s3:PutObject", f"{BUCKET}/models/x", NEW_OBJECT),
-            allowed("s3:ListBucket", BUCKET, {**SECURE, "s3:prefix": "models/"}),
-            allowed("kms:GenerateDataKey", KEY),
-            denied("s3:PutObject", f"{BUCKET}/models/x", SECURE),
-            denied("s3:PutObject", f"{BUCKET}/models/x", without(NEW_OBJECT, "s3:if-none-match")),
-            denied("s3:PutObject", f"{BUCKET}/models/x", {**NEW_OBJECT, "aws:SecureTransport": "false"}),
-            denied("s3:PutObject", f"{BUCKET}/modelsx", NEW_OBJECT),
-            denied("s3:PutObject", f"{BUCKET}/mlflow/x", NEW_OBJECT),
-            denied("s3:PutObject", f"{BUCKET}/datasets/manifests/corpus/v1.json", NEW_OBJECT),
-            denied("s3:PutObject", f"{PARTNER}/models/x", NEW_OBJECT),
-            denied("s3:GetObject", f"{BUCKET}/models/x", SECURE),
-            denied("s3:GetObjectVersion", f"{BUCKET}/models/x", SECURE),
-            denied("s3:DeleteObject", f"{BUCKET}/models/x", SECURE),
-            denied("s3:DeleteObjectVersion", f"{BUCKET}/models/x", SECURE),
-            denied("s3:PutObjectRetention", f"{BUCKET}/models/x", SECURE),
-            denied("s3:ListBucket", BUCKET, SECURE),
-            denied("s3:ListBucket", BUCKET, {**SECURE, "s3:prefix": "mlflow/"}),
-            denied("s3:ListBucket", PARTNER, {**SECURE, "s3:prefix": "models/"}),
-            denied("kms:Decrypt", KEY),
-            denied("kms:GenerateDataKey", PARTNER_KEY),
-            denied("kms:GenerateDataKey", OTHER_KEY),
-            denied("ec2:RunInstances", INSTANCE, NEW_NODE),
-            denied("secretsmanager:GetSecretValue", SECRET),
-            denied("iam:PutRolePolicy", NODE),
-            denied("s3:PutObject", f"{RESTRICTED}/models/x", wide_open=True),
-            denied("s3:GetObject", f"{RESTRICTED}/x", wide_open=True),
-        ),
-    ),
-    Claim(
-        JOB_ROLES,
-        "changes no archived model in its class's bucket, also not under a key that is not used",
-        (
-            denied("s3:PutObject", f"{BUCKET}/models/x/1.tar", NEW_OBJECT),
-            denied("s3:PutObject", f"{PARTNER}/models/x/1.tar", NEW_OBJECT),
-            denied("s3:DeleteObject", f"{PARTNER}/models/x/1.tar", SECURE),
-        ),
-    ),
+    *ARCHIVE,
     Claim(
         ALL,
         "has no access to a class that must stay on-prem, even if the file allows it everything else",

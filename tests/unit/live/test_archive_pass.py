@@ -18,7 +18,7 @@ from landbridge.live.models.archive import archive as archived
 from landbridge.live.models.archive import restore as restored
 from landbridge.live.models.registry import ModelRegistry
 from landbridge.models.signers import trust_of
-from landbridge.plan.aws.access.iam_policies import NO_OBJECTS, archive
+from landbridge.plan.aws.access.iam_policies import NO_OBJECTS, ArnContext, archive
 from landbridge.plan.outputs import StackOutputs
 from tests.unit.aws_emulator.conftest import client_of
 from tests.unit.live.datasets.conftest import ACCOUNT, BUCKET, REGION, StorageHost, host  # noqa: F401 - fixture
@@ -26,6 +26,7 @@ from tests.unit.models.conftest import Operator, operator, other_registry, regis
 from tests.unit.models.folders import manifest_of, onnx_bytes, write_folder
 
 SUM = sha256(b"x").hexdigest()
+PLACE = ArnContext("acme", "aws", REGION, ACCOUNT)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def timer(
 ) -> Timer:
     iam, sts = client_of(host.cloud, "iam"), client_of(host.cloud, "sts")
     outputs = StackOutputs.model_validate_json((host.folder / "outputs.json").read_text())
-    statements = archive([f"arn:aws:s3:::{BUCKET}"], [outputs.data_hub.buckets["internal"].key_arn])
+    statements = archive([f"arn:aws:s3:::{BUCKET}"], [outputs.data_hub.buckets["internal"].key_arn], PLACE)
     trust = {"Effect": "Allow", "Principal": {"AWS": ACCOUNT}, "Action": "sts:AssumeRole"}
     iam.create_role(RoleName="acme-archive", AssumeRolePolicyDocument=_document([trust]))
     iam.put_role_policy(RoleName="acme-archive", PolicyName="landbridge", PolicyDocument=_document(statements))
@@ -152,7 +153,7 @@ def test_a_first_pass_that_fails_has_a_series_for_the_alert_and_a_later_one_keep
     iam.put_role_policy(RoleName="acme-archive", PolicyName="landbridge", PolicyDocument=_document([NO_OBJECTS]))
     assert "is missing" in timer.run("late", code=2)
     assert timer.ended() == 0
-    statements = archive([f"arn:aws:s3:::{BUCKET}"], ["*"])
+    statements = archive([f"arn:aws:s3:::{BUCKET}"], ["*"], PLACE)
     iam.put_role_policy(RoleName="acme-archive", PolicyName="landbridge", PolicyDocument=_document(statements))
     timer.run("late")
     ended = timer.ended()

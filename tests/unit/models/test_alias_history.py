@@ -2,12 +2,8 @@
 
 from itertools import pairwise
 
-import pytest
-
-from landbridge.models.air_gap import AirGapBundle, read_bundle, write_bundle
 from landbridge.models.aliases import AliasMove, promotion, rollback
 from landbridge.models.history import AliasRecord, aliases_at, champions, moved_elsewhere, next_record, read_history
-from tests.unit.models.folders import manifest_of
 
 HOUR = 3600.0
 MOVES = [
@@ -82,28 +78,3 @@ def test_an_alias_elsewhere_than_its_record_says_is_a_finding() -> None:
         finding.message for finding in moved_elsewhere(records, {"candidate": "2", "staging": "2", "champion": "9"})
     ]
     assert len(messages) == 1 and messages[0].startswith("champion is at version 9, and its last record says 2")
-
-
-def bundle() -> AirGapBundle:
-    manifest = manifest_of(b"weights").to_json().encode()
-    return AirGapBundle({"model.json": manifest, "model.onnx": b"weights", "model.sig": b"{}"}, tags())
-
-
-def test_an_air_gap_bundle_is_read_as_it_was_written() -> None:
-    assert read_bundle(write_bundle(bundle())) == bundle()
-    assert write_bundle(bundle()) == write_bundle(bundle())
-
-
-@pytest.mark.parametrize("name", ["../model.json", "/etc/passwd", "hook.py", "model.json/x"])
-def test_an_air_gap_bundle_with_another_member_is_refused(name: str) -> None:
-    other = AirGapBundle({**bundle().files, name: b"x"})
-    findings = read_bundle(write_bundle(other))
-    assert isinstance(findings, list) and "is not a member" in findings[0].message
-
-
-def test_a_bundle_without_a_signature_or_of_other_bytes_is_refused() -> None:
-    files = {name: content for name, content in bundle().files.items() if name != "model.sig"}
-    unsigned = read_bundle(write_bundle(AirGapBundle(files)))
-    assert isinstance(unsigned, list) and "model.sig" in unsigned[0].message
-    for content in (b"", b"no tar file", write_bundle(bundle())[:700]):
-        assert isinstance(read_bundle(content), list)

@@ -1,5 +1,6 @@
 """Verification of model folders with real signatures: each kind of damage is refused with its reason."""
 
+import hashlib
 import io
 import json
 import os
@@ -51,8 +52,11 @@ def refusal(folder: Path, trust: ModelTrust = TRUST, **options: str) -> str:
     return str(result)
 
 
-def test_a_signed_folder_is_verified_with_its_bytes(folder: Path) -> None:
-    result = verify_folder(folder, TRUST, name="digits", version="1", now=NOW)
+def test_a_signed_folder_is_verified_with_its_bytes_if_they_are_needed(folder: Path) -> None:
+    without = verify_folder(folder, TRUST, name="digits", version="1", now=NOW)
+    assert isinstance(without, VerifiedModel) and without.weights is None, without
+    assert without.digests["model.onnx"] == hashlib.sha256(onnx_bytes()).hexdigest()
+    result = verify_folder(folder, TRUST, name="digits", version="1", now=NOW, with_weights=True)
     assert isinstance(result, VerifiedModel), result
     serial = read_issued("\n".join(certificates_in(SIGNER)).encode()).serial
     assert (result.signer, result.weights) == (f"model-signer (serial {serial})", onnx_bytes())

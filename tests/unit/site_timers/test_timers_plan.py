@@ -116,7 +116,7 @@ def test_a_timer_archives_the_models_of_each_class_with_a_replica_and_an_account
         "server": "mlflow",
         "credentials_file": "/etc/landbridge/aws-credentials-model-archive",
         "python": "timers-archive",
-        "memory": "8G",
+        "memory": "3G",
     }
     identity = identity_args(site)
     assert identity.archived == ("internal",) and identity.hosts["archive"] == ("ctl01",)
@@ -170,7 +170,7 @@ def test_the_unit_of_the_archive_has_its_account_its_environment_and_its_credent
         "Environment=AWS_SHARED_CREDENTIALS_FILE=/etc/landbridge/aws-credentials-model-archive",
         "LoadCredential=mlflow-password:/etc/landbridge/timers/mlflow-password",
         "Environment=TMPDIR=/var/tmp",
-        "MemoryMax=8G",
+        "MemoryMax=3G",
         "ReadWritePaths=/var/lib/landbridge-timers/landbridge-archive /metrics",
     } <= set(lines)
     (start,) = (line for line in lines if line.startswith("ExecStart="))

@@ -161,10 +161,12 @@ def deny_backups(bucket_arns: Sequence[str]) -> Statement:
 
 def deny_dataset_changes(bucket_arns: Sequence[str]) -> Statement:
     """Return the statement that keeps jobs from changing datasets, which other jobs of the class read: a version never changes,
-    and the role `mover` alone writes it. The archive of models is the role `archive`'s: a job could take the key of a bundle first.
+    and the role `mover` alone writes it. The archive of models is the role `archive`'s: a job could take the key of a bundle first, or
+    end its upload.
     """
     datasets = [f"{arn}/{prefix}/*" for arn in bucket_arns for prefix in (DATASETS_PREFIX, MODELS_PREFIX)]
-    return {"Sid": "DenyChangesOfDatasets", "Effect": "Deny", "Action": ["s3:Put*", "s3:Delete*"], "Resource": datasets}
+    changes = ["s3:Put*", "s3:Delete*", "s3:AbortMultipartUpload"]
+    return {"Sid": "DenyChangesOfDatasets", "Effect": "Deny", "Action": changes, "Resource": datasets}
 
 
 def mover(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:
@@ -180,21 +182,29 @@ def remove_locks(bucket_arn: str) -> Statement:
     return allow("RemoveLocksOfCopies", ["s3:DeleteObject"], f"{bucket_arn}/{HOMES_PREFIX}/locks/*")
 
 
-def archive(bucket_arns: Sequence[str], key_arns: Sequence[str]) -> list[Statement]:
+def archive(bucket_arns: Sequence[str], key_arns: Sequence[str], place: ArnContext) -> list[Statement]:
     """Return the rights of the archive of model registries: it lists its keys and adds objects. It reads and deletes none.
 
-    Landbridge uploads a bundle in one part, for which S3 needs no kms:Decrypt, and only if its key is not used: an upload without
-    that condition would be a further version, and the bucket keeps each. Source: S3 User Guide, "Using server-side encryption with
-    AWS KMS keys" and "How to prevent object overwrites with conditional writes" (2026-11-27).
+    An object is created only if its key is not used: without that condition it would be a further version, and the bucket keeps each.
+    The beginning of an upload in parts, and each part, create no object and have no such header. S3 decrypts the parts when it joins
+    them, which is the only use of kms:Decrypt: the role may use the key to read, so that reads are denied besides. Sources (2026-11-27): S3 User Guide, "Enforce conditional writes on Amazon S3 buckets";
+    S3 API Reference, CreateMultipartUpload, UploadPart and CompleteMultipartUpload, "Permissions"; KMS Developer Guide, "kms:ViaService".
     """
     if not bucket_arns:
         return []
     below = {"StringLike": {"s3:prefix": f"{MODELS_PREFIX}/*"}}
     new = {"Null": {"s3:if-none-match": "false"}}
+    part = {"Bool": {"s3:ObjectCreationOperation": "false"}}
+    via_s3 = {"StringEquals": {"kms:ViaService": f"s3.{place.region}.{place.suffix}"}}
+    models = [f"{arn}/{MODELS_PREFIX}/*" for arn in bucket_arns]
     return [
         allow("ListArchive", ["s3:ListBucket"], bucket_arns, below),
-        allow("AddToArchive", ["s3:PutObject"], [f"{arn}/{MODELS_PREFIX}/*" for arn in bucket_arns], new),
+        allow("AddToArchive", ["s3:PutObject"], models, new),
+        allow("SendPartsToArchive", ["s3:PutObject"], models, part),
+        allow("EndUploadsToArchive", ["s3:AbortMultipartUpload"], models),
         allow("EncryptArchive", ["kms:GenerateDataKey"], key_arns),
+        allow("JoinPartsOfArchive", ["kms:Decrypt"], key_arns, via_s3),
+        {"Sid": "DenyReadsOfObjects", "Effect": "Deny", "Action": "s3:GetObject*", "Resource": "*"},
     ]
 
 

@@ -188,7 +188,7 @@ def documents(
         copies.append(iam_policies.remove_locks(buckets[args.home_copies]))
     job_arns = [job_role_arns[plan.data_class] for plan in args.jobs]
     archived = [name for name in moved if name in args.archived]
-    archive = iam_policies.archive([buckets[name] for name in archived], [keys[name] for name in archived])
+    archive = iam_policies.archive([buckets[name] for name in archived], [keys[name] for name in archived], place)
     node = job_roles.node_statements(place, secret_arn, job_arns, bound=args.bound_to_instance)
     certificate = job_roles.certificate_statements(place, metrics_secret_arn, bound=args.bound_to_instance)
     scripts = script_statements(args.actions, place, keys)

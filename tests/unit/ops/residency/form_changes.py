@@ -11,6 +11,20 @@ from landbridge.plan.aws.node_security_group import SecurityGroupRule
 Alter = Callable[[CompiledForms], CompiledForms]
 
 
+def role_without(name: str, sid: str) -> Alter:
+    """Return a change that takes a statement from a role."""
+
+    def alter(forms: CompiledForms) -> CompiledForms:
+        role = forms.roles[name]
+        documents = tuple(
+            Document(document.name, tuple(each for each in document.statements if each.get("Sid") != sid))
+            for document in role.permissions
+        )
+        return replace(forms, roles={**forms.roles, name: replace(role, permissions=documents)})
+
+    return alter
+
+
 def role_with(name: str, actions: list[str], resources: list[str]) -> Alter:
     """Return a change that adds an Allow statement to a role."""
     statement = {"Sid": "Seeded", "Effect": "Allow", "Action": actions, "Resource": resources}

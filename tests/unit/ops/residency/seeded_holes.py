@@ -26,6 +26,7 @@ from tests.unit.ops.residency.form_changes import (
     partner_trusts_nodes,
     replica_elsewhere,
     role_with,
+    role_without,
     store_admits_internal,
 )
 
@@ -127,7 +128,25 @@ HOLES = {
         "sessions of the role archive",
         ("aws", "iam"),
         changes=ARCHIVED,
-        alter=role_with("archive", ["s3:GetObject", "kms:Decrypt"], ["*"]),
+        alter=role_with("archive", ["s3:GetObject"], ["*"]),
+        rule="residency-barrier",
+    ),
+    "an archive whose role denies no reads": Hole(
+        "internal",
+        "sessions of the role archive",
+        ("aws", "iam"),
+        changes=ARCHIVED,
+        alter=role_without("archive", "DenyReadsOfObjects"),
+        rule="residency-barrier",
+    ),
+    "an archive whose role reads and denies no reads": Hole(
+        "internal",
+        "sessions of the role archive",
+        ("aws", "iam"),
+        changes=ARCHIVED,
+        alter=lambda forms: role_with("archive", ["s3:GetObject"], ["*"])(
+            role_without("archive", "DenyReadsOfObjects")(forms)
+        ),
     ),
     "the role of nodes with objects": Hole(
         "partner",
