@@ -40,7 +40,8 @@ class GatewayService:
     """Service: its paths, the accounts that may call it, limits, and its model servers.
 
     `path` begins the paths of its requests; with `is_cut` the model servers get the paths without it. `tls` is false for a program
-    without TLS. `waiting_room`: Unix socket that keeps requests while no model server runs; empty: they get the status 503.
+    without TLS. Without `keeps_connections` each request has a connection of its own to its model server. `waiting_room`: Unix socket
+    that keeps requests while no model server runs; empty: they get the status 503.
     """
 
     name: str
@@ -53,6 +54,7 @@ class GatewayService:
     health: str
     is_cut: bool = False
     tls: bool = True
+    keeps_connections: bool = True
     waiting_room: str = ""
 
 
@@ -190,6 +192,8 @@ def _backends(settings: GatewaySettings) -> Iterator[str]:
             yield f"    http-request deny deny_status 429 if {{ sc_http_req_rate(1) gt {service.client_rate} }}"
         if service.is_cut:
             yield f"    http-request replace-path {service.path}/(.*) /\\1"
+        if not service.keeps_connections:
+            yield "    option http-server-close"
         yield "    option httpchk"
         yield f"    http-check send meth GET uri {service.health}"
         # A draining model server answers 404: it gets no new request from that moment.

@@ -74,7 +74,9 @@ def command_line(service: ModelService, name: str, slot: ModelSlot, address: str
             f"--http-port={slot.port}",
             "--allow-grpc=false",
             "--allow-metrics=true",
+            # At the port of its HTTP, on another address: with Triton's default of 8002 for all, a second slot of the host ends.
             "--metrics-address=127.0.0.1",
+            f"--metrics-port={slot.port}",
             "--exit-timeout-secs=30",
         ]
     return [
