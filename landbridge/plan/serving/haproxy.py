@@ -191,6 +191,8 @@ def _backends(settings: GatewaySettings) -> Iterator[str]:
             yield "    http-request track-sc1 var(txn.caller)"
             yield f"    http-request deny deny_status 429 if {{ sc_http_req_rate(1) gt {service.client_rate} }}"
         if service.is_cut:
+            # vLLM's other paths end requests of any client, change its scale, and print metrics.
+            yield f"    http-request deny deny_status 404 unless {{ path_beg {service.path}/v1/ }}"
             yield f"    http-request replace-path {service.path}/(.*) /\\1"
         if not service.keeps_connections:
             yield "    option http-server-close"

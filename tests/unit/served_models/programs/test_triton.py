@@ -56,6 +56,7 @@ def test_two_slots_of_a_host_serve_a_model_folder(start: Start) -> None:
     with start("a") as first, start("b") as second:
         for server in (first, second):
             server.wait_until_ready()
+            assert '"default-max-batch-size":"0"' in server.log.read_text(errors="replace")
             assert server.request("GET", "/v2/models/other/ready")[0] == 400
             status, text = server.request("POST", INFER, BODY)
             assert status == 200
@@ -75,12 +76,16 @@ def test_requests_in_flight_end_before_the_server(start: Start) -> None:
     with start("a") as server:
         server.wait_until_ready()
         connection = http.client.HTTPConnection(ADDRESS, server.port)
-        connection.connect()
+        connection.request("GET", "/v2/health/live")
+        assert connection.getresponse().read() == b""
+        connection.putrequest("POST", INFER)
+        connection.putheader("Content-Length", str(len(BODY)))
+        connection.endheaders(BODY[:10].encode())
         server.process.send_signal(signal.SIGTERM)
         wait_for("the end of new connections", partial(server.line, "Found 1 HTTP service connections"))
         with pytest.raises(OSError):
             server.request("GET", "/v2/health/ready")
-        connection.request("POST", INFER, BODY)
+        connection.send(BODY[10:].encode())
         assert connection.getresponse().read().startswith(b'{"model_name":"digits"')
         connection.close()
         assert server.process.wait() == 0
