@@ -194,6 +194,8 @@ def _backends(settings: GatewaySettings) -> Iterator[str]:
             # vLLM's other paths end requests of any client, change its scale, and print metrics.
             yield f"    http-request deny deny_status 404 unless {{ path_beg {service.path}/v1/ }}"
             yield f"    http-request replace-path {service.path}/(.*) /\\1"
+            # While it ends, vLLM accepts requests, answers them with 500, and its health check with 200 (0.32.0, 2026-11-27).
+            yield "    retry-on conn-failure empty-response response-timeout 500 503"
         if not service.keeps_connections:
             yield "    option http-server-close"
         yield "    option httpchk"

@@ -52,6 +52,13 @@ def test_vllm_ends_its_requests_before_systemd_kills_it() -> None:
     assert "TimeoutStopSec=60" in UNIT.read_text()
 
 
+def test_the_gateway_repeats_a_request_that_an_ending_vllm_gives_up() -> None:
+    """Without it, 11 of 47 requests got the status 500 while one of two servers ended."""
+    line = "    retry-on conn-failure empty-response response-timeout 500 503\n"
+    assert line in configuration("vllm")
+    assert line not in configuration("onnx")
+
+
 def test_clients_reach_vllm_only_below_v1() -> None:
     """Its other paths abort requests of any client (`/inference/v1/abort_requests`) and change its scale."""
     line = "http-request deny deny_status 404 unless { path_beg /services/digits/v1/ }"
