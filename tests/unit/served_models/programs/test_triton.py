@@ -21,16 +21,12 @@ from tests.unit.served_models.processes import BODY
 from tests.unit.served_models.programs.triton import (
     ADDRESS,
     TritonServer,
-    backends,
     common_port,
     model_folder,
-    program,
     site_with,
     triton_server,
 )
 from tests.unit.served_models.site_ca import write_certificates
-
-__all__ = ["backends", "program"]
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
 
@@ -107,13 +103,13 @@ def test_weights_and_the_end_of_servers_give_no_client_an_error(start: Start, tm
         assert entry.program("weights", "digits", "50", "50").returncode == 0
         assert entry.load(100).statuses == {200: 100}
         assert answers(entry)["b-srv01"] == pytest.approx(50, abs=8)
-        assert asyncio.run(until_ended(entry, first, signal.SIGTERM)) == {200}
+        assert asyncio.run(until_ended(entry, first, signal.SIGTERM, "a-srv01")) == {200}
         assert first.process.returncode == 0
         entry.wait(a_srv01="DOWN")
         with start("a", first.port) as again:
             again.wait_until_ready()
             entry.wait(a_srv01="UP")
-            assert asyncio.run(until_ended(entry, again, signal.SIGKILL)) == {200}
+            assert asyncio.run(until_ended(entry, again, signal.SIGKILL, "a-srv01")) == {200}
 
 
 def test_a_drained_server_gets_no_request_and_ends(start: Start, tmp_path: Path) -> None:
@@ -129,7 +125,7 @@ def test_a_drained_server_gets_no_request_and_ends(start: Start, tmp_path: Path)
         assert asyncio.run(drain_under_load()) == {200: 600}
         before = answers(entry)
         assert before["b-srv01"] > 0
-        assert asyncio.run(until_ended(entry, first, signal.SIGTERM)) == {200}
+        assert asyncio.run(until_ended(entry, first, signal.SIGTERM, "b-srv01")) == {200}
         assert first.process.returncode == 0
         assert answers(entry)["a-srv01"] == before["a-srv01"]
 
@@ -168,16 +164,12 @@ async def answered(entry: Gateway, server: str, loading: "asyncio.Task[object]")
         await asyncio.sleep(0.01)
 
 
-async def until_ended(entry: Gateway, server: TritonServer, number: signal.Signals) -> set[int]:
-    """Send a signal to a server under load, go on until its process has ended, and return the statuses of clients."""
-    statuses: set[int] = set()
-    sent = False
+async def until_ended(entry: Gateway, server: TritonServer, number: signal.Signals, busy: str) -> set[int]:
+    """Send a signal to a server while another or the same one is busy, go on until its process has ended; return clients' statuses."""
+    loading = asyncio.create_task(entry.loading(400))
+    await answered(entry, busy, loading)
+    server.process.send_signal(number)
+    statuses = set((await loading).statuses)
     while server.process.poll() is None:
-        loading = asyncio.create_task(entry.loading(200))
-        if not sent:
-            while answers(entry).total() == 0:
-                await asyncio.sleep(0.01)
-            server.process.send_signal(number)
-            sent = True
-        statuses |= set((await loading).statuses)
+        statuses |= set((await entry.loading(100)).statuses)
     return statuses

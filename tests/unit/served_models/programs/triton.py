@@ -1,30 +1,23 @@
 """Real tritonserver on a CPU: fetched from the package index by SHA-256, and started with the command line of a slot's unit."""
 
 import contextlib
-import hashlib
 import http.client
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from landbridge.environment import Environment, load_environment
-from landbridge.paths import cache_dir
 from landbridge.plan.network.services.serving import ModelSlot
 from landbridge.plan.serving.model_servers import TRITON_REPOSITORY, command_line
 from sandbox.demo.cluster import wait_for
 from sandbox.ports import free_port
 
-HERE = Path(__file__).parent
 FULL = Path(__file__).parents[4] / "tests/unit/rules/full.yaml"
 #: Address of the servers: their metrics are at the same port of 127.0.0.1.
 ADDRESS = "127.0.0.2"
@@ -46,7 +39,7 @@ class TritonPythonModel:
         outputs = [np.ascontiguousarray(np.stack([total, -total], axis=1)) for total in totals]
         return [utils.InferenceResponse([utils.Tensor("probabilities", output)]) for output in outputs]
 """
-_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @dataclass(frozen=True)
@@ -94,37 +87,6 @@ def site_with(runtime: str) -> Environment:
     return site.model_copy(update={"serving": serving})
 
 
-@pytest.fixture(scope="session")
-def program() -> Path:
-    """Return the folder of tritonserver, in a virtual environment of the cache named by the SHA-256 of its lock; it appears by a rename."""
-    lock = HERE / "triton.lock"
-    final = cache_dir("venvs") / f"triton-{hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()[:16]}"
-    if not final.exists():
-        building = final.with_name(f".{final.name}.{os.getpid()}")
-        venv.create(building, with_pip=True, clear=True)
-        install = [building / "bin/python", "-m", "pip", "install", "-q", "--no-deps", "--require-hashes"]
-        done = subprocess.run([*install, "--only-binary=:all:", "-r", lock], capture_output=True, text=True)
-        if done.returncode != 0:
-            shutil.rmtree(building)
-            reason = done.stderr.strip().rpartition("\n")[2]
-            pytest.skip(f"tritonserver cannot be had on this machine: {reason}")
-        with contextlib.suppress(OSError):
-            building.rename(final)
-    return final
-
-
-@pytest.fixture(scope="session")
-def backends(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the backend of this Python: PyTriton has its parts in two places."""
-    folder = tmp_path_factory.mktemp("backends")
-    source = _packages(program) / "pytriton/tritonserver"
-    shutil.copytree(source / "backends/python", folder / "python")
-    stub = folder / "python/triton_python_backend_stub"
-    shutil.copy(source / f"python_backend_stubs/{_PYTHON}/{stub.name}", stub)
-    stub.chmod(0o755)
-    return folder
-
-
 def common_port() -> int:
     """Return a port that is free at both addresses."""
     while True:
@@ -157,12 +119,12 @@ def triton_server(
     (repository / service.model).mkdir(parents=True)
     (repository / service.model / "1").symlink_to(model)
     options = [option.replace(TRITON_REPOSITORY, str(repository)) for option in options]
-    packages = _packages(program)
+    installed = packages(program)
     places = {
         "PATH": f"{program / 'bin'}:{os.environ['PATH']}",
-        "LD_LIBRARY_PATH": str(packages / "nvidia_pytriton.libs"),
+        "LD_LIBRARY_PATH": str(installed / "nvidia_pytriton.libs"),
     }
-    binary = packages / "pytriton/tritonserver/bin/tritonserver"
+    binary = installed / "pytriton/tritonserver/bin/tritonserver"
     with log.open("wb") as output:
         line = [str(binary), *options, f"--backend-directory={backends}"]
         process = subprocess.Popen(line, stdout=output, stderr=output, env={**os.environ, **places})
@@ -174,5 +136,6 @@ def triton_server(
         process.wait(30)
 
 
-def _packages(program: Path) -> Path:
-    return program / f"lib/python{_PYTHON}/site-packages"
+def packages(program: Path) -> Path:
+    """Return the folder of Python packages of the virtual environment."""
+    return program / f"lib/python{PYTHON}/site-packages"
