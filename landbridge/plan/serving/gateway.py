@@ -133,4 +133,6 @@ def _service(environment: Environment, name: str, service: ModelService) -> Gate
         health="/health" if service.runtime == "vllm" else f"/v2/models/{service.model}/ready",
         is_cut=service.runtime == "vllm",
         tls=service.runtime != "triton",
+        # At its end Triton waits for connections, idle ones too, until its timeout, and exits with status 1 then (2.51.0, 2026-11-27).
+        keeps_connections=service.runtime != "triton",
     )

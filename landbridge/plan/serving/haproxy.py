@@ -40,7 +40,8 @@ class GatewayService:
     """Service: its paths, the accounts that may call it, limits, and its model servers.
 
     `path` begins the paths of its requests; with `is_cut` the model servers get the paths without it. `tls` is false for a program
-    without TLS. `waiting_room`: Unix socket that keeps requests while no model server runs; empty: they get the status 503.
+    without TLS. Without `keeps_connections` each request has a connection of its own to its model server. `waiting_room`: Unix socket
+    that keeps requests while no model server runs; empty: they get the status 503.
     """
 
     name: str
@@ -53,6 +54,7 @@ class GatewayService:
     health: str
     is_cut: bool = False
     tls: bool = True
+    keeps_connections: bool = True
     waiting_room: str = ""
 
 
@@ -189,7 +191,13 @@ def _backends(settings: GatewaySettings) -> Iterator[str]:
             yield "    http-request track-sc1 var(txn.caller)"
             yield f"    http-request deny deny_status 429 if {{ sc_http_req_rate(1) gt {service.client_rate} }}"
         if service.is_cut:
+            # vLLM's other paths end requests of any client, change its scale, and print metrics.
+            yield f"    http-request deny deny_status 404 unless {{ path_beg {service.path}/v1/ }}"
             yield f"    http-request replace-path {service.path}/(.*) /\\1"
+            # While it ends, vLLM accepts requests, answers them with 500, and its health check with 200 (0.32.0, 2026-11-27).
+            yield "    retry-on conn-failure empty-response response-timeout 500 503"
+        if not service.keeps_connections:
+            yield "    option http-server-close"
         yield "    option httpchk"
         yield f"    http-check send meth GET uri {service.health}"
         # A draining model server answers 404: it gets no new request from that moment.

@@ -70,11 +70,16 @@ def command_line(service: ModelService, name: str, slot: ModelSlot, address: str
             f"--model-repository={TRITON_REPOSITORY}",
             "--model-control-mode=none",
             "--strict-readiness=true",
+            # Triton completes the configuration of an ONNX model: without this it joins requests of different clients wherever a first
+            # dimension is variable, and refuses those of more than 4 rows. Source: onnxruntime_backend, AutoCompleteMaxBatch (2026-11-27).
+            "--backend-config=default-max-batch-size=0",
             f"--http-address={address}",
             f"--http-port={slot.port}",
             "--allow-grpc=false",
             "--allow-metrics=true",
+            # At the port of its HTTP, on another address: with Triton's default of 8002 for all, a second slot of the host ends.
             "--metrics-address=127.0.0.1",
+            f"--metrics-port={slot.port}",
             "--exit-timeout-secs=30",
         ]
     return [
@@ -89,6 +94,8 @@ def command_line(service: ModelService, name: str, slot: ModelSlot, address: str
         f"--ssl-keyfile={certificate}",
         f"--max-num-seqs={service.concurrency}",
         "--no-enable-log-requests",
+        # Without it, requests in flight are aborted at the end. Source: vLLM 0.33.0, engine/arg_utils.py.
+        "--shutdown-timeout=30",
     ]
 
 

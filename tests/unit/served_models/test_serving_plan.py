@@ -244,13 +244,14 @@ def test_a_unit_sees_the_models_of_its_own_service_only(site: Environment) -> No
         )
 
 
-@pytest.mark.parametrize("runtime", ["triton", "vllm"])
-def test_a_program_knows_each_option_of_its_unit(site: Environment, runtime: str) -> None:
+@pytest.mark.parametrize("release", ["triton", "triton-2.51.0", "vllm"])
+def test_a_program_knows_each_option_of_its_unit(site: Environment, release: str) -> None:
     """The options are compared with those of the program's own parser (program_options.json has version and source)."""
     assert site.serving is not None
+    runtime = release.partition("-")[0]
     service = site.serving.services["digits"].model_copy(update={"runtime": runtime, "canary": None, "shadow": False})
     other = site.model_copy(update={"serving": site.serving.model_copy(update={"services": {"digits": service}})})
-    known = set(json.loads(Path(__file__).with_name("program_options.json").read_text())[runtime]["options"])
+    known = set(json.loads(Path(__file__).with_name("program_options.json").read_text())[release]["options"])
     for unit in units(other):
         (line,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
         options = {word.partition("=")[0] for word in line.split() if word.startswith("--")}

@@ -1,0 +1,66 @@
+"""Settings of Triton and vLLM that their first starts needed."""
+
+from pathlib import Path
+
+import pytest
+
+from landbridge.environment import Environment
+from landbridge.plan.serving.gateway import gateway_settings
+from landbridge.plan.serving.haproxy import haproxy_configuration
+from landbridge.plan.serving.model_servers import model_server_variables
+from tests.unit.served_models.programs.triton import site_with
+
+UNIT = Path(__file__).parents[4] / "ansible/roles/model_server/templates/landbridge-model.service.j2"
+OWN_CONNECTIONS = "option http-server-close"
+
+
+def options(site: Environment, name: str) -> list[str]:
+    """Return the values of an option in the commands of a host's slots."""
+    (service,) = model_server_variables(site, "srv01")["model_server_services"]
+    words = [word.partition("=") for slot in service["slots"] for word in slot["command"]]
+    return [value for option, _, value in words if option == name]
+
+
+def configuration(runtime: str) -> str:
+    """Return the gateway's configuration for a service with a runtime."""
+    settings = gateway_settings(site_with(runtime))
+    assert settings is not None
+    return haproxy_configuration(settings)
+
+
+def test_slots_of_triton_have_different_ports_of_metrics() -> None:
+    """With one port for both, the second server of a host ends at its start."""
+    site = site_with("triton")
+    assert options(site, "--metrics-port") == options(site, "--http-port") == ["8500", "8501"]
+    assert options(site, "--metrics-address") == ["127.0.0.1"] * 2
+    assert options(site, "--http-address") == ["10.20.0.31"] * 2
+
+
+@pytest.mark.parametrize(("runtime", "is_closed"), [("triton", True), ("vllm", False), ("onnx", False)])
+def test_the_gateway_closes_connections_to_triton_after_each_answer(runtime: str, is_closed: bool) -> None:
+    """Triton waits at its end for idle connections until its timeout."""
+    assert (OWN_CONNECTIONS in configuration(runtime)) is is_closed
+
+
+def test_triton_joins_no_requests_of_different_clients() -> None:
+    assert options(site_with("triton"), "--backend-config") == ["default-max-batch-size=0"] * 2
+
+
+def test_vllm_ends_its_requests_before_systemd_kills_it() -> None:
+    """Without a timeout its requests in flight got no answer, and the process went on until systemd's SIGKILL after 60 s."""
+    assert options(site_with("vllm"), "--shutdown-timeout") == ["30"] * 2
+    assert "TimeoutStopSec=60" in UNIT.read_text()
+
+
+def test_the_gateway_repeats_a_request_that_an_ending_vllm_gives_up() -> None:
+    """Without it, 11 of 47 requests got the status 500 while one of two servers ended."""
+    line = "    retry-on conn-failure empty-response response-timeout 500 503\n"
+    assert line in configuration("vllm")
+    assert line not in configuration("onnx")
+
+
+def test_clients_reach_vllm_only_below_v1() -> None:
+    """Its other paths abort requests of any client (`/inference/v1/abort_requests`) and change its scale."""
+    line = "http-request deny deny_status 404 unless { path_beg /services/digits/v1/ }"
+    assert line in configuration("vllm")
+    assert line not in configuration("triton")
