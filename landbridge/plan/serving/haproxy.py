@@ -20,6 +20,8 @@ EXPORT_PATH = "/landbridge/"
 _KEPT_BYTES = 256 * 1024
 #: Name of the server that keeps requests while no model server runs, and the most that it keeps: own choice.
 WAITING_ROOM, _WAITING_REQUESTS = "wait", 256
+#: Longest answer of a language model that is not streamed: own choice.
+_GENERATION_SECONDS = 600
 #: Room of a buffer beside the request: headers.
 _HEADERS = 16 * 1024
 
@@ -195,7 +197,12 @@ def _backends(settings: GatewaySettings) -> Iterator[str]:
             yield f"    http-request deny deny_status 404 unless {{ path_beg {service.path}/v1/ }}"
             yield f"    http-request replace-path {service.path}/(.*) /\\1"
             # While it ends, vLLM accepts requests, answers them with 500, and its health check with 200 (0.32.0, 2026-11-27).
-            yield "    retry-on conn-failure empty-response response-timeout 500 503"
+            yield "    retry-on conn-failure empty-response 500 503"
+            # A long answer that is not streamed: repeated after a timeout, it would be generated several times.
+            yield f"    timeout server {_GENERATION_SECONDS}s"
+        elif not service.tls:
+            # Triton's trace settings are changed by this path. Source: Triton Inference Server, "Trace Extension" (2026-11-27).
+            yield f"    http-request deny deny_status 404 if {{ path_beg {service.path}/trace/ }}"
         if not service.keeps_connections:
             yield "    option http-server-close"
         yield "    option httpchk"

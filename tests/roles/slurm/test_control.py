@@ -90,18 +90,25 @@ def test_a_killed_slurmctld_restarts_at_once_with_every_job(jobs: Jobs) -> None:
 
 
 @pytest.mark.long
-def test_a_job_whose_launch_a_reconfiguration_has_lost_is_launched_again(jobs: Jobs) -> None:
-    """The node does not answer during the change: the end of the Prolog reaches the new slurmctld, which has no launch."""
-    slurmd = jobs.run("dgx01", "systemctl", "show", "-p", "MainPID", "--value", "slurmd").strip()
-    jobs.run("dgx01", "kill", "-STOP", slurmd)
+@pytest.mark.parametrize("silent", ["stopped", "absent"])
+def test_a_job_whose_launch_a_reconfiguration_has_lost_is_launched_again(jobs: Jobs, silent: str) -> None:
+    """The node does not answer during the change. A stopped slurmd has the request for the Prolog, whose end reaches the new slurmctld,
+    which has no launch; an absent one never gets the request.
+    """
+    pause, resume = {
+        "stopped": ("kill -STOP $(systemctl show -p MainPID --value slurmd)", "systemctl kill --signal=CONT slurmd"),
+        "absent": ("systemctl stop slurmd", "systemctl start slurmd"),
+    }[silent]
+    jobs.run("dgx01", "sh", "-c", pause)
     try:
         lost = jobs.running(jobs.submit(1, "--no-requeue"))
         before = boot_time(jobs)
         jobs.run("ctl01", "sh", "-c", "scontrol reconfigure >/dev/null 2>&1 &")
         wait_for("the new slurmctld", lambda: boot_time(jobs), lambda at: at not in ("", before), details=jobs.describe)
     finally:
-        jobs.run("dgx01", "kill", "-CONT", slurmd)
-    wait_for("the end of the Prolog", lambda: reason(jobs, lost), lambda shown: shown == "None", details=jobs.describe)
+        jobs.run("dgx01", "sh", "-c", resume)
+    if silent == "stopped":
+        wait_for("the Prolog's end", lambda: reason(jobs, lost), lambda word: word == "None", details=jobs.describe)
     healthy = jobs.running(jobs.submit(600))
     assert jobs.run("ctl01", "sstat", "-nPj", f"{lost}.batch", "-o", "JobID") == "", "no batch step: Slurm waits for it"
     wait_for("a second launch", lambda: restarts(jobs, lost), lambda count: count == 1, details=jobs.describe)

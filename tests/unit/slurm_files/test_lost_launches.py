@@ -16,7 +16,7 @@ COMMANDS = {
     "scontrol": """#!/bin/sh
 case "$*" in
 ping) cat "$LAB/ping";;
-"show config") echo "BOOT_TIME               = $(cat "$LAB/boot")";;
+"show config") echo "BOOT_TIME               = $(cat "$LAB/boot")"; cat "$LAB/config";;
 *) echo "$*" >> "$LAB/changes";;
 esac
 """,
@@ -43,6 +43,7 @@ class Slurm:
         self.host = socket.gethostname().partition(".")[0]
         self.ping(f"Slurmctld(primary) at {self.host} is UP\nSlurmctld(backup) at ctl02 is UP\n")
         self.boot(BOOT)
+        (folder / "config").write_text("")
 
     def ping(self, text: str) -> None:
         (self.folder / "ping").write_text(text)
@@ -133,10 +134,16 @@ def test_no_other_job_is_asked_about(slurm: Slurm, job: tuple[str, int, str, str
         assert slurm.questions() == []
 
 
-def test_a_prolog_has_fifteen_minutes(slurm: Slurm) -> None:
+@pytest.mark.parametrize(
+    ("config", "requeued_at"),
+    [("PrologEpilogTimeout     = 65534", 130), ("PrologTimeout = 30", 130), ("PrologTimeout           = 300", 310)],
+)
+def test_a_prolog_has_two_minutes_or_its_timeout(slurm: Slurm, config: str, requeued_at: int) -> None:
+    (slurm.folder / "config").write_text(f"{config}\n")
     job = {"7": ("1", -1, "Prolog", "0")}
-    changes = [slurm.run(seconds, job, {"7": "gone"}) for seconds in (70, 130, 890, 910)]
-    assert changes == [[], [], [], REQUEUED]
+    changes = {seconds: slurm.run(seconds, job, {"7": "gone"}) for seconds in (70, 119, 130, 290, 310)}
+    assert next(seconds for seconds, words in changes.items() if words) == requeued_at
+    assert changes[requeued_at] == REQUEUED
 
 
 def test_an_hour_after_the_start_nothing_is_asked(slurm: Slurm) -> None:

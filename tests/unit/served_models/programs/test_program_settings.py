@@ -54,9 +54,21 @@ def test_vllm_ends_its_requests_before_systemd_kills_it() -> None:
 
 def test_the_gateway_repeats_a_request_that_an_ending_vllm_gives_up() -> None:
     """Without it, 11 of 47 requests got the status 500 while one of two servers ended."""
-    line = "    retry-on conn-failure empty-response response-timeout 500 503\n"
+    line = "    retry-on conn-failure empty-response 500 503\n"
     assert line in configuration("vllm")
     assert line not in configuration("onnx")
+
+
+def test_a_long_answer_of_vllm_is_not_generated_again() -> None:
+    backend = configuration("vllm").partition("backend model-digits\n")[2].partition("\nbackend ")[0]
+    assert "response-timeout" not in backend and "    timeout server 600s\n" in backend
+    assert "timeout server 600s" not in configuration("onnx")
+
+
+@pytest.mark.parametrize(("runtime", "is_denied"), [("triton", True), ("onnx", False), ("vllm", False)])
+def test_clients_do_not_change_tritons_trace_settings(runtime: str, is_denied: bool) -> None:
+    line = "http-request deny deny_status 404 if { path_beg /v2/models/digits/trace/ }"
+    assert (line in configuration(runtime)) is is_denied
 
 
 def test_clients_reach_vllm_only_below_v1() -> None:
