@@ -99,9 +99,11 @@ def test_a_job_whose_launch_a_reconfiguration_has_lost_is_launched_again(jobs: J
         "stopped": ("kill -STOP $(systemctl show -p MainPID --value slurmd)", "systemctl kill --signal=CONT slurmd"),
         "absent": ("systemctl stop slurmd", "systemctl start slurmd"),
     }[silent]
+    lost = jobs.submit(1, "--hold", "--no-requeue")
     jobs.run("dgx01", "sh", "-c", pause)
     try:
-        lost = jobs.running(jobs.submit(1, "--no-requeue"))
+        jobs.run("ctl01", "scontrol", "release", str(lost))
+        wait_for("the allocation", lambda: reason(jobs, lost), lambda word: word == "Prolog")
         before = boot_time(jobs)
         jobs.run("ctl01", "sh", "-c", "scontrol reconfigure >/dev/null 2>&1 &")
         wait_for("the new slurmctld", lambda: boot_time(jobs), lambda at: at not in ("", before), details=jobs.describe)
