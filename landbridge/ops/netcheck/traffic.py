@@ -23,7 +23,7 @@ def flow_results(expected: LinkExpectations, facts: HostFacts) -> Iterator[LinkR
         addresses = [address for address, port in tried if port == flow.port and flow.address in (CLOUD_NODE, address)]
         for address in dict.fromkeys(addresses):
             subject = Subject("flow", facts.host.name, f"{flow.to} {address}:{flow.port}")
-            if not flow.may_be_stopped or _answers(facts, address):
+            if not flow.may_be_stopped or _is_heard(_outcomes(facts, address)):
                 yield _connection(subject, flow, tried[address, flow.port])
 
 
@@ -34,7 +34,9 @@ def silent_hosts(expected: LinkExpectations, every: Sequence[HostFacts]) -> tupl
             flow.to
             for facts in every
             for flow in expected.flows
-            if flow.may_be_stopped and flow.host == facts.host.name and not _answers(facts, flow.address)
+            if flow.may_be_stopped and flow.host == facts.host.name
+            for outcomes in [_outcomes(facts, flow.address)]
+            if outcomes and not _is_heard(outcomes)
         )
     )
 
@@ -79,9 +81,13 @@ def clock_results(expected: LinkExpectations, every: Sequence[HostFacts]) -> Ite
             yield subject.passed(f"{abs(tracking[0]) * 1000:.3f} ms from the time servers")
 
 
-def _answers(facts: HostFacts, address: str) -> bool:
-    """Return whether a port of the address has answered this host: also a refusal comes from a running host."""
-    outcomes = [item["outcome"] for item in facts.data.get("tcp", ()) if item["address"] == address]
+def _outcomes(facts: HostFacts, address: str) -> list[str]:
+    """Return the outcomes of this host's connections to an address; empty if it has tried none."""
+    return [item["outcome"] for item in facts.data.get("tcp", ()) if item["address"] == address]
+
+
+def _is_heard(outcomes: Sequence[str]) -> bool:
+    """Return whether a port has answered: also a refusal comes from a running host."""
     return "open" in outcomes or "refused" in outcomes
 
 

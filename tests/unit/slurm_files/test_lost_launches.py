@@ -13,10 +13,11 @@ import pytest
 PROGRAM = Path(__file__).parents[3] / "ansible/roles/slurm_controller/files/landbridge-lost-launches"
 BOOT = 1_795_804_364
 COMMANDS = {
-    "scontrol": """#!/bin/sh
+    "scontrol": r"""#!/bin/sh
 case "$*" in
 ping) cat "$LAB/ping";;
 "show config") echo "BOOT_TIME               = $(cat "$LAB/boot")"; cat "$LAB/config";;
+requeue\ *) grep -qx "$2" "$LAB/refused" && { echo "scontrol: error: Invalid job state" >&2; exit 1; }; echo "$*" >> "$LAB/changes";;
 *) echo "$*" >> "$LAB/changes";;
 esac
 """,
@@ -44,6 +45,7 @@ class Slurm:
         self.ping(f"Slurmctld(primary) at {self.host} is UP\nSlurmctld(backup) at ctl02 is UP\n")
         self.boot(BOOT)
         (folder / "config").write_text("")
+        (folder / "refused").write_text("")
 
     def ping(self, text: str) -> None:
         (self.folder / "ping").write_text(text)
@@ -51,7 +53,9 @@ class Slurm:
     def boot(self, seconds: int) -> None:
         (self.folder / "boot").write_text(str(seconds))
 
-    def run(self, seconds: float, jobs: dict[str, tuple[str, int, str, str]], steps: dict[str, str]) -> list[str]:
+    def run(
+        self, seconds: float, jobs: dict[str, tuple[str, int, str, str]], steps: dict[str, str], status: int = 0
+    ) -> list[str]:
         """Run the program `seconds` after BOOT; `jobs` are batch flag, start after BOOT, reason and component; return the changes in Slurm."""
         lines = [f"{job}|{flag}|{BOOT + start}|{reason}|{part}|\n" for job, (flag, start, reason, part) in jobs.items()]
         (self.folder / "jobs").write_text("".join(lines))
@@ -59,12 +63,12 @@ class Slurm:
         for name in ("changes", "questions"):
             (self.folder / name).write_text("")
         self.monkeypatch.setattr(self.program.time, "time", lambda: BOOT + seconds)
-        assert self.program.main() == 0
+        assert self.program.main() == status
         return (self.folder / "changes").read_text().splitlines()
 
     def questions(self) -> list[str]:
-        """Return the jobs about which the last run has asked their nodes."""
-        return (self.folder / "questions").read_text().split()
+        """Return the jobs about which the last run has asked their nodes, in order: the questions are sent at the same time."""
+        return sorted((self.folder / "questions").read_text().split())
 
 
 @pytest.fixture
@@ -175,3 +179,29 @@ def test_a_command_that_fails_is_an_error_without_a_change(slurm: Slurm) -> None
         slurm.run(70, LOST, {"7": "gone"})
     assert (slurm.folder / "changes").read_text() == ""
     assert not (slurm.folder / "state.json").exists() or json.loads((slurm.folder / "state.json").read_text())
+
+
+def test_a_refused_requeue_stops_no_other_one_and_is_tried_again(
+    slurm: Slurm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    jobs, steps = {**LOST, "8": LOST["7"]}, {"7": "gone", "8": "gone"}
+    assert slurm.run(70, jobs, steps) == []
+    (slurm.folder / "refused").write_text("7\n")
+    assert "requeue 8" in slurm.run(130, jobs, steps, status=2)
+    assert "job 7 is not requeued" in capsys.readouterr().err
+    (slurm.folder / "refused").write_text("")
+    assert slurm.run(190, LOST, steps) == []
+    assert slurm.run(250, LOST, steps) == REQUEUED
+
+
+def test_a_job_that_slurm_has_started_again_meanwhile_is_left_alone(slurm: Slurm) -> None:
+    assert slurm.run(70, LOST, {"7": "gone"}) == []
+    # The second list of jobs has the job with its new start.
+    again = f'sed -i "s/|{BOOT - 1}|/|{BOOT + 125}|/" "$LAB/jobs"'
+    (slurm.folder / "squeue").write_text(f'#!/bin/sh\ncat "$LAB/jobs"\n{again}\n')
+    assert slurm.run(130, LOST, {"7": "gone"}) == []
+
+
+def test_a_failed_question_is_no_answer(slurm: Slurm) -> None:
+    (slurm.folder / "sstat").write_text("#!/bin/sh\nexit 1\n")
+    assert [slurm.run(seconds, LOST, {}) for seconds in (70, 130, 190)] == [[], [], []]
