@@ -1,7 +1,5 @@
 """Return of a node after a power loss: only from Slurm's own reason, only without problems, and once a day."""
 
-import importlib.machinery
-import importlib.util
 import json
 import os
 from pathlib import Path
@@ -9,7 +7,9 @@ from types import ModuleType
 
 import pytest
 
-PROGRAM = Path(__file__).parents[3] / "ansible/roles/slurm_node/files/landbridge-node-return"
+from tests.roles.jobs.program_module import ROLES, loaded
+
+PROGRAM = ROLES / "slurm_node/files/landbridge-node-return"
 DOWN = "NodeName=dgx01 State=DOWN ThreadsPerCore=2 Reason=Node unexpectedly rebooted [slurm@2026-11-25T10:00:00]"
 # Answers one line of the file after the other, and then the last one; records updates.
 SCONTROL = """#!/bin/sh
@@ -22,11 +22,7 @@ head -1 "$LAB/answers"
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Return the program, with stand-ins of scontrol and of the health checks."""
-    loader = importlib.machinery.SourceFileLoader("landbridge_node_return", str(PROGRAM))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
+    module = loaded(PROGRAM, "landbridge_node_return")
     monkeypatch.setenv("LAB", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     for name, text in {"scontrol": SCONTROL, "health": '#!/bin/sh\n[ "$1" = check ] || cat "$LAB/result"\n'}.items():

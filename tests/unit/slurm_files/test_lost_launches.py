@@ -1,7 +1,5 @@
 """Requeue of jobs whose launch was lost with an earlier slurmctld: after two answers of the node, and no other job."""
 
-import importlib.machinery
-import importlib.util
 import json
 import os
 import socket
@@ -10,7 +8,9 @@ from types import ModuleType
 
 import pytest
 
-PROGRAM = Path(__file__).parents[3] / "ansible/roles/slurm_controller/files/landbridge-lost-launches"
+from tests.roles.jobs.program_module import ROLES, loaded
+
+PROGRAM = ROLES / "slurm_controller/files/landbridge-lost-launches"
 BOOT = 1_795_804_364
 COMMANDS = {
     "scontrol": r"""#!/bin/sh
@@ -73,11 +73,7 @@ class Slurm:
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slurm:
-    loader = importlib.machinery.SourceFileLoader("landbridge_lost_launches", str(PROGRAM))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
+    module = loaded(PROGRAM, "landbridge_lost_launches")
     monkeypatch.setenv("LAB", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(module, "STATE", tmp_path / "state.json")
