@@ -44,7 +44,7 @@ def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, 
         "-q",
         "--tb=short",
         *selected,
-        *([] if name != tier.name else tier.workers()),
+        *([] if name != tier.name else tier.workers(behind=behind)),
         *extra,
     ]
     with ExitStack() as stack:

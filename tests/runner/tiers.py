@@ -16,7 +16,8 @@ class Tier:
     tests of a file share an expensive fixture; None runs one test after the other. `behind`: the tier computes; it runs at
     the same time as the others, with a small share of the processors. The others mostly wait, and run at the same time.
     `shares_state`: tests of a file depend on one another, so a failed test is repeated with its file. `uses_lab`: only one
-    checkout at a time runs it. `has_deployment`: it alone uses the cluster of the fixture `deployment`.
+    checkout at a time runs it. `has_deployment`: it alone uses the cluster of the fixture `deployment`. `processes`:
+    number of processes unless it runs behind another tier, which has two at most.
     """
 
     name: str
@@ -28,13 +29,20 @@ class Tier:
     shares_state: bool = False
     uses_lab: bool = False
     has_deployment: bool = False
+    processes: int = 2
 
-    def workers(self) -> list[str]:
-        """Return pytest's arguments for two processes at most: more would starve the machines of the lab."""
+    def workers(self, *, behind: bool = False) -> list[str]:
+        """Return pytest's arguments for its processes: more than two beside other tiers would starve the machines of the lab."""
         if self.spread is None:
             return []
+        processes = min(self.processes, 2) if behind else self.processes
         # In the order of tests.runner.order, not by how many tests a file has.
-        return ["-n", str(min(2, os.cpu_count() or 1)), f"--dist={self.spread}", "--no-loadscope-reorder"]
+        return [
+            "-n",
+            str(processes if (os.cpu_count() or 1) > 1 else 1),
+            f"--dist={self.spread}",
+            "--no-loadscope-reorder",
+        ]
 
 
 #: Tiers that start at the same time need the same engine and the same packages.
@@ -66,7 +74,17 @@ def _get_both() -> None:
 
 TIERS = (
     Tier("unit", 35, "functions, and small programs on loopback", spread="worksteal", behind=True),
-    Tier("graph", 35, "resources that Pulumi creates", _get_engine, spread="loadfile", behind=True, shares_state=True),
+    # Its tests wait for Pulumi's engine: two processes used 60% of two cores.
+    Tier(
+        "graph",
+        35,
+        "resources that Pulumi creates",
+        _get_engine,
+        spread="loadfile",
+        behind=True,
+        shares_state=True,
+        processes=3,
+    ),
     # A file of the roles has a separate lab, or shares one with its folder. Files of e2e share the sandbox's lab and ports.
     Tier(
         "roles",
