@@ -78,6 +78,12 @@ class ModelService(Model):
     )
     threads: int = Field(default=1, ge=1, le=256, description="threads of one prediction")
     concurrency: int = Field(default=8, ge=1, le=1024, description="predictions at the same time on one host")
+    memory_gib: int | None = Field(
+        default=None,
+        ge=1,
+        le=16_384,
+        description="memory of the host that one model server may use, page cache included; none: 4 GiB for onnx, no limit for triton and vllm",
+    )
     max_request_kib: int = Field(default=128, ge=1, le=65_536, description="largest request")
     client_rate: int = Field(
         default=100, ge=0, le=1_000_000, description="requests a second of one account; 0: no limit"

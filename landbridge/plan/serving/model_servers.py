@@ -27,6 +27,8 @@ TRUST = f"{SETTINGS}/trust.pem"
 _ACCOUNT_CHARACTERS = 32
 #: Repository of a Triton unit: the model folder of its slot is bound to NAME/1 in it.
 TRITON_REPOSITORY = "/run/landbridge-triton"
+#: Memory limit of Landbridge's model server, whose ONNX files are smaller than 2 GiB.
+_ONNX_MEMORY_GIB = 4
 _PYTHON = "/opt/landbridge/model-server/bin/python"
 #: Variables of a program: no telemetry, no download, and a cache below CacheDirectory=. Source: vLLM 0.33.0, vllm/envs.py; Hugging Face
 #: Hub documentation, "Environment variables" (2026-11-26).
@@ -137,6 +139,7 @@ def _service(environment: Environment, name: str, service: ModelService, slots: 
         "account": account(name),
         "runtime": service.runtime,
         "environment": _ENVIRONMENT.get(service.runtime, []),
+        "memory_max": _memory_max(service),
         "slots": [
             {
                 "name": slot.slot,
@@ -150,6 +153,13 @@ def _service(environment: Environment, name: str, service: ModelService, slots: 
             for slot in slots
         ],
     }
+
+
+def _memory_max(service: ModelService) -> str:
+    """Return systemd's MemoryMax= of a slot. A large model needs more than any common limit: Triton and vLLM have none unless it is given."""
+    if service.memory_gib is not None:
+        return f"{service.memory_gib}G"
+    return f"{_ONNX_MEMORY_GIB}G" if service.runtime == "onnx" else "infinity"
 
 
 def _clients(environment: Environment, host: str) -> tuple[str, ...]:

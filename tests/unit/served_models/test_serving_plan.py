@@ -262,6 +262,27 @@ def test_a_program_knows_each_option_of_its_unit(site: Environment, release: str
         assert ("CacheDirectory=%N" in lines) is ("Environment=VLLM_NO_USAGE_STATS=1" in lines) is (runtime == "vllm")
 
 
+@pytest.mark.parametrize(
+    ("runtime", "memory_gib", "limit"),
+    [
+        ("onnx", None, "4G"),
+        ("onnx", 12, "12G"),
+        ("triton", None, "infinity"),
+        ("vllm", None, "infinity"),
+        ("vllm", 64, "64G"),
+    ],
+)
+def test_a_unit_has_the_memory_limit_of_its_service(
+    site: Environment, runtime: str, memory_gib: int | None, limit: str
+) -> None:
+    assert site.serving is not None
+    changes = {"runtime": runtime, "memory_gib": memory_gib, "canary": None, "shadow": False}
+    service = site.serving.services["digits"].model_copy(update=changes)
+    other = site.model_copy(update={"serving": site.serving.model_copy(update={"services": {"digits": service}})})
+    for unit in units(other):
+        assert [line for line in unit.splitlines() if line.startswith("MemoryMax=")] == [f"MemoryMax={limit}"]
+
+
 def test_a_shadow_has_its_tolerance_and_limit(site: Environment) -> None:
     assert site.serving is not None
     first = site.serving.services["digits"]
