@@ -11,7 +11,8 @@ from typing import Any
 
 from landbridge.environment import Environment
 from landbridge.findings import Finding, FindingsError
-from landbridge.paths import outputs_file, state_dir
+from landbridge.paths import expand, outputs_file, state_dir
+from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.site.ssh_access import uses_session_manager
 
 SITE = Path("ansible/site.yml")
@@ -131,12 +132,14 @@ def configure(
     """Run `playbook` on the hosts of the environment in `path`; `variables` are Ansible's extra variables.
 
     Raises FindingsError if no folder above the file or the working directory has the playbook, if this Python's folder has no ansible-playbook,
-    or if there are no stack outputs yet with which hosts in AWS are reached.
+    if there are no stack outputs yet with which hosts in AWS are reached, or if the private key of the access is not there.
     """
     if uses_session_manager(environment) and not outputs_file(environment.name).exists():
         message = "the services are in AWS, and this machine has no stack outputs with their instances"
         fix = f"landbridge up -s {environment.name} builds them and writes the outputs"
         raise FindingsError([Finding("no-outputs", message, ("aws", "services"), fix)])
+    if missing := _missing_key(environment):
+        raise FindingsError([missing])
     import ansible_runner
 
     root = _project(path, playbook)
@@ -160,6 +163,20 @@ def configure(
     )
     log = Path(str(run.config.artifact_dir)) / "stdout"
     return ConfigureResult(_counts(run.stats), tuple(listener.failures), str(run.status), log, listener.seconds)
+
+
+def _missing_key(environment: Environment) -> Finding | None:
+    """Return a finding if the file of the private key does not exist: ssh would try other keys, and every host be unreachable."""
+    hosts = service_hosts(environment)
+    named = hosts.access.private_key
+    if named is None or (key := expand(named)).is_file() or not key.is_absolute():
+        return None
+    message = f"there is no private key {named} on this machine"
+    fix = (
+        "write the path of the key with which you log in to the hosts, or leave it out: ssh then uses its default keys"
+    )
+    section = ("onprem",) if hosts.site == "onprem" else ("aws", "services")
+    return Finding("no-private-key", message, (*section, "access", "private_key"), fix)
 
 
 def _project(path: Path, playbook: Path) -> Path:

@@ -177,6 +177,18 @@ def test_hosts_that_do_not_exist_are_not_configured(tmp_path: Path, monkeypatch:
         configure(cloud(), ROOT / "stacks" / "Pulumi.startup.yaml", print)
 
 
+def test_hosts_are_not_configured_without_the_private_key_of_the_file(tmp_path: Path) -> None:
+    key = tmp_path / "id_ed25519"
+    site, path = environment({("onprem", "access", "private_key"): str(key)}), tmp_path / "Pulumi.test.yaml"
+    with pytest.raises(FindingsError, match=f"no private key {key}") as refused:
+        configure(site, path, print)
+    (finding,) = refused.value.findings
+    assert (finding.rule, finding.path) == ("no-private-key", ("onprem", "access", "private_key"))
+    key.write_text("")
+    with pytest.raises(FindingsError, match=r"no ansible/other\.yml above"):
+        configure(site, path, print, playbook=Path("ansible/other.yml"))
+
+
 def test_service_hosts_boot_the_debian_image_of_the_image_lock() -> None:
     chosen = services_image(cloud(), {"debian-13-x86_64": "ami-0a"})
     assert chosen is not None and (chosen.ami, chosen.reference) == ("ami-0a", "ami-0a")
