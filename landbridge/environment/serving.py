@@ -76,6 +76,10 @@ class ModelService(Model):
     runtime: Literal["onnx", "triton", "vllm"] = Field(
         default="onnx", description="onnx: Landbridge's model server; triton, vllm: programs that the hosts have"
     )
+    unsigned: bool = Field(
+        default=False,
+        description="triton, vllm: whether a folder without a valid signature is served; onnx serves signed models only",
+    )
     threads: int = Field(default=1, ge=1, le=256, description="threads of one prediction")
     concurrency: int = Field(default=8, ge=1, le=1024, description="predictions at the same time on one host")
     memory_gib: int | None = Field(

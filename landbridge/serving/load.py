@@ -6,6 +6,8 @@ from pathlib import Path
 
 from landbridge.certificates import certificates_in
 from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
+from landbridge.models.files.program_folder import verify_program_folder
+from landbridge.models.names import MANIFEST_FILE
 from landbridge.models.signers import ModelTrust
 
 #: The model server runs ONNX models. Source: onnxruntime.ai, "Get started with ONNX Runtime in Python".
@@ -42,12 +44,31 @@ def read_trust(path: Path) -> ModelTrust:
 
 def read_model(folder: Path, trust: Path, expected: ExpectedModel) -> VerifiedModel:
     """Verify a model folder and return the model. Raises FolderRefusal."""
-    # The link of a slot is followed once; the files of the folder are read once.
-    model = verify_folder(folder.resolve(), read_trust(trust), name=expected.name, with_weights=True)
-    if isinstance(model, ModelRefusal):
-        raise FolderRefusal("; ".join(finding.message for finding in model.findings))
+    model = _verified(folder, trust, expected, with_weights=True)
     if model.manifest.format != FORMAT:
         raise FolderRefusal(f"the format {model.manifest.format} is not served here: this server runs {FORMAT}")
+    return model
+
+
+def check_folder(folder: Path, trust: Path, expected: ExpectedModel) -> str:
+    """Verify a folder that another program loads; return its signer. Raises FolderRefusal.
+
+    A folder with a manifest is a model folder, of the expected model. Another one has any files; its signature does not say of which
+    model it is.
+    """
+    if (folder / MANIFEST_FILE).exists():
+        return _verified(folder, trust, expected).signer
+    signer = verify_program_folder(folder.resolve(), read_trust(trust))
+    if isinstance(signer, ModelRefusal):
+        raise FolderRefusal("; ".join(finding.message for finding in signer.findings))
+    return signer
+
+
+def _verified(folder: Path, trust: Path, expected: ExpectedModel, *, with_weights: bool = False) -> VerifiedModel:
+    # The link of a slot is followed once; the files of the folder are read once.
+    model = verify_folder(folder.resolve(), read_trust(trust), name=expected.name, with_weights=with_weights)
+    if isinstance(model, ModelRefusal):
+        raise FolderRefusal("; ".join(finding.message for finding in model.findings))
     if expected.data_class and model.manifest.data_class != expected.data_class:
         raise FolderRefusal(f"the model has the class {model.manifest.data_class}, not {expected.data_class}")
     return model

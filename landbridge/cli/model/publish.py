@@ -12,7 +12,6 @@ from landbridge.cli.model.common import (
     Revoked,
     Server,
     Trusted,
-    Version,
     account,
     failures,
     find_version,
@@ -50,11 +49,18 @@ def add(folder: Folder, tracking_uri: Server) -> None:
     typer.echo(f"{version.name}/{version.version} is candidate; not signed yet")
 
 
-def sign(version: Version, tracking_uri: Server, stack: Stack = None, file: File = None, key: KeyFile = None) -> None:
+def sign(
+    version: Annotated[str, typer.Argument(metavar="NAME/VERSION", help="Version, NAME@ALIAS, or a folder.")],
+    tracking_uri: Server = "",
+    stack: Stack = None,
+    file: File = None,
+    key: KeyFile = None,
+) -> None:
     """Sign a version with the signer of the site.
 
     Its key is in the store of secrets, and its certificate is of the site's CA; both are made for the first signature,
-    and again when the signer is in mlops.revoked_signers.
+    and again when the signer is in mlops.revoked_signers. A folder without model.json, for Triton or vLLM, is signed with all of its
+    files, of any format.
 
     Example: landbridge model sign digits/3 -s acme
     """
@@ -78,17 +84,33 @@ def sign(version: Version, tracking_uri: Server, stack: Stack = None, file: File
             private, certificates = signer_of(
                 store, environment.name, datetime.now(UTC), environment.mlops.revoked_signers
             )
+        if (folder := Path(version)).is_dir():
+            _sign_folder(folder, private, certificates)
+            return
+        if not tracking_uri:
+            raise typer.BadParameter(
+                f"{version} is no folder, and a version needs the MLflow server", param_hint="--tracking-uri"
+            )
         registry = open_registry(tracking_uri)
         registered = find_version(registry, version)
         publish.sign(registry, registered, private, certificates)
     typer.echo(f"{registered.name}/{registered.version} is signed")
 
 
+def _sign_folder(folder: Path, key: str, certificates: tuple[str, ...]) -> None:
+    from landbridge.models.files.sign import sign_folder, sign_program_folder
+    from landbridge.models.names import MANIFEST_FILE
+
+    sign = sign_folder if (folder / MANIFEST_FILE).exists() else sign_program_folder
+    if findings := sign(folder, key, certificates):
+        print_findings(findings)
+        raise typer.Exit(1)
+    typer.echo(f"{folder} is signed")
+
+
 def verify(
     reference: Annotated[str, typer.Argument(metavar="NAME/VERSION", help="Version, NAME@ALIAS, or a model folder.")],
-    tracking_uri: Annotated[
-        str, typer.Option("--tracking-uri", metavar="URI", envvar="MLFLOW_TRACKING_URI", help="MLflow server.")
-    ] = "",
+    tracking_uri: Server = "",
     stack: Stack = None,
     file: File = None,
     trust: Trusted = None,
@@ -96,17 +118,22 @@ def verify(
 ) -> None:
     """Verify the signature and the format of a version.
 
-    A folder is verified without a server. Exit status: 0 valid, 1 refused, 2 no answer.
+    A folder is verified without a server; of one without model.json, only the signature of its files. Exit status: 0 valid, 1 refused, 2 no answer.
 
     Example: landbridge model verify digits@champion -s acme
     """
     from landbridge.live.models import publish
-    from landbridge.models.files import ModelRefusal, verify_folder
+    from landbridge.models.files import ModelRefusal, VerifiedModel, verify_folder
+    from landbridge.models.files.program_folder import verify_program_folder
+    from landbridge.models.names import MANIFEST_FILE
 
     with failures():
         accepted = trust_from(trust, revoked, stack, file)
-        if Path(reference).is_dir():
-            result = verify_folder(Path(reference), accepted)
+        result: str | VerifiedModel | ModelRefusal
+        if (folder := Path(reference)).is_dir() and not (folder / MANIFEST_FILE).exists():
+            result = verify_program_folder(folder, accepted)
+        elif folder.is_dir():
+            result = verify_folder(folder, accepted)
         else:
             registry = open_registry(tracking_uri)
             with publish.verified(registry, find_version(registry, reference), accepted) as checked:
@@ -114,5 +141,8 @@ def verify(
     if isinstance(result, ModelRefusal):
         print_findings(result.findings)
         raise typer.Exit(1)
+    if isinstance(result, str):
+        typer.echo(f"{folder} is valid, signed by {result}")
+        return
     manifest = result.manifest
     typer.echo(f"{manifest.name}/{manifest.version} is valid, signed by {result.signer}")

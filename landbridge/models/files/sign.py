@@ -1,4 +1,4 @@
-"""Signature of a model folder with an elliptic key, or with a certificate of the site's CA (package model_signing).
+"""Signature of a folder with an elliptic key, or with a certificate of the site's CA (package model_signing).
 
 The library reads keys from files: the key is in a file of the memory of this process, and never on a disk.
 """
@@ -28,6 +28,24 @@ def sign_folder(folder: Path, key: str, certificates: tuple[str, ...] = ()) -> l
     if not content.manifest.version:
         fix = "register it: landbridge model register"
         return [Finding(RULE, "the manifest has no version: the registry gives one", fix=fix)]
+    return _write_signature(folder, key, certificates)
+
+
+def sign_program_folder(folder: Path, key: str, certificates: tuple[str, ...] = ()) -> list[Finding]:
+    """Write the signature of a folder that another program loads; return all reasons why it is not signed.
+
+    All of its files are signed, of any format. Symbolic links are refused: their targets could be changed later.
+    """
+    if not any(path.is_file() and path.name != SIGNATURE_FILE for path in folder.rglob("*")):
+        return [Finding(RULE, f"{folder} has no files")]
+    links = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink())
+    if links:
+        fix = "copy the files with their content: cp -rL"
+        return [Finding(RULE, f"{name} is a symbolic link", fix=fix, file=name) for name in links]
+    return _write_signature(folder, key, certificates)
+
+
+def _write_signature(folder: Path, key: str, certificates: tuple[str, ...]) -> list[Finding]:
     from model_signing.hashing import Config as HashingConfig
     from model_signing.signing import Config
 

@@ -101,6 +101,22 @@ def command_line(service: ModelService, name: str, slot: ModelSlot, address: str
     ]
 
 
+def folder_check(service: ModelService, name: str, slot: ModelSlot) -> list[str]:
+    """Return the command line that verifies the folder of a slot before Triton or vLLM; empty for a server that does it itself."""
+    if service.runtime == "onnx" or service.unsigned:
+        return []
+    module = [_PYTHON, "-I", "-m", "landbridge.serving.server.program"]
+    folder = f"{MODELS}/{name}/{slot.slot}"
+    return [
+        *module,
+        f"--folder={folder}",
+        f"--trust={TRUST}",
+        f"--model={service.model}",
+        f"--data-class={service.data_class}",
+        "--",
+    ]
+
+
 def account(service: str) -> str:
     """Return the Unix account of a service's model servers."""
     return shortened(f"model-{service}", _ACCOUNT_CHARACTERS)
@@ -146,6 +162,7 @@ def _service(environment: Environment, name: str, service: ModelService, slots: 
                 "port": slot.port,
                 "unit": slot.unit,
                 "settings": server_settings(environment, service, slot) if service.runtime == "onnx" else {},
+                "check": folder_check(service, name, slot),
                 "command": command_line(service, name, slot, address),
                 "gpu": service.runtime != "onnx",
                 "bind": f"{TRITON_REPOSITORY}/{service.model}/1" if service.runtime == "triton" else "",

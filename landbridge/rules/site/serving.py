@@ -256,20 +256,6 @@ def serving_replicas(environment: Environment) -> Iterator[Finding]:
             )
 
 
-@rule
-def serving_without_tls(environment: Environment) -> Iterator[Finding]:
-    """Requests are encrypted up to the model server.
-
-    Source: Triton Inference Server, "Inference Protocols and APIs" (its HTTP endpoint has no TLS).
-    """
-    if environment.serving is None:
-        return
-    for name, service in environment.serving.services.items():
-        if service.runtime == "triton":
-            message = "Triton's HTTP has no TLS: requests cross the network from the gateway to it in clear text"
-            yield warning((*_SERVICES, name, "runtime"), message, fix="use a network of its own, or the runtime onnx")
-
-
 def _gateways(serving: Serving) -> Iterator[tuple[DataPath, str]]:
     """Yield the hosts of the model gateway with their paths."""
     path: DataPath = (*_SERVING, "gateway")

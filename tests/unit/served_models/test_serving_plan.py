@@ -254,33 +254,20 @@ def test_a_program_knows_each_option_of_its_unit(site: Environment, release: str
     known = set(json.loads(Path(__file__).with_name("program_options.json").read_text())[release]["options"])
     for unit in units(other):
         (line,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
-        options = {word.partition("=")[0] for word in line.split() if word.startswith("--")}
+        check, _, command = line.partition(" -- ")
+        assert "-m landbridge.serving.server.program --folder=/var/lib/landbridge-models/digits/" in check
+        options = {word.partition("=")[0] for word in command.split() if word.startswith("--")}
         assert len(options) >= 7 and options <= known, options - known
         lines = unit.splitlines()
-        assert {"PrivateDevices=no", "IPAddressDeny=any", "LimitCORE=0", "MemorySwapMax=0"} <= set(lines)
+        assert {
+            "RestartPreventExitStatus=78",
+            "PrivateDevices=no",
+            "IPAddressDeny=any",
+            "LimitCORE=0",
+            "MemorySwapMax=0",
+        } <= set(lines)
         # vLLM writes a cache, and would send statistics: its home is hidden.
         assert ("CacheDirectory=%N" in lines) is ("Environment=VLLM_NO_USAGE_STATS=1" in lines) is (runtime == "vllm")
-
-
-@pytest.mark.parametrize(
-    ("runtime", "memory_gib", "limit"),
-    [
-        ("onnx", None, "4G"),
-        ("onnx", 12, "12G"),
-        ("triton", None, "infinity"),
-        ("vllm", None, "infinity"),
-        ("vllm", 64, "64G"),
-    ],
-)
-def test_a_unit_has_the_memory_limit_of_its_service(
-    site: Environment, runtime: str, memory_gib: int | None, limit: str
-) -> None:
-    assert site.serving is not None
-    changes = {"runtime": runtime, "memory_gib": memory_gib, "canary": None, "shadow": False}
-    service = site.serving.services["digits"].model_copy(update=changes)
-    other = site.model_copy(update={"serving": site.serving.model_copy(update={"services": {"digits": service}})})
-    for unit in units(other):
-        assert [line for line in unit.splitlines() if line.startswith("MemoryMax=")] == [f"MemoryMax={limit}"]
 
 
 def test_a_shadow_has_its_tolerance_and_limit(site: Environment) -> None:

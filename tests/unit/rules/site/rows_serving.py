@@ -81,6 +81,8 @@ ROWS = [
     Row("serving-canary", "a misspelt team of a canary", served({"canary": {"team": "labs"}}) | TEAMS, (*SERVICES, "digits", "canary", "team"), '"lab"'),
     Row("serving-canary", "a team without workspaces", served({"canary": {"team": "lab"}}), (*SERVICES, "digits", "canary", "team"), "no workspace"),
     Row("serving-without-tls", "a program without TLS", served({"runtime": "triton"}), (*SERVICES, "digits", "runtime"), "clear text"),
+    Row("serving-unsigned", "unsigned models of Landbridge's model server", served({"unsigned": True}), (*SERVICES, "digits", "unsigned"), "signed models only"),
+    Row("serving-unsigned", "unsigned folders of a program", served({"runtime": "vllm", "unsigned": True}), (*SERVICES, "digits", "unsigned"), "contain code"),
     Row("serving-aws-hosts", "a host of model servers in a zone of another region", in_aws(zones={"usw2-az1": 1}), (*AWS, "zones", "usw2-az1"), "no zone"),
     Row("serving-aws-hosts", "an unknown type of a model server in AWS", in_aws(instance="m7i.larg"), (*AWS, "instance"), "m7i.large"),
     Row("serving-aws-hosts", "a model server in AWS on a type with GPUs", in_aws(instance="g6e.xlarge"), (*AWS, "instance"), "accelerators"),

@@ -21,6 +21,14 @@ def options(site: Environment, name: str) -> list[str]:
     return [value for option, _, value in words if option == name]
 
 
+def changed(runtime: str, **changes: object) -> Environment:
+    """Return the environment whose service has another runtime and other changes."""
+    site = site_with(runtime)
+    assert site.serving is not None
+    service = site.serving.services["digits"].model_copy(update=changes)
+    return site.model_copy(update={"serving": site.serving.model_copy(update={"services": {"digits": service}})})
+
+
 def configuration(runtime: str) -> str:
     """Return the gateway's configuration for a service with a runtime."""
     settings = gateway_settings(site_with(runtime))
@@ -76,3 +84,35 @@ def test_clients_reach_vllm_only_below_v1() -> None:
     line = "http-request deny deny_status 404 unless { path_beg /services/digits/v1/ }"
     assert line in configuration("vllm")
     assert line not in configuration("triton")
+
+
+@pytest.mark.parametrize("runtime", ["triton", "vllm"])
+def test_a_folder_is_checked_before_its_program_starts(runtime: str) -> None:
+    (service,) = model_server_variables(site_with(runtime), "srv01")["model_server_services"]
+    folder = "--folder=/var/lib/landbridge-models/digits"
+    arguments = ["--trust=/etc/landbridge/models/trust.pem", "--model=digits", "--data-class=internal", "--"]
+    assert [slot["check"][4:] for slot in service["slots"]] == [[f"{folder}/{slot}", *arguments] for slot in "ab"]
+
+
+@pytest.mark.parametrize(("runtime", "unsigned"), [("onnx", False), ("vllm", True), ("triton", True)])
+def test_no_check_precedes_a_server_that_verifies_or_a_service_with_unsigned_folders(
+    runtime: str, unsigned: bool
+) -> None:
+    (service,) = model_server_variables(changed(runtime, unsigned=unsigned), "srv01")["model_server_services"]
+    assert [slot["check"] for slot in service["slots"]] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("runtime", "memory_gib", "limit"),
+    [
+        ("onnx", None, "4G"),
+        ("onnx", 12, "12G"),
+        ("triton", None, "infinity"),
+        ("vllm", None, "infinity"),
+        ("vllm", 64, "64G"),
+    ],
+)
+def test_a_service_has_its_memory_limit(runtime: str, memory_gib: int | None, limit: str) -> None:
+    (service,) = model_server_variables(changed(runtime, memory_gib=memory_gib), "srv01")["model_server_services"]
+    assert service["memory_max"] == limit
+    assert "MemoryMax={{ model_server_service.memory_max " in UNIT.read_text()
