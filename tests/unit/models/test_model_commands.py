@@ -6,7 +6,9 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from landbridge.cli.main import build
 from landbridge.live.models.registry import ModelRegistry
 from tests.unit.core.samples import ROOT
 from tests.unit.models.conftest import Operator
@@ -68,6 +70,26 @@ def test_an_unsigned_version_does_not_become_staging(operator: Operator, tmp_pat
     refused = operator.run("promote", version, "staging", "--reason", "x", trust=True, code=1)
     assert "the model is not signed" in refused.stderr
     assert shown(operator, "unsigned") == {"1": ["candidate"]}
+
+
+def test_a_folder_of_a_program_is_signed_and_verified_without_a_server(
+    operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    (tmp_path / "llama").mkdir()
+    (tmp_path / "llama/tokenizer.json").write_text("{}")
+    runner, app, name = CliRunner(), build(), str(tmp_path / "llama")
+    signed = runner.invoke(app, ["model", "sign", name, "--key", str(operator.key)])
+    assert (signed.exit_code, signed.stdout) == (0, f"{name} is signed\n")
+    verified = runner.invoke(app, ["model", "verify", name, "--trust", str(operator.trust)])
+    assert verified.exit_code == 0 and verified.stdout.startswith(
+        f"{name} is valid, signed by acme model signer (serial "
+    )
+    (tmp_path / "llama/modeling.py").write_text("")
+    refused = runner.invoke(app, ["model", "verify", name, "--trust", str(operator.trust)])
+    assert (refused.exit_code, "modeling.py" in refused.stderr) == (1, True)
+    version = runner.invoke(app, ["model", "sign", "llama/1", "--key", str(operator.key)])
+    assert (version.exit_code, "--tracking-uri" in version.stderr) == (2, True)
 
 
 def test_files_replaced_in_the_registry_are_refused(operator: Operator, tmp_path: Path) -> None:

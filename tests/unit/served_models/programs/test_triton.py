@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from landbridge.models.files.sign import sign_folder
 from landbridge.plan.serving.gateway import gateway_services
+from landbridge.serving.server.program import REFUSED
 from sandbox.demo.cluster import wait_for
 from tests.unit.served_models.folders import write_folder
 from tests.unit.served_models.gateway import Gateway, gateway
@@ -48,7 +50,7 @@ def start(program: Path, backends: Path, tmp_path: Path) -> Start:
 
 
 def test_two_slots_of_a_host_serve_a_model_folder(start: Start) -> None:
-    """The folder has a manifest and a signature beside the model, and no config.pbtxt. Metrics are at the loopback only."""
+    """The folder has a signature beside the model, and no config.pbtxt. Metrics are at the loopback only."""
     with start("a") as first, start("b") as second:
         for server in (first, second):
             server.wait_until_ready()
@@ -91,9 +93,18 @@ def test_a_model_that_does_not_load_ends_the_server_with_the_status_that_its_uni
     start: Start, tmp_path: Path
 ) -> None:
     """The package has no backend for ONNX: Triton recognises the format of the folder, and looks for the backend."""
-    with start("a", folder=write_folder(tmp_path / "onnx", "4")) as server:
+    folder = write_folder(tmp_path / "onnx", "4")
+    assert sign_folder(folder, (tmp_path / "signer.pem").read_text()) == []
+    with start("a", folder=folder) as server:
         assert server.process.wait() == 1
         assert "onnxruntime" in server.log.read_text(errors="replace")
+
+
+def test_a_changed_folder_is_not_loaded(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "3" / "model.py").write_text("raise SystemExit")
+    with start("a") as server:
+        assert server.process.wait() == REFUSED
+        assert "model.py" in server.line("refused") and not server.line("Triton")
 
 
 def test_weights_and_the_end_of_servers_give_no_client_an_error(start: Start, tmp_path: Path) -> None:

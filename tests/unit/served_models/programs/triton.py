@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,10 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from landbridge.environment import Environment, load_environment
+from landbridge.models.files.sign import sign_program_folder
 from landbridge.plan.network.services.serving import ModelSlot
-from landbridge.plan.serving.model_servers import TRITON_REPOSITORY, command_line
+from landbridge.plan.serving.model_servers import MODELS, TRITON_REPOSITORY, TRUST, command_line, folder_check
 from sandbox.demo.cluster import wait_for
 from sandbox.ports import free_port
+from tests.unit.served_models.folders import new_key
 
 FULL = Path(__file__).parents[4] / "tests/unit/rules/full.yaml"
 #: Address of the servers: their metrics are at the same port of 127.0.0.1.
@@ -97,11 +100,11 @@ def common_port() -> int:
 
 
 def model_folder(folder: Path) -> Path:
-    """Write a model folder of the registry's layout, with a model in Python instead of ONNX: manifest, signature, no config.pbtxt."""
+    """Write a signed folder with a model in Python, without config.pbtxt. The key that is trusted is beside it."""
     folder.mkdir(parents=True)
     (folder / "model.py").write_text(MODEL)
-    (folder / "model.json").write_text('{"schema": 1, "name": "digits"}')
-    (folder / "model.sig").write_text("{}")
+    private, _ = new_key(folder.parent)
+    assert sign_program_folder(folder, private.read_text()) == []
     return folder
 
 
@@ -113,20 +116,28 @@ def triton_server(
     site = site_with("triton")
     assert site.serving is not None
     service = site.serving.services["digits"]
-    _, *options = command_line(service, "digits", ModelSlot("digits", slot, "srv01", port), ADDRESS)
+    planned = ModelSlot("digits", slot, "srv01", port)
+    _, *options = command_line(service, "digits", planned, ADDRESS)
     place = Path(tempfile.mkdtemp(prefix=f"slot-{slot}-", dir=folder))
+    # The backend writes bytecode beside the model; the unit's account cannot write there.
+    loaded = Path(shutil.copytree(model, place / "model"))
+    check = [
+        word.replace(f"{MODELS}/digits/{slot}", str(loaded)).replace(TRUST, str(model.parent / "trust.pem"))
+        for word in folder_check(service, "digits", planned)[2:]
+    ]
     repository, log = place / "repository", place / "log"
     (repository / service.model).mkdir(parents=True)
-    (repository / service.model / "1").symlink_to(model)
+    (repository / service.model / "1").symlink_to(loaded)
     options = [option.replace(TRITON_REPOSITORY, str(repository)) for option in options]
     installed = packages(program)
     places = {
         "PATH": f"{program / 'bin'}:{os.environ['PATH']}",
         "LD_LIBRARY_PATH": str(installed / "nvidia_pytriton.libs"),
+        "PYTHONPATH": str(FULL.parents[3]),
     }
     binary = installed / "pytriton/tritonserver/bin/tritonserver"
     with log.open("wb") as output:
-        line = [str(binary), *options, f"--backend-directory={backends}"]
+        line = [sys.executable, *check, str(binary), *options, f"--backend-directory={backends}"]
         process = subprocess.Popen(line, stdout=output, stderr=output, env={**os.environ, **places})
     started = TritonServer(process, port, log)
     try:
