@@ -99,7 +99,9 @@ def _inside(platform: Platform) -> tuple[Threshold, ...]:
     facts = acceptance()
     row = facts.gpus.get(platform.gpu_model)
     if row is not None and row.node is not None and row.node.gpus == platform.gpus.count:
-        sizes = by_size(row.node.gb_s, facts.source, "measured", below=row.node.bytes)
+        # The source has one size.
+        source = f"a share of {row.node.gb_s:g} GB/s at {row.node.bytes} bytes: {facts.source}"
+        sizes = by_size(row.node.gb_s, source, "derived", below=row.node.bytes)
         return (*sizes, gb_s(f"busbw@{row.node.bytes}", row.node.gb_s, facts.source, "measured"))
     links = platform.gpu.nvlink
     if links is None or platform.gpus.count < 2:

@@ -66,6 +66,7 @@ def test_a_chain_of_capabilities_without_end_is_no_endless_loop(tmp_path: Path) 
     [
         ("", {"boot_argument", "acs_off", "driver_parameter"}),
         ("nv-iommu-pt installed\nnvidia-acs-disable installed\nnvidia-relaxed-ordering-gpu installed", set()),
+        ("nv-iommu installed\nnvidia-acs-disable installed\nnvidia-relaxed-ordering-gpu installed", set()),
         ("nv-iommu-pt installed\nnvidia-acs-disable config-files", {"acs_off", "driver_parameter"}),
     ],
 )

@@ -64,7 +64,7 @@ FAULTS: list[tuple[str, str, ProgramResult | str, str]] = [
     ("a failed diagnosis", "dcgm", dcgmi({"memory": "Fail"}, "GPU 3 failed"), "memory: Fail: GPU 3 failed"),
     ("a warning", "dcgm", dcgmi({"pcie": "Warn"}, "replays"), "pcie: Warn: replays"),
     ("a diagnosis of version 3", "dcgm", dcgmi({"pcie": "Fail"}, "bad", old=True), "pcie: Fail: bad"),
-    ("one slow slot", "bandwidth", nvbandwidth(slow=26.0), "host_to_device_memcpy_ce, row 0, column 3: 26 GB/s, at least 52"),
+    ("one slow slot", "bandwidth", nvbandwidth(slow=26.0), "host_to_device_memcpy_ce, row 0, column 3: 26 GB/s, at least 48"),
     ("slow links", "nccl-node", nccl(["dgx02"], {**GOOD, 16 * GIB: 330.0}), "busbw@17179869184: 330 GB/s, at least 460"),
     ("wrong sums", "nccl-node", nccl(["dgx02"], GOOD, wrong=4), "wrong values: 16"),
     ("a broken disk", "storage", ProgramResult(1, fio(error=5)), "fio: ended with 1: fio: error 5"),
@@ -180,7 +180,9 @@ def test_thresholds_follow_from_the_platform_and_have_a_confidence() -> None:
         }
 
     assert thresholds_of("dgx-h100", 1)["busbw@17179869184"] == (460, "measured")
-    assert thresholds_of("dgx-h100", 1)["busbw@268435456"] == (230, "measured")
+    # Azure's check has one size; the others are shares of its value.
+    assert thresholds_of("dgx-h100", 1)["busbw@268435456"] == (230, "derived")
+    assert thresholds_of("dgx-h100", 1)["busbw@17179869184"] == (460, "measured")
     # Three quarters of 18 links of 50 GB/s; four fifths of 8 adapters of 400 Gb/s.
     assert thresholds_of("dgx-b200", 1)["busbw@8589934592"] == (675, "derived")
     assert thresholds_of("dgx-h100", 2) == thresholds_of("dgx-h100", 8) and thresholds_of("dgx-h100", 2)[
@@ -199,6 +201,23 @@ def test_thresholds_follow_from_the_platform_and_have_a_confidence() -> None:
     }
     assert derived == {"host_to_device_memcpy_ce": 23.6, "device_to_host_memcpy_ce": 23.6}
     assert acceptance().source and acceptance().date
+
+
+@pytest.mark.parametrize(
+    ("platform", "host", "peer"),
+    [("dgx-h100", 48, 335), ("dgx-h200", 48, 335), ("gb200-nvl72", 48, 335), ("dgx-a100", 21, 238), ("dgx-1", 9, None)],
+)
+def test_thresholds_of_copies_are_those_below_which_azures_check_fails(
+    platform: str, host: int, peer: int | None
+) -> None:
+    """Its configuration has `check_gpu_bw <host> <peer>`; nearer than 5 % above them it warns."""
+    thresholds = {
+        row.measurement: (row.at_least, row.confidence) for row in bandwidth_thresholds(platforms()[platform])
+    }
+    expected = dict.fromkeys(("host_to_device_memcpy_ce", "device_to_host_memcpy_ce"), (host, "measured"))
+    if peer is not None:
+        expected["device_to_device_memcpy_read_ce"] = (peer, "measured")
+    assert thresholds == expected
 
 
 def test_every_platforms_thresholds_are_below_what_its_links_can_carry() -> None:
