@@ -25,7 +25,7 @@ from landbridge.serving.follow.config import load_follow_config
 from landbridge.serving.follow.instance_power import needed_hosts
 from landbridge.serving.follow.scaler import ABSENT, used_hosts, wanted_count
 from tests.unit.core.samples import environment
-from tests.unit.rules.site.rows_serving import in_aws
+from tests.unit.rules.serving.rows_serving import in_aws
 from tests.unit.served_models.gateway import STRANGER, gateway
 from tests.unit.served_models.site_ca import write_certificates
 

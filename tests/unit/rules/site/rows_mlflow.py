@@ -4,7 +4,7 @@ from typing import Any
 
 from landbridge.findings import DataPath
 from tests.unit.rules.row import Row
-from tests.unit.rules.site.rows_serving import served
+from tests.unit.rules.serving.rows_serving import served
 
 MLFLOW: DataPath = ("mlops", "mlflow")
 CLINIC = {("scheduler", "accounts", "clinic"): {"users": ["bob"], "data_class": "restricted"}}

@@ -41,7 +41,7 @@ class Host:
     def refusal(self, **options: str) -> str:
         """Return the reason of a refusal before the program."""
         process = self.start("/bin/sh", "-c", f"touch {self.started}", **options)
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate()
         assert (process.returncode, self.started.exists()) == (REFUSED, False), errors
         return errors
 
@@ -58,7 +58,7 @@ def test_the_check_of_a_signed_folder_becomes_the_program(host: Host) -> None:
         text = wait_for("the program", lambda: host.started.exists() and host.started.read_text(), bool)
         assert text == f"{process.pid} --port=1\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=120) == -signal.SIGTERM
+        assert process.wait() == -signal.SIGTERM
     finally:
         process.kill()
         process.communicate()
@@ -77,7 +77,7 @@ def test_a_model_folder_is_that_of_the_service(host: Host) -> None:
     assert sign_folder(host.folder, host.private.read_text()) == []
     assert "the model has the class internal, not restricted" in host.refusal(data_class="restricted")
     process = host.start("/bin/true")
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate()
     assert (process.returncode, "is signed by key" in errors) == (0, True), errors
     (host.folder / "model.json").unlink()
     assert "model.json" in host.refusal()
@@ -86,5 +86,5 @@ def test_a_model_folder_is_that_of_the_service(host: Host) -> None:
 def test_an_absent_program_is_named(host: Host) -> None:
     host.files()
     process = host.start("/opt/absent/bin/vllm")
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate()
     assert (process.returncode, "/opt/absent/bin/vllm: No such file" in errors) == (REFUSED, True), errors

@@ -1,0 +1,1 @@
+"""Rules about serving: hosts, services, programs, scale, and model servers in AWS."""
