@@ -21,7 +21,7 @@ from landbridge.models.manifest import ModelManifest
 from landbridge.models.names import SIGNATURE_FILE
 from landbridge.models.signers import RULE, ModelTrust, signer_faults
 
-#: Beginning of the library's message for files that are not those that were signed.
+#: Prefix of the library's message if files differ from the signed ones.
 _OTHER_FILES = "Signature mismatch"
 
 
@@ -61,7 +61,7 @@ def verify_folder(
 ) -> VerifiedModel | ModelRefusal:
     """Return the model of a folder, or all reasons why it is refused.
 
-    With `name` and `version` the signed manifest must be theirs: the signature of another version is no signature of this one.
+    With `name` and `version` the signed manifest must be theirs: the signature of another version is not a signature of this one.
     `with_weights`: with the bytes of an ONNX file.
     """
     content = read_folder(folder, with_weights=with_weights)
@@ -160,7 +160,7 @@ def _normal(key: str) -> bytes:
 
 
 def _library_fault(config: Any, folder: Path, bundle: Path) -> str | None:
-    """Return the reason why the library refuses the signature; None for a valid one, and for files that the caller names."""
+    """Return the reason why the library refuses the signature; None if it is valid, or if only the content of files differs, which the caller reports."""
     from cryptography.exceptions import InvalidSignature
     from model_signing.hashing import Config
     from OpenSSL.crypto import X509StoreContextError
