@@ -226,7 +226,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.metrics_store", description=__doc__)
     parser.add_argument("--nodes", type=int, default=1000)
     parser.add_argument("--scrapes", type=int, default=6)
-    parser.add_argument("--prometheus", default="prometheus", help="program of Prometheus")
+    parser.add_argument("--prometheus", default="prometheus", help="path of the program prometheus")
     options = parser.parse_args()
     for name, value in measure(options.prometheus, options.nodes, options.scrapes).items():
         print(f"{name:40} {value:16,.3f}")

@@ -1,4 +1,4 @@
-"""AWS ParallelCluster as a peer: its package in a separate Python, its configurations, an emulated AWS to upload to."""
+"""AWS ParallelCluster for comparison: its package in a separate Python, its configurations, an emulated AWS to upload to."""
 
 import contextlib
 import json

@@ -1,6 +1,6 @@
 """Architecture picture of each environment, drawn from its resource graph: docs/pictures/ENV.svg.
 
-`python docs/pictures.py [ENV ...]` writes them anew; a test fails where one is stale.
+`python docs/pictures.py [ENV ...]` writes them again; a test fails if one is out of date.
 """
 
 import os

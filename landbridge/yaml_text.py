@@ -181,7 +181,7 @@ def _compose(parser: Any) -> Node | None:
             tree.close()
         elif isinstance(event, AliasEvent):
             if event.anchor not in tree.anchors:
-                raise BadYaml(f'nothing above has the anchor "{event.anchor}"', *_place(event))
+                raise BadYaml(f'no earlier value has the anchor "{event.anchor}"', *_place(event))
             tree.add(tree.anchors[event.anchor])
         elif isinstance(event, NodeEvent):
             node = _node(event)
@@ -249,7 +249,7 @@ def _plain(node: Node, known: dict[int, Any]) -> Any:
             raise BadYaml("a key must be a word", key.line, key.column)
         name = value_of(key)
         if name in data:
-            raise BadYaml(f'the key "{key.text}" is here a second time', key.line, key.column)
+            raise BadYaml(f'the key "{key.text}" is repeated', key.line, key.column)
         data[name] = _plain(value, known)
     return data
 

@@ -3,7 +3,7 @@
     python -m bench.burst.job_starts [--jobs 1000] [--polling 50] [--seconds 20]
 
 The programs are those that the role burst installs, with a real daemon and its passes. Slurm's commands are scripts that
-count their calls. The column "polling" has the programs of bench.burst.prolog_polling: the way before the daemon answered.
+count their calls. The column "polling" has the programs of bench.burst.prolog_polling: the previous method, before the daemon answered.
 """
 
 import argparse
@@ -151,7 +151,7 @@ def show(name: str, jobs: int, load: Load) -> None:
 
 
 def limits(jobs: int, polling_count: int, seconds: float) -> list[Limit]:
-    """Measure the programs of `jobs` booting jobs, and `polling_count` of the way before; print a row for each."""
+    """Measure the programs of `jobs` booting jobs, and `polling_count` that poll, the previous method; print a row for each."""
     with tempfile.TemporaryDirectory(prefix="landbridge-starts-") as name:
         folder = Path(name)
         with running(folder / "cloud", "--launcher", "none", "--boot-delay", "600") as cloud:
@@ -182,7 +182,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Return 0 if the booting jobs are within the limits."""
     parser = argparse.ArgumentParser(prog="python -m bench.burst.job_starts", description=__doc__)
     parser.add_argument("--jobs", type=int, default=MAX_NODES)
-    parser.add_argument("--polling", type=int, default=50, help="programs of the way before; their load is per program")
+    parser.add_argument(
+        "--polling", type=int, default=50, help="programs that poll, the previous method; their load is per program"
+    )
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args(argv)
     return 0 if show_limits(limits(options.jobs, options.polling, options.seconds)) else 1

@@ -238,7 +238,7 @@ def _resume(parts: list[range], prefix: str) -> dict[str, Any]:
     resume: dict[str, Any] = json.loads((RECORDED / "resume-gang.json").read_text())
     recorded, resume["jobs"] = resume["jobs"][0], []
     if prefix == PEER_NODE:
-        # The peer cannot read these keys of Slurm 26.05.
+        # aws-plugin-for-slurm cannot read these keys of Slurm 26.05.
         recorded = {key: value for key, value in recorded.items() if key not in ("exclusive", "priority")}
     for number, part in enumerate(parts, 1):
         nodes = _host_list(part, prefix)

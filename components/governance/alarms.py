@@ -13,7 +13,7 @@ from landbridge.plan.aws.alarms import AlarmPlan, AlarmsArgs, heartbeat_policy, 
 
 
 class Alarms(Component):
-    """Encrypted SNS topic with e-mail subscribers, and CloudWatch alarms that publish to it, at the begin and at the end.
+    """Encrypted SNS topic with e-mail subscribers, and CloudWatch alarms that publish to it when they start and when they end.
 
     Costs about 0.10 USD a month for each alarm, 0.30 USD for the heartbeat's metric and 1 USD for the key. Protects: an outage of the
     link, of the reaper or of the burst controller is known within a quarter of an hour. Each subscriber must confirm the

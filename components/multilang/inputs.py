@@ -12,7 +12,7 @@ class OwnedInputs(TypedDict):
     """Cluster, owner and cost center: the tags of every resource."""
 
     cluster: str
-    """The cluster's name: the beginning of every resource's name, and a tag."""
+    """The cluster's name: the prefix of every resource's name, and a tag."""
     region: str
     """The region of the AWS provider."""
     owner: str

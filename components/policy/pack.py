@@ -39,7 +39,7 @@ def _at(container: Any, key: Any) -> Any:
 
 
 def _resource(args: Any) -> Resource:
-    """Convert a resource of CrossGuard, of a resource or a stack validation. CrossGuard does not give retainOnDelete."""
+    """Convert a CrossGuard resource, from a resource validation or a stack validation. CrossGuard does not give retainOnDelete."""
     props = plain(args.props)
     return Resource(
         type=args.resource_type,

@@ -1,7 +1,7 @@
 """Training job with PyTorch DCP: each rank saves its shards in the background; a later start may have another number of ranks.
 
 A tensor-parallel layer (rows of both weights are sharded) with Adam, on generated data. `torchrun --nproc-per-node=N torch_dcp.py`,
-or `srun` with one task for each GPU. State that depends on the number of ranks would be no checkpoint: the data is chosen by the step.
+or `srun` with one task for each GPU. State that depends on the number of ranks would be not a checkpoint: the data is chosen by the step.
 """
 
 import argparse

@@ -101,7 +101,7 @@ def verify(folder: Path) -> Checkpoint:
         if not path.is_file():
             raise Damaged(f"{folder}: {name} is missing")
         if path.stat().st_size != expected["bytes"]:
-            raise Damaged(f"{folder}: {name} has {path.stat().st_size} bytes, the manifest says {expected['bytes']}")
+            raise Damaged(f"{folder}: {name} has {path.stat().st_size} bytes, the manifest has {expected['bytes']}")
         if sha256(path) != expected["sha256"]:
             raise Damaged(f"{folder}: {name} does not match its SHA-256")
     return Checkpoint(folder, epoch, facts)

@@ -53,7 +53,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--run-name", help="identity of the run for resuming (default: cluster and job id)")
     parser.add_argument("--experiment", default="digits")
-    parser.add_argument("--no-resume", action="store_true", help="begin anew; without copies in a bucket")
+    parser.add_argument("--no-resume", action="store_true", help="start from the beginning; without copies in a bucket")
     return parser.parse_args(argv)
 
 

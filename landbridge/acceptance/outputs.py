@@ -38,7 +38,7 @@ def gpus(text: str) -> tuple[MeasuredGpu, ...]:
     for line in text.splitlines():
         parts = [part.strip() for part in line.split(",")]
         if len(parts) != 4 or not parts[2].isdigit():
-            raise Unreadable(f"nvidia-smi said: {line.strip()[:200]}")
+            raise Unreadable(f"nvidia-smi failed: {line.strip()[:200]}")
         measured_gpus.append(MeasuredGpu(parts[0], parts[1], int(parts[2]), parts[3]))
     if not measured_gpus:
         raise Unreadable("nvidia-smi lists no GPU")
@@ -54,7 +54,7 @@ def diagnosis(text: str) -> dict[str, tuple[str, str]]:
     data = _json(text, "dcgmi")
     whole = data.get("DCGM Diagnostic") or data.get("DCGM GPU Diagnostic")
     if not isinstance(whole, dict):
-        raise Unreadable(f"dcgmi gave no diagnosis: {_error(data)}")
+        raise Unreadable(f"dcgmi returned no diagnosis: {_error(data)}")
     if whole.get("runtime_error"):
         raise Unreadable(f"dcgmi: {whole['runtime_error']}")
     diagnosis = {}
@@ -108,7 +108,7 @@ def collective(text: str) -> Collective:
         try:
             bandwidths[int(words[0])] = min(float(columns[2]), float(columns[6]))
         except ValueError:
-            raise Unreadable(f"nccl-tests said: {line.strip()[:200]}") from None
+            raise Unreadable(f"nccl-tests failed: {line.strip()[:200]}") from None
         wrong += sum(int(column) for column in (columns[3], columns[7]) if column.isdigit())
     bounds = re.search(r"Out of bounds values\s*:\s*(\d+)", text)
     if not bandwidths or not ranks:

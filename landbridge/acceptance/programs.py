@@ -76,7 +76,7 @@ def programs_checks(
 ) -> tuple[AcceptanceCheck, ...]:
     """Return one check for each program of these rungs, and one of the MPI launcher if a rung spans several of `nodes`.
 
-    A missing program is not judged: it is no fault of the node, and no rung above runs on the node.
+    A missing program is not judged: it is not a fault of the node, and no rung above runs on the node.
     """
     needed = [rung for rung in rungs if rung is not PROGRAMS]
     checks = [_program(listed, name) for name in dict.fromkeys(rung.program for rung in needed)]

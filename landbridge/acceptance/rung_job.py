@@ -33,11 +33,11 @@ def rung_words(file: Path, node: str, name: str) -> list[str]:
         raise SiteError(f"{file} has errors: landbridge check", "ENVIRONMENT_FILE")
     rung = next((rung for rung in retest_rungs() if rung.name == name), None)
     if rung is None:
-        raise SiteError(f"{name} is no rung of a retest", "RUNG")
+        raise SiteError(f"{name} is not a rung of a retest", "RUNG")
     site = environment_site(environment, node)
     settings, reservation = AcceptanceSettings(), RESERVATION + node
     if node not in site.platforms:
-        raise SiteError(f"{node} is no on-prem node", "NODE")
+        raise SiteError(f"{node} is not an on-prem node", "NODE")
     gpus = site.gpus[node]
     return job(rung, [node], gpus, settings, wait=_WAIT, reservation=reservation, partition=site.partition)
 

@@ -61,7 +61,7 @@ def environment_site(
     services = service_hosts(environment)
     host = at or services.logins[0]
     if host not in services.names:
-        raise SiteError(f"{host} is no service host of the site", "--at")
+        raise SiteError(f"{host} is not a service host of the site", "--at")
     privileged = () if services.access.user == "root" else _SUDO
     names = _expanded(nodes, "NODES") if nodes else []
     pools = {name: pool for name in names if (pool := pool_of(environment, name)) is not None}

@@ -15,7 +15,7 @@ from landbridge.aws_api.refusal import AwsRefusal
 #: Smallest part of a multipart upload, but the last one, and the largest number of parts. A part has at most 5 GiB, as the body of one
 #: PutObject. Source (2026-11-27): Amazon S3 User Guide, "Amazon S3 multipart upload limits".
 LEAST_PART, MOST_PARTS = 5 * 2**20, 10_000
-#: Own choice: the memory of a transfer is this size for each worker, and 10,000 parts of it are 312 GiB. Larger files have larger parts.
+#: Landbridge's choice: the memory of a transfer is this size for each worker, and 10,000 parts of it are 312 GiB. Larger files have larger parts.
 PART_BYTES = 32 * 2**20
 T = TypeVar("T")
 _Range = tuple[int, int]

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from landbridge.catalog.files import Facts, read
 
-#: Place of a control plane.
+#: Location of a control plane.
 Place = Literal["onprem", "aws"]
-#: Way of the drill: to AWS after the loss, and back to the rebuilt site.
+#: Direction of the drill: to AWS after the loss, or back to the rebuilt site.
 Way = Literal["recovery", "return"]
 WAYS: tuple[Way, ...] = ("recovery", "return")
 
@@ -55,7 +55,7 @@ class RecoveryStep(Facts):
 
 
 class SiteLossFacts(Facts):
-    """Assets by name, and the steps of both ways in their order."""
+    """Assets by name, and the steps of both directions in their order."""
 
     source: str
     as_of: date = Field(alias="date")

@@ -13,7 +13,7 @@ from cryptography.x509.oid import NameOID
 from landbridge.certificates.extensions import certificate_builder, key_usage
 from landbridge.certificates.pem import CertificateError, certificate_of
 
-#: Own choice: the CA certificate is in the environment file, and its replacement needs `landbridge up`.
+#: Landbridge's choice: the CA certificate is in the environment file, and its replacement needs `landbridge up`.
 _AUTHORITY_DAYS = 3650
 
 
@@ -58,9 +58,9 @@ def authority_problems(certificate: x509.Certificate, now: datetime) -> Iterator
     extensions = certificate.extensions
     try:
         if not extensions.get_extension_for_class(x509.BasicConstraints).value.ca:
-            yield "this is no CA certificate: its basic constraints have CA:FALSE"
+            yield "this is not a CA certificate: its basic constraints have CA:FALSE"
     except x509.ExtensionNotFound:
-        yield "this is no CA certificate: it has no basic constraints"
+        yield "this is not a CA certificate: it has no basic constraints"
     try:
         if not extensions.get_extension_for_class(x509.KeyUsage).value.key_cert_sign:
             yield "its key usage does not contain Certificate Sign"

@@ -169,7 +169,7 @@ def _parsed(option: str, text: str, parse: "Callable[[str], _Value]") -> _Value:
 def _release(text: str) -> str:
     match = _RELEASE.search(text)
     if match is None:
-        raise ValueError(f'"{text}" is no release of Slurm such as 24.11.5')
+        raise ValueError(f'"{text}" is not a release of Slurm such as 24.11.5')
     return match[0]
 
 

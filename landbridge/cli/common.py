@@ -62,7 +62,7 @@ def environment_path(stack: str | None, file: Path | None) -> Path:
     if file is not None:
         return file
     if stack is None:
-        raise typer.BadParameter("which environment? give -s ENV or --file FILE", param_hint="-s")
+        raise typer.BadParameter("no environment is given: write -s ENV or --file FILE", param_hint="-s")
     from landbridge.environment import find_environment
 
     return find_environment(stack)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from landbridge.aws_api.refusal import AwsRefusal
     from landbridge.environment import Environment
 
-Name = Annotated[str, typer.Argument(help="A name of aws.images that has build:.")]
+Name = Annotated[str, typer.Argument(help="Name of an image in aws.images with build:.")]
 Host = Annotated[str | None, typer.Option(help="user@address of a machine started from the image; none: this machine.")]
 PoolName = Annotated[str | None, typer.Option("--pool", help="Pool that boots the image; none: all pools.")]
 Running = Annotated[bool, typer.Option("--running", help="Check a running node: also its GPUs and EFA devices.")]

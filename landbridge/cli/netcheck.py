@@ -28,7 +28,7 @@ Metrics = Annotated[
 ]
 Save = Annotated[Path | None, typer.Option("--save", help="Save the facts of the hosts to this file.")]
 Facts = Annotated[
-    Path | None, typer.Option("--facts", help="Judge the facts that --save wrote to this file; connect to no host.")
+    Path | None, typer.Option("--facts", help="Evaluate the facts that --save wrote to this file; connect to no host.")
 ]
 Throughput = Annotated[
     bool,

@@ -11,7 +11,7 @@ from landbridge.cli.common import Format, print_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Version = Annotated[str, typer.Argument(help="A version of Slurm: 24.11.")]
+Version = Annotated[str, typer.Argument(help="Version of Slurm, such as 24.11.")]
 Into = Annotated[Path, typer.Option(help="Folder of the repository; it has one suite for each system.")]
 System = Annotated[
     list[str] | None,

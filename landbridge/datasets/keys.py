@@ -31,5 +31,5 @@ def version_of_key(key: str) -> tuple[str, str] | None:
 
 
 def files_prefix(name: str, version: str) -> str:
-    """Return the beginning of the keys of a version's files."""
+    """Return the key prefix of a version's files."""
     return f"{FILES}{name}/{version}/"

@@ -115,7 +115,7 @@ class DatasetManifest:
 
     @classmethod
     def of(cls, content: DatasetContent, version: str | None, created: str) -> "DatasetManifest":
-        """Return the manifest of a version; without one the version is the beginning of the digest."""
+        """Return the manifest of a version; without one the version is the first characters of the digest."""
         return cls(content, version or content.digest[:_VERSION_DIGITS], created)
 
     def to_bytes(self) -> bytes:
@@ -150,7 +150,7 @@ class DatasetManifest:
         if fault is not None:
             raise ManifestError(fault)
         if digest != content.digest:
-            raise ManifestError(f"its digest is {content.digest}, the manifest says {digest}")
+            raise ManifestError(f"its digest is {content.digest}, the manifest has {digest}")
         return cls(content, version, created)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 DATASET_FILE = ".landbridge-dataset.json"
 #: File in a staged folder with the manifest of the version, with which caches compare the files. The same holds for its path.
 MANIFEST_FILE = ".landbridge-manifest.json"
-#: Files of a staged folder that are no part of the dataset.
+#: Files of a staged folder that are not part of the dataset.
 DESCRIBING = (DATASET_FILE, MANIFEST_FILE)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

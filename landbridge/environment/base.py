@@ -15,7 +15,7 @@ SITES: tuple[Site, ...] = ("onprem", "aws")
 
 
 class Model(BaseModel):
-    """Frozen pydantic model that rejects unknown keys and wrong types: `"4"` is no number and `26.05` is no version."""
+    """Frozen pydantic model that rejects unknown keys and wrong types: `"4"` is not a number and `26.05` is not a version."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, protected_namespaces=(), defer_build=True

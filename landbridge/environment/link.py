@@ -23,7 +23,7 @@ class Tunnels(Model):
     """The organisation's end of a Site-to-Site VPN connection to each gateway: two tunnels, BGP in both."""
 
     gateway_address: IPv4Address | tuple[IPv4Address, IPv4Address] = Field(
-        description="address of your VPN gateway, as AWS sees it; for two gateways, a list of their two addresses"
+        description="public address of your VPN gateway, after NAT; for two gateways, a list of their two addresses"
     )
     datapath: Literal["kernel", "userspace"] = Field(
         default="kernel",
@@ -172,7 +172,7 @@ class DirectConnectSettings(_Link):
         default=None, description="VPN over the internet, used while Direct Connect is down; none: no backup"
     )
     mtu: Literal[1500, 8500] = Field(
-        default=8500, description="8500: jumbo frames, which a transit virtual interface supports"
+        default=8500, description="8500 for jumbo frames, which a transit virtual interface supports"
     )
 
 

@@ -112,7 +112,7 @@ class Suppression(Model):
 
     rule: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
     reason: Annotated[str, StringConstraints(min_length=10, max_length=500)] = Field(
-        description="why the finding is accepted, for later readers of this file"
+        description="reason why the finding is accepted, for later readers of this file"
     )
     path: Text | None = Field(
         default=None, description="path of the finding, such as aws.pools[0].instance; none: every path"
@@ -157,13 +157,15 @@ class Environment(Model):
     storage: Storage = Storage.with_defaults()
     scheduler: Scheduler = Scheduler.with_defaults()
     burst: Burst = Field(
-        default=Burst.with_defaults(), description="when jobs may start in AWS, and how failures are handled"
+        default=Burst.with_defaults(), description="conditions for starting jobs in AWS, and the handling of failures"
     )
     placement: PlacementPolicy = Field(
         default=PlacementPolicy.with_defaults(),
-        description="where jobs run: workload classes, data sets and the price of waiting",
+        description="placement of jobs: workload classes, data sets and the price of waiting",
     )
-    containers: Containers = Field(default=Containers.with_defaults(), description="how jobs run in containers")
+    containers: Containers = Field(
+        default=Containers.with_defaults(), description="container engine and images of jobs"
+    )
     budget: Budget = Budget.with_defaults()
     mlops: MLOps = MLOps.with_defaults()
     serving: Serving | None = Field(default=None, description="models that are served at the site; none: no model is")

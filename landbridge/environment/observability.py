@@ -31,10 +31,10 @@ class CustomAlert(Model):
     expression: Text = Field(description="PromQL expression; each series of its result is an alert")
     minutes: int = Field(default=5, ge=0, le=10080, description="time for which the expression must hold")
     severity: Literal["page", "ticket", "info"] = "ticket"
-    owner: Word = Field(default="operators", description="team that acts")
+    owner: Word = Field(default="operators", description="team that handles the alert")
     summary: Text
     runbook: Annotated[str, StringConstraints(pattern=r"^https?://\S+$")] = Field(
-        description="page that says what to do"
+        description="page with the procedure for this alert"
     )
 
 
@@ -64,7 +64,7 @@ class LogLimits(Model):
     """Time for which logs are kept, and most disk space that they use. The first limit that is reached applies."""
 
     days: int = Field(default=90, ge=1, le=3650, description="time after which logs are deleted")
-    gib: int = Field(default=20, ge=1, le=100_000, description="most disk space; the oldest logs are deleted first")
+    gib: int = Field(default=20, ge=1, le=100_000, description="maximum disk space; the oldest logs are deleted first")
 
 
 class LogStore(LogLimits):
@@ -129,7 +129,7 @@ class Observability(Model):
     """Metrics, alerts and logs of the site, if `onprem.services` names their hosts."""
 
     retention_days: int = Field(default=30, ge=1, le=3650, description="time for which metrics are kept")
-    retention_gib: int = Field(default=50, ge=1, le=100_000, description="most disk space that metrics use")
+    retention_gib: int = Field(default=50, ge=1, le=100_000, description="maximum disk space of the metrics")
     scrape_seconds: int = Field(default=30, ge=5, le=300, description="interval of the scrapes")
     port: Port = Field(default=9090, description="port of Prometheus")
     alertmanager_port: Port = Field(default=9093, description="port of Alertmanager, on the monitoring host's loopback")

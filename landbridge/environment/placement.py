@@ -42,7 +42,7 @@ class WorkloadClass(Model):
         default=None, description="price of an hour of waiting, in USD for each GPU; none: that of placement"
     )
     staffing: Text | None = Field(
-        default=None, description="note on the people whom its jobs need; printed, not evaluated"
+        default=None, description="note about the people that its jobs need; printed, not evaluated"
     )
 
 

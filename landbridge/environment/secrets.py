@@ -17,7 +17,7 @@ class SecretsSettings(Model):
     store: Literal["local", "ansible-vault", "sops"] = Field(
         default="local",
         description="local: files in the operator's secrets folder, generated at first use; ansible-vault or sops: an "
-        "encrypted file beside this file, the same for every operator; nothing is generated but by `landbridge secrets init`",
+        "encrypted file beside this file, the same for every operator; only `landbridge secrets init` generates values",
     )
     file: StoreFile | None = Field(
         default=None, description="the encrypted file, from this file's folder; none: secrets.ENV.yaml"

@@ -15,12 +15,12 @@ ModelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9](-?[A-Za-z0-9
 
 
 class PredictionObjective(Model):
-    """Objective of a service: latency, and requests a second that it must hold."""
+    """Objective of a service: latency, and requests per second that it must hold."""
 
     p95_ms: float = Field(
         default=100.0, gt=0, le=600_000, description="95th percentile of the latency, in milliseconds"
     )
-    rate: float = Field(default=10.0, gt=0, le=1e6, description="requests a second")
+    rate: float = Field(default=10.0, gt=0, le=1e6, description="requests per second")
 
 
 class ModelCanary(Model):
@@ -29,13 +29,13 @@ class ModelCanary(Model):
     weights: tuple[Annotated[int, Field(ge=1, le=99)], ...] = Field(
         default=(), description="percent of the requests by step, rising; empty: the catalogue's"
     )
-    requests: int | None = Field(default=None, ge=1, le=1_000_000, description="least requests of a step")
-    step_seconds: float | None = Field(default=None, gt=0, le=86_400, description="least duration of a step")
+    requests: int | None = Field(default=None, ge=1, le=1_000_000, description="minimum number of requests of a step")
+    step_seconds: float | None = Field(default=None, gt=0, le=86_400, description="minimum duration of a step")
     disagreement: float | None = Field(
         default=None,
         gt=0,
         lt=1,
-        description="with shadow: share of copies with another answer from which a candidate gets no requests of clients",
+        description="with shadow: share of copies with a different answer at which the candidate gets no client requests",
     )
     team: Word | None = Field(
         default=None, description="team of mlops.teams whose workspace in MLflow has the model; none: without teams"
@@ -54,7 +54,7 @@ class ModelScale(Model):
     host_rate: float = Field(
         gt=0,
         le=1e6,
-        description="requests a second that one host holds: the largest --rate for which landbridge model size needs one place",
+        description="requests per second that one host can serve: the largest --rate for which landbridge model size needs one host",
     )
     idle_minutes: float = Field(
         default=10.0, ge=2, le=1440, description="minutes of a smaller load after which hosts stop serving"
@@ -90,14 +90,14 @@ class ModelService(Model):
     )
     max_request_kib: int = Field(default=128, ge=1, le=65_536, description="largest request")
     client_rate: int = Field(
-        default=100, ge=0, le=1_000_000, description="requests a second of one account; 0: no limit"
+        default=100, ge=0, le=1_000_000, description="requests per second of one account; 0: no limit"
     )
     canary: ModelCanary | None = Field(
         default=None,
-        description="versions come from the registry without hands, and a new one gets traffic in steps; absent: by hand",
+        description="versions are installed from the registry automatically, and a new one gets traffic in steps; absent: an operator installs them",
     )
     scale: ModelScale | None = Field(
-        default=None, description="number of hosts by load; absent: all of its hosts serve. It needs canary"
+        default=None, description="number of hosts by load; absent: all of its hosts serve; requires canary"
     )
     shadow: bool = Field(
         default=False,
@@ -107,7 +107,7 @@ class ModelService(Model):
         default=0.0,
         ge=0,
         lt=1,
-        description="relative difference up to which numbers agree; 0: rows agree by the place of their greatest value, the class",
+        description="relative difference up to which numbers agree; 0: rows agree if their largest value is at the same index, the class",
     )
 
 

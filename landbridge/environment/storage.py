@@ -165,7 +165,7 @@ class DataStaging(Model):
         description="group of the storage host and nodes that reads a data class's folder; none: only root reads it",
     )
     limit_mbps: float | None = Field(
-        default=None, gt=0, description="bandwidth limit of the transfers in Mbit/s; none: the line is the limit"
+        default=None, gt=0, description="bandwidth limit of the transfers in Mbit/s; none: no limit"
     )
     cache: DatasetCache | None = Field(
         default=None,

@@ -18,7 +18,7 @@ class ModelRights(Model):
     may_promote: tuple[UserName, ...] | None = Field(
         default=None, description="members that move aliases, so that a version is served; none: all members"
     )
-    readers: tuple[Word, ...] = Field(default=(), description="other teams that read it and its versions' files")
+    readers: tuple[Word, ...] = Field(default=(), description="other teams that may read it and its versions' files")
 
 
 class Team(Model):

@@ -15,7 +15,7 @@ def expand_names(text: str) -> list[str]:
     >>> expand_names("r[1-2]n[1-2],login")
     ['r1n1', 'r1n2', 'r2n1', 'r2n2', 'login']
 
-    Raises HostlistError for a text that is no host list.
+    Raises HostlistError for a text that is not a host list.
     """
     names: list[str] = []
     for word in _words(text):

@@ -78,7 +78,7 @@ class RunServer:
         for each in self._pages("experiments/search", "experiments", {}):
             if each["name"] == name:
                 return str(each["experiment_id"])
-        raise TrackingError(f"no experiment {name}")
+        raise TrackingError(f"there is no experiment {name}")
 
     def _pages(self, method: str, name: str, body: Mapping[str, Any]) -> Iterator[Any]:
         token = ""

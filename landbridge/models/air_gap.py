@@ -43,15 +43,15 @@ def bundle_member(name: str, size: int) -> tarfile.TarInfo:
 
 
 def member_fault(member: tarfile.TarInfo, present: Iterable[str]) -> Finding | None:
-    """Return the reason why a member is none of a bundle that has the names `present` already; None if it is."""
+    """Return the reason why a member cannot follow the members `present` in a bundle; None if it can."""
     # The data of a sparse member would be larger than the bundle.
     if member.name not in _NAMES or not member.isreg() or member.issparse() or member.name in present:
-        return finding(f"{member.name!r} is not a member of an air-gap bundle, or is there twice")
+        return finding(f"{member.name!r} is not a member of an air-gap bundle, or is repeated")
     return None
 
 
 def bundle_history(digests: Mapping[str, str], texts: Mapping[str, bytes]) -> dict[str, str] | list[Finding]:
-    """Return the tags of a bundle's history, or all reasons why it is no bundle.
+    """Return the tags of a bundle's history, or all reasons why it is not a bundle.
 
     `digests`: the SHA-256 of each member. `texts`: the bytes of the members that are not weights.
     """

@@ -39,7 +39,7 @@ def promotion(aliases: Mapping[str, str], version: str, alias: str) -> AliasMove
 
 
 def withdrawal(aliases: Mapping[str, str], version: str) -> AliasMove | None:
-    """Return the move that takes staging from a version; None if the version is not staging."""
+    """Return the move that removes staging from a version; None if the version is not staging."""
     return AliasMove(STAGING, version, "") if aliases.get(STAGING) == version else None
 
 

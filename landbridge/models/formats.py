@@ -34,9 +34,9 @@ _MAGICS = (
     (b"x\xda", "a compressed file (zlib, joblib)"),
     (b"GGUF", "a GGUF file"),
 )
-#: Place of the magic of a tar file.
+#: Offset of the magic bytes in a tar file.
 _TAR, _TAR_AT = b"ustar", 257
-#: Own choice: an old pickle (protocols 0 and 1) has no first bytes of its own, and these many bytes show it.
+#: Landbridge's choice: an old pickle (protocols 0 and 1) has no first bytes of its own, and these many bytes show it.
 _PICKLE_SAMPLE = 64 * 1024
 #: Operations of a pickle that call or import; data that looks like a pickle by chance has none before its end.
 _PICKLE_CALLS = frozenset({"GLOBAL", "STACK_GLOBAL", "REDUCE", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "BUILD", "EXT1"})

@@ -17,7 +17,7 @@ from landbridge.timestamps import iso, parse_iso
 RULE = "model-history"
 TAG_PREFIX = "landbridge.alias."
 _TAG = re.compile(re.escape(TAG_PREFIX) + r"(\d{6})")
-#: Own choice: a reason is a sentence, and the tag's value may have 5,000 characters (MLflow, "Model Registry", 2026-11-26).
+#: Landbridge's choice: a reason is a sentence, and the tag's value may have 5,000 characters (MLflow, "Model Registry", 2026-11-26).
 LONGEST_REASON = 1000
 
 
@@ -77,7 +77,7 @@ def read_history(tags: Mapping[str, str]) -> tuple[tuple[AliasRecord, ...], tupl
             findings.append(Finding(RULE, f"record {number} has values of another type: {', '.join(wrong) or 'at'}"))
             continue
         if record.number != number or number != position:
-            findings.append(Finding(RULE, f"record {position} is missing, or another one has its place"))
+            findings.append(Finding(RULE, f"record {position} is missing, or another record is at its position"))
         elif record.previous != previous:
             findings.append(
                 Finding(RULE, f"record {number} does not follow record {number - 1}: one of them was changed")
@@ -109,7 +109,7 @@ def moved_elsewhere(records: Sequence[AliasRecord], aliases: Mapping[str, str]) 
     return [
         Finding(
             RULE,
-            f"{alias} is at version {aliases.get(alias, 'none')}, and its last record says {recorded.get(alias, 'none')}: "
+            f"{alias} is at version {aliases.get(alias, 'none')}, and its last record has {recorded.get(alias, 'none')}: "
             "it was moved without a record",
             fix="move it with landbridge model promote or rollback",
         )

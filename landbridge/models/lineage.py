@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-#: Beginning of the tags of a model version.
+#: Prefix of the tag keys of a model version.
 TAG_PREFIX = "landbridge.lineage."
 
 
@@ -24,7 +24,7 @@ class ModelLineage:
 
     @classmethod
     def parse(cls, data: object) -> "ModelLineage | str":
-        """Return the lineage of plain data, or the reason why it is none."""
+        """Return the lineage of plain data, or the reason why it is not valid."""
         if not isinstance(data, Mapping):
             return "its lineage is not an object"
         unknown = sorted(str(key) for key in data if key not in FIELDS)

@@ -19,7 +19,7 @@ RULE = "model-manifest"
 DATATYPES = frozenset(
     ["BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BF16", "BYTES"]
 )  # fmt: skip
-#: Own choice: a manifest with distributions of some thousand features has less.
+#: Landbridge's choice: a manifest with distributions of some thousand features has less.
 LARGEST_BYTES = 16 * 2**20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REQUIRED = {"schema", "name", "data_class", "format", "files", "inputs", "outputs"}
@@ -65,7 +65,7 @@ class ModelManifest:
 
     @classmethod
     def parse(cls, text: str | bytes) -> "ModelManifest | list[Finding]":
-        """Return the manifest of a text, or all reasons why it is none."""
+        """Return the manifest of a text, or all reasons why it is not valid."""
         if len(text) > LARGEST_BYTES:
             return [_finding(f"the manifest is larger than {LARGEST_BYTES} bytes")]
         try:
@@ -194,7 +194,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object without a key twice: two readers could take different ones."""
+    """Return an object; raise if a key is repeated, because two readers could use different values."""
     data = dict(pairs)
     if len(data) != len(pairs):
         raise ValueError("an object has a key twice")

@@ -14,7 +14,7 @@ STANDARD_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft"})
 TOO_LARGE = 2 * 2**30
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _FIXED = {_FIXED64: 8, _FIXED32: 4}
-#: Own choice: graphs inside of attributes (If, Loop, Scan) of exported models have less.
+#: Landbridge's choice: graphs inside of attributes (If, Loop, Scan) of exported models have less.
 _DEEPEST = 32
 _MODEL_FIELDS = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})
 _MODEL_IR_VERSION, _MODEL_GRAPH, _MODEL_OPSET, _MODEL_TRAINING, _MODEL_FUNCTION = 1, 7, 8, 20, 25
@@ -30,7 +30,7 @@ _ENTRY_KEY, _ENTRY_VALUE = 1, 2
 
 
 class NoProtobuf(ValueError):
-    """Bytes that are no message; the text has the reason."""
+    """Bytes that are not messages; the text has the reason."""
 
 
 @dataclass

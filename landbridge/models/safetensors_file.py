@@ -79,5 +79,5 @@ def _are_sizes(values: Any) -> bool:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name is repeated")
     return data

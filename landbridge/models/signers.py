@@ -21,7 +21,7 @@ from landbridge.certificates import certificates_in, chain_of, keys_in, read_iss
 #: Own identifier from the UUID 8e6a1f0c-5b0d-4c53-9f0e-6d1c8a2b7e41.
 MODEL_SIGNING = x509.ObjectIdentifier(f"2.25.{0x8E6A1F0C5B0D4C539F0E6D1C8A2B7E41}")
 RULE = "model-signature"
-#: Own choice: verification requires a certificate that has not expired, so a served model is signed again within this time.
+#: Landbridge's choice: verification requires a certificate that has not expired, so a served model is signed again within this time.
 SIGNER_DAYS = 397
 _PUBLIC_KEYS = re.compile(r"-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----")
 

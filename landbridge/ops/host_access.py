@@ -27,7 +27,7 @@ class ForcedCommand:
     key: str
 
     def ssh(self, address: str) -> list[str]:
-        """Return the ssh command line; one word of the list is appended to it. The host key must be known."""
+        """Return the ssh command line; a permitted request is appended to it. The host key must be known."""
         settings = ["BatchMode=yes", "StrictHostKeyChecking=yes", f"UserKnownHostsFile={self.known_hosts}"]
         settings += [
             "GlobalKnownHostsFile=/dev/null",
@@ -80,7 +80,7 @@ def forced_command(variables: Mapping[str, str] = os.environ) -> ForcedCommand |
 
 
 def ask(words: str, seconds: float, path: str = SOCKET) -> tuple[int, str, str]:
-    """Return exit status, output and errors of root's program on this host for words of the list. Raises OSError."""
+    """Return exit status, output and errors of root's program on this host for a permitted request. Raises OSError."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(seconds)
         client.connect(path)

@@ -37,7 +37,7 @@ def named_hosts(environment: Environment, texts: Iterable[str]) -> tuple[LinkHos
 
 
 def without_names(texts: Iterable[str], names: Collection[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the texts without the hosts of `names` in their host lists, and these hosts. Text that is no host list stays."""
+    """Return the texts without the hosts of `names` in their host lists, and these hosts. Text that is not a host list stays."""
     rest, listed_names = list[str](), dict[str, None]()
     for text in texts:
         try:

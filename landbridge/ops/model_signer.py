@@ -10,7 +10,7 @@ from landbridge.ops.secrets.store import SecretStore
 from landbridge.ops.site_certificates.issue import AUTHORITY
 
 SIGNER = "model-signer"
-#: Own choice: a signature made now is valid for this time at least.
+#: Landbridge's choice: a signature made now is valid for this time at least.
 LEAST_DAYS = 180
 
 

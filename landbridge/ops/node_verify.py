@@ -28,7 +28,7 @@ class NodeVerifyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """Requirement that a machine does not fulfil. `level` is error or warning."""
+    """Requirement that a machine does not meet. `level` is error or warning."""
 
     check: str
     level: str
@@ -41,7 +41,7 @@ class Lack:
 
 
 def verify(expectations: Mapping[str, Any], mode: str, host: str | None) -> tuple[Lack, ...]:
-    """Return the lacks of a machine: `user@address`, or this machine if `host` is None. Raises NodeVerifyError."""
+    """Return the missing requirements of a machine: `user@address`, or this machine if `host` is None. Raises NodeVerifyError."""
     encoded = base64.b64encode(json.dumps(expectations).encode()).decode()
     script = f"{_SCRIPT} {mode} --json --expectations base64:{encoded}"
     options = ("BatchMode=yes", "ConnectTimeout=10")

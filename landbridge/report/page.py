@@ -64,7 +64,7 @@ def _table(table: Table) -> Iterator[str]:
     has_bars = any(row.bar is not None for row in table.rows)
     heads = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in table.headings)
     yield f"{_wide(table.caption)}<table><caption>{escape(table.caption)}</caption>"
-    # The bars repeat the values, so that programs which read a page aloud leave them out.
+    # The bars repeat the values, so screen readers skip them.
     yield f"<thead><tr>{heads}{'<td></td>' * has_bars}</tr></thead><tbody>"
     for row in table.rows:
         yield _row(row, table.scale, has_bars)

@@ -143,7 +143,7 @@ class SimulatedCluster:
         task, allocator = self.jobs[job], self.onprem_nodes[number].allocator
         parts = allocator.fit(task.gpus)
         if parts is None:
-            raise AssertionError("a queue starts only jobs that fit")
+            raise AssertionError("a queue must start only jobs that fit")
         allocator.take(job, parts, now + task.limit)
         self.backlogs[task.kind].start(job, task.gpus, now + task.limit)
         self._started(job, number, now, "", now)

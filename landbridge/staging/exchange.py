@@ -129,7 +129,7 @@ def _look_at(folder: Path) -> None:
 
 def _report(row: Mapping[str, Any]) -> DataReport:
     if row["state"] not in _STATES:
-        raise ValueError(f"{row['state']!r} is no state of a report")
+        raise ValueError(f"{row['state']!r} is not a state of a report")
     seconds, usd = row["seconds"], row["usd"]
     return DataReport(
         row["state"],
@@ -145,7 +145,7 @@ def _report(row: Mapping[str, Any]) -> DataReport:
 def _finite(value: Any) -> float:
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{number} is no finite number")
+        raise ValueError(f"{number} is not a finite number")
     return number
 
 
@@ -155,7 +155,7 @@ def _place(place: DatasetPlace) -> dict[str, str]:
 
 def _read_place(row: Mapping[str, Any]) -> DatasetPlace:
     if row["site"] not in ("onprem", "aws"):
-        raise ValueError(f"{row['site']!r} is no site")
+        raise ValueError(f"{row['site']!r} is not a site")
     return DatasetPlace(str(row["dataset"]), str(row["data_class"]), row["site"])
 
 

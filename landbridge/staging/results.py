@@ -72,5 +72,5 @@ def stated_results(comment: str) -> ResultsStatement | None:
 
 
 def results_prefix(run: str, path: str) -> str:
-    """Return the beginning of the keys of a run's results, or of those in one of its folders."""
+    """Return the key prefix of a run's results, or of one of its folders."""
     return f"{RESULTS}/{run}/" if path == "." else f"{RESULTS}/{run}/{path}/"

@@ -6,7 +6,7 @@ the accepted ones.
 
 import re
 
-#: Beginning of the AdminComment of a job that is held until its data are in place.
+#: Prefix of the AdminComment of a job that is held until its data are in place.
 HELD_PREFIX = "landbridge: DATA "
 _STATEMENT = re.compile(r"(?:^|[\s;])data=([^\s;]*)")
 _REFERENCE = re.compile(r"([a-z0-9][a-z0-9._-]{0,62})[:@]([A-Za-z0-9][A-Za-z0-9._-]{0,62})")

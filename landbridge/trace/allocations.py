@@ -129,7 +129,7 @@ def _allocation(row: dict[str, str]) -> Allocation | None:
     if start is None or row["NodeList"].casefold() in _ABSENT or (end is not None and end <= start):
         return None
     if not row["JobIDRaw"].isdigit():
-        raise ValueError(f"{row['JobIDRaw']!r} is no job id; sacct needs --allocations")
+        raise ValueError(f"{row['JobIDRaw']!r} is not a job id; sacct needs --allocations")
     cpus = _CPUS.search(row["AllocTRES"])
     return Allocation(
         job=int(row["JobIDRaw"]),

@@ -23,7 +23,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "nodes": ("nodes", "nnodes", "node_num", "node_count"),
     "state": ("state", "job_state"),
 }
-#: Values without which a file is no trace; `tres` takes the place of `gpus`.
+#: Values without which a file is not a trace; `tres` takes the place of `gpus`.
 REQUIRED = ("submitted", "seconds", "gpus")
 #: Fields of `sacct -aXPn -o ...`, which prints no header.
 SACCT = (

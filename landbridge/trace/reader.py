@@ -38,7 +38,7 @@ class _File:
         self.findings.append(Finding(rule, message, path, fix, severity, (), str(self.path), line, column))
 
     def bad_line(self, message: str, line: int | None, column: str | None = None, number: int | None = None) -> None:
-        """Add a finding of a line, up to the bound."""
+        """Add a finding about a line; only count it if there are MAX_LINE_FINDINGS of them already."""
         self.bad_lines += 1
         if self.bad_lines <= MAX_LINE_FINDINGS:
             text = message if column is None else f"{column}: {message}"
@@ -117,7 +117,7 @@ def _read_table(stream: TextIO, file: _File) -> None:
 
 
 def _rows(reader: Any, file: _File) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows with the numbers of their lines; a row that is no CSV is a finding."""
+    """Yield the rows with the numbers of their lines; a row that is not CSV is a finding."""
     while True:
         try:
             row = next(reader)
@@ -151,7 +151,7 @@ def _read_json(text: str, file: _File) -> None:
         return
     for number, row in enumerate(document, start=1):
         if not isinstance(row, dict):
-            file.bad_line("is no object", None, number=number)
+            file.bad_line("is not an object", None, number=number)
             continue
         plain = _flat(row)
         columns = Columns(tuple(plain))

@@ -160,7 +160,7 @@ class BringUp:
         return command([program("landbridge"), *words], env=self.variables(), cwd=ROOT, log=log, timeout=timeout)
 
     def _far_inventory(self) -> Path:
-        """Write an inventory with AWS's end as a host; the environment's inventory has its connection variables."""
+        """Write an inventory with the gateway at AWS's end of the tunnel as a host; the environment's inventory has its connection variables."""
         path = state_dir(self.name) / "inventory" / "far-side.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         address = node_record(self.lab, AWS_GATEWAY).address

@@ -14,7 +14,7 @@ from sandbox.model_life.registry import SignedRegistry, signed_registry
 from sandbox.model_life.serving import LoopbackServing, loopback_serving
 
 CHAMPION = "champion"
-#: Requests between two looks at a version that answers late: each takes a second or more.
+#: Requests between two steps of a canary whose version answers late: each request takes a second or more.
 _LATE_LOAD = 60
 
 

@@ -1,4 +1,4 @@
-"""Bring up the lab of an environment, in the order of the parts' dependencies."""
+"""Start the lab of an environment, in the order of the parts' dependencies."""
 
 import os
 
@@ -39,7 +39,7 @@ def prepare(lab: Layout, site: LabSite, report: Report = silent) -> packages.Cac
 
 
 def up(lab: Layout, site: LabSite, report: Report = silent) -> list[str]:
-    """Bring up the lab: `prepare`, base image, wheelhouse, relay, nodes. Repeatable; running nodes stay unchanged.
+    """Start the lab: `prepare`, base image, wheelhouse, relay, nodes. Repeatable; running nodes stay unchanged.
 
     Return the names of the nodes that it booted.
     """

@@ -1,6 +1,6 @@
 """Ansible's strategy free with Mitogen: stands before Ansible's own where the sandbox accelerates a run.
 
-A play that names its strategy is deaf to ANSIBLE_STRATEGY; a plugin of the same name on ANSIBLE_STRATEGY_PLUGINS it finds first.
+A play that sets `strategy` ignores ANSIBLE_STRATEGY, but Ansible finds a plugin of the same name on ANSIBLE_STRATEGY_PLUGINS first.
 """
 
 import ansible_mitogen.strategy

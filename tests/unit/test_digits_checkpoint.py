@@ -59,7 +59,7 @@ def pretend_another_epoch(folder: Path) -> None:
     ("damage", "reason"),
     [
         (flip_a_byte, "does not match its SHA-256"),
-        (truncate, "the manifest says"),
+        (truncate, "the manifest has"),
         (lambda folder: (folder / "manifest.json").unlink(), "never finished"),
         (lambda folder: (folder / "state.npz").unlink(), "is missing"),
         (lambda folder: (folder / "manifest.json").write_text("{"), "unreadable"),

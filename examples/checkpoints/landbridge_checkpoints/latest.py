@@ -40,7 +40,7 @@ class LatestPointer:
         """Make this process the only writer of the run. Raises Superseded, Unreachable.
 
         `starts`: this process has just started, so that it is newer than the writer in the object, unless both are starts
-        of one job. Later, only job and restart count tell which process is newer.
+        of one job. Later, only the job id and restart count decide which process is newer.
         """
         for _ in range(_ATTEMPTS):
             content = self._read()
@@ -96,7 +96,7 @@ class LatestPointer:
                 order(checkpoint["name"])
             return _Content(etag, generation, checkpoint)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            self._say(f"{self._key} is unreadable and is written anew: {type(error).__name__}: {error}")
+            self._say(f"{self._key} is unreadable and is written again: {type(error).__name__}: {error}")
             return _Content(etag, None, None)
 
     def _write(self, content: _Content) -> bool:

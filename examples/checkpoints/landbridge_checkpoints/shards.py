@@ -33,7 +33,7 @@ _STALLED_SECONDS = 60.0
 class ShardedCheckpoints:
     """Checkpoints of one run, for one of its `ranks` processes. Call `open` first, then `restore`, then `writing` at the same steps.
 
-    The other words are those of CheckpointStore; `local` may be one folder for all ranks of a node. `one_folder`: all ranks
+    The other arguments are those of CheckpointStore; `local` may be one folder for all ranks of a node. `one_folder`: all ranks
     write to one folder below `local`, which they all see, as Orbax needs it; the first rank sends the files of all.
     """
 
@@ -101,8 +101,8 @@ class ShardedCheckpoints:
     def restore(self, wait: float = 300.0) -> Restored | None:
         """Return the checkpoint of the token with the files of all ranks; None without one. Raises Damaged, Unreachable.
 
-        After Damaged end the program: the next start passes the checkpoint over.
-        Of the ranks with one local folder one copies it, and the others wait.
+        After Damaged, end the program: the next start skips the checkpoint.
+        Of the ranks that share a local folder, one copies the checkpoint, and the others wait.
         """
         name, uploads = self._name, self._opened()
         if name is None:
@@ -269,12 +269,12 @@ class ShardedCheckpoints:
             if not absent:
                 return name
             self._say(f"passed over: {name} lacks {absent} blocks")
-        self._say(f"no complete checkpoint of {self.run}: it begins anew")
+        self._say(f"no complete checkpoint of {self.run}: it starts from the beginning")
         return None
 
     def _opened(self) -> UploadedCheckpoints:
         if self._uploads is None:
-            raise ValueError("call open first")
+            raise ValueError("call the method open first")
         return self._uploads
 
     def _retried(self, call: Callable[[], Any], deadline: float) -> Any:

@@ -95,7 +95,7 @@ class CheckpointStore:
 
         In the bucket this process becomes the run's only writer first. A damaged copy is reported, and another place or
         the next older checkpoint is used. Raises Superseded in an older start of the same job, and Unreachable if S3 does
-        not answer for `wait` seconds and no other place has a checkpoint: the run would begin anew.
+        not answer for `wait` seconds and no other place has a checkpoint: the run would start from the beginning.
         """
         deadline = time.monotonic() + wait
         uploaded: list[str] = []
@@ -128,11 +128,11 @@ class CheckpointStore:
         if unreachable is not None:
             raise unreachable
         self._process = replace(self._process, number=self._number(None))
-        self._say(f"no complete checkpoint of {self.run}: it begins anew")
+        self._say(f"no complete checkpoint of {self.run}: it starts from the beginning")
         return None
 
     def fetch(self, name: str, wait: float = 300.0) -> Restored:
-        """Return a checkpoint by its name, for the other nodes of a run: the first one restores, and tells them the name.
+        """Return a checkpoint by its name, for the other nodes of a run: the first node restores, and sends them the name.
 
         Raises Damaged, Unreachable.
         """

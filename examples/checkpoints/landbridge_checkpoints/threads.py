@@ -36,7 +36,7 @@ def run_all(calls: Sequence[Callable[[], None]], workers: int) -> None:
 
 
 class NotYet(Exception):
-    """Call that other processes must precede; it is repeated, and is no failure."""
+    """Call that other processes must precede; it is repeated, and is not a failure."""
 
 
 class BackgroundCall:

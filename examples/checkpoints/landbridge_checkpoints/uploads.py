@@ -99,7 +99,7 @@ class UploadedCheckpoints:
             self._bucket.put(self._part_key(name, rank), manifest.to_bytes(), if_absent=True)
 
     def choose(self, name: str) -> None:
-        """Tell the other ranks which checkpoint is sent. Raises Superseded, Unreachable."""
+        """Send the other ranks the name of the checkpoint that is uploaded. Raises Superseded, Unreachable."""
         self.latest.check()
         self._bucket.put(f"{self._run}/sending.json", json.dumps({"name": name}).encode())
 

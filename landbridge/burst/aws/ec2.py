@@ -69,7 +69,7 @@ class Ec2:
         return launch_outcome(answer["Instances"], attempt)
 
     def terminate(self, ids: Iterable[str]) -> ActionOutcome:
-        """Terminate instances; one that does not exist any more is no error.
+        """Terminate instances; one that does not exist any more is not an error.
 
         The outcome has the instances that EC2 refuses to terminate, and the error of a call that failed for all.
         """
@@ -79,7 +79,7 @@ class Ec2:
         )
 
     def renew(self, ids: Iterable[str], until: float) -> None:
-        """Renew the lease of instances; one that does not exist any more is no error."""
+        """Renew the lease of instances; one that does not exist any more is not an error."""
         tags: Any = [{"Key": LEASE_EXPIRES, "Value": iso(until)}]
         for ids_of_call in _batches(ids, "tag"):
             call_for_existing(
@@ -88,7 +88,7 @@ class Ec2:
             )
 
     def network_paths(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the network path of each instance that has one; an instance that does not exist any more is no error."""
+        """Return the network path of each instance that has one; an instance that does not exist any more is not an error."""
         paths: dict[str, str] = {}
 
         def read(batch: list[str]) -> None:
@@ -140,7 +140,7 @@ class Ec2:
         ]
 
     def delete(self, resource: UnattachedResource) -> None:
-        """Delete a resource; EC2 refuses if it has an instance by now. One that does not exist any more is no error."""
+        """Delete a resource; EC2 refuses if it has an instance by now. One that does not exist any more is not an error."""
         name = resource.id
         try:
             if resource.kind == "volume":

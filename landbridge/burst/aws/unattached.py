@@ -40,15 +40,17 @@ class UnattachedPort(Protocol):
 class UnattachedCollector:
     """Collector of unattached resources with the time when each was first seen, in memory only."""
 
-    looked: float = float("-inf")
+    checked_at: float = float("-inf")
     since: dict[str, float] = field(default_factory=dict)
 
     def due(self, now: float) -> bool:
         """Return whether the next check is due; also after the clock has gone back."""
-        return not 0 <= now - self.looked < CHECK_INTERVAL_SECONDS
+        return not 0 <= now - self.checked_at < CHECK_INTERVAL_SECONDS
 
-    def ripe(self, resources: Iterable[UnattachedResource], bound: float, now: float) -> list[UnattachedResource]:
-        """Return the resources without an instance for at least `bound` seconds; the others are remembered."""
+    def unattached_for(
+        self, resources: Iterable[UnattachedResource], bound: float, now: float
+    ) -> list[UnattachedResource]:
+        """Return the resources that have had no instance for `bound` seconds or longer; remember since when for the others."""
         present = list(resources)
         self.since = {resource.id: min(now, self.since.get(resource.id, now)) for resource in present}
         return [resource for resource in present if now - self.since[resource.id] >= bound]
@@ -57,14 +59,14 @@ class UnattachedCollector:
         self, source: UnattachedPort, policy: BurstPolicy, now: float
     ) -> tuple[list[DecisionRecord], list[AwsError]]:
         """Delete the resources that are due; return records of the deleted ones, and the errors of EC2."""
-        self.looked = now
+        self.checked_at = now
         records: list[DecisionRecord] = []
         failures: list[AwsError] = []
         try:
             resources = source.unattached()
         except AwsError as error:
             return records, [error]
-        for resource in self.ripe(resources, policy.orphan_seconds, now):
+        for resource in self.unattached_for(resources, policy.orphan_seconds, now):
             try:
                 source.delete(resource)
             except AwsError as error:

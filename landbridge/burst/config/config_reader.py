@@ -10,7 +10,7 @@ COMMENT_PREFIX = "//"
 class ConfigReader:
     """Reader of JSON tables. Each method returns a value of its type; if the file has another type, it adds a fault.
 
-    `at`: path of the table in the file, as the beginning of a fault.
+    `at`: path of the table in the file, the prefix of each fault's text.
     """
 
     def __init__(self) -> None:

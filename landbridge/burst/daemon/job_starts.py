@@ -115,7 +115,7 @@ class JobStarts:
 
     @property
     def has_failed(self) -> bool:
-        """Return whether the thread has ended without `close`: its programs would wait for nothing."""
+        """Return whether the thread has ended without `close`: its programs would wait without an answer."""
         return self._thread is not None and not self._thread.is_alive()
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ class JobStarts:
             self._asked(program)
 
     def _asked(self, program: Program) -> None:
-        """Answer a question at once if nothing has to be waited for."""
+        """Answer a question immediately if no wait is needed."""
         job, nodes, account, wckey, *_ = program.received.decode(errors="surrogateescape").split("\0")
         policy = self._policy
         try:
@@ -231,7 +231,7 @@ class JobStarts:
             self._decide(program, verdict(shown) if len(shown) == len(program.nodes) else "wait")
 
     def _decide(self, program: Program, word: str) -> None:
-        """End a program whose nodes are up, and checked, or lost: then Slurm has requeued the job."""
+        """Answer a program whose nodes are up and checked, or lost; after a loss Slurm has requeued the job."""
         now = time.monotonic()
         if word == "up" and program.up_at is None:
             program.up_at = now

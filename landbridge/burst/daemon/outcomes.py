@@ -24,7 +24,7 @@ from landbridge.hostlist import compress
 
 
 def outcome_records(action: Action, outcome: ActionOutcome, now: float) -> tuple[DecisionRecord, ...]:
-    """Return the record of a finished action; none for a successful one that is no launch: its decision has a record."""
+    """Return the record of a finished action; none for a successful one that is not a launch: its decision has a record."""
     if isinstance(action, Launch):
         gang, first = action.gang, action.attempts[0]
         details = {

@@ -129,7 +129,7 @@ class _Round:
         launches = [action for action in decision.actions if isinstance(action, Launch)]
         unwritten = [a.token for launch in launches for a in launch.attempts if a.token not in decision.state.attempts]
         if unwritten:
-            raise AssertionError(f"launches that the journal would not know: {', '.join(unwritten)}")
+            raise AssertionError(f"launches that are not in the journal: {', '.join(unwritten)}")
         self.store.save(state, decision.state)
         self.observer.saved(decision.state)
         self._record(decision.records)

@@ -21,14 +21,14 @@ class Snapshot:
 
 
 def read_snapshot(folder: Path) -> Snapshot:
-    """Return the copy in `folder`. Raises OSError if it cannot be read, ValueError if it is none."""
+    """Return the copy in `folder`. Raises OSError if it cannot be read, ValueError if it is not a copy."""
     try:
         raw = json.loads((folder / SNAPSHOT).read_text(encoding="utf-8"))
         orders = tuple((str(kind), str(nodes), resume, float(at)) for kind, nodes, resume, at in raw["orders"])
         facts = tuple((str(kind), str(key), str(value)) for kind, key, value in raw["facts"])
         lease = tuple((str(holder), float(until)) for holder, until in raw["lease"])[:1]
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{SNAPSHOT} is no copy of a journal: {error}") from error
+        raise ValueError(f"{SNAPSHOT} is not a copy of a journal: {error}") from error
     return Snapshot(orders, facts, lease, tuple(read_copy(folder)))
 
 

@@ -212,7 +212,7 @@ class Store:
             return act(self._open())
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:
-                raise  # its subclasses are no damage: busy, disk full, no permission
+                raise  # its subclasses are not damage: busy, disk full, no permission
             self._set_aside()
             return act(self._open())
 

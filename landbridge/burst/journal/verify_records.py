@@ -85,7 +85,7 @@ def _faults(record: dict[str, Any], before: Head, public_keys: Collection[str]) 
     elif record["previous"] != before.digest:
         yield f"record {number} does not continue record {before.number}, which was changed"
     if record["key"] not in public_keys:
-        yield f"record {number} has a key that is none of the site's: {record['key']}"
+        yield f"record {number} has a key that does not belong to the site: {record['key']}"
         return
     signed = {name: value for name, value in record.items() if name != "signature"}
     try:

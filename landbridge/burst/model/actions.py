@@ -138,7 +138,7 @@ class ReadStatuses:
 
 @dataclass(frozen=True, slots=True)
 class KeepNodes:
-    """Exception of `nodes` from Slurm's suspension of idle nodes, and its end for the other nodes in `owned`."""
+    """Exclusion of `nodes` from Slurm's suspension of idle nodes, and its end for the other nodes in `owned`."""
 
     nodes: tuple[str, ...]
     owned: frozenset[str]
@@ -194,7 +194,7 @@ class ActionOutcome:
     `terminated`: instances by node that were launched and terminated, because the rest of their gang was refused.
 
     For a RecordTopology: the network paths by node, and the instances whose topology is not read again. For a Terminate:
-    the instances that EC2 refuses to terminate, with its code and message; they are no failure of the call for the others.
+    the instances that EC2 refuses to terminate, with its code and message; they are not a failure of the call for the others.
     For a CommentJobs: the jobs that have their comment. For a ReadStatuses: the statuses of the instances that have one.
     """
 

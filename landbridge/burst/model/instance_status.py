@@ -8,7 +8,7 @@ class InstanceStatus:
     """Status of an instance that has a failed status check or a scheduled event; other instances have none.
 
     `impaired`: the failed checks, `system`, `instance` or `attached EBS`. `event`: code of the next scheduled event; `event_at`: its
-    NotBefore, the earliest time at which EC2 may begin it (None: EC2 tells none).
+    NotBefore, the earliest time at which EC2 may begin it (None: EC2 reports no time).
     """
 
     impaired: tuple[str, ...] = ()

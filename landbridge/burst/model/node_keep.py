@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-#: Longest time of a keep in seconds. Own choice: an idle node costs money, and a longer need is the pool's `min_nodes`.
+#: Longest time of a keep in seconds. Landbridge's choice: an idle node costs money, and a longer need is the pool's `min_nodes`.
 MAX_KEEP_SECONDS = 7 * 86_400.0
 
 

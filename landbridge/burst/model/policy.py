@@ -44,7 +44,7 @@ class Offering:
     threads_per_core: int | None = None
     region: str = ""  # AWS region; empty: the policy's own
     gpus: int | None = None  # of an instance; None: not known
-    topology: bool = False  # whether EC2 tells the network nodes of instances of the type (DescribeInstanceTopology)
+    topology: bool = False  # whether EC2 reports the network nodes of instances of the type (DescribeInstanceTopology)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class SlurmPort(Protocol):
     def retire(self, nodes: Sequence[str], reason: str) -> None: ...
 
     def keep(self, nodes: Collection[str], owned: Collection[str]) -> None:
-        """Except `nodes` from the suspension of idle nodes, and no other node of `owned`."""
+        """Exclude `nodes` from the suspension of idle nodes, and no other node of `owned`."""
 
     def set_network_paths(self, paths: Mapping[str, str]) -> None: ...
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-#: Place of the charges of training jobs, where a node's have its pool. It is no pool's name.
+#: Value of a charge's field `pool` for training jobs. No pool can have this name.
 TRAINING = "(sagemaker)"
 
 

@@ -85,7 +85,7 @@ def journal(config: BurstConfig, now: float) -> Iterator[Finding]:
         yield Finding("burst-journal", f"{config.database}: {error}", fix=fix)
     for path in sorted(config.state_dir.glob(f"{config.database.name}.damaged-*")):
         text = f"{path} is a damaged journal; the controller continued from Slurm and EC2 with a new one"
-        fix = "look at the disk; the file may be deleted"
+        fix = "check the disk; the file may be deleted"
         yield Finding("burst-journal-damaged", text, fix=fix, severity=Severity.WARNING)
 
 

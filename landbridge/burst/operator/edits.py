@@ -43,7 +43,9 @@ def reset_breaker(policy: BurstPolicy, pool: str) -> StateChange:
 
     def change(state: State) -> State:
         if pool not in state.breakers and not offering_keys & set(state.insufficient_capacity):
-            raise EditError(f"nothing stops {pool}: its breaker is closed, and no offering has insufficient capacity")
+            raise EditError(
+                f"{pool} needs no reset: its circuit breaker is closed, and no offering has insufficient capacity"
+            )
         breakers = {name: breaker for name, breaker in state.breakers.items() if name != pool}
         insufficient_capacity = {
             key: shortage for key, shortage in state.insufficient_capacity.items() if key not in offering_keys
@@ -108,4 +110,4 @@ def edit(store: Store, wake: Path, change: StateChange, record: DecisionRecord) 
 
 def _require_pool(policy: BurstPolicy, pool: str) -> None:
     if pool not in policy.pools:
-        raise EditError(f"no pool is called {pool}; there are {', '.join(sorted(policy.pools)) or 'none'}")
+        raise EditError(f"there is no pool {pool}; known: {', '.join(sorted(policy.pools)) or 'none'}")

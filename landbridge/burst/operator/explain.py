@@ -1,4 +1,4 @@
-"""Explanation why a job does or does not run in AWS: policy, journal state and earlier decisions. Pure."""
+"""Explanation of why a job does or does not run in AWS: policy, journal state and earlier decisions. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ ADVICE = {
     "CLASS": "its workload class does not run in AWS: it waits for on-prem nodes; or change its class (`placement`)",
     "DRAINED": "`landbridge burst undrain POOL` lets the pool start nodes again",
     "NETWORK": "AWS was not reached, or this host has no AWS credentials: `landbridge burst doctor`; the job is tried again",
-    "GONE": "instances ended before their nodes registered: look at their console output, and at the image",
+    "GONE": "instances ended before their nodes registered: check their console output, and the image",
     "UNHEALTHY": "the health checks found a fault of a node before the job started: it is tried again on another instance",
     "EVENT": "nothing: EC2 reboots, stops or maintains the instance at that time; the job is tried again on another instance",
     "IMPAIRED": "nothing: EC2's status check of the instance failed; the job is tried again on another instance",
@@ -36,7 +36,7 @@ ENDED_ADVICE = (
     "submit it again: Slurm requeues only batch jobs that may be requeued. As a batch job with --requeue it waits and is"
     " tried again"
 )
-#: Codes whose cause a person has to correct before the job is submitted again.
+#: Codes whose cause the user or an operator has to correct before the job is submitted again.
 _CODES_TO_CORRECT = frozenset({"QUOTA", "CONFIG", "BREAKER", "BUDGET", "RESIDENCY", "DRAINED"})
 #: States of jobs that have not ended.
 _PRESENT_STATES = frozenset({"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"})

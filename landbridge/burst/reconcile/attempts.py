@@ -38,7 +38,7 @@ def _hold(instance: CloudInstance, attempt: Attempt, holds: Mapping[str, BudgetH
         hold = (
             replace(call, nodes=1)
             if call is not None
-            # If the node is up, nothing says how long it has booted.
+            # If the node is up, no record shows how long it booted.
             else BudgetHold(
                 attempt.account,
                 attempt.pool,

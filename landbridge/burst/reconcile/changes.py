@@ -228,7 +228,7 @@ class Changes:
         self.record("power-up", text=f"min_nodes of the pool; at {offering}", nodes=names, pool=pool)
 
     def power_down(self, nodes: Iterable[str], code: str, text: str, jobs: Iterable[int] = ()) -> None:
-        """Power down nodes when they have no job; none starts there before. `jobs`: those that run on them."""
+        """Power down nodes when their jobs have ended; no new job starts there. `jobs`: those that run on them."""
         known = {node for action in self.power_downs for node in action.nodes}
         names = tuple(node for node in dict.fromkeys(nodes) if node not in known and node not in self.down_reasons)
         if names:

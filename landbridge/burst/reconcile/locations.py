@@ -101,7 +101,7 @@ def common_location(
 
 
 def _most(values: Mapping[str, str], of_job: Collection[str], fixed: Collection[str], order: Sequence[str]) -> str:
-    """Return the value of the most nodes; only a value of a node of the job is returned."""
+    """Return the value that most nodes have, among the values of the job's nodes."""
     counts = Counter(values.values())
     has_fixed = {values[node] for node in fixed if node in values}
 

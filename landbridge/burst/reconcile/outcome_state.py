@@ -36,7 +36,7 @@ FEWER_INSTANCES_CODE = "InsufficientInstanceCapacity"
 #: Code of a job whose promotion job_submit.lua refuses: its workload class does not run in AWS.
 CLASS_CODE = "CLASS"
 #: Words of scontrol's error for a change that job_submit.lua refuses (ESLURM_ACCESS_DENIED in slurm_errno.c), and the
-#: beginning of the script's own message.
+#: prefix of the script's own message.
 _REFUSED_CHANGE = ("Access/permission denied", "landbridge:")
 
 
@@ -78,7 +78,7 @@ def _with_refused_promotion(state: State, action: Promote, outcome: ActionOutcom
 
 
 def _renewed(state: State, action: Renew, outcome: ActionOutcome) -> State:
-    """End the holds with the leases that the renewal has bought: a refused one none, an unanswered one perhaps all.
+    """End the holds at the leases that the renewal has extended: none after a refusal, perhaps all after a call without an answer.
 
     A call is repeated after a time-out, and the repetition may be refused: then EC2 shows the longer lease to the next
     pass.

@@ -133,7 +133,7 @@ def _charges(job: TrainingJob, start: float, end: float) -> list[Charge]:
 
 
 def _shares(start: float, end: float) -> list[tuple[float, float]]:
-    """Return the begin of each day's part of a time, and its share of the whole."""
+    """Return the start of each day's part of a time, and its share of the whole."""
     shares, at = [], start
     while at < end:
         stop = min(end, day_end(at))

@@ -251,7 +251,7 @@ def start(nodes: Sequence[str]) -> None:
 
 
 def retire(nodes: Sequence[str], reason: str) -> None:
-    """Power down nodes when they have no job, and start none on them before: POWER_DOWN_ASAP drains them.
+    """Power down nodes when their jobs have ended, and start no new job on them: POWER_DOWN_ASAP drains them.
 
     Slurm 23.11 to 26.05: node_mgr.c (update_node, NODE_STATE_POWER_DRAIN); power_save.c clears the drain.
     """
@@ -260,7 +260,7 @@ def retire(nodes: Sequence[str], reason: str) -> None:
 
 
 def keep(nodes: Collection[str], owned: Collection[str]) -> None:
-    """Except `nodes` from the suspension of idle nodes, and no other node of `owned`; other words of the value stay."""
+    """Exclude `nodes` from the suspension of idle nodes, and no other node of `owned`; other words of the value stay."""
     value = suspend_exclusions()
     changed = with_keeps(value, nodes, owned)
     if exclusion_words(changed) != exclusion_words(value):

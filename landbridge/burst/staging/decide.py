@@ -12,7 +12,7 @@ from landbridge.burst.staging.model import DataJob, StagingDecision, StagingNote
 from landbridge.staging.places import DataInUse, DataReport, DatasetPlace, DataSite, StagingReports
 from landbridge.staging.statement import HELD_PREFIX
 
-#: Beginning of the AdminComment of a job whose data are in place.
+#: Prefix of the AdminComment of a job whose data are in place.
 RELEASED_PREFIX = "landbridge: data in place: "
 #: AdminComment of a released job that states results and no data.
 RECORDED = "landbridge: results are recorded"
@@ -168,7 +168,7 @@ def explain_data(
         )
     if reports.at is None or now - reports.at > SILENT_SECONDS:
         ago = "never reported" if reports.at is None else f"not reported for {now - reports.at:.0f} s"
-        texts.append(f"the mover has {ago}: look at landbridge-mover.service on the storage host")
+        texts.append(f"the mover has {ago}: check landbridge-mover.service on the storage host")
     return tuple(texts)
 
 

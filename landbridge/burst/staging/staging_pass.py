@@ -30,7 +30,7 @@ Record = Callable[[tuple[DecisionRecord, ...]], None]
 def staging_pass(
     policy: BurstPolicy, record: Record, failed: Callable[[str, str], None]
 ) -> Mapping[int, float | None] | None:
-    """Carry out one pass; return the seconds until the data of jobs are in AWS. None: Slurm does not tell which jobs state data."""
+    """Carry out one pass; return the seconds until the data of jobs are in AWS. None: Slurm did not list the jobs that state data."""
     staging = policy.staging
     if staging is None:
         return {}

@@ -49,7 +49,7 @@ class _Endpoints(Facts):
     def _needs_are_features(self) -> "_Endpoints":
         unknown_features = {need for feature in self.features.values() for need in feature.needs} - set(self.features)
         if unknown_features:
-            raise ValueError(f"no such features: {', '.join(sorted(unknown_features))}")
+            raise ValueError(f"unknown features: {', '.join(sorted(unknown_features))}")
         return self
 
 

@@ -182,7 +182,7 @@ def _cards(row: Any, efa: frozenset[int] | None, ip: frozenset[int]) -> Iterator
         raise ValueError(f"a row of cards has {', '.join(sorted(_ROW))}")
     types = frozenset(row["types"])
     if types - {"interface", "efa", "efa-only"} or int(row["interfaces"]) < 1:
-        raise ValueError("a card takes one interface or more, of the types interface, efa and efa-only")
+        raise ValueError("a card must have at least one interface, of type interface, efa or efa-only")
     for index in sorted(_indices(str(row["cards"]))):
         has_efa = bool(types - {"interface"}) if efa is None else index in efa
         yield NetworkCard(index, int(row["interfaces"]), float(row["gbps"]), types, has_efa, index in ip)

@@ -16,7 +16,7 @@ class NodeShare(Facts):
     why: str
 
     def of(self, nodes: int) -> int:
-        """Return the number of nodes for a site with `nodes` nodes."""
+        """Return this share of `nodes` nodes, at least `least`."""
         return max(self.least, nodes * self.percent // 100)
 
 

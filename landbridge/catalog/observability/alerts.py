@@ -15,7 +15,7 @@ RUNBOOK = "docs/how-to/when-an-alert-fires.md"
 
 
 class AlertRule(Facts):
-    """Alert: an expression, the time for which it must hold, and the team that acts."""
+    """Alert: an expression, the time for which it must hold, and the team that handles the alert."""
 
     expression: str
     minutes: int

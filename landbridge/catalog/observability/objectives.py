@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from landbridge.catalog.files import Facts, read
 
-#: Place of the window in an expression of events.
+#: Placeholder of the window in an expression of events.
 WINDOW = "$window"
 
 

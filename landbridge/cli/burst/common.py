@@ -18,7 +18,7 @@ ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="Settings file; default: /etc/landbridge/burst.json.")
 ]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
-PoolName = Annotated[str, typer.Argument(metavar="POOL", help="A pool of the environment.")]
+PoolName = Annotated[str, typer.Argument(metavar="POOL", help="Name of a pool.")]
 
 
 @contextmanager

@@ -39,7 +39,7 @@ class CostFormat(StrEnum):
     CSV = "csv"
 
 
-By = Annotated[CostGroup, typer.Option("--by", help="What a line is for.")]
+By = Annotated[CostGroup, typer.Option("--by", help="Group of the lines.")]
 Since = Annotated[str | None, typer.Option(metavar="DAY", help="First day in UTC: 2026-11-01, or 30d ago.")]
 Until = Annotated[str | None, typer.Option(metavar="DAY", help="Last day in UTC, included; default: today.")]
 Journal = Annotated[

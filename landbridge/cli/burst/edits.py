@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from landbridge.burst.journal.store import Store
     from landbridge.burst.operator.edits import StateChange
 
-Why = Annotated[str, typer.Option("--why", help="Reason, shown to the jobs that would start there.")]
+Why = Annotated[str, typer.Option("--why", help="Reason, shown to the users of jobs that would start there.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -30,15 +30,20 @@ Picture = Annotated[Path | None, typer.Option(help="SVG file to draw the result 
 Kinds = Annotated[bool, typer.Option("--kinds", help="A job runs only on GPUs of the type that the trace has for it.")]
 Capacity = Annotated[
     list[str] | None,
-    typer.Option(metavar="POOL=NODES[@TIME]", help="Instances that AWS has for a pool, from a time on; repeatable."),
+    typer.Option(
+        metavar="POOL=NODES[@TIME]", help="Instances that AWS can launch for a pool, from a given time; repeatable."
+    ),
 ]
 Mtbf = Annotated[float | None, typer.Option(min=0.001, help="Mean hours between failures of one node, at either site.")]
 Repair = Annotated[float, typer.Option(min=0, help="Hours until a failed on-prem node is up again.")]
 SpotLoss = Annotated[float, typer.Option(min=0, help="Interruptions of one spot instance in an hour.")]
 Checkpoint = Annotated[
-    float | None, typer.Option(min=0.001, help="Minutes between checkpoints; without: an ended job starts anew.")
+    float | None,
+    typer.Option(
+        min=0.001, help="Minutes between checkpoints; without it, an interrupted job starts again from its beginning."
+    ),
 ]
-Restart = Annotated[float, typer.Option(min=0, help="Minutes that the restart of an ended job takes.")]
+Restart = Annotated[float, typer.Option(min=0, help="Minutes that the restart of an interrupted job takes.")]
 FairShare = Annotated[
     float | None,
     typer.Option(

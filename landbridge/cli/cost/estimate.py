@@ -26,7 +26,7 @@ def cost(
 
     AWS resources at dated list prices, with all nodes running and with none, and owned nodes. Without taxes,
     discounts and traffic. Exit status: 0, or 1 if the sum is a lower bound, because an item has no known price; items
-    billed by volume are listed and are no reason.
+    billed by volume are listed and are not reasons.
 
     Example: landbridge cost -s example
     """

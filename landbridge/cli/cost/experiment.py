@@ -89,7 +89,9 @@ def predictions(
     hours: Annotated[float, typer.Option("--hours", min=0.001, help="Hours for which the service ran.")],
     stack: Stack = None,
     file: File = None,
-    share: Annotated[float, typer.Option("--share", min=0.001, max=1, help="Share of the node.")] = 1.0,
+    share: Annotated[
+        float, typer.Option("--share", min=0.001, max=1, help="Share of the node that the service uses, from 0 to 1.")
+    ] = 1.0,
     grid: Grid = None,
     form: Form = Format.TEXT,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Records from which the costs of jobs are computed: options, and their reading from Slurm, the journal and files."""
+"""Records from which the costs of jobs are computed: options, and how they are read from Slurm, the journal and files."""
 
 from collections import defaultdict
 from collections.abc import Iterable

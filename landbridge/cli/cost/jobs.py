@@ -21,7 +21,9 @@ Month = Annotated[
 MetricsFile = Annotated[
     Path | None,
     typer.Option(
-        "--metrics", metavar="FILE", help="Write waits, recoveries and GPU time for node exporter's text files."
+        "--metrics",
+        metavar="FILE",
+        help="Write waits, recoveries and GPU time to this file, for node exporter's textfile collector.",
     ),
 ]
 Page = Annotated[Path | None, typer.Option("--page", metavar="FILE", help="Write the statement as an HTML page too.")]
@@ -155,4 +157,4 @@ def _month(text: str | None) -> str:
     try:
         return month_of(month_start(text))
     except ValueError:
-        raise typer.BadParameter(f"{text} is no month, such as 2026-11") from None
+        raise typer.BadParameter(f"{text} is not a month, such as 2026-11") from None

@@ -24,10 +24,11 @@ Jobs = Annotated[
 ]
 Pool = Annotated[str | None, typer.Option(help="Pool whose instance type is bought; default: the first with GPUs.")]
 Owned = Annotated[
-    float | None, typer.Option(min=0, help="Cost of an owned GPU for an hour, used or not, with all that it needs.")
+    float | None,
+    typer.Option(min=0, help="Cost of an owned GPU for an hour, used or not, with power, space, network and staff."),
 ]
 OwnedMax = Annotated[
-    int | None, typer.Option(min=0, help="The most GPUs that can be owned, such as the room's power allows.")
+    int | None, typer.Option(min=0, help="Maximum number of owned GPUs, such as the limit of the room's power.")
 ]
 Kind = Annotated[
     str | None,

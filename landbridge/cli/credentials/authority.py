@@ -77,7 +77,7 @@ def _same_authority(folder: "AuthorityFolder", ca_certificate: Path | None) -> N
     from landbridge.certificates import CertificateError
 
     if ca_certificate is not None and ca_certificate.read_text().strip() != folder.certificate.read_text().strip():
-        raise CertificateError(f"{folder.path} has another CA already: --replace replaces it")
+        raise CertificateError(f"{folder.path} already has a different CA: --replace replaces it")
 
 
 def _write(path: Path, certificate: str) -> bool:

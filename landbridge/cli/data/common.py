@@ -31,7 +31,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for a confirm
 Limit = Annotated[
     float | None, typer.Option("--limit", metavar="MBIT", min=0.01, help="Bandwidth limit in Mbit/s; default: none.")
 ]
-Workers = Annotated[int | None, typer.Option("--workers", min=1, max=256, help="Requests at a time.")]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, max=256, help="Number of concurrent requests.")]
 Outputs = Annotated[
     Path | None, typer.Option("--outputs", metavar="FILE", help="Stack outputs; default: those of `landbridge up`.")
 ]

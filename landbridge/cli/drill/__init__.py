@@ -1,4 +1,4 @@
-"""Group `landbridge drill`: rehearsals of disasters."""
+"""Group `landbridge drill`: drills of disaster recovery."""
 
 import typer
 
@@ -7,7 +7,7 @@ from landbridge.cli.drill import site_loss
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    drill = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Rehearsals of disasters.")
+    drill = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Drills of disaster recovery.")
     drill.callback()(lambda: None)
     site_loss.register(drill)
     app.add_typer(drill, name="drill")

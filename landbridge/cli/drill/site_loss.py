@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WayName(StrEnum):
-    """Way of the drill."""
+    """Direction of the drill."""
 
     RECOVERY = "recovery"
     RETURN = "return"
@@ -25,7 +25,9 @@ class WayName(StrEnum):
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 Run = Annotated[
     WayName | None,
-    typer.Option(help="Run the steps: recovery, to a control plane in AWS, or return, back to the rebuilt site."),
+    typer.Option(
+        help="Run the steps of the recovery (to a control plane in AWS) or of the return (to the rebuilt site)."
+    ),
 ]
 Dumps = Annotated[Path, typer.Option(help="Folder of the dumps on this machine.")]
 Done = Annotated[list[str] | None, typer.Option(help="Step of an operator that is done; may be repeated.")]
@@ -101,7 +103,7 @@ def _run(environment: "Environment", drill: "SiteLossDrill", way: "Way", dumps: 
 
     steps = drill.steps.get(way) or planned_steps(way, {})
     for name in unknown(steps, done):
-        typer.echo(f"{name} is no step: {', '.join(step.name for step in steps)}", err=True)
+        typer.echo(f"{name} is not a step: {', '.join(step.name for step in steps)}", err=True)
         return 2
     records = _records(environment, way)
     step_run = StepRun(way, steps, records, dumps, control_plane(environment, records))

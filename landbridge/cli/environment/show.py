@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 Expanded = Annotated[
     bool, typer.Option("--expanded", help="Print the full file with every default; it can be loaded again.")
 ]
-SlurmFiles = Annotated[bool, typer.Option("--slurm", help="The files beside a slurm.conf that others write.")]
+SlurmFiles = Annotated[
+    bool, typer.Option("--slurm", help="Slurm's files for a cluster whose slurm.conf Landbridge does not write.")
+]
 ServiceControlPolicy = Annotated[
     bool, typer.Option("--scp", help="Service control policy for the account, without spaces, as JSON.")
 ]
@@ -122,7 +124,7 @@ def _dashboard(name: str) -> None:
 
     known = dashboards()
     if name not in known:
-        raise typer.BadParameter(f"{name} is none of {', '.join(known)}", param_hint="--dashboard")
+        raise typer.BadParameter(f"{name} is not one of {', '.join(known)}", param_hint="--dashboard")
     print_json(grafana_json(name, known[name]))
 
 

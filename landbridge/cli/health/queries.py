@@ -38,7 +38,7 @@ def opened(environment: "Environment") -> "tuple[Path, HealthJournal]":
 
 
 def status(stack: Stack = None, file: File = None, form: Form = Format.TEXT) -> None:
-    """List nodes whose GPUs are not healthy. Exit status 1 if a node waits for a person."""
+    """List nodes whose GPUs are not healthy. Exit status 1 if a node waits for an operator."""
     from landbridge import timestamps
     from landbridge.ops.gpu_health.values import HealthState
 

@@ -54,7 +54,7 @@ def replay_log(
         raise typer.BadParameter(f"{', '.join(unknown)}: steps are reset, reboot and retest", param_hint="--failing")
     start = timestamps.parse_iso(boot) if boot else 0.0
     if start is None:
-        raise typer.BadParameter(f"{boot} is no time such as 2026-11-26T06:00:00Z", param_hint="--boot")
+        raise typer.BadParameter(f"{boot} is not a time such as 2026-11-26T06:00:00Z", param_hint="--boot")
     reading = _reading(smi)
     kernel_log = _log(_text(log), node, start, reading)
     observations = list(kernel_log.observations)
@@ -136,7 +136,7 @@ def _of_node(environment: Any, node: str, words: list[str]) -> str:
     from landbridge.plan.network.hosts import service_hosts
 
     if node not in {name for group in environment.node_groups for name in hostlist.expand(group.hosts)}:
-        typer.echo(f"landbridge: {node} is no node of the site: give --smi and --log", err=True)
+        typer.echo(f"landbridge: {node} is not a node of the site: give --smi and --log", err=True)
         raise typer.Exit(2)
     privileged = service_hosts(environment).access.user != "root"
     text = over_ssh({node: ssh(environment, node)}, privileged)(node, words)

@@ -186,7 +186,7 @@ def _time(text: str) -> float:
 
     at = timestamps.parse_iso(text) if text else time.time()
     if at is None:
-        raise typer.BadParameter(f"{text} is no time such as 2026-11-26T06:00:00Z", param_hint="--at")
+        raise typer.BadParameter(f"{text} is not a time such as 2026-11-26T06:00:00Z", param_hint="--at")
     return at
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Models. Default: all.")]
 Class = Annotated[str, typer.Option("--class", metavar="CLASS", help="Data class of the models and of the bucket.")]
 Region = Annotated[
-    str | None, typer.Option("--region", help="The replica in the class's replica_region instead of the bucket.")
+    str | None, typer.Option("--region", help="Use the replica in the class's replica_region instead of the bucket.")
 ]
 Outputs = Annotated[
     Path | None, typer.Option("--outputs", metavar="FILE", help="Stack outputs; default: those of `landbridge up`.")

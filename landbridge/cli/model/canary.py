@@ -21,7 +21,7 @@ Server = Annotated[
 ]
 Servers = Annotated[
     list[str],
-    typer.Option("--server", metavar="NAME=URL", help="Server of HAProxy's backend, and the URL of its metrics."),
+    typer.Option("--server", metavar="NAME=URL", help="Server of HAProxy's backend, with the URL of its metrics."),
 ]
 Socket = Annotated[Path, typer.Option("--socket", help="HAProxy's runtime socket.")]
 Backend = Annotated[str, typer.Option("--backend", help="HAProxy's backend.")]
@@ -39,7 +39,10 @@ Predictions = Annotated[
 ]
 Labels = Annotated[Path | None, typer.Option("--labels", metavar="FILE", help="JSON lines: request, at, label.")]
 Gauges = Annotated[
-    Path | None, typer.Option("--gauges", metavar="FILE", help="Write metrics for node exporter's text files.")
+    Path | None,
+    typer.Option(
+        "--gauges", metavar="FILE", help="Write metrics to this file, for node exporter's textfile collector."
+    ),
 ]
 Form = Annotated[Format, typer.Option("--format", help="Output format: text, or json for programs.")]
 #: Labels later than this do not count.

@@ -60,7 +60,7 @@ def open_registry(uri: str) -> "ModelRegistry":
 
 
 def find_version(registry: "ModelRegistry", reference: str) -> "RegisteredVersion":
-    """Return the version of a reference. Raises a usage error for a text that is none."""
+    """Return the version of a reference. Raises a usage error for a text that is not a reference."""
     from landbridge.models.names import parse_model_reference
 
     try:

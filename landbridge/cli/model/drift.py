@@ -27,10 +27,14 @@ def drift(
         list[Path], typer.Option("--metrics", metavar="FILE", help="Metrics of its servers at the end of the window.")
     ],
     before: Annotated[
-        list[Path] | None, typer.Option("--before", metavar="FILE", help="Metrics of its servers at the beginning.")
+        list[Path] | None,
+        typer.Option("--before", metavar="FILE", help="Metrics of its servers at the start of the window."),
     ] = None,
     gauges: Annotated[
-        Path | None, typer.Option("--gauges", metavar="FILE", help="Write metrics for node exporter's text files.")
+        Path | None,
+        typer.Option(
+            "--gauges", metavar="FILE", help="Write metrics to this file, for node exporter's textfile collector."
+        ),
     ] = None,
     trigger: Annotated[
         Path | None,
@@ -86,7 +90,7 @@ def _as_data(report: "DriftReport") -> dict[str, Any]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file: the old one or the new one is there at any time."""
+    """Write a file atomically: readers get the old or the new content."""
     new = path.with_name(f".{path.name}.{os.getpid()}")
     new.write_text(text)
     new.replace(path)

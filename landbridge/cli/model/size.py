@@ -25,13 +25,13 @@ def size(
         typer.Argument(metavar="FILE", help="JSON: processor (c7i, or h100-sxm5/1g.10gb), seconds, memory_mib, cores."),
     ],
     p95_ms: Annotated[float, typer.Option("--p95-ms", min=0.001, help="Objective: 95 percent of answers within it.")],
-    rate: Annotated[float, typer.Option("--rate", min=0, help="Requests a second.")],
+    rate: Annotated[float, typer.Option("--rate", min=0, help="Requests per second.")],
     region: Annotated[str, typer.Option("--region", help="AWS region of the prices.")] = "us-east-1",
     gpu_usd_hour: Annotated[
         float | None,
         typer.Option("--gpu-usd-hour", min=0, help="Price of a whole GPU in an hour, if its MIG slices are your own."),
     ] = None,
-    spare: Annotated[int, typer.Option("--spare", min=0, help="Places above the need, for a lost one.")] = 1,
+    spare: Annotated[int, typer.Option("--spare", min=0, help="Spare instances or slices, for one that fails.")] = 1,
     form: Form = Format.TEXT,
 ) -> None:
     """List the places that hold an objective, the cheapest first.
@@ -54,7 +54,7 @@ def size(
                 WorkerMeasurement(str(data["processor"]), service, float(data["memory_mib"]), float(data["cores"]))
             )
         except (OSError, KeyError, TypeError, ValueError) as error:
-            typer.echo(f"landbridge: {path}: it is no measurement: {error}", err=True)
+            typer.echo(f"landbridge: {path}: it is not a measurement: {error}", err=True)
             raise typer.Exit(2) from None
     places = [place for each in measurements for place in _places(each.processor, region, gpu_usd_hour)]
     rows = sized(ServingObjective(p95_ms / 1000, rate, spare), measurements, places)

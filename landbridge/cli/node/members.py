@@ -18,7 +18,7 @@ Hosts = Annotated[str, typer.Argument(help="Slurm host list: dgx03, or dgx[03-04
 Write = Annotated[bool, typer.Option("--write", help="Change the environment file.")]
 Run = Annotated[bool, typer.Option("--run", help="Change the environment file, then the cluster.")]
 Address = Annotated[
-    str | None, typer.Option("--address", help="Address of the first node; the others count up from it.")
+    str | None, typer.Option("--address", help="Address of the first node; the others get the following addresses.")
 ]
 Last = Annotated[str | None, typer.Option("--address", help="Address of the node, if the file no longer contains it.")]
 Platform = Annotated[

@@ -132,7 +132,7 @@ def _window(text: str, option: str) -> "LogWindow":
 
 
 def _check_pattern(pattern: str) -> None:
-    """Raise a usage error for a text that is no regular expression."""
+    """Raise a usage error for a text that is not a regular expression."""
     try:
         re.compile(pattern)
     except re.error as error:

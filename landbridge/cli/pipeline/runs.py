@@ -25,10 +25,13 @@ def register(app: typer.Typer) -> None:
 
 def run(
     path: PipelineFile,
-    commit: Annotated[str | None, typer.Option(help="Commit that starts the run; the same one starts one run.")] = None,
+    commit: Annotated[
+        str | None, typer.Option(help="Commit that starts the run; a commit starts one run only.")
+    ] = None,
     dataset: Annotated[list[str] | None, typer.Option(metavar="NAME:VERSION", help="Version of an input.")] = None,
     on_triggers: Annotated[
-        bool, typer.Option("--on-triggers", help="Start no run now, but each time that a trigger of the file is due.")
+        bool,
+        typer.Option("--on-triggers", help="Start no run now; start one each time that a trigger of the file is due."),
     ] = False,
     folder: Folder = None,
     form: Form = Format.TEXT,

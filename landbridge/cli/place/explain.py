@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 JobPath = Annotated[Path | None, typer.Argument(metavar="JOB.yaml", help="Job file.")]
 JobNumber = Annotated[
-    int | None, typer.Option("--job", metavar="ID", help="A job of Slurm instead, read with scontrol on this host.")
+    int | None,
+    typer.Option(
+        "--job", metavar="ID", help="Id of a Slurm job instead of a job file; read with scontrol on this host."
+    ),
 ]
 JobJson = Annotated[
     Path | None,

@@ -73,7 +73,7 @@ def stated_staging(job: PlacementJob, data_class: str, reports: StagingReports) 
         prices = [0.0 if report.state == "present" else report.usd for report in known]
         usd = None if None in prices or len(known) < len(places) else sum(price or 0.0 for price in prices)
         left = sum(report.left for report in known) / 1e9
-        # Of unknown data at least something is left.
+        # If the time is not known, the data counts as incomplete.
         gb = left if seconds is not None else max(left, 1e-9)
         staging[site] = MeasuredStaging(gb, None if seconds is None else seconds / 3600, usd)
     return staging

@@ -120,7 +120,9 @@ def _targets(environment: "Environment | None", types: list[str], regions: list[
                 hint = f'; did you mean "{near}"?' if near else ""
                 raise typer.BadParameter(f'no {noun} "{name}" is known{hint}')
     if environment is None and not types:
-        raise typer.BadParameter("which types? give -s ENV, --file FILE or --type TYPE", param_hint="--type")
+        raise typer.BadParameter(
+            "no instance type is given: write -s ENV, --file FILE or --type TYPE", param_hint="--type"
+        )
     by_region = environment_types(environment) if environment is not None else {"us-east-1": []}
     selected = regions or list(by_region)
     return {name: types or by_region.get(name, []) for name in selected if types or by_region.get(name)}

@@ -37,7 +37,7 @@ def submit_elsewhere(
 ) -> bool:
     """Submit a job file to Slurm if that is its place; return false if it is SageMaker, or if the job is there already.
 
-    `faults`: reasons why the file is no training job.
+    `faults`: reasons why the file is not a training job.
     """
     from dataclasses import replace
 
@@ -80,14 +80,22 @@ def submit_elsewhere(
         best = next((each for each in ranked if not refusal or each.instrument == SAGEMAKER), None)
         if best is None:
             print_findings(
-                [Finding("training-place", "no place is possible for the job", fix="landbridge place explain")]
+                [Finding("training-place", "no destination is possible for the job", fix="landbridge place explain")]
             )
             raise typer.Exit(1)
         if best.instrument == SAGEMAKER:
             return False
         if options.user != getpass.getuser():
             fix = f"{options.user} submits it: sbatch {job_file}"
-            print_findings([Finding("training-place", f"its place is {best.name}, where a job is its user's", fix=fix)])
+            print_findings(
+                [
+                    Finding(
+                        "training-place",
+                        f"the cheapest destination is {best.name}, where the user submits the job",
+                        fix=fix,
+                    )
+                ]
+            )
             raise typer.Exit(1)
         if dry_run:
             _answer(form, name, None, f"{name}: {best.name}, with sbatch {job_file}")

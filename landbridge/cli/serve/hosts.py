@@ -17,10 +17,10 @@ Count = Annotated[
 ]
 Host = Annotated[str, typer.Argument(metavar="HOST", help="Host of model servers.")]
 Minutes = Annotated[
-    int, typer.Argument(min=0, max=480, metavar="MINUTES", help="Time for which they run without load; 0 ends it.")
+    int, typer.Argument(min=0, max=480, metavar="MINUTES", help="Time for which the hosts run without load; 0 ends it.")
 ]
 Undo = Annotated[bool, typer.Option("--undo", help="Send requests to the host again.")]
-Force = Annotated[bool, typer.Option("--force", help="Drain it even if a service has no other server.")]
+Force = Annotated[bool, typer.Option("--force", help="Drain the host even if a service has no other server.")]
 
 
 def register(serve: typer.Typer) -> None:
@@ -112,7 +112,7 @@ def _scaled(environment: "Environment", service: str, count: str, form: Format) 
         _refuse(Finding("serve-service", f'unknown service "{service}"', ("serving", "services"), fix))
     if service not in followed_services(environment):
         path = ("serving", "services", service, "canary")
-        message = f"{service} has no `canary`: its versions are brought to the slots by hand"
+        message = f"{service} has no `canary`: its versions are installed in the slots by hand"
         _refuse(Finding("serve-service", message, path, "write canary: {}, or start its units"))
     print_servers(ask(environment, ["scale", service, count]), form)
 

@@ -80,7 +80,7 @@ def _names(answers: Answers) -> Iterator[Finding]:
     for index, name in enumerate(names):
         if name != "unnamed" and name in names[:index]:
             fix = "give each data class a name of its own"
-            yield Finding("duplicate-class", f"{name} is here twice", ("data", "classes", index, "name"), fix)
+            yield Finding("duplicate-class", f"{name} is repeated", ("data", "classes", index, "name"), fix)
 
 
 def _sites(answers: Answers) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ def parsed(question: Question, text: str) -> Any:
     text = text.strip()
     if not text:
         if question.default is None:
-            raise ValueError("an answer is needed")
+            raise ValueError("an answer is required")
         return None
     if question.kind in ("number", "percent"):
         try:
@@ -38,7 +38,7 @@ def parsed(question: Question, text: str) -> Any:
         if not 0 <= number < 1e12 and question.key != "growth.percent_a_year":
             raise ValueError(f"{text} is not in the range from 0")
         if question.kind == "percent" and number > 100:
-            raise ValueError(f"{text} percent is more than all")
+            raise ValueError(f"{text} percent is more than 100 percent")
         return int(number) if number.is_integer() else number
     if question.kind == "sites":
         words = text.replace(",", " ").split()
@@ -47,7 +47,7 @@ def parsed(question: Question, text: str) -> Any:
         return words
     known = choices(question)
     if known and text not in known:
-        raise ValueError(f"{text} is none of {', '.join(known)}")
+        raise ValueError(f"{text} is not one of {', '.join(known)}")
     return text
 
 

@@ -58,7 +58,7 @@ def is_offered(gpu: str, region: str) -> bool | None:
 
 
 def residency(answers: Answers) -> Residency:
-    """Return the residency of all classes. A site that the organisation cannot use is no site of any class.
+    """Return the residency of all classes. A site that the organisation cannot use is not a site of any class.
 
     The share `sensitive` is divided evenly among the limited classes; if all classes are bound to one site, it is all of
     the work.

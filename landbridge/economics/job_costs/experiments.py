@@ -77,7 +77,7 @@ def prediction_cost(
     The rate is that of a node with jobs, which `landbridge cost` has for the bill. Raises ValueError without predictions.
     """
     if predictions <= 0 or hours <= 0 or not 0 < share <= 1:
-        raise ValueError("predictions and hours are positive, and the share of a node is above 0 and at most 1")
+        raise ValueError("predictions and hours must be positive, and the share of a node above 0 and at most 1")
     thousands = Fraction(predictions, 1000)
     used = exact(hours) * exact(share) / thousands
     rate = node_hour_usd(environment, node)

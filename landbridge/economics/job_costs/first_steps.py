@@ -14,7 +14,7 @@ def first_step_seconds(
 ) -> Iterator[float]:
     """Yield the seconds from the start of the run in which the step was made. `steps`: job and value of the tag.
 
-    Steps outside the period, values that are no time, and steps before every run of their job are left out.
+    Steps outside the period, values that are not times, and steps before every run of their job are left out.
     """
     runs: dict[int, list[int]] = {}
     for each in allocations:

@@ -73,7 +73,7 @@ def invoiced_times(
             start = None
             amount, cost = 0.0, Fraction(0)
         if start is None:
-            message = f"{values['resource']}: start, amount or cost is no value"
+            message = f"{values['resource']}: start, amount or cost is not valid"
             findings.append(Finding("invoice-line", message, file=file, line=reader.line_num))
             continue
         key = (values["resource"], day_of(start))

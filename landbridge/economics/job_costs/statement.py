@@ -170,7 +170,7 @@ def _findings(
         jobs = [allocation for allocation in allocations if allocation.seconds(start, end)]
         if jobs:
             message = (
-                f"{len(jobs)} jobs ran on {node}, which is no node of the environment; their time there has no cost"
+                f"{len(jobs)} jobs ran on {node}, which is not a node of the environment; their time there has no cost"
             )
             yield Finding("cost-unknown-node", message, severity=Severity.WARNING)
     if unpriced := sum(charge.unpriced_seconds for charge in charges):

@@ -16,7 +16,7 @@ _WEEK = 7 * 86_400.0
 @dataclass(frozen=True, slots=True)
 class BlockPlan:
     """Blocks to buy from `start` on. The forecast until `end` is the demand `shift` seconds earlier, by whole weeks.
-    `saved_usd`: compared with the same units without blocks. `again`: when to compute the plan anew."""
+    `saved_usd`: compared with the same units without blocks. `again`: when to compute the plan again."""
 
     blocks: tuple[BlockPurchase, ...]
     start: float
@@ -56,8 +56,8 @@ def block_plan(
     """Return the blocks to buy at `now` above `base_units` owned and committed units; None for a trace of less than a week.
 
     Blocks can start at most `rules.weeks_ahead` weeks ahead; the forecast is as long, or as long as the trace. It
-    assumes that each week repeats the same weekday of the trace's last weeks. A week later there is one week more to
-    decide, so the plan is computed again then.
+    assumes that the demand of the trace's last weeks repeats, hour by hour of the week. A week later one more week can be
+    booked, so the plan is computed again then.
     """
     first, last = demand.times[0], demand.times[-1]
     weeks = min(int((last - first) // _WEEK), rules.weeks_ahead + 1)

@@ -52,7 +52,7 @@ def limit_findings(demand: Demand, unit: int) -> tuple[Finding, ...]:
         findings.append(Finding("mix-too-long", message, (), fix))
     if units > MAX_UNITS:
         message = f"the jobs need {demand.peak:,} GPUs at once, {units:,.0f} nodes"
-        fix = f"at most {MAX_UNITS:,} nodes are computed; look for a job with a wrong number of GPUs"
+        fix = f"at most {MAX_UNITS:,} nodes are computed; check for a job with a wrong number of GPUs"
         findings.append(Finding("mix-too-large", message, (), fix))
     return tuple(findings)
 

@@ -201,7 +201,7 @@ class _Reader:
         try:
             return date.fromisoformat(str(text))
         except ValueError:
-            self.report("wrong-format", f"date: {text} is no day", ("date",), "write a day, such as 2026-02-04")
+            self.report("wrong-format", f"date: {text} is not a day", ("date",), "write a day, such as 2026-02-04")
             return None
 
     def _text(self, data: dict[str, Any], key: str, path: DataPath) -> str:

@@ -64,10 +64,10 @@ def factor(unit: str, hours_per_month: float) -> float:
 
 
 def parse(text: str) -> Quantity | str:
-    """Return the quantity of a text, or the reason why it is none."""
+    """Return the quantity of a text, or the reason why it is not a quantity."""
     match = _FORM.fullmatch(text.strip())
     if match is None:
-        return f'"{text}" is no number with a unit'
+        return f'"{text}" is not a number with a unit'
     unit = match["unit"] or ""
     if not unit:
         return f'"{text}" has no unit'

@@ -56,7 +56,7 @@ class AccountingDatabaseSettings(Model):
         description="instance class; the accounting database is small, and the memory is its cache",
     )
     version: Annotated[str, StringConstraints(pattern=r"^\d+\.\d+$")] = Field(
-        default="11.4", description="of MariaDB, a long-term series; AWS upgrades minor versions automatically"
+        default="11.4", description="long-term series of MariaDB; AWS upgrades minor versions automatically"
     )
     storage_gib: int = Field(
         default=20, ge=20, le=6144, description="at least 20 with gp3; it may grow but never shrink"

@@ -42,11 +42,13 @@ class FsxLustre(Model):
         ge=1,
         description="MB/s per TiB, with intelligent tiering in total; none: 250 if the deployment type has a choice",
     )
-    efa: bool = Field(default=False, description="clients with EFA use it instead of TCP; requires a minimum size")
+    efa: bool = Field(default=False, description="clients with EFA use EFA instead of TCP; requires a minimum size")
     compression: Literal["none", "lz4"] = Field(
         default="lz4", description="data compression; faster except for data that is already compressed"
     )
-    repositories: tuple[DataRepository, ...] = Field(default=(), description="folders that show buckets")
+    repositories: tuple[DataRepository, ...] = Field(
+        default=(), description="folders that are linked to buckets (data repository associations)"
+    )
     import_path: S3Url | None = Field(
         default=None, description="deprecated: the earlier form of a linked bucket; use repositories"
     )

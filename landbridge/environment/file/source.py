@@ -112,7 +112,7 @@ def _mapping(source: Source, node: Mapping, path: DataPath, above: tuple[int, ..
         here = (*path, key)
         if key in data:
             first = source.places[here].key or (1, 1)
-            message = f'the key "{key}" is here a second time; the first is on line {first[0]}'
+            message = f'the key "{key}" is repeated; the first one is on line {first[0]}'
             source.report("duplicate-key", message, here, place, "remove one of the two")
             continue
         data[key] = _value(source, value_node, here, key_node, above)

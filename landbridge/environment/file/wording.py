@@ -57,7 +57,7 @@ def shape_finding(work: Any, path: DataPath, original: DataPath, errors: list[Er
         return Finding("wrong-format", message, original, f"the range is {around}")
     if isinstance(context.get("error"), (AddressValueError, NetmaskValueError)):
         return Finding(
-            "wrong-format", f"{name}: {shown_value} is no IPv4 address or range", original, str(context["error"])
+            "wrong-format", f"{name}: {shown_value} is not an IPv4 address or range", original, str(context["error"])
         )
     return Finding("wrong-format", f"{name}: {_plain(error['msg'])}", original)
 

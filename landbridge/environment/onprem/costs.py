@@ -92,7 +92,9 @@ class Costs(Model):
     residual_share: Share | None = _input(
         "residual_share", "resale value after these years as a share of the purchase price"
     )
-    financing: Financing | None = Field(default=None, description="debt for the purchase; none: paid at once")
+    financing: Financing | None = Field(
+        default=None, description="debt for the purchase; none: paid in full at the purchase"
+    )
     network_share: Share | None = _input(
         "network_share", "share of the fabric as a share of the node's price; null: not counted"
     )

@@ -63,7 +63,7 @@ class NodeGroup(Model):
     address: IPv4Address
     os: OperatingSystem = Field(
         default="debian-13",
-        description="operating system of the hosts, which decides on the packages that exist; dgx-os-7 is Ubuntu 24.04 "
+        description="operating system of the hosts, which determines the available packages; dgx-os-7 is Ubuntu 24.04 "
         "with its own driver, DCGM and container toolkit, which are kept",
     )
     rack: Word = Field(default="rack1", description="nodes of one rack share a switch in Slurm's topology")

@@ -13,14 +13,14 @@ class NodeRestarts(Model):
         ge=1,
         le=1000,
         description="nodes that are drained and restarted at the same time; none: 5 % of the site's nodes, at least one, "
-        "so that a release that breaks its nodes is noticed while the others still take jobs",
+        "so that a faulty release is noticed while the other nodes still take jobs",
     )
     out_of_service: int | None = Field(
         default=None,
         ge=1,
         le=10_000,
-        description="failure budget: nodes that may be out of service at the same time, those that a person, a health "
-        "check or Slurm took out included; beyond it no node is drained; none: 10 % of the site's nodes, at least two",
+        description="failure budget: nodes that may be out of service at the same time, including those that an operator, a "
+        "health check or Slurm drained; beyond it no node is drained; none: 10 % of the site's nodes, at least two",
     )
     drain_minutes: int = Field(
         default=60, ge=1, le=100_000, description="time for the jobs of a drained node to end; then the run stops"

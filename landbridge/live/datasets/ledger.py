@@ -17,7 +17,7 @@ class TransferLedger:
         self.path = path
 
     def begin(self, facts: Mapping[str, Any]) -> str:
-        """Append the beginning of a transfer with its estimated cost, and return its id."""
+        """Append the start of a transfer with its estimated cost, and return its id."""
         transfer = str(uuid.uuid4())
         self._append({"event": "begin", "transfer": transfer, **facts})
         return transfer

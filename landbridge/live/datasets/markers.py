@@ -1,4 +1,4 @@
-"""Markers in a bucket: an upload and a deletion of objects are never at work at the same time.
+"""Markers in a bucket: an upload and a deletion of objects never run at the same time.
 
 Both write their marker first and then read the other's; S3 reads are consistent, so that at least one of the two sees
 the other and ends. Ages are differences of S3's own times.
@@ -75,7 +75,7 @@ class DeletionMarker:
             raise FindingsError([_other_deletion(running[1])])
         self._written = time.time()
         if not _compare_and_write(self._bucket, before):
-            raise FindingsError([Finding("dataset-gc-running", "another `landbridge data gc` has just begun")])
+            raise FindingsError([Finding("dataset-gc-running", "another `landbridge data gc` has just started")])
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -85,7 +85,7 @@ def is_staged(manifest: DatasetManifest, folder: Path) -> bool:
         described = None
     if described == manifest.content.digest:
         return True
-    message = f"{folder} exists and is not {manifest.content.name}:{manifest.version}"
+    message = f"{folder} exists already, and is not {manifest.content.name}:{manifest.version}"
     raise FindingsError([Finding("dataset-folder", message, fix="give a new folder, or remove this one")])
 
 

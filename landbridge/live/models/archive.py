@@ -35,7 +35,7 @@ def archive(
 ) -> Iterator[SyncStep]:
     """Write the bundles and histories that the bucket lacks; yield the steps. Repeating it writes nothing.
 
-    Of a bundle, parts of this size are in memory. `data_class`: that of the bucket; versions of other classes are refused, by their tag and by the signed manifest. Raises AwsRefusal.
+    `part`: size of the parts of an upload, of which one for each worker is in memory. `data_class`: that of the bucket; versions of other classes are refused, by their tag and by the signed manifest. Raises AwsRefusal.
     """
     folder = _folder(workspace)
     present = {item.key for item in bucket.list(folder)}
@@ -80,7 +80,7 @@ def restore(
 ) -> Iterator[SyncStep]:
     """Register the versions of an archive that a registry lacks, then its histories and aliases; yield the steps.
 
-    Each bundle is verified first. Of a bundle, parts of this size are in memory. Repeating it changes nothing. Raises AwsRefusal.
+    Each bundle is verified first. `part`: size of the parts of a download, of which one for each worker is in memory. Repeating it changes nothing. Raises AwsRefusal.
     """
     versions: dict[str, dict[int, int]] = {}  # the size by number
     histories: dict[str, str] = {}

@@ -31,7 +31,7 @@ class CanaryMoves:
             promote(self._registry, model, version, CHAMPION, self.trust(), self._order(reason))
 
     def withdraw(self, model: str, version: str, reason: str) -> None:
-        """Take the alias `staging` from a version. An alias of another version stays where it is."""
+        """Remove the alias `staging` from a version. An alias of another version is not changed."""
         move = withdrawal(self._registry.aliases(model), version)
         if move is None:
             return

@@ -16,7 +16,7 @@ from landbridge.live.mlflow_client import answers, client_class, pages
 from landbridge.models.history import AliasRecord
 from landbridge.models.version_tags import DIGEST_TAG, PLACEHOLDER_TAG
 
-#: Beginning of the experiment of the runs that have the files of a model's versions.
+#: Prefix of the experiment's name, for the runs that have the files of a model's versions.
 EXPERIMENTS = "models/"
 _FOLDER = "model"
 
@@ -173,7 +173,7 @@ class ModelRegistry:
             self._client.set_registered_model_alias(name, alias, version)
 
     def remove_alias(self, name: str, alias: str) -> None:
-        """Take an alias from the version that has it."""
+        """Remove an alias from the version that has it."""
         with answers(self.uri, RegistryError):
             self._client.delete_registered_model_alias(name, alias)
 
@@ -190,7 +190,7 @@ class ModelRegistry:
             written = self._client.get_registered_model(name).tags.get(record.tag)
         if written != record.to_json():
             raise RegistryError(
-                f"{name}: another account moved an alias at the same time; look at its history, and repeat"
+                f"{name}: another account moved an alias at the same time; check its history, and repeat the command"
             )
 
     def _model(self, name: str, *absent: str) -> Any:

@@ -143,7 +143,7 @@ def aliases_placed(
     """Write the records of a model's history that a registry lacks, and move its aliases; yield the steps."""
     known, _ = read_history(target.tags(name))
     if faults or records[: len(known)] != known:
-        reason = faults[0].message if faults else "the target's history is not the beginning of the source's one"
+        reason = faults[0].message if faults else "the source's history does not start with the target's history"
         yield SyncStep(name, "aliases", "refused", reason)
         return
     for record in records[len(known) :]:
@@ -182,7 +182,7 @@ def _placed(registry: ModelRegistry, model: VerifiedModel) -> RegisteredVersion:
 
 
 def _class_fault(versions: list[RegisteredVersion], classes: frozenset[str]) -> str | None:
-    """Return the reason why a model may not be in the target. A version without a class has none that is permitted."""
+    """Return the reason why a model may not be in the target. A version without a class is not permitted."""
     refused = sorted({each.tags.get(CLASS_TAG, "none") for each in versions} - classes)
     return f"models of class {', '.join(refused)} may not be in the target" if refused else None
 

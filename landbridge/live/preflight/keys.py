@@ -27,11 +27,11 @@ def disk_key(scene: Scene) -> Iterator[Finding]:
         if refused.kind is not RefusalKind.ANSWER:
             raise
         yield error(
-            "live-disk-key", f"the default key for volumes, {key}, does not exist: {refused.message}", ("aws", "pools")
+            "live-disk-key", f"the default KMS key of EBS, {key}, does not exist: {refused.message}", ("aws", "pools")
         )
         return
     if key_metadata["KeyState"] != "Enabled":
-        message = f"the default key for volumes, {key}, is {key_metadata['KeyState']}: nodes would terminate right after their start"
+        message = f"the default KMS key of EBS, {key}, is {key_metadata['KeyState']}: nodes would terminate right after their start"
         yield error("live-disk-key", message, ("aws", "pools"), f"aws kms enable-key --key-id {key}")
     elif key_metadata.get("KeyManager") == "CUSTOMER":
         message = (

@@ -106,7 +106,7 @@ def _finding(bought: Bought, zone: str | None, refusal: AwsRefusal, count: int) 
     in_zone = f" in {zone}" if zone is not None else ""
     message = f"EC2 refuses {count} x {bought.terms.instance}{in_zone} ({bought.terms.kind}): {refusal.code}: {refusal.message}"
     if refusal.code in _CAPACITY:
-        return warning("live-launch", message, bought.at(), "capacity comes and goes; a reservation keeps it")
+        return warning("live-launch", message, bought.at(), "available capacity changes; a reservation guarantees it")
     if refusal.code in _QUOTA:
         return error("live-launch", message, bought.pool_at("max_nodes"), "ask for a higher quota, or fewer max_nodes")
     return error("live-launch", message, _path(bought, refusal))
@@ -129,7 +129,7 @@ def _path(bought: Bought, refusal: AwsRefusal) -> DataPath:
 
 
 def _usable(scene: Scene, bought: Bought) -> bool:
-    """Return false for bought capacity that does not exist yet: EC2 would only report it again."""
+    """Return false for bought capacity that does not exist yet: a dry run would only repeat the finding of another check."""
     if not isinstance(bought.capacity, Reservation | CapacityBlock):
         return True
     raw = describe_reservation(scene, bought.capacity.reservation)

@@ -45,7 +45,7 @@ def line(scene: Scene) -> Iterator[Finding]:
         yield error("live-line", f"{link.connection} has {mode}, not must_encrypt", ("link", "encryption"), fix)
     elif link.encryption == "macsec" and connection.get("portEncryptionStatus", "Encryption Up") != "Encryption Up":
         message = f"{link.connection} does not encrypt: {connection['portEncryptionStatus']}"
-        yield error("live-line", message, ("link", "encryption"), "give both sides the same MACsec key")
+        yield error("live-line", message, ("link", "encryption"), "configure the same MACsec key at both ends")
 
 
 def _connection(scene: Scene, connection_id: str) -> Any:

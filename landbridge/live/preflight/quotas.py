@@ -60,7 +60,7 @@ def quota(scene: Scene) -> Iterator[Finding]:
         row = vcpu_quota(bought.terms.instance, bought.terms.kind)
         if row is None:
             message = f"the quota of {bought.terms.instance} as {bought.terms.kind} is not known"
-            yield info("live-quota", message, bought.at("kind"), "look at the EC2 quotas of the account")
+            yield info("live-quota", message, bought.at("kind"), "check the EC2 quotas of the account")
             continue
         rows[row.code] = row
         bought_by_code[row.code].append(bought)

@@ -106,7 +106,7 @@ def policy() -> dict[str, Any]:
         "Version": "2012-10-17",
         "Statement": [
             {
-                "Sid": "LandbridgePreflightLooks",
+                "Sid": "LandbridgePreflightDescribe",
                 "Effect": "Allow",
                 "Action": [action for action in actions if action != "ec2:RunInstances"],
                 "Resource": "*",

@@ -63,12 +63,12 @@ class Scene:
 
 
 def error(rule: str, message: str, path: DataPath = (), fix: str | None = None, **more: Any) -> Finding:
-    """Return a finding of a certain failure."""
+    """Return an error: something is certain to fail."""
     return Finding(rule, message, path, fix, **more)
 
 
 def warning(rule: str, message: str, path: DataPath = (), fix: str | None = None) -> Finding:
-    """Return a finding of a likely failure or a harmful setting."""
+    """Return a warning: something is likely to fail, or a setting is harmful."""
     return Finding(rule, message, path, fix, Severity.WARNING)
 
 

@@ -35,7 +35,7 @@ _QUERIES: tuple[tuple[str, Query], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class AskedPrices:
-    """Prices that AWS answered, and a finding for each kind that it refused or does not have."""
+    """Prices from AWS, and a finding for each kind that AWS refused or does not have."""
 
     prices: tuple[NewPrice, ...]
     findings: tuple[Finding, ...]

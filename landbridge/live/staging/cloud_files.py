@@ -28,7 +28,7 @@ class CloudFiles:
     """Files that the bucket lacks: those that S3 copies, and those that pass the link, by block."""
 
     copied: tuple[DatasetFile, ...]
-    passed: dict[int, tuple[DatasetFile, ...]]  # by the first of their blocks
+    passed: dict[int, tuple[DatasetFile, ...]]  # by the index of their first block
 
     @property
     def size(self) -> int:

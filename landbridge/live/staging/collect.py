@@ -200,6 +200,6 @@ def _in_use_after(moment: float, read_in_use: Callable[[], DataInUse], wait_seco
             return in_use
         if time.monotonic() >= deadline:
             message = f"mover and burst controller have not answered within {wait_seconds:.0f} s: no copy is deleted"
-            fix = "look at landbridge-mover.service and landbridge-burst.service"
+            fix = "check landbridge-mover.service and landbridge-burst.service"
             raise FindingsError([Finding("dataset-gc-no-answer", message, fix=fix)])
         time.sleep(min(1.0, wait_seconds / 10))

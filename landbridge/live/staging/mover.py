@@ -107,7 +107,7 @@ class Mover:
         )
 
     def _inspect(self, place: DatasetPlace) -> DataReport:
-        """Return the report of a place by the bucket and the folder."""
+        """Return the report about a place, from the objects in the bucket or the files in the folder."""
         known = self._config.classes.get(place.data_class)
         if known is None:
             return DataReport("refused", text=f"no data class {place.data_class or '(none)'} is known to the mover")

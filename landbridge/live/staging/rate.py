@@ -10,7 +10,7 @@ _TRANSFERS = 20
 
 
 def measured_rate(ledger: TransferLedger, command: str, default: float | None = None) -> float | None:
-    """Return bytes a second: the median of the last 20 transfers of a command; without one, `default`."""
+    """Return bytes per second: the median of the last 20 transfers of a command; without one, `default`."""
     rates = []
     commands: dict[str, str] = {}
     for line in ledger.lines():

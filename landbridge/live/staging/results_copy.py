@@ -46,7 +46,7 @@ class ResultObject:
 
 
 def result_objects(bucket: ObjectBucket, prefix: str) -> list[ResultObject]:
-    """Return the objects below a prefix. Raises AwsRefusal, and FindingsError for names that are no paths of files."""
+    """Return the objects below a prefix. Raises AwsRefusal, and FindingsError for names that are not paths of files."""
     listed = [facts for facts in bucket.list(prefix) if not (facts.key.endswith("/") and facts.size == 0)]
     objects = [ResultObject(facts.key.removeprefix(prefix), facts.key, facts.size, facts.etag) for facts in listed]
     paths = {each.path for each in objects}

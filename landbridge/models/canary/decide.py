@@ -1,4 +1,5 @@
-"""Decision of a canary from its record and the counters of a look. Pure and level-triggered: a look that was missed is in the next one."""
+"""Decision of a canary from its record and the counters of a look. Pure and level-triggered: a look is one reading of the counters of both
+versions, and the next look includes the requests of a missed one."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

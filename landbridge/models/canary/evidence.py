@@ -1,4 +1,4 @@
-"""Evidence against a bound on the difference of two rates, as e-values of blocks whose product may be looked at at any time.
+"""Evidence against a bound on the difference of two rates, as e-values of blocks whose product may be evaluated at any time.
 
 A block has `n` requests of the champion (rate a) and `m` of the candidate (rate b), independent within the block. The null
 hypothesis is the convex set b - a <= d, or b - a >= d. For an alternative (a1, b1) outside of it, let (a0, b0) be the point of the

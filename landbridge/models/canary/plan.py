@@ -30,12 +30,12 @@ class CanaryPlan:
     def __post_init__(self) -> None:
         names = [guard.name for guard in self.guards]
         if not names or len(set(names)) != len(names):
-            raise ValueError("a canary has guards, each with a name of its own")
+            raise ValueError("a canary needs guards with different names")
         if (
             list(self.weights) != sorted(set(self.weights))
             or not self.weights
             or not 0 < self.weights[0] <= self.weights[-1] < 100
         ):
-            raise ValueError("weights rise from step to step, between 1 and 99 percent")
+            raise ValueError("weights must increase from step to step, between 1 and 99 percent")
         if not 0 < self.false_rollbacks < 1 or not 0 < self.false_promotions < 1:
-            raise ValueError("rates of false decisions are between 0 and 1")
+            raise ValueError("rates of false decisions must be between 0 and 1")

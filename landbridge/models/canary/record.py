@@ -73,7 +73,7 @@ def parse(text: str) -> CanaryRecord:
             },
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"it is no record of a canary: {error}") from None
+        raise ValueError(f"it is not a record of a canary: {error}") from None
 
 
 def _plain(servers: VersionCounters) -> dict[str, dict[str, list[int]]]:

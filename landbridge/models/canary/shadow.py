@@ -1,6 +1,6 @@
 """Evidence of a shadow: copies of the champion's requests that the candidate answered, before it gets requests of clients. Pure.
 
-Each guard has a limit: a share of copies that may be bad. Two tests run at each look, and both stay valid however often one looks:
+Each guard has a limit: a share of copies that may be bad. Two tests run at each look, and both stay valid for any number of looks:
 harm, an e-value against "the share is at most the limit", and safety, one against "the share is at least the limit". For a share on
 its side of the limit, the likelihood ratio of an alternative on the other side to the limit is an e-value of each copy; the mean over
 alternatives is one too. Sources: Robbins, 1970 (mixtures); Vovk and Wang, 2021 (means of e-values); Ville, 1939 (at any look).
@@ -45,7 +45,7 @@ class ShadowPlan:
 
     def __post_init__(self) -> None:
         if not self.guards or not 0 < self.false_refusals < 1 or not 0 < self.false_passes < 1:
-            raise ValueError("a shadow has guards, and rates of false decisions between 0 and 1")
+            raise ValueError("a shadow needs guards, and rates of false decisions between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True)

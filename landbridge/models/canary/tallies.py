@@ -16,7 +16,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         if not 0 <= self.bad <= self.all:
-            raise ValueError(f"{self.bad} bad of {self.all} requests is no tally")
+            raise ValueError(f"{self.bad} bad of {self.all} requests are not valid counts")
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(self.bad + other.bad, self.all + other.all)
@@ -39,7 +39,7 @@ def since(now: Tally, before: Tally) -> Tally:
 
 
 def new_requests(now: VersionCounters, before: VersionCounters, guard: str) -> Tally:
-    """Return the requests of a version since the last look, over all its servers. A server that left keeps its earlier ones."""
+    """Return the requests of a version since the last look, over all its servers. The requests of a server that has been removed are kept."""
     total = Tally()
     for server, guards in now.items():
         if guard in guards:

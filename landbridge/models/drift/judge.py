@@ -56,7 +56,7 @@ class DriftReport:
 
     @property
     def reason(self) -> str:
-        """Return in words why the window is one of drift; empty if it is not."""
+        """Return the reason why the window shows drift, as text; empty without drift."""
         parts = [f"{each.feature} in {each.slice}: PSI {each.psi:.2f}, KS {each.ks:.2f}" for each in self.drifted]
         if self.accuracy_fell and self.accuracy is not None and self.expected_accuracy is not None:
             parts.append(f"estimated accuracy {self.accuracy:.1%}, in training {self.expected_accuracy:.1%}")

@@ -1,4 +1,4 @@
-"""Estimated accuracy without labels, from confidences. A change of the labels' meaning with the same inputs is not seen."""
+"""Estimated accuracy without labels, from confidences. A change of the labels' meaning with the same inputs is not detected."""
 
 from itertools import accumulate
 

@@ -29,9 +29,9 @@ class BinnedCounts:
 
     def __post_init__(self) -> None:
         if list(self.edges) != sorted(set(self.edges)) or not all(map(isfinite, self.edges)):
-            raise ValueError("edges are finite and rise")
+            raise ValueError("edges must be finite and increasing")
         if len(self.counts) != len(self.edges) + 1 or any(count < 0 for count in self.counts):
-            raise ValueError("there is one count of at least 0 for each bin")
+            raise ValueError("each bin needs one count of 0 or more")
 
     @property
     def total(self) -> int:
@@ -57,7 +57,7 @@ class SliceColumn:
 
     def __post_init__(self) -> None:
         if not self.edges or list(self.edges) != sorted(set(self.edges)) or not all(map(isfinite, self.edges)):
-            raise ValueError("the edges of slices are finite and rise")
+            raise ValueError("the edges of slices must be finite and increasing")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def parse_reference(data: Mapping[str, Any]) -> ModelReference:
             parse_slice_column(data.get("slice_by")),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"it is no reference of a model: {error}") from None
+        raise ValueError(f"it is not a reference of a model: {error}") from None
 
 
 def parse_slice_column(data: Mapping[str, Any] | None) -> SliceColumn | None:
@@ -144,7 +144,7 @@ def reference_of(
 ) -> ModelReference:
     """Return the reference of rows: values by feature, and confidences. `slices`: the numbers of the rows of each slice.
 
-    With `slice_by`, a feature, they are those of its values. Raises KeyError if it is no feature.
+    With `slice_by`, a feature, they are those of its values. Raises KeyError if it is not a feature.
     """
     if slice_by is not None:
         slices = rows_by_slice(slice_by, features[slice_by.column])

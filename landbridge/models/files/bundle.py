@@ -1,4 +1,4 @@
-"""Air-gap bundles on disk: written from a model folder, and unpacked into one. No member with weights is in memory."""
+"""Air-gap bundles on disk: written from a model folder, and unpacked into one. Members with weights are streamed, never held in memory."""
 
 import hashlib
 import io
@@ -30,7 +30,7 @@ _EXTENSIONS = (
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 )
-#: Own choice: the further header of a member has its size alone, which is 30 bytes.
+#: Landbridge's choice: the further header of a member has its size alone, which is 30 bytes.
 _LARGEST_EXTENSION = 4096
 
 
@@ -42,7 +42,7 @@ class _Member(tarfile.TarInfo):
         """Return the header of a block. Raises ReadError for a further header that is too large."""
         member = super().frombuf(buf, encoding, errors)
         if member.size < 0 or (member.type in _EXTENSIONS and member.size > _LARGEST_EXTENSION):
-            raise tarfile.ReadError(f"a header says {member.size} bytes")
+            raise tarfile.ReadError(f"a header has {member.size} bytes")
         return member
 
 
@@ -62,7 +62,7 @@ def write_bundle(folder: Path, digests: Mapping[str, str], history: Mapping[str,
 
 
 def unpack_bundle(bundle: Path, folder: Path) -> dict[str, str] | list[Finding]:
-    """Write the model's files of an air-gap bundle into a folder; return the tags of its history, or all reasons why it is none."""
+    """Write the model's files of an air-gap bundle into a folder; return the tags of its history, or all reasons why it is not valid."""
     digests: dict[str, str] = {}
     texts: dict[str, bytes] = {}
     try:

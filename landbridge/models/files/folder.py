@@ -49,7 +49,7 @@ class _ReadFile:
 
 
 def read_folder(path: Path, *, with_weights: bool = False) -> ModelFolder | list[Finding]:
-    """Return a model folder whose files are those of its manifest, or all reasons why it is none.
+    """Return a model folder whose files are those of its manifest, or all reasons why it is not valid.
 
     `with_weights`: with the bytes of an ONNX file.
     """
@@ -94,7 +94,7 @@ def _differences(manifest: ModelManifest, files: Mapping[str, _ReadFile]) -> Ite
         if name not in files:
             yield Finding(RULE, f"{name} is in the manifest and not in the folder", file=name)
         elif files[name].size != file.size:
-            message = f"{name} has {files[name].size} bytes, the manifest says {file.size}: it was replaced"
+            message = f"{name} has {files[name].size} bytes, the manifest has {file.size}: it was replaced"
             yield Finding(RULE, message, file=name)
         elif files[name].sha256 != file.sha256:
             yield Finding(RULE, f"{name} does not match the SHA-256 of the manifest: it was replaced", file=name)

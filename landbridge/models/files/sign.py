@@ -27,7 +27,7 @@ def sign_folder(folder: Path, key: str, certificates: tuple[str, ...] = ()) -> l
         return content
     if not content.manifest.version:
         fix = "register it: landbridge model register"
-        return [Finding(RULE, "the manifest has no version: the registry gives one", fix=fix)]
+        return [Finding(RULE, "the manifest has no version: the registry assigns it", fix=fix)]
     return _write_signature(folder, key, certificates)
 
 

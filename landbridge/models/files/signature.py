@@ -17,7 +17,7 @@ from typing import Any
 from landbridge.models.names import SIGNATURE_FILE
 from landbridge.models.signers import ModelTrust, signer_faults
 
-#: Beginning of the library's message for files that are not those that were signed.
+#: Prefix of the library's message if files differ from the signed ones.
 _OTHER_FILES = "Signature mismatch"
 
 

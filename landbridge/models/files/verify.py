@@ -53,7 +53,7 @@ def verify_folder(
 ) -> VerifiedModel | ModelRefusal:
     """Return the model of a folder, or all reasons why it is refused.
 
-    With `name` and `version` the signed manifest must be theirs: the signature of another version is no signature of this one.
+    With `name` and `version` the signed manifest must be theirs: the signature of another version is not a signature of this one.
     `with_weights`: with the bytes of an ONNX file.
     """
     content = read_folder(folder, with_weights=with_weights)

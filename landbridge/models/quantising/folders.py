@@ -82,9 +82,9 @@ def read_rows(path: Path) -> dict[str, Any]:
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except OSError as error:
-        raise QuantiseError(f"{path}: {error.strerror or 'it is no .npz file'}") from None
+        raise QuantiseError(f"{path}: {error.strerror or 'it is not an .npz file'}") from None
     except (AttributeError, ValueError):
-        raise QuantiseError(f"{path}: it is no .npz file with plain arrays") from None
+        raise QuantiseError(f"{path}: it is not an .npz file with plain arrays") from None
 
 
 def inputs_of(rows: dict[str, Any], manifest: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def session(folder: Path, threads: int) -> Any:
 
 
 def peak_mib(folder: Path, rows: Path, threads: int) -> float:
-    """Return the greatest resident memory in MiB of a process of its own that predicts all rows one by one."""
+    """Return the maximum resident memory in MiB of a separate process that predicts all rows one by one."""
     command = [sys.executable, "-m", __name__, str(folder), str(rows), str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

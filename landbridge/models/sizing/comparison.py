@@ -51,7 +51,7 @@ def compared(
 ) -> tuple[ComparedValue, ...]:
     """Return all values of the comparison. Raises ValueError if both were not measured on the same rows."""
     if len(original.correct) != len(smaller.correct) or not original.correct:
-        raise ValueError("both versions are measured on the same rows")
+        raise ValueError("both versions must be measured on the same rows")
     values = [
         ComparedValue(
             "accuracy",

@@ -9,7 +9,7 @@ from landbridge.models.sizing.queueing import ServiceTime, high_latency, largest
 
 @dataclass(frozen=True, slots=True)
 class ServingObjective:
-    """Objective: 95 percent of answers within `p95_seconds` at `rate` requests a second, with `spare` places above the need."""
+    """Objective: 95 percent of answers within `p95_seconds` at `rate` requests per second, with `spare` places above the need."""
 
     p95_seconds: float
     rate: float
@@ -54,7 +54,7 @@ class SizedPlace:
         return not self.reason
 
 
-#: Share of a place's memory that workers may use; the rest is the operating system's. Own choice.
+#: Share of a place's memory that workers may use; the rest is the operating system's. Landbridge's choice.
 MEMORY_SHARE = 0.8
 
 

@@ -1,4 +1,4 @@
-"""Waiting time of requests that come at random, before servers of equal speed."""
+"""Waiting time of requests with random arrivals, for servers of equal speed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ def service_time(seconds: Sequence[float]) -> ServiceTime:
     """Return the service time of measured requests. Raises ValueError without a positive one."""
     ordered = sorted(seconds)
     if not ordered or ordered[0] <= 0:
-        raise ValueError("service times are positive, and there is at least one")
+        raise ValueError("at least one service time is needed, and all must be positive")
     count, mean = len(ordered), sum(ordered) / len(ordered)
     variance = sum((each - mean) ** 2 for each in ordered) / count
     return ServiceTime(mean, sqrt(variance) / mean, ordered[min(count - 1, ceil(0.975 * count) - 1)])
@@ -39,7 +39,7 @@ def waiting_share(load: float, workers: int) -> float:
 
 
 def high_wait(service: ServiceTime, rate: float, workers: int, tail: float) -> float:
-    """Return the wait that a share `tail` of requests exceeds, for `rate` requests a second; infinite if workers do not suffice.
+    """Return the wait that a share `tail` of requests exceeds, for `rate` requests per second; infinite if workers do not suffice.
 
     The wait of M/M/c is exponential with a mean of 1 / (c mu - rate) for those that wait; other service times scale it by
     (1 + cv^2) / 2, at least by a half. Source: Allen, Probability, statistics and queueing theory, 1990 (Allen-Cunneen approximation).
@@ -63,7 +63,7 @@ def high_latency(service: ServiceTime, rate: float, workers: int) -> float:
 
 
 def largest_rate(service: ServiceTime, workers: int, p95_seconds: float) -> float:
-    """Return the requests a second up to which the bound is within the objective; 0 if a single request is above it."""
+    """Return the requests per second up to which the bound is within the objective; 0 if a single request is above it."""
     if service.high > p95_seconds:
         return 0.0
     low, high = 0.0, workers / service.mean

@@ -16,7 +16,7 @@ MEANINGS: Mapping[HealthState, tuple[str, str]] = {
     HealthState.RESETTING: ("its faulty GPUs are reset", _NOTHING),
     HealthState.REBOOTING: ("it restarts", _NOTHING),
     HealthState.RETESTING: ("the acceptance checks run on it, in a reservation", _NOTHING),
-    HealthState.RETURNED: ("it is in service again after a repair or a person's decision", _NOTHING),
+    HealthState.RETURNED: ("it is in service again after a repair or an operator's decision", _NOTHING),
     HealthState.QUARANTINED: (
         "its fault returned after each repair, or a repair had no result: it stays drained",
         "inspect it, then resume it: landbridge node resume",

@@ -14,7 +14,7 @@ _END = "</nvidia_smi_log>"
 
 
 class SmiError(Exception):
-    """Text that is no output of `nvidia-smi -q -x`; the message says so."""
+    """Error: the text is not the output of `nvidia-smi -q -x`; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def read_smi(text: str) -> SmiReading:
     """Parse the output. Raises SmiError."""
     start, end = text.find("<nvidia_smi_log>"), text.rfind(_END)
     if start < 0 or end < start:
-        raise SmiError("it is no output of nvidia-smi -q -x: there is no complete element nvidia_smi_log")
+        raise SmiError("it is not the output of nvidia-smi -q -x: there is no complete element nvidia_smi_log")
     try:
         # The document type before the root element is not read: it names a file that does not exist.
         root = ElementTree.fromstring(text[start : end + len(_END)])

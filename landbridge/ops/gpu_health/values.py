@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-#: Start of the reasons of this machine's drains. With the space it is none of a health check, so that no check resumes the node.
+#: Start of the reasons of this machine's drains. With the space it differs from the reasons of health checks, so no health check resumes the node.
 PREFIX = "landbridge: health: "
 #: Actions, the most serious first, as in the reasons of drained nodes.
 SEVERITY = ("repair", "reboot", "reset", "inspect")
@@ -31,7 +31,7 @@ class HealthState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Return true if only a person, or the replacement of a part, ends the state."""
+        """Return true if only an operator, or the replacement of a part, ends the state."""
         return self in (HealthState.QUARANTINED, HealthState.RMA)
 
 
@@ -93,7 +93,7 @@ class NodeView:
 
     @property
     def is_of_another(self) -> bool:
-        """Return true if a person, Slurm or a restart drained the node: the machine changes nothing."""
+        """Return true if an operator, Slurm or a restart drained the node: the state machine changes nothing."""
         return self.drained and not self.is_ours and not self.is_of_a_check
 
 
@@ -145,7 +145,7 @@ class HealthStep(StrEnum):
     RMA = "rma"
     #: A node in AWS: the burst controller replaces a node that has a health check's reason.
     REPLACE = "replace"
-    #: The node of a retest that a person or a check has drained: its reservation ends.
+    #: Node of a retest that an operator or a check has drained: its reservation ends.
     RELEASE = "release"
 
     @property

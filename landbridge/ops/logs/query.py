@@ -51,11 +51,11 @@ class LogEntry:
 
 
 def journal_program(query: LogQuery) -> list[str]:
-    """Return journalctl with the conditions. No entry at all is no error of it."""
+    """Return the journalctl command line with the conditions. journalctl does not fail if no entry matches."""
     words = ["journalctl", "--quiet", "--no-pager", "--output=json", f"--output-fields={_FIELDS}"]
     words += [f"--since={query.window.journal}"] if query.span is None else [f"--since=@{query.span[0]}"]
     words += [f"--until={query.until.journal}"] if query.until is not None and query.span is None else []
-    # A second begins with its fraction 0, and the last entry may have another one.
+    # journalctl reads @N as the start of second N, and the last entry may be later in that second.
     words += [f"--until=@{query.span[1] + 1}"] if query.span is not None else []
     words += [f"--lines={query.most}", *(f"--file={pattern}" for pattern in query.files)]
     words += [f"--unit={query.unit}"] if query.unit else []
@@ -113,7 +113,7 @@ def entries_of(host: str, text: str) -> Iterator[LogEntry]:
 
 
 def _text(message: Any) -> str:
-    """Return a message; journalctl writes one with bytes that are no text as a list of numbers."""
+    """Return a message; journalctl writes one with bytes that are not text as a list of numbers."""
     if isinstance(message, list):
         return bytes(message).decode(errors="replace")
     return str(message or "")

@@ -33,7 +33,7 @@ class LinkHost:
     address: str
     words: tuple[str, ...]
     gateway: GatewayExpectation | None = None
-    #: Word of a forced command that answers the planned request; empty for a host that runs the probe which is sent.
+    #: Name of the forced command's request; empty for a host to which the probe itself is sent.
     word: str = ""
     #: Whether the probe runs as root.
     is_root: bool = True

@@ -1,4 +1,4 @@
-"""Diagnosis of the link: expectations of the plan and facts of the hosts give results. Pure."""
+"""Diagnosis of the link: compare the expectations of the plan with the facts of the hosts. Pure."""
 
 from collections.abc import Iterator, Sequence
 

@@ -115,7 +115,7 @@ def path(address: str, mtu: int) -> dict[str, Any]:
     trial = mtu
     # The planned size first: it passes on a healthy path.
     while low < mtu and (high == mtu + 1 or high - low > _STEP):
-        # Three packets of the planned size: one lost packet is no black hole.
+        # Three packets of the planned size: one lost packet is not a black hole.
         answer = _ping(address, trial, 3 if trial == mtu else 1)
         reported = re.findall(r"mtu ?= ?(\d+)", answer["out"] + answer["err"])
         if reported:

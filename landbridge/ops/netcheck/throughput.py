@@ -21,7 +21,7 @@ _BITS_OF_A_BYTE, _MEGA = 8, 1_000_000
 
 
 def throughput_ends(chosen: Sequence[LinkHost]) -> tuple[LinkHost, LinkHost]:
-    """Return the first host of the site that is no gateway, and the first node in AWS.
+    """Return the first host of the site that is not a gateway, and the first node in AWS.
 
     Raises ValueError if one of them is missing.
     """

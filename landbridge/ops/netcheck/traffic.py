@@ -87,7 +87,7 @@ def _outcomes(facts: HostFacts, address: str) -> list[str]:
 
 
 def _is_heard(outcomes: Sequence[str]) -> bool:
-    """Return whether a port has answered: also a refusal comes from a running host."""
+    """Return whether a port has answered: a refused connection also shows that the host runs."""
     return "open" in outcomes or "refused" in outcomes
 
 

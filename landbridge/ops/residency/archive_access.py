@@ -10,7 +10,7 @@ _TIMERS: DataPath = ("observability", "timers")
 
 
 def add_archives(graph: DataGraph, forms: CompiledForms) -> None:
-    """Add the timers. Their role is one for all archived classes: the words of each timer choose its bucket."""
+    """Add the timers. Their role is one for all archived classes: the arguments of each timer select its bucket."""
     role = forms.roles.get("archive")
     if role is None:
         return

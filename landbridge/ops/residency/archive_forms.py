@@ -16,7 +16,7 @@ class ArchiveForm:
 
 
 def archive_forms(environment: Environment) -> tuple[ArchiveForm, ...]:
-    """Return the timers by the words of their command."""
+    """Return the timers by the arguments of their command."""
     host = timer_host(environment)
     timers = site_timers_variables(environment, host).get("site_timers_timers", []) if host is not None else []
     return tuple(

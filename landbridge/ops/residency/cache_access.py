@@ -46,4 +46,4 @@ def _group_barrier(form: CacheForm, data_class: str) -> Barrier:
     if data_class in form.readers:
         fix = f"give each class a group of its own: {form.group} reads both"
         return Barrier(name, True, f"the group {form.group} reads datasets of {data_class} too", path, fix)
-    return Barrier(name, False, f"{form.group} is no group of readers of {data_class}", path)
+    return Barrier(name, False, f"{form.group} is not a group of readers of {data_class}", path)

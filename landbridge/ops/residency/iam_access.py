@@ -54,7 +54,7 @@ def writes_elsewhere(role: RoleForm, name: str, endpoint: Document | None) -> tu
     context = _context(FOREIGN if is_foreign else ACCOUNT)
     decision = evaluate(Request(role.arn, "s3:PutObject", arn, context), Policies(role.permissions))
     barriers = [Barrier("policy of the role", decision.allowed, decision.why, statement_path(decision, role.path))]
-    # The account of a bucket that a statement names is not known: the endpoint is no barrier to the own account.
+    # The account of a bucket that a statement names is not known: the endpoint is not a barrier to the own account.
     if endpoint is not None and is_foreign:
         barriers.append(passes(endpoint, "s3:PutObject", arn, ACCOUNT, FOREIGN))
     return tuple(barriers)

@@ -21,7 +21,7 @@ def firewall_barrier(
     if environment.hosts.firewall.mode != "enforce" or environment.onprem is None:
         return None
     name = f"firewall of {host}"
-    # Hosts of model servers are no nodes: serving_access.py has what the gateway gives them.
+    # Hosts of model servers are not nodes: serving_access.py has what the gateway gives them.
     addresses = service_hosts(environment).addresses
     no_nodes = {IPv4Network(addresses[each]) for each in cloud_model_servers(environment) if each in addresses}
     for place in dict.fromkeys((top_group(environment), group, host)):

@@ -9,7 +9,7 @@ from landbridge.findings import DataPath, Finding, Severity
 from landbridge.ops.site_certificates.issue import AUTHORITY
 from landbridge.plan.site.site_tls import has_site_tls
 
-#: Own choice: time for the three steps of the CA's rotation, of which the second waits for jobs. A certificate never ends after its CA.
+#: Landbridge's choice: time for the three steps of the CA's rotation, of which the second waits for jobs. A certificate never ends after its CA.
 ALARM_DAYS = 180
 _PATH: DataPath = ("secrets",)
 

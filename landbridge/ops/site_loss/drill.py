@@ -1,4 +1,4 @@
-"""Drill of a site's loss: assets with their copies, findings, and the steps of both ways with their durations. Pure."""
+"""Drill of a site's loss: assets with their copies, findings, and the steps of both directions with their durations. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class SiteLossDrill:
         return max((asset.lost_hours or 0.0 for asset in self.assets), default=0.0)
 
     def duration(self, way: Way) -> WayDuration:
-        """Return the duration of a way: measured and documented seconds, and the steps with neither."""
+        """Return the duration of a direction: measured and documented seconds, and the steps with neither."""
         return way_duration(self.steps.get(way, ()), self.progress[way])
 
     def findings(self) -> tuple[Finding, ...]:

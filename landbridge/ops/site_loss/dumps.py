@@ -82,7 +82,7 @@ def unreadable(path: Path) -> Iterator[str]:
     if not path.exists():
         yield f"{path} is missing"
         return
-    # A dump that is named alone is Slurm's if it is no archive, whatever its name.
+    # A dump that is named alone is Slurm's if it is not an archive, whatever its name.
     for dump in _files(path) if path.is_dir() else [path]:
         if dump.suffix == ".dump":
             problem = archive_problem(dump)

@@ -30,7 +30,7 @@ def archive_problem(path: Path) -> str | None:
     with path.open("rb") as file:
         magic = file.read(len(_MAGIC))
         if magic != _MAGIC:
-            return "is cut off" if _MAGIC.startswith(magic) else "is no dump of PostgreSQL"
+            return "is cut off" if _MAGIC.startswith(magic) else "is not a dump of PostgreSQL"
         try:
             return _Archive(file, size).problem()
         except EOFError:

@@ -35,7 +35,7 @@ class StepTimes:
 
 @dataclass(frozen=True)
 class Progress:
-    """Records of one way, oldest first. `declared_at`: the time of the loss, or of the decision to return."""
+    """Records of one direction, oldest first. `declared_at`: the time of the loss, or of the decision to return."""
 
     records: tuple[Mapping[str, Any], ...] = ()
 

@@ -1,4 +1,4 @@
-"""Run of the steps of one way, in their order: a thin shell around steps.py and records.py."""
+"""Run of the steps of one direction, in their order: it calls steps.py and records.py."""
 
 import socket
 import subprocess
@@ -20,7 +20,7 @@ Command = Callable[[Sequence[str]], int]
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """Run of one way: its steps, the file of its records, and the folder of dumps. `silent`: addresses and ports of the site's
+    """Run of one direction: its steps, the file of its records, and the folder of dumps. `silent`: addresses and ports of the site's
     control plane, none of which may answer while it is fenced.
     """
 

@@ -11,7 +11,7 @@ from landbridge.ops.site_loss.records import Progress
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """Step of one way, with the names of the environment. `words`: a command that the drill runs; empty: an operator's."""
+    """Step of one direction, with the names of the environment. `words`: a command that the drill runs; empty: an operator's."""
 
     name: str
     facts: RecoveryStep
@@ -36,7 +36,7 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class WayDuration:
-    """Duration of a way: seconds of the steps that were measured, seconds that a vendor documents as the most for others, and
+    """Duration of a direction: seconds of the steps that were measured, seconds that a vendor documents as the most for others, and
     the steps with neither. A run of this environment counts before the lab.
     """
 
@@ -64,7 +64,7 @@ class WayDuration:
 
 
 def way_duration(steps: Sequence[PlannedStep], progress: Progress) -> WayDuration:
-    """Return the duration of a way."""
+    """Return the duration of a direction."""
     measured, documented, unknown = {}, {}, []
     for step in steps:
         times = progress.step(step.name)
@@ -79,7 +79,7 @@ def way_duration(steps: Sequence[PlannedStep], progress: Progress) -> WayDuratio
 
 
 def planned_steps(way: Way, names: Mapping[str, str]) -> tuple[PlannedStep, ...]:
-    """Return the steps of a way. `names`: values of the catalogue's words in braces."""
+    """Return the steps of a direction. `names`: values of the catalogue's words in braces."""
     steps = []
     for name, facts in site_loss_facts().steps[way].items():
         words = tuple(word.format_map(names) for word in facts.argv)
@@ -118,6 +118,6 @@ def refusal(way: Way, steps: Sequence[PlannedStep], progress: Progress, step: Pl
 
 
 def unknown(steps: Sequence[PlannedStep], names: Sequence[str]) -> Iterator[str]:
-    """Yield the names of no step."""
+    """Yield the names that are not a step."""
     known = {step.name for step in steps}
     yield from (name for name in names if name not in known)

@@ -7,7 +7,7 @@ from landbridge.ops.status.facts import BurstSamples
 from landbridge.ops.status.report import Judged, OperatorTask, StatusLine, duration
 from landbridge.timestamps import iso, month_of
 
-#: Own choice: seconds since the last pass from which the controller counts as stopped; passes are seconds apart.
+#: Landbridge's choice: seconds since the last pass from which the controller counts as stopped; passes are seconds apart.
 PASS_SECONDS = 120
 _NEAR_PERCENT = 80
 _DOCTOR = "sudo landbridge burst doctor (on the controller)"

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from landbridge.ops.netcheck.collect import HostFacts, read_host
 from landbridge.ops.status.sources import StatusSource
 
-#: Own choice: a healthy host answers in half a second, and the whole command takes less than two.
+#: Landbridge's choice: a healthy host answers in half a second, and the whole command takes less than two.
 SECONDS = 1.4
 
 

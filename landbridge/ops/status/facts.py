@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-#: Reasons for which a job waits by its user's or an operator's wish. Source: squeue(1), "JOB REASON CODES".
+#: Reasons of jobs that wait because their user or an operator requested it. Source: squeue(1), "JOB REASON CODES".
 BY_WISH = frozenset({"JobHeldUser", "JobHeldAdmin", "Dependency", "BeginTime"})
 PREFIX = "landbridge_burst_"
 _SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")

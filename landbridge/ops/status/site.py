@@ -8,7 +8,7 @@ from landbridge.ops.status.facts import DumpFacts
 from landbridge.ops.status.report import Judged, OperatorTask, StatusLine, duration
 from landbridge.timestamps import iso
 
-#: Own choices: days before the end of a host's certificate (as the role site_tls's alarm), and hours of a daily dump's age.
+#: Landbridge's choices: days before the end of a host's certificate (as the role site_tls's alarm), and hours of a daily dump's age.
 CERTIFICATE_DAYS, DUMP_HOURS = 14, 26
 _DAY_SECONDS = 86_400
 

@@ -1,4 +1,4 @@
-"""Collection of a bundle's parts from hosts, and of the words that they must not have."""
+"""Collection of a bundle's parts from hosts, and of the texts that must not be in them."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from landbridge.ops.support.redact import Redactor
 
-#: Largest part and largest bundle before compression, in bytes. Own choices: a mail's and a ticket's limit is near 25 MB.
+#: Largest part and largest bundle before compression, in bytes. Landbridge's choices: a mail's and a ticket's limit is near 25 MB.
 PART_BYTES, BUNDLE_BYTES = 1_000_000, 20_000_000
 CUT = "(the start of this part was cut off)\n"
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from landbridge.catalog.secret_forms import secret_forms
 
 MARK = "[removed]"
-#: A part of a value is a secret from this length: a line of a file, a value of a setting, a text in JSON. Own choice.
+#: A part of a value is a secret from this length: a line of a file, a value of a setting, a text in JSON. Landbridge's choice.
 PART_LENGTH = 16
 #: Shorter words of jobs are removed only where they are not part of another word.
 _WORD_LENGTH = 4

@@ -109,7 +109,7 @@ def _option(word: str) -> str | None:
     """Return the long name of an option without its value; None if the word is not one."""
     if word.startswith("--"):
         name = word[2:].partition("=")[0]
-        # getopt accepts every unambiguous beginning of a name.
+        # getopt accepts every unambiguous prefix of a name.
         return next((known for known in (*_SET, *_REFUSED) if len(name) >= 3 and known.startswith(name)), name)
     return _SHORT.get(word[1:2]) if word.startswith("-") else None
 

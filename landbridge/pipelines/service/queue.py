@@ -99,7 +99,7 @@ def discard(home: Path, run: str) -> None:
 
 
 def refuse(home: Path, run: str, reason: str) -> None:
-    """Move a request that cannot become a run away, with the reason. Raises OSError."""
+    """Move away a request that cannot become a run, and record the reason. Raises OSError."""
     root = home / FOLDER
     write_json(root / REFUSED / f"{run}.json", {"reason": reason})
     (root / REQUESTS / f"{run}.json").unlink(missing_ok=True)

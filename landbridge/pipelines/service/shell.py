@@ -72,7 +72,7 @@ class HostFolders:
 
 
 class HostSlurm:
-    """Slurm of this host's commands."""
+    """Slurm through the commands of this host."""
 
     def __init__(self, config: PipelinesConfig) -> None:
         self._config = config

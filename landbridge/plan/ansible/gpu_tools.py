@@ -22,7 +22,7 @@ _CUDA_13_DRIVER_BRANCH = 580
 def gpu_tools_variables(environment: Environment, host: str) -> dict[str, Any]:
     """Return one node's variables of the roles dcgm, nvidia_container_toolkit, rdma, gds and slurm_job_environment.
 
-    Empty for hosts that are no nodes, and for nodes whose operating system includes the driver: it includes these tools
+    Empty for hosts that are not nodes, and for nodes whose operating system includes the driver: it includes these tools
     too.
     """
     group, driver = group_of(environment, host), driver_of(environment)

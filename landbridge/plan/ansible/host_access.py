@@ -1,4 +1,4 @@
-"""Words that a host answers to the site's timers through a forced command: the variables of the role host_access."""
+"""Requests that a host accepts from the site's timers through a forced command: the variables of the role host_access."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -68,7 +68,7 @@ def linked_access_variables(environment: Environment, host: str, outputs: StackO
 
 
 def access_variables(environment: Environment, words: Mapping[str, list[str]], keys: list[str]) -> dict[str, Any]:
-    """Return the variables for these words. `keys`: the key pairs of the first controller that may log in."""
+    """Return the variables for these requests. `keys`: the key pairs of the first controller that may log in."""
     served = service_hosts(environment)
     controller = served.controllers[0]
     return {

@@ -98,7 +98,7 @@ def _files(environment: Environment, host: str, identity: IdentityOutput) -> lis
         owner = {"owner": INSTANCES_ACCOUNT, "home": "/nonexistent", "services": ["landbridge-model-instances"]}
         files.append({"path": INSTANCES_FILE, **owner, "profiles": _profiles(identity, default="serving")})
     if host in by_role.get("archive", ()):
-        # A pass of the timer reads the file anew.
+        # Each pass of the timer reads the file again.
         owner = {"owner": ARCHIVE_ACCOUNT, "home": "/nonexistent"}
         files.append({"path": ARCHIVE_FILE, **owner, "profiles": _profiles(identity, default="archive")})
     of_root: dict[str, OnPremRole] = {role: role for role in _ROOT_ROLES if host in by_role.get(role, ())}

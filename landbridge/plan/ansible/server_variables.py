@@ -24,7 +24,7 @@ from landbridge.plan.slurm.reservations import reservations
 from landbridge.plan.slurm.restarts import restart_settings
 from landbridge.plan.slurm.sackd import has_accounting_storage, needs_sackd
 
-#: Seconds between two looks at EC2: own choice. A start takes about a minute.
+#: Seconds between two polls of EC2. Landbridge's choice: a start takes about a minute.
 _LOOK_SECONDS = 10
 
 Variables = dict[str, Any]

@@ -162,7 +162,7 @@ def _reaper(environment: Environment) -> ReaperPlan:
             "GRACE_MINUTES": str(settings.grace_minutes),
             "UNLEASED_HOURS": str(settings.unleased_hours),
             **({"OTHER_REGIONS": " ".join(others)} if others else {}),
-            # The function runs in AWS, but it is not a node: the operator's side decides.
+            # The function runs in AWS, but it is not a node: the setting of the operator's side applies.
             **fips_variables(environment, "operator"),
         },
         other_regions=others,

@@ -31,7 +31,7 @@ class LineChange:
         """Return the line after the change, else the removed one."""
         line = self.after or self.before
         if line is None:
-            raise ValueError("a change has a line before or after it")
+            raise ValueError("a change must have an earlier or a later line")
         return line
 
     @property

@@ -56,7 +56,7 @@ def node_hour_usd(environment: Environment, node: str) -> Rate:
     for pool in environment.aws.pools:
         if node in pool_node_names(pool):
             return _pool_rate(pool, environment)
-    return Rate(None, f"{node} is no node of {environment.name}")
+    return Rate(None, f"{node} is not a node of {environment.name}")
 
 
 def job_cost(

@@ -9,7 +9,7 @@ from landbridge.plan.network.services.monitoring import cloud_exporters, exporte
 
 #: Folder of the target files that the service landbridge-discovery writes.
 DISCOVERY_FOLDER = "/var/lib/landbridge-discovery"
-#: Own choice: two calls a minute for each region. EC2 permits far more calls of DescribeInstances.
+#: Landbridge's choice: two calls a minute for each region. EC2 permits far more calls of DescribeInstances.
 _SECONDS = 30
 
 

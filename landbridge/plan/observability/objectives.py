@@ -15,7 +15,7 @@ BUDGET, LEFT, AVAILABLE = f"{_PREFIX}budget:ratio", f"{_PREFIX}budget_left:ratio
 DAYS = f"{_PREFIX}window:days"
 #: Latency objective of each service; it is recorded with the metrics of model servers.
 MODEL_P95 = "landbridge:model_p95_objective:seconds"
-#: Least hosts of each service that scales by load: fewer than its replicas are no fault.
+#: Least hosts of each service that scales by load: having fewer than its replicas is not a fault.
 MODEL_LEAST = "landbridge:model_scale_least:hosts"
 #: Whether each host of model servers in AWS should run; empty without such hosts.
 MODEL_WANTED = "landbridge:model_host_wanted:bool"

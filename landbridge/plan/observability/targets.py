@@ -22,7 +22,7 @@ from landbridge.plan.network.services.serving import (
 )
 from landbridge.plan.slurm_ports import slurm_ports
 
-#: Host of a target's `node` label is the name that Slurm and the inventory use.
+#: Address of servers on the monitoring host itself. The label `node` of other targets is the name that Slurm and the inventory use.
 LOOPBACK = "127.0.0.1"
 #: Inventory group of the hosts whose node exporter has the metrics of another exporter.
 _GROUP_OF = {"postgresql": "mlflow", "mariadb": "slurm_database", "gateway": "site_gateway"}

@@ -82,7 +82,7 @@ def size_findings(text: str) -> tuple[Finding, ...]:
 
 def _other_regions(environment: Environment) -> Statement:
     return {
-        "Sid": "OtherRegions",
+        "Sid": "DenyOtherRegions",
         "Effect": "Deny",
         "NotAction": list(service_control_policy_facts().global_actions),
         "Resource": "*",
@@ -99,7 +99,7 @@ def _other_accounts(environment: Environment) -> Statement:
     """
     accounts = ["${aws:PrincipalAccount}", *environment.aws.endpoint_policy.accounts]
     return {
-        "Sid": "OtherAccounts",
+        "Sid": "DenyOtherAccounts",
         "Effect": "Deny",
         "Action": ["s3:PutObject", "s3:ReplicateObject"],
         "Resource": "*",

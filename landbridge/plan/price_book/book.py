@@ -101,7 +101,9 @@ def _source_findings(key: str, row: Any) -> Iterator[Finding]:
         yield Finding("price-without-source", f"the source {key} has no title", path, "name the page or the API call")
     if _day(row.get("date")) is None:
         message = (
-            f"the source {key} has no date" if "date" not in row else f"{row['date']} is no date of the form 2026-11-25"
+            f"the source {key} has no date"
+            if "date" not in row
+            else f"{row['date']} is not a date of the form 2026-11-25"
         )
         yield Finding("price-without-date", message, (*path, "date"), "add the day on which its prices were valid")
     if row.get("confidence") not in _CONFIDENCE:

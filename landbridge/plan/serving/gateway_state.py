@@ -38,7 +38,7 @@ def state_findings(services: Sequence[str], answer: Mapping[str, Any]) -> Iterat
         yield from _placement(name, followed.get(name), is_stopped)
         for host in (followed.get(name) or {}).get("absent") or ():
             message = (
-                f"{name}: AWS has refused the start of {host}, or it has no instance; the next host serves in its place"
+                f"{name}: AWS has refused the start of {host}, or it has no instance; the next host is used instead"
             )
             fix = "the log of landbridge-model-instances on the gateway has the reason"
             yield Finding("serve-instance", message, fix=fix, severity=Severity.WARNING)

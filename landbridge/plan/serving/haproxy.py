@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 FIRST_WEIGHTS = {"a": 100, "b": 0}
 #: Caller of the export in the file of callers: no account of Slurm can have the name.
 EXPORT_CALLER = "@model-servers"
-#: Beginning of the export's paths.
+#: URL path prefix of the export.
 EXPORT_PATH = "/landbridge/"
 #: Largest request that is kept for a second try: with a longer one a lost server is an error for its client.
 _KEPT_BYTES = 256 * 1024
-#: Name of the server that keeps requests while no model server runs, and the most that it keeps: own choice.
+#: Name of the server that keeps requests while no model server runs, and the most that it keeps: Landbridge's choice.
 WAITING_ROOM, _WAITING_REQUESTS = "wait", 256
-#: Longest answer of a language model that is not streamed: own choice.
+#: Maximum duration of a language model's answer that is not streamed. Landbridge's choice.
 _GENERATION_SECONDS = 600
-#: Room of a buffer beside the request: headers.
+#: Space in a buffer for headers, in addition to the request.
 _HEADERS = 16 * 1024
 
 
@@ -81,7 +81,7 @@ class GatewaySettings:
     metrics_client: str = ""
     export: str = ""
     exporter: str = EXPORT_CALLER
-    #: Addresses of hosts in AWS, and the beginnings of the export's paths that they may read.
+    #: Addresses of hosts in AWS, and the URL path prefixes of the export that they may read.
     away: tuple[str, ...] = ()
     away_paths: tuple[str, ...] = ()
     services: tuple[GatewayService, ...] = field(default=())
@@ -144,7 +144,7 @@ def _frontend(settings: GatewaySettings) -> Iterator[str]:
     yield "    http-request return status 200 if { path /v2/health/live } || { path /v2/health/ready }"
     yield f"    http-request set-var(txn.caller) http_auth_bearer,sha2(256),hex,lower,map_str({settings.callers})"
     yield "    http-request deny deny_status 401 unless { var(txn.caller) -m found }"
-    # Headers by which model servers know the client and copies: only the gateway writes them.
+    # Headers that identify the client, and copies of requests, to model servers: only the gateway sets them.
     yield "    http-request del-header X-Landbridge-Shadow"
     yield "    http-request del-header Authorization"
     yield "    http-request set-header X-Landbridge-Client %[var(txn.caller)]"

@@ -259,7 +259,7 @@ def _link(environment: Environment) -> Iterator[tuple[str, FirewallRule]]:
         _tcp((str(_INSIDE_TUNNELS), *router, *pair), BGP_PORT, "BGP inside the tunnels, and with the site's router"),
     )
     if pair:
-        # nft knows the protocol's name only with /etc/protocols. Source: RFC 9568, section 5.1.1.4.
+        # nft resolves the protocol's name only if /etc/protocols exists. Source: RFC 9568, section 5.1.1.4.
         yield "site_gateway", FirewallRule(pair, "112", (), "VRRP between the two gateways")
 
 

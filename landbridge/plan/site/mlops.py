@@ -24,7 +24,7 @@ _TRACKING_URI = "MLFLOW_TRACKING_URI"
 _CA_FILE = "MLFLOW_TRACKING_SERVER_CERT_PATH"
 #: Workspace of MLflow's client. Source: MLflow 3.17.2, environment_variables.py.
 _WORKSPACE = "MLFLOW_WORKSPACE"
-#: MLflow's client reports its use to its makers otherwise, also from jobs with data of a restricted class. Source: MLflow documentation, "Usage tracking".
+#: Otherwise MLflow's client reports its use to its developers, also from jobs with data of a restricted class. Source: MLflow documentation, "Usage tracking".
 _NO_TELEMETRY = {"MLFLOW_DISABLE_TELEMETRY": "true"}
 
 

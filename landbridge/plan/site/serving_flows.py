@@ -1,4 +1,4 @@
-"""Connections of serving: clients to the model gateway, and the gateway to model servers. Hosts of serving are no clients of
+"""Connections of serving: clients to the model gateway, and the gateway to model servers. Hosts of serving are not clients of
 another service.
 """
 
@@ -48,7 +48,7 @@ def serving_flows(environment: Environment) -> Iterator[ServingFlow]:
         clients += gateways if len(gateways) > 1 else ()
     yield ServingFlow("model_gateway", clients, (str(serving.port),), "clients reach the model gateway")
     if len(gateways) > 1:
-        # nft knows the protocol's name only with /etc/protocols. Source: RFC 9568, section 5.1.1.4.
+        # nft resolves the protocol's name only if /etc/protocols exists. Source: RFC 9568, section 5.1.1.4.
         yield ServingFlow("model_gateway", gateways, (), "VRRP between the two model gateways", "112")
     if gateways:
         ports = tuple(str(port) for port in sorted({slot.port for slot in model_slots(environment)}))

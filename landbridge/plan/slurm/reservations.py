@@ -53,7 +53,7 @@ _ALWAYS, _NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=
 
 
 def _window(terms: Terms) -> tuple[datetime, datetime]:
-    """Return the time from the first launch to the end of the last job; an absent end is no end."""
+    """Return the time from the first launch to the end of the last job; an absent end is not an end."""
     return _utc(terms.starts) or _ALWAYS, _utc(terms.leave_by) or _NEVER
 
 

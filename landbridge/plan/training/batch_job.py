@@ -74,7 +74,7 @@ def parse_batch_job(text: str) -> BatchJob | list[Finding]:
         fault("--gres", "the GPUs of a node are not stated", "add #SBATCH --gpus-per-node=N")
     seconds = _seconds(values.get("--time", ""))
     if seconds is None:
-        message = "the job has no time limit, so its cost is not known" if "--time" not in values else "is no time"
+        message = "the job has no time limit, so its cost is not known" if "--time" not in values else "is not a time"
         fault("--time", message if "--time" not in values else f"--time={values['--time']} {message}", "add --time")
     if not values.get("--account"):
         fault("--account", "the account is not stated, so the data class is not known", "add #SBATCH --account=NAME")
@@ -104,7 +104,7 @@ def _lines(text: str, findings: list[Finding]) -> Iterator[tuple[int, list[str]]
     """Yield number and words of the #SBATCH lines: those before the first command, as sbatch reads them."""
     for number, line in enumerate(text.splitlines(), start=1):
         if number == 1 and not line.startswith("#!"):
-            findings.append(Finding(RULE, "the first line is no `#!`, so sbatch refuses the file too", line=1))
+            findings.append(Finding(RULE, "the first line has no `#!`, so sbatch refuses the file too", line=1))
         if line.startswith("#SBATCH"):
             try:
                 words = shlex.split(line.removeprefix("#SBATCH"))

@@ -25,7 +25,7 @@ def validation_command(request: PackageBuild, archive: Path, output: Path) -> li
         raise PackagesError(f"the archive of {request.system} has no CUDA compiler with NCCL", f"use one of {known}")
     if request.architecture not in system.architectures:
         known = ", ".join(system.architectures)
-        raise PackagesError(f"no CUDA compiler for {request.architecture} is known there", f"use {known}")
+        raise PackagesError(f"no CUDA compiler for {request.architecture} is known for this system", f"use {known}")
     arguments = (archive.name, request.facts.codename, sources.package, sources.archive.release, sources.prefix)
     texts = (sources.maintainer, ", ".join(sources.recommends))
     tools = (*TOOLS, *sources.build_packages)

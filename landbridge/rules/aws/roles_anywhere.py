@@ -20,7 +20,7 @@ _CERTIFICATE: DataPath = ("aws", "iam", "anywhere", "certificate")
 _EXPIRES: DataPath = ("aws", "iam", "ssm_activation", "expires")
 _BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----\s*(.*?)\s*-----END \1-----", re.DOTALL)
 _SEQUENCE = 0x30
-#: Own choice: time for the replacement of a CA, after which every host needs a new certificate.
+#: Landbridge's choice: time for the replacement of a CA, after which every host needs a new certificate.
 _AUTHORITY_WARNING_DAYS = 90
 
 

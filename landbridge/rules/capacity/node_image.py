@@ -205,7 +205,7 @@ def node_image_sharing(environment: Environment) -> Iterator[Finding]:
                 yield error((*path, "share_with"), message, fix=fix, related=((*path, "kms_keys"),))
         for region, key in build.kms_keys.items():
             if region not in regions or f":{region}:" not in key:
-                message = f"{key} is no key for {region}" if region in regions else f"{name} is not in {region}"
+                message = f"{key} is not a key for {region}" if region in regions else f"{name} is not in {region}"
                 fix = f"the image is in: {', '.join(regions)}; a key is in the region of the image"
                 yield error((*path, "kms_keys", region), message, fix=fix)
 

@@ -85,7 +85,10 @@ def shared_gateway_address(environment: Environment) -> Iterator[Finding]:
     address, related = link.shared_address, [("onprem", "cidr")]
     owner_host = next((host for host in hosts(environment) if host.address == address), None)
     if address not in site.cidr or address in (site.cidr.network_address, site.cidr.broadcast_address):
-        message, fix = f"the shared address {address} is no host's address in {site.cidr}", "write a free address of it"
+        message, fix = (
+            f"the shared address {address} is not the address of a host in {site.cidr}",
+            "write a free address of it",
+        )
         yield error(_SHARED, message, fix=fix, related=tuple(related))
     elif owner_host is not None:
         message = f"the shared address {address} is {owner_host.name}'s"

@@ -9,7 +9,7 @@ from landbridge.rules.registry import dated_rule, rule
 
 _CERTIFICATE: DataPath = ("link", "certificate")
 _AUTHORITIES: DataPath = (*_CERTIFICATE, "authorities")
-#: Own choice: time for a new CA, whose certificates every gateway and AWS's customer gateways need.
+#: Landbridge's choice: time for a new CA, whose certificates every gateway and AWS's customer gateways need.
 _AUTHORITY_WARNING_DAYS = 180
 #: Parts of an ARN: arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE.
 _REGION_PART, _ACCOUNT_PART = 3, 4
@@ -78,7 +78,7 @@ def tunnel_authority(environment: Environment) -> Iterator[Finding]:
         known = authority_end(text)
         if known is None:
             fix = "copy it again, from its BEGIN line to its END line"
-            yield error(_AUTHORITIES, "a certificate of this text cannot be read", fix=fix)
+            yield error(_AUTHORITIES, "a certificate in this text cannot be read", fix=fix)
             return
         for problem in known[0]:
             yield error(_AUTHORITIES, problem, fix="write the certificates of CAs only")

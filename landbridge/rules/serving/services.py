@@ -206,7 +206,7 @@ def serving_canary(environment: Environment) -> Iterator[Finding]:
             yield error(path, message, fix="write alias: champion", related=((*_SERVICES, name, "alias"),))
         weights = service.canary.weights
         if list(weights) != sorted(set(weights)):
-            yield error((*path, "weights"), "the weights do not rise from step to step", fix="sort them")
+            yield error((*path, "weights"), "the weights do not increase from step to step", fix="sort them")
         if service.data_class in environment.data_classes and service.data_class not in servers:
             message = f"no MLflow server has the class {service.data_class}, so there is no registry to follow"
             related: tuple[DataPath, ...] = (("scheduler", "accounts", "*", "data_class"),)
@@ -252,7 +252,10 @@ def serving_replicas(environment: Environment) -> Iterator[Finding]:
             yield error(path, f"{service.replicas} replicas on {hosts} hosts", fix="add hosts", related=related)
         elif service.replicas == 1:
             yield warning(
-                path, f"with the host of {name} the service is lost", fix="write replicas: 2", related=related
+                path,
+                f"if the host of {name} fails, the service is not available",
+                fix="write replicas: 2",
+                related=related,
             )
 
 

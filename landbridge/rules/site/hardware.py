@@ -57,7 +57,7 @@ def example_package_repository(environment: Environment) -> Iterator[Finding]:
     if host.endswith(("example.org", "example.com", "example.net")):
         path: DataPath = ("scheduler", "slurm", "packages_mirror")
         fix = "build the packages (landbridge packages slurm), serve the folder, and write its address and the text of its key.asc"
-        yield warning(path, f"{host} is a name for examples: no host finds Slurm's packages there", fix=fix)
+        yield warning(path, f"{host} is a name for examples, so no host can download Slurm's packages", fix=fix)
 
 
 @rule

@@ -65,7 +65,7 @@ def _limit(path: DataPath, change: HealthChange, check: FaultCheck) -> Iterator[
         yield error((*path, "limit"), f"the check {change.check} has no limit", fix=fix)
     elif not check.limit.least <= change.limit <= check.limit.most:
         fix = f"write {check.limit.least:g} to {check.limit.most:g} ({check.limit.unit})"
-        yield error((*path, "limit"), f"{change.limit:g} is no limit of {change.check}", fix=fix)
+        yield error((*path, "limit"), f"{change.limit:g} is not a limit of {change.check}", fix=fix)
 
 
 def _parts(path: DataPath, change: HealthChange, check: FaultCheck) -> Iterator[Finding]:

@@ -65,7 +65,9 @@ def alert_without_prometheus(environment: Environment) -> Iterator[Finding]:
         path: DataPath = _ALERTS if settings.alerts else ("observability", "mail")
         yield error(path, "the environment has no monitoring host, so these alerts are not used", fix=fix)
     if settings.timers is not None:
-        message = "the environment has no monitoring host, whose alerts see a timer that stops, so there are no timers"
+        message = (
+            "the environment has no monitoring host, whose alerts report a timer that stops, so no timer is planned"
+        )
         yield error(("observability", "timers"), message, fix=fix)
     if settings.remote_write is not None:
         message = "the environment has no monitoring host, so no metric is sent to the workspace"
@@ -148,7 +150,7 @@ def monitoring_of_an_existing_slurm(environment: Environment) -> Iterator[Findin
 
 @rule
 def alerts_without_messages(environment: Environment) -> Iterator[Finding]:
-    """Alerts are sent to a person: on Alertmanager's page alone a fault is seen late.
+    """Alerts are sent by e-mail: if they are on Alertmanager's page only, operators notice a fault late.
 
     Source: Prometheus documentation, "Alertmanager configuration".
     """

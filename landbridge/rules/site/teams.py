@@ -15,7 +15,7 @@ _RESERVED = frozenset({"default", "workspaces", "api", "ajax-api", "static-files
 
 @rule
 def team_names(environment: Environment) -> Iterator[Finding]:
-    """The name of a team is one that MLflow takes for a workspace, and the site has an MLflow of Landbridge.
+    """The name of a team is one that MLflow accepts for a workspace, and the site has an MLflow of Landbridge.
 
     Source: MLflow 3.17.2, store/workspace/abstract_store.py, WorkspaceNameValidator (read 2026-11-26).
     """

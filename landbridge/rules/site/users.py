@@ -104,7 +104,7 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def unknown_account(environment: Environment) -> Iterator[Finding]:
-    """Accounts of parents and budgets exist, and no account is its own ancestor.
+    """Accounts of parents and budgets exist, and no account is its own parent account, directly or indirectly.
 
     Source: sacctmgr(1), parent=; a budget of an unknown account has no effect.
     """
@@ -124,7 +124,11 @@ def unknown_account(environment: Environment) -> Iterator[Finding]:
             ancestor, steps = accounts[ancestor].parent, steps + 1
         if ancestor == name:
             path = (*_ACCOUNTS, name, "parent")
-            yield error(path, f"the account {name} is its own ancestor", related=((*_ACCOUNTS, "*", "parent"),))
+            yield error(
+                path,
+                f"the account {name} is its own parent account, directly or indirectly",
+                related=((*_ACCOUNTS, "*", "parent"),),
+            )
 
 
 @rule(suppressible=False)

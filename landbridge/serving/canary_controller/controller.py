@@ -19,7 +19,7 @@ TAG = "landbridge.canary"
 
 
 class CanaryGateway(Protocol):
-    """Gateway before the servers of both versions."""
+    """Gateway in front of the servers of both versions."""
 
     def set_share(self, percent: int) -> None:
         """Send `percent` of the requests to the candidate and the rest to the champion."""
@@ -32,7 +32,7 @@ class CanaryRegistry(Protocol):
         """Make a version the champion."""
 
     def withdraw(self, model: str, version: str, reason: str) -> None:
-        """Take the alias of candidates from a version."""
+        """Remove the candidate's alias from a version."""
 
     def tag(self, model: str, version: str, tags: Mapping[str, str]) -> None:
         """Set tags of a version."""
@@ -63,7 +63,7 @@ def step(
 
 
 def store(path: Path, record: CanaryRecord) -> None:
-    """Write the record of a canary: the old file or the new one is there at any time."""
+    """Write the record of a canary atomically: readers get the old or the new record."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.{os.getpid()}")
     with new.open("w") as file:

@@ -21,7 +21,7 @@ class HaproxyShares:
     state_file: Path | None = None
 
     def set_share(self, percent: int) -> None:
-        """Set the weights. Without a ready champion, its share stays as it was: no request is sent to nowhere."""
+        """Set the weights. Without a ready champion, its share is not changed: otherwise no server would get these requests."""
         if not self.champion and percent < 100:
             return
         first, second = server_weights(percent, len(self.champion), len(self.candidate))

@@ -49,7 +49,7 @@ def server_weights(percent: int, champion: int, candidate: int) -> tuple[int, in
 def set_weights(path: Path, backend: str, weights: Mapping[str, int]) -> None:
     """Set the weights of servers of a backend, and read them back. Raises GatewayError if one was not set."""
     if not all(_WORD.fullmatch(word) for word in (backend, *weights)):
-        raise GatewayError(f"{backend}: the name of a backend or a server is not legal")
+        raise GatewayError(f"{backend}: the name of a backend or a server is not valid")
     for server, weight in weights.items():
         answer = _ask(path, f"set weight {backend}/{server} {weight}").strip()
         if answer:
@@ -79,7 +79,7 @@ def backend_counters(path: Path, backend: str) -> BackendCounters:
     Source: HAProxy 3.0 Management Guide, "Statistics and monitoring", CSV format; type 2 is a backend, type 4 a server.
     """
     if not _WORD.fullmatch(backend):
-        raise GatewayError(f"{backend}: the name of a backend is not legal")
+        raise GatewayError(f"{backend}: the name of a backend is not valid")
     rows = list(csv.DictReader(io.StringIO(_ask(path, f"show stat {backend} 6 -1").lstrip("# "))))
     whole = next((row for row in rows if row.get("svname") == "BACKEND"), None)
     if whole is None:
@@ -96,7 +96,7 @@ def present_weights(path: Path, backend: str) -> dict[str, int]:
 
 
 def save_state(path: Path, state_file: Path) -> None:
-    """Write HAProxy's state file, so that weights outlive a reload: the old file or the new one is there at any time."""
+    """Write HAProxy's state file, so that weights survive a reload. The file is replaced atomically: readers get the old or the new time."""
     text = _ask(path, "show servers state")
     part = state_file.with_name(f"{state_file.name}.part")
     with part.open("w") as file:
@@ -108,7 +108,7 @@ def save_state(path: Path, state_file: Path) -> None:
 
 def _states(path: Path, backend: str) -> list[dict[str, str]]:
     if not _WORD.fullmatch(backend):
-        raise GatewayError(f"{backend}: the name of a backend is not legal")
+        raise GatewayError(f"{backend}: the name of a backend is not valid")
     lines = [line.split() for line in _ask(path, f"show servers state {backend}").splitlines()]
     header = next((line[1:] for line in lines if line and line[0] == "#"), [])
     return [dict(zip(header, line, strict=False)) for line in lines if len(line) > 1 and line[0] != "#"]

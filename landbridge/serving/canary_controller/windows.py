@@ -12,7 +12,7 @@ from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEAT
 def judged_window(
     reference: ModelReference, last: Iterable[MetricSample], first: Iterable[MetricSample], version: str
 ) -> DriftReport:
-    """Return the judgement of the requests between two readings. An empty version is any."""
+    """Return the judgement of the requests between two readings. An empty version matches any version."""
     limits = canary_facts().drift
     later, earlier = tuple(last), tuple(first)
     chosen = {"version": version} if version else {}

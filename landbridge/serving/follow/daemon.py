@@ -26,7 +26,7 @@ from landbridge.systemd import notify
 
 CONFIG = "/etc/landbridge/model-follow.json"
 _ENDS = (signal.SIGTERM, signal.SIGINT)
-#: MLflow's own is 120 seconds, in which no canary would be looked at.
+#: MLflow's own is 120 seconds, in which no step of a canary would run.
 _MLFLOW_SECONDS = "10"
 
 

@@ -1,4 +1,4 @@
-"""Windows of drift of a served version: the histograms at the beginning of a window are in a file."""
+"""Drift windows of a served version: the histograms at the start of a window are stored in a file."""
 
 import json
 from collections.abc import Iterable

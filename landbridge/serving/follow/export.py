@@ -113,7 +113,7 @@ class _ExportRequest(BaseHTTPRequestHandler):
         """Write nothing: HAProxy has the log of requests."""
 
     def address_string(self) -> str:
-        """Return the client: a Unix socket has none."""
+        """Return the client's name for the log: always HAProxy, because a Unix socket has no address."""
         return "haproxy"
 
     def _send(self, content: BinaryIO, size: int) -> None:

@@ -7,13 +7,13 @@ that stops has had no weight at the gateway for DRAIN_SECONDS: longer than HAPro
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-#: From the last need to the stop: HAProxy's `timeout server` and `hard-stop-after` are 60 s; own choice above them.
+#: From the last need to the stop: HAProxy's `timeout server` and `hard-stop-after` are 60 s; Landbridge's choice, above both.
 DRAIN_SECONDS = 90.0
-#: Longest run of an instance that something else started: an operator configures the host meanwhile. Own choice.
+#: Maximum run time of an instance that this program did not start: an operator may configure the host in this time. Landbridge's choice.
 FOREIGN_SECONDS = 3600.0
-#: Wait after a refused start until the same host is tried again: own choice.
+#: Wait after a refused start until the same host is tried again: Landbridge's choice.
 RETRY_SECONDS = 300.0
-#: Longest wait for EC2 to show a start or a stop: its answers are eventually consistent. Own choice.
+#: Longest wait for EC2 to show a start or a stop: its answers are eventually consistent. Landbridge's choice.
 SETTLE_SECONDS = 30.0
 
 
@@ -63,7 +63,7 @@ def power_plan(
     """
     present = {each.host: each for each in instances}
     unneeded = {host: before.unneeded.get(host, at) for host in present if host not in wanted}
-    # A clock that was set back begins the wait anew.
+    # After the clock was set back, the wait starts again.
     unneeded = {host: min(since, at) for host, since in unneeded.items()}
     last = max((known.index(host) for host in wanted if host in known), default=-1)
     refused = {

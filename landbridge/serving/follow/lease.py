@@ -12,7 +12,7 @@ from math import inf
 #: Tag of the registered model.
 LEASE_TAG = "landbridge.serving.lease"
 #: Longest time of a lease without a renewal; of the tag without a change until another gateway claims it; and of a claim until it
-#: counts. Own choice; the third must be more than the first.
+#: counts. Landbridge's choice; the third must be more than the first.
 LEASE_SECONDS, EXPIRE_SECONDS, SETTLE_SECONDS = 20.0, 20.0, 25.0
 
 

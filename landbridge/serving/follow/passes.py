@@ -36,9 +36,9 @@ from landbridge.serving.follow.scaler import Scaler, present_hosts, used_hosts
 from landbridge.serving.follow.service_view import ServiceView, ready_versions, running_slots
 from landbridge.serving.load import FolderRefusal, read_trust
 
-#: Longest time until a first server of a candidate is ready: own choice.
+#: Longest time until a first server of a candidate is ready: Landbridge's choice.
 START_SECONDS = 600.0
-#: Wait after a registry did not answer: own choice. Looks at canaries go on.
+#: Wait after a registry did not answer. Canaries continue meanwhile. Landbridge's choice.
 _RETRY_SECONDS = 30.0
 
 
@@ -56,7 +56,7 @@ class FollowPass:
     _said: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Lead nothing: the lease of an earlier process is not that of this one."""
+        """Start without leases: those of an earlier process are not valid in this one."""
         self._leases = Leases(self.config, self.since_start)
         self._scaler = Scaler(self.config, self.clock, self.log)
 
@@ -89,7 +89,7 @@ class FollowPass:
         return leads
 
     def _after_peer(self, service: FollowedService) -> None:
-        """Do as the gateway that leads: its placement, record and weights. Without one for a while, the champion gets all requests."""
+        """Apply the placement, the record and the weights of the gateway that leads. Without one for a while, the champion gets all requests."""
         assert self.config.peer is not None
         path, view = self.config.state / f"{service.name}.json", self._look(service)
         try:
@@ -154,7 +154,7 @@ class FollowPass:
             shares.set_share(0)
         write_placement(path, placement, aliases)
         try:
-            # A pass may be slow: the lease is looked at again before a decision.
+            # A pass may be slow: the lease is checked again before a decision.
             if is_canary and (self.config.peer is None or self._leases.leads(service)):
                 self._canary(service, placement, view, shares, now)
         finally:
@@ -175,7 +175,7 @@ class FollowPass:
         self._say(f"{service.name}: registry", "")
         read = RegistryAliases(aliases.get(CHAMPION, ""), aliases.get(STAGING, ""))
         if read.staging in ("", read.champion):
-            # The next canary of the same version begins anew.
+            # The next canary of the same version starts from the first step.
             self._record(service).unlink(missing_ok=True)
         return read
 

@@ -1,7 +1,7 @@
 """Placement of a service: the version in each slot, and the version that serves. Pure and level-triggered.
 
 The version that serves changes when the next one is ready. A slot is emptied or gets another version only if its version does not
-serve and is no candidate any more.
+serve and is not a candidate any more.
 """
 
 from collections.abc import Mapping

@@ -50,7 +50,7 @@ def lead_mark(state: Path, service: str) -> Path:
 
 
 def write_whole(path: Path, text: str, mode: int = 0o640) -> None:
-    """Write a file: the old one or the new one is there at any time."""
+    """Write a file atomically: readers get the old or the new content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.{os.getpid()}")
     with new.open("w") as file:

@@ -6,15 +6,15 @@ The number rises at once, and falls when no need of a whole window reached it. A
 from dataclasses import dataclass, replace
 from math import ceil
 
-#: Share of a host's measured rate that is used before the next host starts: own choice.
+#: Share of a host's measured rate that is used before the next host starts: Landbridge's choice.
 TARGET_SHARE = 0.8
-#: Longest start of a host: own choice. After it, requests that wait start the next host.
+#: Longest start of a host: Landbridge's choice. After it, requests that wait start the next host.
 START_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class ScalePlan:
-    """Bounds: the least and the most hosts, the requests a second that one host holds, and the window before the number falls."""
+    """Bounds: minimum and maximum number of hosts, requests per second that one host can serve, and the time before the number decreases."""
 
     least: int
     most: int
@@ -24,7 +24,7 @@ class ScalePlan:
 
 @dataclass(frozen=True, slots=True)
 class ServiceLoad:
-    """Load of a service: requests a second since the last look (None: the first look), requests in flight, and of these those that wait."""
+    """Load of a service: requests per second since the last look (None: the first look), requests in flight, and of these those that wait."""
 
     at: float
     rate: float | None
@@ -58,7 +58,7 @@ def scaled(
         changed_at = before.changed_at if needed == before.hosts else load.at
         cold_at = load.at if not before.hosts and needed else state.cold_at
         return replace(state, hosts=needed, changed_at=changed_at, peak=0, since=load.at, cold_at=cold_at)
-    # A clock that was set back begins the window anew.
+    # After the clock was set back, the window starts again.
     since = min(before.since, load.at)
     peak = max(before.peak, needed)
     if load.at - since < plan.idle_seconds:

@@ -15,9 +15,9 @@ from threading import Thread
 from landbridge.serving.canary_controller.runtime_socket import GatewayError, serving_servers
 from landbridge.serving.follow.config import FollowConfig, FollowedService, read_orders
 
-#: Longest wait: own choice, less than HAProxy's `timeout server`.
+#: Longest wait: Landbridge's choice, less than HAProxy's `timeout server`.
 LONGEST_SECONDS = 50.0
-#: Time between two looks at HAProxy while requests wait: own choice.
+#: Seconds between two polls of HAProxy while requests wait. Landbridge's choice.
 _LOOK_SECONDS = 0.1
 _AGAIN = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _LATE = b"HTTP/1.1 504 Gateway Timeout\r\nRetry-After: 10\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

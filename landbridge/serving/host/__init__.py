@@ -1,1 +1,1 @@
-"""Service of a model server's host: it brings the versions of the gateway's placement into the slots."""
+"""Service of a model server's host: it installs the versions of the gateway's placement in the slots."""

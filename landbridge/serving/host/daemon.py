@@ -97,7 +97,7 @@ class HostPass:
                 if set_slot(self.config.systemctl, place, slot, unit, version):
                     self.log(f"{name}: slot {slot} has version {version or 'none'}")
             except (ExportError, FolderRefusal, UnitError) as error:
-                # The other slot goes on: a candidate that is refused does not keep the champion from its slot.
+                # The other slot continues: a refused candidate does not prevent the champion from getting its slot.
                 faults.append(f"slot {slot}: {error}")
         collect(place, {*slots.values(), *(linked(place, slot) for slot in service.units)})
         if faults:

@@ -13,14 +13,14 @@ from landbridge.serving.load import FolderRefusal
 
 _VERSION = re.compile(r"[1-9][0-9]{0,8}")
 _INCOMING = ".incoming"
-#: Versions without a slot that stay, for a short way back: own choice. The last one that had a slot is the first.
+#: Number of versions without a slot that stay on disk, for a fast rollback. Landbridge's choice. The version that had a slot last is kept first.
 KEPT = 1
 
 
 def install(
     place: Path, service: HostService, version: str, trust: ModelTrust, download: Callable[[Path], None]
 ) -> None:
-    """Bring a version to its place, if it is not there. Raises FolderRefusal for one that is not verified."""
+    """Install a version, if it is not installed. Raises FolderRefusal for one that is not verified."""
     target, incoming = place / version, place / _INCOMING
     if target.exists():
         return

@@ -35,7 +35,7 @@ def set_slot(systemctl: str, place: Path, slot: str, unit: str, version: str) ->
     if linked(place, slot) == version and started.exists() and started.read_text() == version:
         return False
     if linked(place, slot) == version and not started.exists():
-        # Filled by hand: a server that runs goes on.
+        # The slot was filled by hand: a running server is not restarted.
         _systemctl(systemctl, "enable", "--now", unit)
         started.write_text(version)
         return True
@@ -53,7 +53,7 @@ def set_slot(systemctl: str, place: Path, slot: str, unit: str, version: str) ->
 
 
 def _mark(place: Path, slot: str) -> None:
-    """Set the time of a slot's folder: the version that had a slot last is kept for the way back."""
+    """Set the modification time of a slot's folder: the version that had a slot last is kept for a rollback."""
     if linked(place, slot):
         with contextlib.suppress(FileNotFoundError):
             os.utime(place / linked(place, slot))

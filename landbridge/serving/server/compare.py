@@ -12,7 +12,7 @@ from typing import Any
 from landbridge.serving.server.protocol import InputTensor, RequestRefusal, flat
 
 _FLOATS = ("FP16", "FP32", "FP64")
-#: Values of an output that are compared for its distance: the thread of copies shares the interpreter with predictions. Own choice.
+#: Values of an output that are compared for its distance: the thread of copies shares the interpreter with predictions. Landbridge's choice.
 _MOST_VALUES = 4096
 
 

@@ -19,8 +19,8 @@ class ModelServerConfig:
     signatures are accepted. `certificate` has key, certificate and chain; empty: HTTP without TLS, on a loopback address only.
     `shadow` is the URL of another model server on this host that gets copies of requests; its numbers agree within
     `shadow_absolute` plus `shadow_relative` of the value, and without a relative tolerance rows of several numbers agree by the
-    place of their greatest value. Zero requests a second per client
-    is no limit. The address `metrics_client` is that of Prometheus: it gets the metrics, and no prediction.
+    place of their greatest value. Zero requests per second per client
+    is not a limit. The address `metrics_client` is that of Prometheus: it gets the metrics, and no prediction.
     """
 
     service: str

@@ -148,11 +148,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path not in (f"{model}/infer", f"{model}/versions/{manifest.version}/infer"):
             return _error(404, f"this server has {manifest.name} version {manifest.version}"), b""
         if not self._is_copy and not predictor.admits(client):
-            return _error(429, "too many requests a second"), b""
+            return _error(429, "too many requests per second"), b""
         return predictor.predict(body, is_copy=self._is_copy), body
 
     def _is_refused(self) -> bool:
-        """Refuse Prometheus' host, which has no token, any other path than that of the metrics."""
+        """Refuse requests of Prometheus' host, which has no token, for other paths than that of the metrics."""
         is_reading = self.command == "GET" and self.path == "/metrics"
         if is_reading or self.client_address[0] != self.server.config.metrics_client:
             return False

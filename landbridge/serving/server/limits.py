@@ -1,4 +1,4 @@
-"""Limits of a model server: requests a second of each client. Pure: the caller gives the time."""
+"""Limits of a model server: requests per second of each client. Pure: the caller gives the time."""
 
 from collections import OrderedDict
 
@@ -7,7 +7,7 @@ _CLIENTS = 4096
 
 
 class ClientRates:
-    """Token buckets: each client may make `rate` requests a second, and as many at once. A rate of 0 is no limit."""
+    """Token buckets: each client may make `rate` requests per second, and as many at once. A rate of 0 is not a limit."""
 
     def __init__(self, rate: int) -> None:
         self._rate = rate

@@ -10,7 +10,7 @@ from landbridge.serving.server.protocol import InferRequest, InputTensor
 
 #: Features of one model version that have a histogram.
 _MOST_FEATURES = 128
-#: Slices of requests, and histograms of features over all slices: each has a dozen series in Prometheus. Own choice.
+#: Slices of requests, and histograms of features over all slices: each has a dozen series in Prometheus. Landbridge's choice.
 _MOST_SLICES, _MOST_SLICED = 8, 256
 _COLUMN = re.compile(r"^(?P<input>.+?)(?:\[(?P<column>\d+)\])?$")
 

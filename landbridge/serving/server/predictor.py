@@ -1,4 +1,4 @@
-"""Predictor: one model version with its limits, metrics, readiness and drain. It knows no HTTP."""
+"""Predictor: one model version with its limits, metrics, readiness and drain. Independent of HTTP."""
 
 import json
 import time
@@ -109,7 +109,7 @@ class Predictor:
         self.metrics.enter(-1)
 
     def drain(self, seconds: float) -> None:
-        """Be not ready, and wait until the gateway has seen it, or for at most this time. Requests are still answered."""
+        """Report not ready, and wait until the gateway has read that, at most for this time. Requests are still answered."""
         self.metrics.ready = False
         with self._state:
             self._state.wait_for(lambda: self._unready_answers >= _SEEN, timeout=seconds)

@@ -23,7 +23,7 @@ SHADOW_HEADER = "X-Landbridge-Shadow"
 VERSION_HEADER, SECONDS_HEADER = "Landbridge-Model-Version", "Landbridge-Model-Seconds"
 _QUEUED, _QUEUED_BYTES = 32, 16 * 1024 * 1024
 _SECONDS = 10.0
-#: Answers of a server that does not want the request now: they say nothing about the model.
+#: Statuses of a server that cannot accept the request now: they are no evidence about the model.
 _REFUSALS = (404, 429, 503)
 
 

@@ -140,7 +140,7 @@ def _on_some_resource(session: Session, action: str) -> bool:
 def _s3(action: str, region: str, environ: Environ) -> Iterator[_Need]:
     """Yield what S3 checks: the action on the bucket or object, and the use of the bucket's KMS key.
 
-    S3 tells only those who may list the bucket that an object does not exist.
+    S3 reports that an object does not exist only to callers who may list the bucket.
     Source: S3 API Reference, GetObject and HeadObject, "Permissions", 2026-11-25.
     """
     buckets = moto.backends.get_backend("s3")[ACCOUNT]["aws"].buckets

@@ -61,7 +61,7 @@ def permissions(environ: Environ) -> Iterator[tuple[str, str, str | None]]:
 def key_use(action: str, environ: Environ) -> str | None:
     """Return the permission on a bucket's KMS key that a request needs; None if it needs none.
 
-    The beginning of an upload in parts needs kms:GenerateDataKey; parts and its end need kms:Decrypt. Source: Amazon S3 API Reference,
+    CreateMultipartUpload needs kms:GenerateDataKey; UploadPart and CompleteMultipartUpload need kms:Decrypt. Source: Amazon S3 API Reference,
     CreateMultipartUpload, UploadPart and CompleteMultipartUpload, "Permissions" (2026-11-27).
     """
     if action == "PutObject" and "uploadId" in _query(environ):

@@ -32,7 +32,7 @@ class Launcher(Protocol):
         """Start the machine and return; an exception makes the instance fail with Server.InternalError."""
 
     def terminate(self, instance_id: str) -> None:
-        """Remove the machine completely and return. An unknown id is no error."""
+        """Remove the machine completely and return. An unknown id is not an error."""
 
     def console(self, instance_id: str) -> bytes:
         """Return the end of the machine's console, also after its end; empty for a machine without one."""
@@ -40,7 +40,7 @@ class Launcher(Protocol):
     def switched_off(self, instance_id: str) -> bool:
         """Return whether the machine has shut itself down cleanly.
 
-        A failed process counts as running: a host failure is no shutdown.
+        A failed process counts as running: a host failure is not a shutdown.
         """
 
 

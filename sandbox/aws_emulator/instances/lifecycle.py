@@ -40,7 +40,7 @@ class InstanceLifecycle:
             self._start_all(batch)
 
     def end(self, instance_id: str, reason: str) -> None:
-        """Terminate one instance in any stage; a second call is no error."""
+        """Terminate one instance in any stage; a second call is not an error."""
         with self._lock:
             stage = self._stage.get(instance_id)
             if stage == "starting":

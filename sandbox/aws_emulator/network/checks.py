@@ -1,4 +1,4 @@
-"""Parts of the checks that run before moto's calls: the function's type, its error, and resources that still exist."""
+"""Helpers of the checks that run before moto's calls: type of a check, its error, and the list of resources that still exist."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -28,7 +28,7 @@ WORDS = {
 }
 _ID = re.compile(rf"\b({'|'.join(sorted(WORDS, key=len, reverse=True))})-[0-9a-f]{{8,17}}\b")
 _NAMED = re.compile(r"(?:^|&)((?:Role|InstanceProfile)Name=[^&]+)")
-#: A filter without a match is no error: the list is shorter.
+#: A filter without a match is not an error: the list is shorter.
 _FILTERED = re.compile(r"(?:^|&)Filter\.\d+\.Value\.\d+=[^&]*")
 _MAKES = ("Create", "Allocate")
 

@@ -92,7 +92,7 @@ def _check_policy(text: str, response: Any, *, bypass: bool) -> None:
         statements = json.loads(text)["Statement"]
         listed = statements if isinstance(statements, list) else [statements]
     except (ValueError, KeyError, TypeError):
-        raise _invalid("the policy is no JSON document with statements") from None
+        raise _invalid("the policy is not a JSON document with statements") from None
     if len(text) > _LONGEST_POLICY:
         raise _invalid(f"the policy has more than {_LONGEST_POLICY} characters")
     for statement in listed:

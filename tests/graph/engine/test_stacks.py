@@ -47,7 +47,7 @@ def test_life_of_three_stacks(
     assert StackOutputs.model_validate_json(outputs_file("graph").read_text()).pools["p5"].max_nodes == 4
     assert "handover" not in json.loads(outputs_file("graph").read_text())
     assert [name for layer in ("cluster", "platform") for name in _secrets(layer)] == [], (
-        "outputs of other stacks are no secrets"
+        "outputs of other stacks are not secrets"
     )
     repeated = pulumi.up(three, environment_file)
     assert repeated.changed == 0 and repeated.outputs == built.outputs

@@ -154,7 +154,7 @@ REFUSED: Mapping[str, tuple[Change, str]] = {
         "launch-template/lt-other",
     ),
     "a template without tags": (parameter(LaunchTemplate={"LaunchTemplateId": "lt-plain"}), "launch-template/lt-plain"),
-    "a template of this cluster that is no pool's": (
+    "a template of this cluster that is not a pool's": (
         parameter(LaunchTemplate={"LaunchTemplateId": "lt-builder"}),
         "launch-template/lt-builder",
     ),

@@ -211,7 +211,7 @@ date > /var/lib/metrics/landbridge-timer-link.prom
     assert "list-sa event" in facts["programs"]["sas"]["out"] and facts["programs"]["neighbors"]["code"] == 0
     refusals = re.findall(r"^(\d+) ?(.*)$", seen["refused"], re.MULTILINE)
     assert [code for code, _ in refusals] == ["126"] * 6 and seen["refused"].count(
-        "refused: this host answers link"
+        "refused: this host accepts link"
     ) == 6
     assert "PTY allocation request failed" in seen["terminal"] and "programs" not in seen["terminal"]
     assert seen["sftp"].splitlines()[-1] == "126"

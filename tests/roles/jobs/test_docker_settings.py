@@ -56,5 +56,5 @@ def test_cdi_is_enabled_and_nvidias_runtime_is_not_the_default(
 def test_a_file_that_is_no_json_is_not_changed_and_reported(tmp_path: Path) -> None:
     path = tmp_path / "daemon.json"
     path.write_text("{,}")
-    assert "is no JSON" in run(path)["msg"]
+    assert "is not JSON" in run(path)["msg"]
     assert path.read_text() == "{,}"

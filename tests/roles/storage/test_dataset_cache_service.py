@@ -75,7 +75,7 @@ def test_a_user_gets_only_datasets_of_the_own_group(node: CacheLab) -> None:
     outside = node.run(
         f"setpriv --reuid=alice --regid=alice --init-groups env LANDBRIDGE_DATA_CLASS=internal {PATH} 2>&1"
     )
-    assert "no process of a Slurm job" in outside and outside.splitlines()[-1] == f"{MOUNT}/internal/corpus/v1"
+    assert "not a process of a Slurm job" in outside and outside.splitlines()[-1] == f"{MOUNT}/internal/corpus/v1"
     assert "Permission denied" in node.job(4, "alice", f"echo x > {folder}/written")
     for job in (3, 4):
         node.end(job)

@@ -152,7 +152,7 @@ def test_on_a_terminal_the_questions_are_put_and_a_refused_answer_again(checkout
         assert process.wait() == 0, output.decode()
     os.close(ours)
     text = output.decode()
-    assert "h900 is none of h100" in text and "an answer is needed" in text and "Acme: on-prem baseline" in text
+    assert "h900 is not one of h100" in text and "an answer is required" in text and "Acme: on-prem baseline" in text
     body = yaml_text.load((checkout / "stacks" / "Pulumi.acme.yaml").read_text())["config"]["landbridge:environment"]
     assert body["owner"] == "ml@acme.example"
     assert body["data_classes"] == {

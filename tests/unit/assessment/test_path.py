@@ -126,10 +126,10 @@ def test_an_answer_of_a_prompt(key: str, text: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("key", "text", "reason"),
     [
-        ("workloads.baseline", "120", "more than all"),
+        ("workloads.baseline", "120", "more than 100 percent"),
         ("workloads.baseline", "many", "is not a number"),
         ("workloads.baseline", "nan", "not in the range"),
-        ("utilisation.mean_gpus", "", "an answer is needed"),
+        ("utilisation.mean_gpus", "", "an answer is required"),
         ("utilisation.mean_gpus", "-3", "not in the range"),
         ("utilisation.gpu", "h900", "none of h100"),
         ("constraints.sites", "moon", "answer with onprem and aws"),

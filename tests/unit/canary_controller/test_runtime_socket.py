@@ -53,7 +53,7 @@ backend digits
 
 def test_servers_that_haproxy_uses_are_named(gateway: tuple[ServedPair, Path, Path]) -> None:
     assert running_servers(gateway[1], "digits") == {"v1", "v2"}
-    with pytest.raises(GatewayError, match="not legal"):
+    with pytest.raises(GatewayError, match="not valid"):
         running_servers(gateway[1], "digits; show info")
 
 
@@ -87,7 +87,7 @@ def test_a_weight_that_was_not_set_is_an_error(gateway: tuple[ServedPair, Path, 
     _, runtime, _ = gateway
     with pytest.raises(GatewayError, match="digits/v9"):
         set_weights(runtime, "digits", {"v9": 1})
-    with pytest.raises(GatewayError, match="not legal"):
+    with pytest.raises(GatewayError, match="not valid"):
         set_weights(runtime, "digits", {"v1 1; shutdown": 1})
     with pytest.raises(GatewayError, match="No such file"):
         set_weights(tmp_path / "none", "digits", {"v1": 1})

@@ -122,7 +122,7 @@ def test_ranks_open_in_order(hub: Hub) -> None:
     words: dict[str, Any] = {"ranks": 2, "local": hub.folder, "environ": hub.environ()}
     with pytest.raises(ValueError, match="without a token"):
         ShardedCheckpoints("run", rank=1, **words).open()
-    with pytest.raises(ValueError, match="call open first"):
+    with pytest.raises(ValueError, match="call the method open first"):
         ShardedCheckpoints("run", rank=0, **words).restore()
     with pytest.raises(ValueError, match="rank 2 of 2"):
         ShardedCheckpoints("run", rank=2, **words)

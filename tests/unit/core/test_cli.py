@@ -72,7 +72,7 @@ def test_the_list_of_commands_has_whole_sentences(group: list[str]) -> None:
         (["check", "-s", "broken"], 2, "broken: 1 error"),
         (["check", "-s", "goood"], 2, 'did you mean "good"?'),
         (["check", "--file", "nowhere.yaml"], 2, "cannot read it"),
-        (["check"], 2, "give -s ENV"),
+        (["check"], 2, "write -s ENV"),
         (["show", "-s", "good"], 0, "p5-[1-4]"),
         (["show", "-s", "six"], 1, "overlapping-cidrs"),
         (["show", "-s", "good", "--expanded"], 0, "# default"),

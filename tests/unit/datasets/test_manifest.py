@@ -60,7 +60,7 @@ CHANGES: dict[str, Callable[[Any], object]] = {
     "an offset outside of its block": lambda data: data["content"]["files"][0].update(offset=10),
     "a block that does not exist": lambda data: data["content"]["files"][0].update(block=2),
     "a negative size": lambda data: data["content"]["files"][0].update(size=-1),
-    "a size that is no number": lambda data: data["content"]["files"][0].update(size=True),
+    "a size that is not a number": lambda data: data["content"]["files"][0].update(size=True),
     "a SHA-256 with a slash": lambda data: data["content"]["blocks"][0].update(sha256="../" + A[3:]),
     "a name with a slash": lambda data: data["content"].update(name="a/b"),
     "no blocks": lambda data: data["content"].pop("blocks"),

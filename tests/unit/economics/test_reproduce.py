@@ -138,7 +138,7 @@ def test_a_value_that_does_not_follow_is_a_finding_at_its_place(tmp_path: Path) 
 BAD: list[tuple[str, str, str, str]] = [
     ("date: 2026-10-01\n", "", "missing-key", "date is missing"),
     ("source: a vendor's page, table 2\n", "", "missing-key", "source is missing"),
-    ("date: 2026-10-01", "date: last year", "wrong-format", "no day"),
+    ("date: 2026-10-01", "date: last year", "wrong-format", "not a day"),
     ("power: 20 kW", "power: 20 USD", "wrong-unit", "not of power"),
     ("power: 20 kW", "power: 20 horses", "wrong-unit", "horses"),
     ("power: 20 kW", "power: 20", "wrong-unit", "no unit"),

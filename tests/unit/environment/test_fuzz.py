@@ -30,7 +30,7 @@ TREES = {name: load_text(text, Path(name)).source.data for name, text in TEXTS.i
 #: Number of tests into which the sweep of a sample is divided.
 PARTS = 4
 #: Placeholder for NaN, which exists in YAML and not in JSON.
-NAN = "a float that is no number"
+NAN = "a float that is not a number"
 #: Replacements for every value.
 VALUES: dict[str, Any] = {
     "null": None,

@@ -46,7 +46,7 @@ def node_instance(lease: str | None, age: timedelta = timedelta(hours=1), **tags
         (node_instance("", timedelta(hours=23)), False, True),
         (node_instance("tomorrow"), False, True),
         (node_instance("tomorrow", timedelta(days=2)), True, False),
-        # A controller or login host of the cluster has no pool tag, so it is no node.
+        # A controller or login host of the cluster has no pool tag, so it is not a node.
         (Instance("i-1", NOW - timedelta(days=90), {CLUSTER: "c"}), False, False),
         (Instance("i-1", NOW - timedelta(days=90), {CLUSTER: "c", LEASE: "2020-01-01T00:00:00Z"}), False, False),
         (Instance("i-1", NOW, {}), False, False),

@@ -126,11 +126,11 @@ def test_a_controller_killed_at_any_look_has_all_requests_at_the_next(
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', to_json(start()).replace('"step":0', '"steps":0')])
 def test_another_text_is_no_record(text: str) -> None:
-    with pytest.raises(ValueError, match="no record of a canary"):
+    with pytest.raises(ValueError, match="not a record of a canary"):
         parse(text)
 
 
 @pytest.mark.parametrize("weights", [(), (10, 1), (0, 50), (50, 100), (1, 1)])
 def test_weights_rise(weights: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="weights rise"):
+    with pytest.raises(ValueError, match="weights must increase"):
         replace(PLAN, weights=weights)

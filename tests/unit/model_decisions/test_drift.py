@@ -171,5 +171,5 @@ def test_a_reference_survives_the_manifest() -> None:
     ],
 )
 def test_another_form_is_no_reference(data: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="no reference"):
+    with pytest.raises(ValueError, match="not a reference"):
         parse_reference(data)

@@ -47,7 +47,7 @@ def test_entries_of_each_host_are_kept_and_nothing_is_lost_in_an_outage(store: L
     # Entries may be sent twice; none is lost.
     received = list(dict.fromkeys(store.entries("dgx01")))
     assert received == ["launch task StepId=7.0", "in the outage", "in the outage too"]
-    # A certificate of the CA whose name is no host's, and none at all.
+    # A certificate of the CA whose name is not a host's, and none at all.
     assert "403" in store.ship("ctl01", "stranger").stderr
     assert tls_refused(store)
     assert store.entries("ctl01") == ["JobId=7 allocated"]

@@ -232,7 +232,7 @@ ROWS = [
         "a data class is removed from AWS: its key is deleted",
         (step("delete", "aws:kms/key:Key", "h-internal", old={"policy": "{}"}),),
         Effect.DATA_LOSS,
-        "never be read again",
+        "cannot be read after its deletion",
     ),
     Row(
         "Slurm's key gets another name",

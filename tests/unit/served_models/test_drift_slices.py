@@ -54,5 +54,5 @@ def test_the_slice_that_moved_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("edges", [[], [1.0, 1.0], [2.0, 1.0], [float("inf")]])
 def test_edges_of_slices_rise(edges: list[float]) -> None:
-    with pytest.raises(ValueError, match="finite and rise"):
+    with pytest.raises(ValueError, match="finite and increasing"):
         SliceColumn("x[0]", tuple(edges))

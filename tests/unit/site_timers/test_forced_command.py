@@ -222,7 +222,7 @@ UNFIT: dict[str, tuple[list[dict[str, Any]], str]] = {
         "not drained by landbridge health",
     ),
     "with jobs": ([{"name": "dgx01", "state": ["MIXED", "DRAIN"], "reason": OURS}], "dgx01 has jobs"),
-    "not known": ([OTHER], "Slurm knows no node dgx01"),
+    "not known": ([OTHER], "Slurm has no node dgx01"),
     "budget": ([{"name": "dgx01", "state": ["IDLE", "DRAIN"], "reason": OURS}, OTHER], "the failure budget is 1"),
 }
 

@@ -48,7 +48,7 @@ NOWHERE = "0.0.0.1"
 
 
 class Conflict(ValueError):
-    """Line that maps a name of the block to another address."""
+    """Error: a line outside of the block maps one of its names to another address."""
 
 
 def words_of(line: str) -> list[str]:

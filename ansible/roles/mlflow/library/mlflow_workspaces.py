@@ -48,7 +48,7 @@ from ansible.module_utils.basic import AnsibleModule
 DEFAULT = "default"
 #: Objects of other members that a member may read.
 SHARED = ("experiment", "registered_model", "prompt")
-#: Role of the members of a workspace, and beginnings of those of users that register, promote and read a model.
+#: Name of the role of a workspace's members, and prefixes of the names of the roles that may register, promote and read a model.
 MEMBERS, MODEL, PROMOTERS = "landbridge-members", "landbridge-model-", "landbridge-promoters-"
 READERS = "landbridge-readers-"
 #: Role that MLflow keeps for the permissions of one user. Source: MLflow 3.17.2, server/auth/sqlalchemy_store.py.
@@ -162,7 +162,7 @@ class Reconciliation:
         keys = [("registered_model", name), ("experiment", described["experiment_id"])]
         return {
             MODEL + name: (dict.fromkeys(keys, "EDIT"), model["register"]),
-            # To take an alias from a version needs MANAGE. The app refuses the deletion that it permits too.
+            # Removing an alias from a version needs the permission MANAGE. The app refuses the deletion that it permits too.
             PROMOTERS + name: ({keys[0]: "MANAGE"}, model["promote"]),
             READERS + name: (dict.fromkeys(keys, "READ"), model["read"]),
         }

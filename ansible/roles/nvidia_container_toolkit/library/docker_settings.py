@@ -44,7 +44,7 @@ def main() -> None:
     try:
         present = json.loads(text or "{}")
     except ValueError as error:
-        module.fail_json(msg=f"{path} is no JSON: {error}")
+        module.fail_json(msg=f"{path} is not JSON: {error}")
     settings = changed_settings(present)
     if settings == present:
         module.exit_json(changed=False)

@@ -72,7 +72,7 @@ def policy_of(client, name):
 
 
 def ensure(client, bucket, check_mode):
-    """Bring a bucket to its settings; return whether it was created, and whether a setting was changed."""
+    """Apply the settings of a bucket; return whether it was created, and whether a setting was changed."""
     name = bucket["name"]
     is_new = not exists(client, name)
     if is_new:

@@ -43,7 +43,7 @@ FLAGS = "IGNORE_JOBS,OVERLAP"
 
 
 def seconds(text):
-    """Return the seconds since 1970 of a time in ISO 8601; None for None."""
+    """Return the seconds since 1970 of a time in ISO 8601; None if `text` is None."""
     return None if text is None else int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp())
 
 

@@ -15,7 +15,7 @@ from landbridge.timestamps import iso
 
 
 def keep_nodes(observed: Observed, changes: Changes) -> None:
-    """End the keeps that are over, and let Slurm suspend no kept node.
+    """End the keeps that have expired, and exclude kept nodes from the suspension by Slurm.
 
     Slurm forgets a change of SuspendExcNodes when its configuration is read again, so each pass checks it while a keep
     lasts, and until Slurm has released the last node.

@@ -6,7 +6,7 @@ from landbridge.burst.model import InsufficientCapacity, State
 from landbridge.burst.reconcile.attempts import offering_of
 from landbridge.burst.reconcile.observed import Observed
 
-#: Beginning of the reason that a node's agent writes when EC2 announces an interruption, or recommends to leave the instance.
+#: Prefix of the reason that a node's agent writes for a spot interruption notice or a rebalance recommendation of EC2.
 SPOT_REASON = "landbridge: SPOT"
 #: Code of the record; a refusal by EC2 has EC2's own.
 SPOT_CODE = "SPOT"

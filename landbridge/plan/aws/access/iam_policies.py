@@ -186,7 +186,7 @@ def archive(bucket_arns: Sequence[str], key_arns: Sequence[str], place: ArnConte
     """Return the rights of the archive of model registries: it lists its keys and adds objects. It reads and deletes none.
 
     An object is created only if its key is not used: without that condition it would be a further version, and the bucket keeps each.
-    The beginning of an upload in parts, and each part, create no object and have no such header. S3 decrypts the parts when it joins
+    CreateMultipartUpload and UploadPart create no object and have no such header. S3 decrypts the parts when it joins
     them, which is the only use of kms:Decrypt: the role may use the key to read, so that reads are denied besides. Sources (2026-11-27): S3 User Guide, "Enforce conditional writes on Amazon S3 buckets";
     S3 API Reference, CreateMultipartUpload, UploadPart and CompleteMultipartUpload, "Permissions"; KMS Developer Guide, "kms:ViaService".
     """

@@ -25,7 +25,7 @@ from landbridge.plan.aws.access.iam_policies import roles_anywhere_trust as anyw
 from landbridge.plan.policy_document import document
 from landbridge.plan.resource_names import shortened
 
-#: Beginning of the names of sessions of jobs; the number of the job follows.
+#: Prefix of the role session names of jobs; the job id follows.
 SESSION = "job-"
 #: Trust policies have 2048 characters by default; this leaves room for the other parts of the policy.
 #: Source: IAM User Guide, "IAM and AWS STS quotas": role trust policy length, 2026-11-25.

@@ -15,7 +15,7 @@ def monitoring_host(environment: Environment) -> str | None:
 
 
 def timers_of(environment: Environment) -> SiteTimers | None:
-    """Return the settings of the site's timers; None without a monitoring host, whose alerts see a timer that stops."""
+    """Return the settings of the site's timers; None without a monitoring host, whose alerts report a timer that stops."""
     return environment.observability.timers if monitoring_host(environment) is not None else None
 
 

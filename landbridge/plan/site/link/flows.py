@@ -46,7 +46,7 @@ class FlowExpectation:
     why: str
     #: Only host of the origin that may connect; empty: every one.
     host: str = ""
-    #: Whether the destination may be stopped: silence of all of its ports is no fault then.
+    #: Whether the destination may be stopped: silence of all of its ports is not a fault then.
     may_be_stopped: bool = False
 
 

@@ -17,7 +17,7 @@ def accounts(environment: Environment) -> dict[str, dict[str, Any]]:
 
 
 def qualities(environment: Environment) -> dict[str, dict[str, str]]:
-    """Return QOS by name, every setting as sacctmgr(1) prints it; an empty one is no limit."""
+    """Return QOS by name, every setting as sacctmgr(1) prints it; an empty one is not a limit."""
     configured = {name: _quality(name, qos) for name, qos in environment.scheduler.qos.items()}
     return configured | {name: _cap(minutes) for name, minutes in gpu_minute_limits(environment).items()}
 

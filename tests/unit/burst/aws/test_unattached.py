@@ -30,14 +30,14 @@ def test_only_a_resource_seen_by_every_check_of_the_period_is_collected(checks: 
         now += later
         since = {name: min(now, since.get(name, now)) for name in names}
         resources = [UnattachedResource("volume", name, "p5", "lb-1") for name in sorted(names)]
-        ripe = {resource.id for resource in sweep.ripe(resources, BOUND, now)}
-        assert ripe == {name for name in names if now - since[name] >= BOUND}
+        due = {resource.id for resource in sweep.unattached_for(resources, BOUND, now)}
+        assert due == {name for name in names if now - since[name] >= BOUND}
 
 
 def test_a_check_is_due_once_per_interval_and_after_a_clock_was_set_back() -> None:
     sweep = UnattachedCollector()
     assert sweep.due(0.0)
-    sweep.looked = 1000.0
+    sweep.checked_at = 1000.0
     assert (
         not sweep.due(1000.0 + CHECK_INTERVAL_SECONDS - 1)
         and sweep.due(1000.0 + CHECK_INTERVAL_SECONDS)

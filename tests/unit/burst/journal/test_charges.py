@@ -156,5 +156,5 @@ def test_a_copy_of_an_earlier_release_and_a_damaged_day_have_no_charges(store: S
 @pytest.mark.parametrize("text", ["{", "[]", '{"orders": []}', '{"orders": 1, "facts": [], "lease": []}'])
 def test_a_file_that_is_no_copy_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "burst-journal.json").write_text(text)
-    with pytest.raises(ValueError, match="no copy of a journal"):
+    with pytest.raises(ValueError, match="not a copy of a journal"):
         read_snapshot(tmp_path)

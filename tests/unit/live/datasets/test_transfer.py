@@ -74,7 +74,7 @@ def test_a_folder_with_other_content_is_not_replaced(host: StorageHost, source: 
     (tmp_path / "full/mine").touch()
     (tmp_path / "link").symlink_to("nowhere")
     for name in ("full", "link", "full/mine"):
-        with pytest.raises(FindingsError, match="exists and is not"):
+        with pytest.raises(FindingsError, match="exists already, and is not"):
             stage(host.bucket(), manifest, tmp_path / name, ContentStore(tmp_path / "store"))
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
 

@@ -159,7 +159,7 @@ def test_a_run_stops_at_an_operators_step_and_its_times_are_in_the_json(
     confirmed = runner.invoke(build(), [*words, "--run", "return", "--done", "rebuild"], catch_exceptions=False)
     assert "repeat with --done drain" in confirmed.stdout
     wrong = runner.invoke(build(), [*words, "--run", "return", "--done", "drian"], catch_exceptions=False)
-    assert wrong.exit_code == 2 and "drian is no step: rebuild" in wrong.stderr
+    assert wrong.exit_code == 2 and "drian is not a step: rebuild" in wrong.stderr
     shown = json.loads(runner.invoke(build(), [*words, "--format", "json"]).stdout)
     steps = {step["name"]: step for step in shown["steps"]["return"]}
     assert steps["rebuild"]["measured"]["attempts"] == 1 and steps["drain"]["measured"] is None

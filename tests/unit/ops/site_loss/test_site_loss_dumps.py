@@ -171,7 +171,7 @@ def test_single_dumps_and_folders_are_checked_before_a_restore(
     [
         ("slurm/final.sql.gz", None, "is missing"),
         ("records/landbridge-records.tar.gz", b"others", "is not the file that was written"),
-        ("mlflow/mlflow-periodic-20261126T023000.dump", b"<html>", "is no dump of PostgreSQL"),
+        ("mlflow/mlflow-periodic-20261126T023000.dump", b"<html>", "is not a dump of PostgreSQL"),
     ],
 )
 def test_a_changed_file_is_a_problem(folder: Path, name: str, content: bytes | None, words: str) -> None:

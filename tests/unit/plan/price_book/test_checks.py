@@ -54,7 +54,7 @@ def test_the_shipped_book_has_only_stale_prices() -> None:
         (", source: today, usd: {p5", ", usd: {p5", "price-without-source", "{what: on_demand", "no source"),
         ("source: today, usd: {p5", "source: tody, usd: {p5", "price-without-source", "tody", "not listed"),
         ("date: 2026-11-20, ", "", "price-without-date", "today", "has no date"),
-        ("2026-11-20", "20.11.2026", "price-without-date", "20.11.2026", "no date of the form"),
+        ("2026-11-20", "20.11.2026", "price-without-date", "20.11.2026", "not a date of the form"),
         ("2026-11-20", "2026-11-27", "price-in-future", "2026-11-27", "is after 2026-11-26"),
         ("2026-11-20", "2025-11-25", "price-stale", "today, usd: {p5", "366 days old"),
         ("title: the price list, ", "", "price-without-source", "today", "no title"),

@@ -92,7 +92,7 @@ ROWS = [
     Row("two-gateway-hosts", "one host as both gateways", {**pair(), ("onprem", "services"): {"gateway": ["gw01", "gw01"]}}, ("onprem", "services", "gateway", 1), "the gateway gw01 is repeated"),
     Row("gateway-next-hop", "two gateways without a next hop for the hosts", pair(shared_address=None), LINK, "two gateways"),
     Row("gateway-next-hop", "a shared address of one gateway", {(*LINK, "shared_address"): "10.20.0.9"}, (*LINK, "shared_address"), "no effect"),
-    Row("shared-gateway-address", "a shared address outside the site", pair(shared_address="10.21.0.9"), (*LINK, "shared_address"), "no host's address in 10.20.0.0/16"),
+    Row("shared-gateway-address", "a shared address outside the site", pair(shared_address="10.21.0.9"), (*LINK, "shared_address"), "not the address of a host in 10.20.0.0/16"),
     Row("shared-gateway-address", "a host's address as the shared address", pair(shared_address="10.20.0.11"), (*LINK, "shared_address"), "ctl01's"),
     Row("shared-gateway-address", "the router's address as the shared address", pair(router="10.20.0.9"), (*LINK, "shared_address"), "the router's"),
     Row("site-name", "a site with the name of the second gateway's connection", {(*LINK, "sites"): {"onprem-2": SECOND}}, (*LINK, "sites", "onprem-2"), "the site name onprem-2 is reserved"),

@@ -75,7 +75,7 @@ ROWS = [
     Row("serving-replicas", "one replica", served({"replicas": 1}), (*SERVICES, "digits", "replicas"), "lost"),
     Row("serving-canary", "a canary of a program without its metrics", served({"runtime": "triton", "canary": {}}), (*SERVICES, "digits", "canary"), "no metrics"),
     Row("serving-canary", "a canary of another alias", served({"alias": "candidate", "canary": {}}), (*SERVICES, "digits", "canary"), "alias candidate"),
-    Row("serving-canary", "weights that fall", served({"canary": {"weights": [50, 10]}}), (*SERVICES, "digits", "canary", "weights"), "do not rise"),
+    Row("serving-canary", "weights that fall", served({"canary": {"weights": [50, 10]}}), (*SERVICES, "digits", "canary", "weights"), "do not increase"),
     Row("serving-canary", "a registry without TLS", served({"canary": {}}) | {("mlops", "mlflow", "tls"): False}, (*SERVICES, "digits", "canary"), "clear text"),
     Row("serving-canary", "a model of a team without its name", served({"canary": {}}) | TEAMS, (*SERVICES, "digits", "canary"), "no team"),
     Row("serving-canary", "a misspelt team of a canary", served({"canary": {"team": "labs"}}) | TEAMS, (*SERVICES, "digits", "canary", "team"), '"lab"'),

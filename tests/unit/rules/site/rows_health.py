@@ -19,7 +19,7 @@ ROWS = [
     _row("a limit of a check that has none", {"check": "thermal", "limit": 90}, ("limit",), "checks with a limit: memory, pcie"),
     _row("more NVLinks than a GPU has", {"check": "nvlink", "limit": 36}, ("limit",), "write 1 to 18 (NVLinks of a GPU)"),
     _row("part of a check without parts", {"check": "port", "skip": ["mlx5_0"]}, ("skip",), "write skip: all"),
-    _row("an Xid that is no number", {"check": "xid", "add": ["fallen"]}, ("add", 0), "write Xid numbers"),
+    _row("an Xid that is not a number", {"check": "xid", "add": ["fallen"]}, ("add", 0), "write Xid numbers"),
     _row("no check that the checks run", {"check": "stale", "skip": "all"}, ("skip",), "cannot be changed"),
     Row("missing-key", "a skipped health check without a reason", {HEALTH: [{"check": "thermal", "skip": "all"}]}, (*HEALTH, 0, "reason"), "no default"),
     Row("failure-budget-of-all-nodes", "a failure budget of all nodes", {("onprem", "max_drained_percent"): 100}, ("onprem", "max_drained_percent"), "write 90 or less"),

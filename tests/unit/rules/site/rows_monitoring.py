@@ -32,7 +32,7 @@ ROWS = [
     Row("alert-name-used", "an alert with the name of one of Landbridge's", {**MONITORED, ALERTS: [alert(name="NodeDown")]}, (*ALERTS, 0, "name"), "NodeDown"),
     Row("alert-without-prometheus", "alerts without a monitoring host", {ALERTS: [alert()]}, ALERTS, "not used"),
     Row("alert-without-prometheus", "remote write without a monitoring host", {("observability", "remote_write"): WORKSPACE}, ("observability", "remote_write"), "no metric is sent"),
-    Row("alert-without-prometheus", "timers without a monitoring host", {("observability", "timers"): {}}, ("observability", "timers"), "no timers"),
+    Row("alert-without-prometheus", "timers without a monitoring host", {("observability", "timers"): {}}, ("observability", "timers"), "no timer"),
     Row("alerts-without-messages", "alerts that are sent to no person", MONITORED, HOST, "no message"),
     Row("objective-unknown", "a target of a misspelt objective", {**MONITORED, OBJECTIVES: {"linc": {"target": 0.9}}}, (*OBJECTIVES, "linc"), "link"),
     Row("objective-unknown", "a target of an objective without metrics", {**MONITORED, OBJECTIVES: {"burst": {"target": 0.9}}, ("aws", "pools"): []}, (*OBJECTIVES, "burst"), "not used"),

@@ -28,7 +28,7 @@ ROWS = [
     Row("unknown-user", "misspelt user", {(*ACCOUNTS, "vision", "users", 0): "alcie"}, (*ACCOUNTS, "vision", "users", 0), '"alice"'),
     Row("unknown-account", "a budget for a misspelt account", budget(accounts={"visoin": {"monthly_usd": 5}}), (*BUDGET, "accounts", "visoin"), '"vision"'),
     Row("unknown-account", "an unknown parent account", {(*ACCOUNTS, "vision", "parent"): "lab"}, (*ACCOUNTS, "vision", "parent"), "lab"),
-    Row("unknown-account", "an account that is its own parent", {(*ACCOUNTS, "vision", "parent"): "vision"}, (*ACCOUNTS, "vision", "parent"), "own ancestor"),
+    Row("unknown-account", "an account that is its own parent", {(*ACCOUNTS, "vision", "parent"): "vision"}, (*ACCOUNTS, "vision", "parent"), "own parent account"),
     Row("reserved-account", "an account named root", {(*ACCOUNTS, "root"): {"users": ["bob"], "data_class": "internal"}}, (*ACCOUNTS, "root"), "the account name root is reserved by"),
     Row("user-twice-in-account", "a user twice in an account", {(*ACCOUNTS, "vision", "users"): ["alice", "alice"]}, (*ACCOUNTS, "vision", "users", 1), "the user alice of vision is repeated"),
     Row("account-without-users", "an account without users", {(*ACCOUNTS, "speech"): {"data_class": "internal"}}, (*ACCOUNTS, "speech"), "the account speech has no users"),

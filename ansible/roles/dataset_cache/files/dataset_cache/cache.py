@@ -31,7 +31,7 @@ def eviction(trees, needed, limit):
 
 
 class Cache:
-    """Cached datasets below `root`. One process at a time has it."""
+    """Cached datasets below `root`. Only one process uses the folder at a time."""
 
     def __init__(self, settings):
         self.root, self.classes = settings["root"], settings["classes"]
@@ -63,7 +63,7 @@ class Cache:
         if matched is None or data_class not in self.classes:
             raise NotCached(f"{reference} of class '{data_class}' is not cached on this node")
         if not group:
-            raise NotCached("the caller is no process of a Slurm job with a control group")
+            raise NotCached("the caller is not a process of a Slurm job with a control group")
         files = self._files(matched.groups(), data_class, uid, credentials)
         try:
             with files.open(DESCRIPTION) as stream:

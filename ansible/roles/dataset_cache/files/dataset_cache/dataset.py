@@ -15,7 +15,7 @@ CHUNK = 4 << 20
 
 
 class NotCached(Exception):
-    """Reason why a dataset is read from the site's file system."""
+    """Error: the dataset is not cached and is read from the site's file system; the message has the reason."""
 
 
 def checked_files(text, digest):

@@ -24,7 +24,7 @@ def job_group(pid, proc="/proc"):
 
 
 def answer(cache, settings, connection):
-    """Answer a request: one line of JSON each way."""
+    """Answer a request; request and answer are one line of JSON each."""
     with connection:
         pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         connection.settimeout(10)

@@ -55,10 +55,10 @@ class UserFiles:
         stream = os.fdopen(descriptors[0], "rb", buffering=0)
         if not stat.S_ISREG(os.fstat(descriptors[0]).st_mode):
             stream.close()
-            raise NotCached(f"{path} is no file")
+            raise NotCached(f"{path} is not a file")
         return stream
 
     def close(self):
-        """End the child."""
+        """End the child process."""
         self._socket.close()
         os.waitpid(self._pid, 0)

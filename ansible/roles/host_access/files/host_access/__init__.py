@@ -1,1 +1,1 @@
-"""Allow-list of the words that another host of the site may ask this host for, over ssh with a forced command."""
+"""Allow-list of the requests that another host of the site may send to this host, over ssh with a forced command."""

@@ -1,7 +1,7 @@
 """Program of the forced command and of its root service.
 
-`forced` is the forced command of the account: it runs no program, and hands the words of the ssh client to the root service.
-`serve` is the root service: systemd starts it for one connection. It trusts no client, and checks the words again.
+`forced` is the forced command of the account: it runs no program, and forwards the request of the ssh client to the root service.
+`serve` is the root service: systemd starts it for one connection. It trusts no client, and checks the request again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REPAIRS = ("reset", "reboot")
 
 
 def forced(text: str, settings: dict[str, Any], path: str) -> Answer:
-    """Return the root service's answer to the words of an ssh client."""
+    """Return the root service's answer to the request of an ssh client."""
     request = parse(text, settings["words"])
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(path)

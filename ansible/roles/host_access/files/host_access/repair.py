@@ -12,7 +12,7 @@ from typing import Any
 from host_access.answer import Answer
 from host_access.words import Request
 
-#: Start of the reasons of these drains in Slurm. A node that a person drained has another one.
+#: Start of the reasons of these drains in Slurm. A node that an operator drained has another reason.
 PREFIX = "landbridge: health: "
 #: Services that hold the GPUs: stopped for a reset, and started again in any case.
 SERVICES = ("nvidia-dcgm", "nvidia-persistenced")
@@ -38,7 +38,7 @@ def repair(request: Request, budget: int) -> Answer:
 def _assert_fit(node: str, budget: int) -> None:
     nodes = {entry["name"]: entry for entry in _nodes()}
     if node not in nodes:
-        raise UnfitError(f"Slurm knows no node {node}")
+        raise UnfitError(f"Slurm has no node {node}")
     if not _is_drained(nodes[node]):
         raise UnfitError(f"{node} is not drained by landbridge health: {nodes[node].get('reason') or 'no reason'}")
     if {"ALLOCATED", "MIXED", "COMPLETING"} & set(_flags(nodes[node])):

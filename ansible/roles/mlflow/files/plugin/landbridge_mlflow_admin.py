@@ -10,7 +10,7 @@ import sys
 
 
 def main(name):
-    # Otherwise MLflow writes an identifier into root's home, and reports its use to its makers.
+    # Otherwise MLflow writes an identifier into root's home, and reports its use to its developers.
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     from mlflow.server.auth import store
 

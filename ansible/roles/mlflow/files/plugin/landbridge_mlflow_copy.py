@@ -42,7 +42,7 @@ def main(server, place, *databases):
 
 
 def is_present(client, bucket, key):
-    """Return whether the bucket has the object. The role may list its buckets, so that an absent object is no refusal."""
+    """Return whether the bucket has the object. The role may list its buckets, so S3 answers 404, not 403, for an absent object."""
     objects = client.list_objects_v2(Bucket=bucket, Prefix=key, MaxKeys=1).get("Contents", [])
     return any(entry["Key"] == key for entry in objects)
 

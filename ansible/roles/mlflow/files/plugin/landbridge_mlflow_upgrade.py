@@ -2,7 +2,7 @@
 
 Prints "unchanged" if this release has checked the databases before. Otherwise it stops the server if a database has the tables of
 an older release, writes a dump of each such database to BACKUPS, and migrates them. Tables of a newer release are refused:
-the dump from before its upgrade is the way back.
+restore the dump that was written before the upgrade.
 Source: MLflow documentation, "mlflow db upgrade": take a backup of the database before (read 2026-11-25).
 """
 
@@ -25,7 +25,7 @@ def main(name):
                 return
     except FileNotFoundError:
         pass
-    # Otherwise MLflow writes an identifier into root's home, and reports its use to its makers.
+    # Otherwise MLflow writes an identifier into root's home, and reports its use to its developers.
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
     # MLflow writes warnings and progress to standard error.
     tracking_url, users_url = urls(name)

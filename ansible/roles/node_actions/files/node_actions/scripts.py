@@ -12,7 +12,7 @@ LOG_END = 4096
 
 
 class Failed(Exception):
-    """Reason why the node may not take jobs. `log` is the script's log, if it has run."""
+    """Error: the node may not take jobs. `log` is the script's log, if it has run."""
 
     def __init__(self, reason, log=None):
         super().__init__(" ".join(str(reason).split()))
@@ -28,7 +28,7 @@ def client(pool, region):
     import boto3
     from botocore.config import Config
 
-    # An address of a custom endpoint does not resolve with a bucket's name before it.
+    # The host name of a custom endpoint does not resolve with the bucket's name as a prefix.
     style = {"s3": {"addressing_style": "path"}} if pool.get("endpoint") else {}
     fips = {"use_fips_endpoint": True} if pool.get("fips") else {}
     retries = {"mode": "standard", "total_max_attempts": 5}

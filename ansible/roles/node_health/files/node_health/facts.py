@@ -15,7 +15,7 @@ _MINOR = re.compile(r"^Device Minor:\s*(\d+)", re.MULTILINE)
 
 
 def facts() -> dict[str, Any]:
-    """Return the facts; `processes` is None if nvidia-smi does not tell, which forbids a reset."""
+    """Return the facts; `processes` is None if nvidia-smi does not list them; then no reset is permitted."""
     return {"gpus": identities(), "processes": processes(), "booted_at": booted_at()}
 
 

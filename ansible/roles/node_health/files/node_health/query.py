@@ -26,7 +26,7 @@ ROWS = ("gpu_bus_id", "remapped_rows.pending", "remapped_rows.failure")
 FABRIC = ("index", "fabric.state", "fabric.status")
 RECOVERY = ("index", "gpu_recovery_action")
 USE = ("index", "pci.bus_id", "uuid", "utilization.gpu", "memory.used", "power.draw")
-#: All of them, which is what one pass needs.
+#: All fields that one pass needs.
 ALL = tuple(dict.fromkeys((*HEALTH, *ROWS[1:], *FABRIC, *RECOVERY, *USE)))
 #: Exit code and text of nvidia-smi for a field that the driver does not have (recorded with driver 580.159.04).
 _REFUSED, _REFUSAL = 2, "is not a valid field to query"

@@ -31,7 +31,7 @@ def state(node: str) -> State:
     """Return the node's drain state. Raises SlurmError."""
     nodes = _show(node)
     if not nodes:
-        raise SlurmError(f"Slurm knows no node {node}")
+        raise SlurmError(f"Slurm has no node {node}")
     return State("DRAIN" in _flags(nodes[0]), str(nodes[0].get("reason") or ""), str(nodes[0].get("comment") or ""))
 
 

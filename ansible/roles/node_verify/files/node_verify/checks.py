@@ -1,4 +1,4 @@
-"""Checks by name, and the lacks that they report for a machine."""
+"""Checks by name, and the missing requirements that they report for a machine."""
 
 CHECKS = {}
 
@@ -14,7 +14,7 @@ def check(name, *modes):
 
 
 def lacks(machine, expected, mode):
-    """Return the lacks of a machine in one mode, as plain data."""
+    """Return the missing requirements of a machine in one mode, as plain data."""
     result = []
     for name, (function, modes) in CHECKS.items():
         if mode in modes and name not in expected.get("skip", ()):

@@ -20,7 +20,7 @@ def gpus(machine, expected, mode):
     shown = (machine.output("nvidia-smi", "-L") or "").splitlines()
     count = len([line for line in shown if line.startswith("GPU ")])
     if count != facts["gpus"]:
-        yield f"{count} of {facts['gpus']} GPUs answer", "look at the kernel's log; a new instance is on other hardware"
+        yield f"{count} of {facts['gpus']} GPUs answer", "check the kernel log; a new instance is on other hardware"
     missing = [
         name
         for name in ("nvidiactl", "nvidia-uvm", *(f"nvidia{index}" for index in range(facts["gpus"])))
@@ -35,7 +35,7 @@ def gpus(machine, expected, mode):
         expected.get("fabric_manager")
         and (machine.output("systemctl", "is-active", "nvidia-fabricmanager") or "").strip() != "active"
     ):
-        yield "Fabric Manager does not run: CUDA fails with error 802", "look at journalctl -u nvidia-fabricmanager"
+        yield "Fabric Manager does not run: CUDA fails with error 802", "check journalctl -u nvidia-fabricmanager"
 
 
 @check("efa-devices", "boot")

@@ -1,4 +1,4 @@
-"""End of a node that may take no job: its reason goes to the console and to Slurm, and it powers off."""
+"""Power-off of a node that must not take jobs; the reason is written to the console and to Slurm."""
 
 import os
 import subprocess
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def refuse(errors, report):
-    """End a node whose image or hardware lacks something."""
+    """Power off a node whose image or hardware does not meet the requirements."""
     end_node("landbridge: image: " + "; ".join(f"{lack['check']}: {lack['message']}" for lack in errors), report)
 
 
 def end_node(reason, report, log_end="", root="/"):
-    """Show the reason on the console, set the node down in Slurm and power off. A node without slurmd gets no job.
+    """Show the reason on the console, set the node down in Slurm and power off. slurmd has not started, so the node gets no job.
 
     `log_end` goes to the console before the reason: EC2 keeps the console of an instance that has ended.
     """
