@@ -27,6 +27,6 @@ ROWS = [
     Row("unknown-value", "a placement strategy that EC2 does not have", {(*POOL, "placement"): "clustered"}, (*POOL, "placement"), '"cluster"'),
     Row("unknown-value", "a Lustre deployment that FSx does not have", {("storage", "cloud_scratch"): {"kind": "fsx_lustre", "deployment": "persistent_3"}}, ("storage", "cloud_scratch", "deployment"), "persistent"),
     Row("node-range", "an open bracket in a host range", {("onprem", "nodes", 0, "hosts"): "dgx[01-02"}, ("onprem", "nodes", 0, "hosts"), "dgx[01-04]"),
-    Row("duplicate-key", "a key twice", {}, (*ENVIRONMENT, "owner"), "second time", edit=('"owner"', '"owner": "b",\n "owner"')),
+    Row("duplicate-key", "a key twice", {}, (*ENVIRONMENT, "owner"), "is repeated", edit=('"owner"', '"owner": "b",\n "owner"')),
     Row("bad-yaml", "a bracket that is not closed", {}, (), "not YAML", edit=('"pools": [', '"pools": [[')),
 ]  # fmt: skip

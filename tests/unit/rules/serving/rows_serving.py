@@ -72,7 +72,7 @@ ROWS = [
     Row("serving-scale", "more hosts without load than replicas", served({"canary": {}, "scale": {"least": 3, "host_rate": 50}}), (*SERVICES, "digits", "scale", "least"), "2 replicas"),
     Row("serving-scale", "an objective above the rate of all hosts", served({"canary": {}, "scale": {"host_rate": 2}}), (*SERVICES, "digits", "scale", "host_rate"), "4 requests/s"),
     Row("serving-replicas", "more replicas than hosts", served({"replicas": 3}), (*SERVICES, "digits", "replicas"), "3 replicas on 2 hosts"),
-    Row("serving-replicas", "one replica", served({"replicas": 1}), (*SERVICES, "digits", "replicas"), "lost"),
+    Row("serving-replicas", "one replica", served({"replicas": 1}), (*SERVICES, "digits", "replicas"), "not available"),
     Row("serving-canary", "a canary of a program without its metrics", served({"runtime": "triton", "canary": {}}), (*SERVICES, "digits", "canary"), "no metrics"),
     Row("serving-canary", "a canary of another alias", served({"alias": "candidate", "canary": {}}), (*SERVICES, "digits", "canary"), "alias candidate"),
     Row("serving-canary", "weights that fall", served({"canary": {"weights": [50, 10]}}), (*SERVICES, "digits", "canary", "weights"), "do not increase"),
