@@ -131,7 +131,7 @@ def test_an_answer_of_a_prompt(key: str, text: str, value: object) -> None:
         ("workloads.baseline", "nan", "not in the range"),
         ("utilisation.mean_gpus", "", "an answer is required"),
         ("utilisation.mean_gpus", "-3", "not in the range"),
-        ("utilisation.gpu", "h900", "none of h100"),
+        ("utilisation.gpu", "h900", "not one of h100"),
         ("constraints.sites", "moon", "answer with onprem and aws"),
     ],
 )

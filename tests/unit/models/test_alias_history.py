@@ -77,4 +77,4 @@ def test_an_alias_elsewhere_than_its_record_says_is_a_finding() -> None:
     messages = [
         finding.message for finding in moved_elsewhere(records, {"candidate": "2", "staging": "2", "champion": "9"})
     ]
-    assert len(messages) == 1 and messages[0].startswith("champion is at version 9, and its last record says 2")
+    assert len(messages) == 1 and messages[0].startswith("champion is at version 9, and its last record has 2")

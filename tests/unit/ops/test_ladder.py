@@ -68,7 +68,7 @@ FAULTS: list[tuple[str, str, ProgramResult | str, str]] = [
     ("slow links", "nccl-node", nccl(["dgx02"], {**GOOD, 16 * GIB: 330.0}), "busbw@17179869184: 330 GB/s, at least 460"),
     ("wrong sums", "nccl-node", nccl(["dgx02"], GOOD, wrong=4), "wrong values: 16"),
     ("a broken disk", "storage", ProgramResult(1, fio(error=5)), "fio: ended with 1: fio: error 5"),
-    ("a GPU off the bus", "driver", ProgramResult(15, "Unable to determine the device handle"), "nvidia-smi: ended with 15: nvidia-smi said"),
+    ("a GPU off the bus", "driver", ProgramResult(15, "Unable to determine the device handle"), "nvidia-smi: ended with 15: nvidia-smi failed"),
     ("no fabric manager", "nccl-node", ProgramResult(1, "Test CUDA failure: system not yet initialized"), "printed no result: Test CUDA"),
     ("a hang", "bandwidth", ProgramResult(1, nvbandwidth(), "CANCELLED DUE TO TIME LIMIT"), "nvbandwidth: ended with 1: CANCELLED"),
     ("nothing", "storage", "", ""),

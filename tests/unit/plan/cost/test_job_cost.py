@@ -38,8 +38,8 @@ def test_jobs_are_priced_by_whole_nodes() -> None:
         ({("onprem", "nodes", 0, "platform"): "dgx-a100"}, "dgx01", "no price known for dgx-a100"),
         ({("aws", "pools", 0, "instance"): "p5e.48xlarge"}, "p5-1", "no on demand price known"),
         ({("aws", "pools", 0, "capacity", 0): {"kind": "spot"}}, "p5-1", "spot"),
-        ({}, "p5-5", "no node of test"),
-        ({}, "stranger", "no node of test"),
+        ({}, "p5-5", "not a node of test"),
+        ({}, "stranger", "not a node of test"),
     ],
 )
 def test_a_node_without_a_known_price_has_no_cost(changes: dict[DataPath, Any], node: str, basis: str) -> None:
