@@ -105,7 +105,7 @@ def _sign_folder(folder: Path, key: str, certificates: tuple[str, ...]) -> None:
     if findings := sign(folder, key, certificates):
         print_findings(findings)
         raise typer.Exit(1)
-    typer.echo(f"{folder} is signed")
+    typer.echo(f"folder {folder} is signed")
 
 
 def verify(
@@ -142,7 +142,7 @@ def verify(
         print_findings(result.findings)
         raise typer.Exit(1)
     if isinstance(result, str):
-        typer.echo(f"{folder} is valid, signed by {result}")
+        typer.echo(f"folder {folder} is valid, signed by {result}")
         return
     manifest = result.manifest
     typer.echo(f"{manifest.name}/{manifest.version} is valid, signed by {result.signer}")

@@ -80,10 +80,10 @@ def test_a_folder_of_a_program_is_signed_and_verified_without_a_server(
     (tmp_path / "llama/tokenizer.json").write_text("{}")
     runner, app, name = CliRunner(), build(), str(tmp_path / "llama")
     signed = runner.invoke(app, ["model", "sign", name, "--key", str(operator.key)])
-    assert (signed.exit_code, signed.stdout) == (0, f"{name} is signed\n")
+    assert (signed.exit_code, signed.stdout) == (0, f"folder {name} is signed\n")
     verified = runner.invoke(app, ["model", "verify", name, "--trust", str(operator.trust)])
     assert verified.exit_code == 0 and verified.stdout.startswith(
-        f"{name} is valid, signed by acme model signer (serial "
+        f"folder {name} is valid, signed by acme model signer (serial "
     )
     (tmp_path / "llama/modeling.py").write_text("")
     refused = runner.invoke(app, ["model", "verify", name, "--trust", str(operator.trust)])
