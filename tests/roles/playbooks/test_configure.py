@@ -60,7 +60,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     shutil.copytree(ROOT / "ansible/plugins", tmp_path / "ansible/plugins")
     shutil.copy(ROOT / "ansible.cfg", tmp_path)
-    shutil.copy(ROOT / "stacks/Pulumi.sandbox.yaml", tmp_path / "stacks")
+    key, text = tmp_path / "id_ed25519", (ROOT / "stacks/Pulumi.sandbox.yaml").read_text()
+    key.write_text("")
+    changed = text.replace("~/.local/state/landbridge/lab/id_ed25519", str(key))
+    assert changed != text
+    (tmp_path / "stacks/Pulumi.sandbox.yaml").write_text(changed)
     (tmp_path / "ansible/site.yml").write_text("---" + PLAY)
     return tmp_path
 
