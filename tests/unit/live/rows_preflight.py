@@ -46,8 +46,8 @@ ACCOUNT = [
           ("data_classes", "internal"), f.taken_bucket),
     Fault("up again on the day of destroy", "live-secret", "a secret of the same name that waits for its deletion",
           "the secret test/slurm-key is scheduled for deletion, and keeps its name until then", (), f.deleted_secret),
-    Fault("a disabled key for all disks", "live-disk-key", "the account's default key for volumes is disabled",
-          "the default key for volumes, arn:aws:kms:us-east-1:123456789012:key/…, is Disabled: nodes would terminate right after "
+    Fault("a disabled key for all disks", "live-disk-key", "the account's default KMS key of EBS is disabled",
+          "the default KMS key of EBS, arn:aws:kms:us-east-1:123456789012:key/…, is Disabled: nodes would terminate right after "
           "their start", P, f.disabled_key),
 ]  # fmt: skip
 QUOTAS = [
