@@ -72,6 +72,11 @@ def sign(
     from landbridge.ops.model_signer import signer_of
     from landbridge.ops.secrets.cipher import SecretsError
 
+    folder = Path(version)
+    if not folder.is_dir() and not tracking_uri:
+        raise typer.BadParameter(
+            f"{version} is not a folder, and a version needs the MLflow server", param_hint="--tracking-uri"
+        )
     with failures():
         if key is not None:
             text = key.read_text()
@@ -84,13 +89,9 @@ def sign(
             private, certificates = signer_of(
                 store, environment.name, datetime.now(UTC), environment.mlops.revoked_signers
             )
-        if (folder := Path(version)).is_dir():
+        if folder.is_dir():
             _sign_folder(folder, private, certificates)
             return
-        if not tracking_uri:
-            raise typer.BadParameter(
-                f"{version} is no folder, and a version needs the MLflow server", param_hint="--tracking-uri"
-            )
         registry = open_registry(tracking_uri)
         registered = find_version(registry, version)
         publish.sign(registry, registered, private, certificates)
