@@ -78,6 +78,16 @@ def add_hidden(folder: Path) -> None:
     (folder / ".git" / "config").write_text("")
 
 
+def add_link_to_folder(folder: Path) -> None:
+    (folder.parent / "other").mkdir()
+    (folder.parent / "other" / "modeling.py").write_text("print('run')")
+    (folder / "tokenizer" / "link").symlink_to(folder.parent / "other")
+
+
+def add_nested_signature(folder: Path) -> None:
+    (folder / "tokenizer" / "model.sig").write_text("print('run')")
+
+
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
@@ -86,6 +96,8 @@ def add_hidden(folder: Path) -> None:
         (remove, "config.json"),
         (replace_by_link, "config.json"),
         (add_hidden, ".git/config"),
+        (add_link_to_folder, "tokenizer/link"),
+        (add_nested_signature, "tokenizer/model.sig"),
     ],
 )
 def test_a_folder_with_other_files_is_refused(folder: Path, damage: Callable[[Path], None], reason: str) -> None:
