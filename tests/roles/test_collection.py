@@ -40,7 +40,7 @@ def test_the_archive_has_the_tracked_files_of_roles_and_plugins_and_no_others(
 
 
 def test_every_module_of_a_role_is_a_module_of_the_collection() -> None:
-    modules = {path.name: path for path in ANSIBLE.glob("roles/*/library/*.py")}
+    modules = {path.name: path.resolve() for path in ANSIBLE.glob("roles/*/library/*.py")}
     links = {path.name: path.resolve() for path in (ANSIBLE / "plugins/modules").iterdir() if path.suffix == ".py"}
     assert links == modules
 

@@ -43,17 +43,15 @@ def tasks() -> list[dict[str, Any]]:
     """Return the tasks. The service is not touched."""
     main = yaml_text.load((ROLE / "tasks/main.yml").read_text())
     (block,) = [task for task in main if task["name"] == "Configure time synchronisation"]
-    chosen = [dict(task) for task in block["block"] if "ansible.builtin.systemd_service" not in task]
-    for task in chosen:
-        if (module := task.get("ansible.builtin.template")) is not None:
-            task["ansible.builtin.template"] = {**module, "src": str(ROLE / "templates" / module["src"])}
-    return chosen
+    return [dict(task) for task in block["block"] if "ansible.builtin.systemd_service" not in task]
 
 
 def test_only_the_line_for_the_roles_sources_is_added(tmp_path: Path) -> None:
     handler = {"name": "Restart chrony", "ansible.builtin.debug": {"msg": "restarted"}}
     play = {"hosts": "all", "gather_facts": False, "tasks": tasks(), "handlers": [handler]}
     (tmp_path / "play.yml").write_text(json.dumps([play]))
+    for folder in ("library", "templates"):
+        (tmp_path / folder).symlink_to(ROLE / folder)
     variables = {
         "base_time_servers": ["10.20.0.5"],
         "base_time_options": "iburst",

@@ -272,6 +272,6 @@ def test_the_program_is_valid_for_every_python_of_the_nodes() -> None:
         ast.parse(path.read_text(), feature_version=(3, 9))
         lines = path.read_text().splitlines()
         assert "from __future__ import annotations" in lines or path.name == "__init__.py"
-    listed = yaml_text.load((ROLE / "tasks/main.yml").read_text())[2]["loop"]
+    listed = yaml_text.load((ROLE / "tasks/main.yml").read_text())[0]["vars"]["node_health_names"]
     assert sorted(listed) == sorted(path.stem for path in (ROLE / "files/node_health").glob("*.py"))
     subprocess.run(["sh", "-n", ROLE / "files/landbridge-node-health"], check=True)
