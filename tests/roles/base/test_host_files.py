@@ -46,6 +46,18 @@ def test_directories_and_files_are_created_once(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["settings"]
 
 
+def test_new_parents_have_the_mode_of_their_directory_with_any_umask(tmp_path: Path) -> None:
+    directory = tmp_path / "a/b/c"
+    present = os.umask(0o077)
+    try:
+        result = run(directories=[{"path": str(directory)}], files=[{"path": str(directory / "file"), "content": "\n"}])
+    finally:
+        os.umask(present)
+    assert result["changed_paths"] == [str(directory), str(directory / "file")]
+    assert [mode(path) for path in (tmp_path / "a", tmp_path / "a/b", directory)] == [0o755] * 3
+    assert mode(directory / "file") == 0o644
+
+
 def test_only_the_file_with_another_content_or_mode_changes(tmp_path: Path) -> None:
     first, second, third = (tmp_path / name for name in ("first", "second", "third"))
     for path in (first, second, third):

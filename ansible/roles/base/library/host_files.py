@@ -19,7 +19,7 @@ options:
     type: list
     elements: dict
     default: []
-    description: Directories. Missing parents are created with the mode of new directories.
+    description: Directories. Missing parents are created with the same owner, group and mode.
     options: &entry
       path: {type: path, required: true, description: Absolute path.}
       mode: {type: raw, description: Permissions in octal. 0755 for a directory and 0644 for a file by default.}
@@ -96,13 +96,16 @@ def missing_account(entry: Mapping[str, Any]) -> str:
 def ensure_directory(module: AnsibleModule, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Create a directory and set its attributes; return the differences."""
     path = os.path.realpath(entry["path"])
-    differences = []
-    if not os.path.isdir(path):
-        differences.append(states(path, "absent", "directory"))
-        if module.check_mode:
-            return differences
-        os.makedirs(path)
-    return differences + attributes(module, path, entry)
+    if os.path.isdir(path):
+        return attributes(module, path, entry)
+    if not module.check_mode:
+        parents = [path]
+        while not os.path.isdir(os.path.dirname(parents[-1])):
+            parents.append(os.path.dirname(parents[-1]))
+        for missing in reversed(parents):
+            os.mkdir(missing)
+            attributes(module, missing, entry)
+    return [states(path, "absent", "directory")]
 
 
 def ensure_file(module: AnsibleModule, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
