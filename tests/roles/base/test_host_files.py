@@ -101,6 +101,25 @@ def test_a_link_is_replaced_and_its_target_stays(tmp_path: Path) -> None:
     assert run(files=[{"path": str(link), "content": "text\n"}])["changed"] is False
 
 
+def test_a_users_link_leads_root_to_no_other_directory(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.mkdir(mode=0o755)
+    link.symlink_to(target)
+    arguments = {
+        "directories": [{"path": str(link), "owner": "12345", "mode": "0700"}],
+        "files": [{"path": str(link / "credentials"), "content": "secret\n", "owner": "12345"}],
+    }
+    os.chown(link, 12345, 12345, follow_symlinks=False)
+    result = run(**arguments)
+    assert (result["failed"], result["changed"], list(target.iterdir())) == (True, False, [])
+    assert result["msg"].count("is a link that does not belong to root") == 2
+    assert (target.stat().st_uid, mode(target)) == (0, 0o755)
+    # The host's administrator may have linked a directory.
+    os.chown(link, 0, 0, follow_symlinks=False)
+    assert "failed" not in run(**arguments)
+    assert (target.stat().st_uid, mode(target), (target / "credentials").read_text()) == (12345, 0o700, "secret\n")
+
+
 def test_absent_paths_are_removed(tmp_path: Path) -> None:
     file, folder, full = tmp_path / "file", tmp_path / "folder", tmp_path / "full"
     file.write_text("")

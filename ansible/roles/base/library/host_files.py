@@ -14,6 +14,7 @@ description:
     owner and mode.
   - An error of one path does not stop the others, except that no path of O(absent) is removed then. The module fails
     with all errors.
+  - A directory that is a link is followed if the link belongs to root, and refused otherwise.
 options:
   directories:
     type: list
@@ -78,7 +79,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 
 class Refused(ValueError):
-    """Error: the command that validates a file refuses its new text, or an account does not exist."""
+    """Error: a validating command refuses the new text, an account does not exist, or a directory is a user's link."""
 
 
 def missing_account(entry: Mapping[str, Any]) -> str:
@@ -93,8 +94,15 @@ def missing_account(entry: Mapping[str, Any]) -> str:
     return ""
 
 
+def check_links(path: str) -> None:
+    """Raise Refused if the directory is a link of a user, who could lead root's writes and owners to any place."""
+    if os.path.islink(path) and os.lstat(path).st_uid != 0:
+        raise Refused(f"{path} is a link that does not belong to root; remove it")
+
+
 def ensure_directory(module: AnsibleModule, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Create a directory and set its attributes; return the differences."""
+    check_links(entry["path"])
     path = os.path.realpath(entry["path"])
     if os.path.isdir(path):
         return attributes(module, path, entry)
@@ -111,6 +119,7 @@ def ensure_directory(module: AnsibleModule, entry: Mapping[str, Any]) -> list[di
 def ensure_file(module: AnsibleModule, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Write a file and set its attributes; return the differences."""
     path, content = entry["path"], entry["content"].encode()
+    check_links(os.path.dirname(path))
     present = read(path)
     if present == content:
         return attributes(module, path, entry)
