@@ -25,10 +25,33 @@ class PlannedKeys(Facts):
     node: Mapping[str, str]
 
 
+class RequiredValue(Facts):
+    """Value of a key that overrides must keep: `program`, or all `words` of a comma-separated list; with neither, no value
+    is permitted. `loses`: the guarantees that end without it. `removable`: null is permitted.
+    """
+
+    program: str | None = None
+    words: tuple[str, ...] = ()
+    loses: str
+    removable: bool = False
+
+
+class IdledSettings(Facts):
+    """Keys of an environment, with `*` for every entry, that have no effect if the value of `key` lacks the word `needs`
+    (None: if `key` is overridden at all).
+    """
+
+    key: str
+    needs: str | None = None
+    settings: tuple[str, ...]
+
+
 class SlurmKeys(Facts):
     """Keys by file, and of the lines of partitions and nodes. `removed`: replacement of keys that no longer exist.
 
     `planned`: keys that Landbridge generates, with the setting that they are generated from.
+
+    `required`: values of Landbridge that overrides must keep. `idled`: settings without effect under other values.
 
     `choices`: permitted values of a key, in lower case; for a key without an entry they are not recorded.
     """
@@ -41,6 +64,8 @@ class SlurmKeys(Facts):
     cgroup_conf: _Words
     removed: Mapping[str, str] = Field(alias="gone")
     planned: PlannedKeys
+    required: Mapping[str, RequiredValue]
+    idled: tuple[IdledSettings, ...]
     choices: Mapping[str, tuple[str, ...]]
 
 

@@ -12,6 +12,7 @@ from landbridge.ops.residency.archive_forms import ArchiveForm, archive_forms
 from landbridge.ops.residency.cache_forms import CacheForm, cache_forms
 from landbridge.ops.residency.graph import ONPREM
 from landbridge.ops.residency.iam_forms import HubBucketForm, RoleForm, endpoint_policies, hub_buckets, roles
+from landbridge.ops.residency.prolog_form import PrologForm, prolog_form
 from landbridge.ops.residency.submit_form import SubmitForm, submit_form
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules
 from landbridge.plan.aws.sagemaker import job_classes
@@ -108,7 +109,7 @@ class LogStoreForm:
 class CompiledForms:
     """Compiled forms that the proof reads. `tracking`: MLflow's URI by account. `moved`: the classes that the data mover
     copies; `replicated`: those that the object store copies. `networks`: CIDR blocks of nodes in AWS by region. `exports`: networks to which homes are exported; None: the
-    NFS server is not configured by Landbridge, or there is none. `submit`: None if there is no job_submit.lua.
+    NFS server is not configured by Landbridge, or there is none. `submit`: None if there is no job_submit.lua. `prolog`: None with the site's own slurm.conf.
     """
 
     environment: Environment
@@ -117,6 +118,7 @@ class CompiledForms:
     endpoints: Mapping[tuple[str, str], Document]
     partitions: tuple[PartitionForm, ...]
     submit: SubmitForm | None
+    prolog: PrologForm | None
     accounts: Mapping[str, AccountResidency]
     operators: frozenset[str]
     servers: tuple[MlflowForm, ...]
@@ -153,6 +155,7 @@ def compiled_forms(environment: Environment) -> CompiledForms:
         endpoint_policies(environment),
         _partitions(environment),
         submit_form(environment),
+        prolog_form(environment),
         account_residencies(environment),
         frozenset({OPERATORS}),
         _servers(environment),

@@ -97,6 +97,11 @@ def _job_barriers(forms: CompiledForms, account: str, location: str) -> Iterator
         if forms.submit is not None:
             accepted = [form.name for form in reaching if forms.submit.admits(account, form.name)]
             yield _partition_barrier("job_submit.lua", "job_submit.lua for", account, accepted, path)
+        if location != ONPREM and forms.prolog is not None:
+            admitted = forms.prolog.admits(account)
+            ours = f"nodes in AWS {'start' if admitted else 'refuse'} jobs of {account}"
+            replaced = f"the Prolog {forms.prolog.program or 'is absent, which'} refuses no job"
+            yield Barrier("Prolog", admitted, ours if forms.prolog.is_own else replaced, path)
     if location != ONPREM:
         refusal = aws_refusal(forms.accounts, forms.operators, environment.region, account, region=location)
         why = refusal or f"the burst controller launches nodes for {account}"

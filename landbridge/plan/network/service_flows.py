@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from landbridge.environment import Environment, ExternalNfsHome, NfsHome
+from landbridge.findings import DataPath
 from landbridge.plan.network.hosts import service_hosts
 from landbridge.plan.network.services.log_store import ships_cloud_logs
 from landbridge.plan.network.services.mlflow_servers import mlflow_servers
@@ -22,6 +23,7 @@ _LDAP_PORTS = {"ldap": 389, "ldaps": 636}
 _HTTP_PORTS = {"http": 80, "https": 443}
 #: Inventory group of a server that the site operates itself.
 SITE_SERVER = ""
+_HOMES = "home directories (NFS 4)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,17 @@ class ServiceFlow:
     group: str
     protocol: str
     ports: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiteServer:
+    """Server that Landbridge does not configure: its place in the environment, its name or address, and its port."""
+
+    path: DataPath
+    host: str
+    protocol: str
+    port: int
     why: str
 
 
@@ -80,26 +93,34 @@ def _services(environment: Environment) -> Iterator[ServiceFlow]:
     if ships_cloud_logs(environment):
         yield ServiceFlow("log_store", "tcp", str(environment.observability.logs.port), "nodes send their logs")
     home = environment.storage.home
-    if isinstance(home, NfsHome | ExternalNfsHome) and home.on_cloud_nodes:
-        group = "nfs_server" if isinstance(home, NfsHome) else SITE_SERVER
-        yield ServiceFlow(group, "tcp", str(NFS_PORT), "home directories (NFS 4)")
+    if isinstance(home, NfsHome) and home.on_cloud_nodes:
+        yield ServiceFlow("nfs_server", "tcp", str(NFS_PORT), _HOMES)
+
+
+def site_servers(environment: Environment) -> Iterator[SiteServer]:
+    """Yield the servers that Landbridge does not configure and nodes in AWS call, each with its place in the environment."""
+    home, hosts = environment.storage.home, environment.hosts
+    if isinstance(home, ExternalNfsHome) and home.on_cloud_nodes:
+        yield SiteServer(("storage", "home", "host"), home.host, "tcp", NFS_PORT, _HOMES)
+    # With a bind password cloud nodes use no directory (plan/site/user_accounts.py).
+    if hosts.directory is not None and not hosts.directory.bind_dn:
+        for number, uri in enumerate(hosts.directory.uris):
+            parts = urlsplit(uri)
+            port, path = parts.port or _LDAP_PORTS[parts.scheme], ("hosts", "directory", "uris", number)
+            yield SiteServer(path, parts.hostname or "", "tcp", port, "user accounts of the LDAP directory")
+    for number, server in enumerate(hosts.time_servers):
+        yield SiteServer(("hosts", "time_servers", number), server, "udp", NTP_PORT, "time servers (NTP)")
+    if environment.aws.endpoints.cloud is not None:
+        endpoint = urlsplit(environment.aws.endpoints.cloud)
+        port, why = endpoint.port or _HTTP_PORTS[endpoint.scheme], "the AWS endpoint of the file (aws.endpoints)"
+        yield SiteServer(("aws", "endpoints", "cloud"), endpoint.hostname or "", "tcp", port, why)
+    for name, mirror in environment.containers.mirrors.items():
+        host, _, port_text = mirror.location.partition("/")[0].rpartition(":")
+        port = int(port_text) if port_text.isdigit() else 80 if mirror.insecure else 443
+        host = host if port_text.isdigit() else mirror.location.partition("/")[0]
+        yield SiteServer(("containers", "mirrors", name), host, "tcp", port, "caches of container images")
 
 
 def _site_servers(environment: Environment) -> Iterator[ServiceFlow]:
-    hosts = environment.hosts
-    # With a bind password cloud nodes use no directory (plan/site/user_accounts.py).
-    if hosts.directory is not None and not hosts.directory.bind_dn:
-        for uri in hosts.directory.uris:
-            parts = urlsplit(uri)
-            port = parts.port or _LDAP_PORTS[parts.scheme]
-            yield ServiceFlow(SITE_SERVER, "tcp", str(port), "user accounts of the LDAP directory")
-    if hosts.time_servers:
-        yield ServiceFlow(SITE_SERVER, "udp", str(NTP_PORT), "time servers (NTP)")
-    if environment.aws.endpoints.cloud is not None:
-        endpoint = urlsplit(environment.aws.endpoints.cloud)
-        port = endpoint.port or _HTTP_PORTS[endpoint.scheme]
-        yield ServiceFlow(SITE_SERVER, "tcp", str(port), "the AWS endpoint of the file (aws.endpoints)")
-    for mirror in environment.containers.mirrors.values():
-        port_text = mirror.location.partition("/")[0].rpartition(":")[2]
-        port = int(port_text) if port_text.isdigit() else 80 if mirror.insecure else 443
-        yield ServiceFlow(SITE_SERVER, "tcp", str(port), "caches of container images")
+    for server in site_servers(environment):
+        yield ServiceFlow(SITE_SERVER, server.protocol, str(server.port), server.why)

@@ -124,7 +124,7 @@ def existing_vpc(environment: Environment) -> Iterator[Finding]:
     if aws.nat != "none":
         message = "aws.nat is for a VPC that Landbridge creates; an existing VPC gets no NAT gateway"
         yield error(("aws", "nat"), message, fix="remove it", related=(_VPC,))
-    if not any(subnet.route_table for subnet in vpc.subnets.values()):
+    if environment.onprem is not None and not any(subnet.route_table for subnet in vpc.subnets.values()):
         message = "no subnet has route_table, so there is no route to the on-prem site"
         fix = "write route_table: rtb-…, or add the route to the link's transit gateway yourself"
         yield warning((*_VPC, "subnets"), message, fix=fix)

@@ -61,20 +61,6 @@ def no_firewall(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
-def directory_password_in_aws(environment: Environment) -> Iterator[Finding]:
-    """A directory with a bind password is not used by nodes in AWS: images contain no secrets.
-
-    Source: landbridge/plan/site/user_accounts.py.
-    """
-    directory = environment.hosts.directory
-    if directory is not None and directory.bind_dn is not None and environment.aws.pools:
-        path: DataPath = (*_HOSTS, "directory", "bind_dn")
-        message = "nodes in AWS do not have the directory's users: its bind password is not in images"
-        fix = "allow anonymous binds from the cluster, or limit these accounts to on-prem partitions"
-        yield warning(path, message, fix=fix, related=(("aws", "pools"),))
-
-
-@rule
 def uid_in_directory_range(environment: Environment) -> Iterator[Finding]:
     """Uids of users are below the uid range of the directory: two users with one uid own each other's files.
 

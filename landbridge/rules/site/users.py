@@ -103,6 +103,32 @@ def unknown_user(environment: Environment) -> Iterator[Finding]:
 
 
 @rule
+def user_not_in_aws(environment: Environment) -> Iterator[Finding]:
+    """Users of accounts whose data may be in AWS exist on the nodes there: slurmd starts no job of an unknown uid.
+
+    Nodes in AWS have the users of `users`, and those of a directory that answers without a password: images contain no
+    secrets.
+    Source: landbridge/plan/site/user_accounts.py; sbatch(1): a job runs with the uid of its user.
+    """
+    directory, known_users = environment.hosts.directory, {user.name for user in environment.users}
+    if not environment.aws.pools or (directory is not None and directory.bind_dn is None):
+        return
+    for name, account in environment.scheduler.accounts.items():
+        data_class = environment.data_classes.get(account.data_class)
+        absent = [user for user in account.users if user not in known_users]
+        if not absent or data_class is None or "aws" not in data_class.sites:
+            continue
+        message = f"nodes in AWS have no user {', '.join(absent[:3])}{' …' if len(absent) > 3 else ''}: no job of theirs can run there"
+        reason = (
+            "add them to users"
+            if directory is None
+            else "add them to users, or permit anonymous queries of the directory"
+        )
+        related: tuple[DataPath, ...] = (("users", "*", "name"), ("aws", "pools"), ("hosts", "directory", "bind_dn"))
+        yield error((*_ACCOUNTS, name, "users"), message, fix=reason, related=related)
+
+
+@rule
 def unknown_account(environment: Environment) -> Iterator[Finding]:
     """Accounts of parents and budgets exist, and no account is its own parent account, directly or indirectly.
 

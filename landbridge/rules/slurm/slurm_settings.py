@@ -21,7 +21,7 @@ def protected_setting(environment: Environment) -> Iterator[Finding]:
     """
     planned = slurm_keys().planned
     for key, source in _planned_keys(environment.scheduler.overrides.slurm_conf, planned.slurm_conf):
-        yield error((*_CONF, key), f"{key} is generated from {source}", fix="write it there")
+        yield error((*_CONF, key), f"{key} is generated from {source}", fix="remove it, or change that")
     for name, partition in environment.scheduler.partitions.items():
         for key, source in _planned_keys(partition.settings, planned.partition):
             yield error((*_settings(name), key), f"{key} is written as {source}", fix="write it there")
@@ -53,6 +53,9 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
         if key.casefold() == "jobsubmitplugins" and "lua" not in str(value or "").casefold().split(","):
             message = "JobSubmitPlugins has no lua: without job_submit.lua, jobs with restricted data may run in AWS"
             yield error((*_CONF, key), message, fix="keep lua in it")
+        if key.casefold() == "accountingstoragetype" and str(value).casefold() != "accounting_storage/slurmdbd":
+            message = "without slurmdbd Slurm enforces no associations: users may submit to any account"
+            yield error((*_CONF, key), message, fix="remove it")
         if key.casefold() != "accountingstorageenforce":
             continue
         if value is None or "associations" not in str(value).casefold():
@@ -64,7 +67,7 @@ def residency_setting(environment: Environment) -> Iterator[Finding]:
 def slurm_key(environment: Environment) -> Iterator[Finding]:
     """A key exists in its file: with an unknown key, Slurm's daemons do not start.
 
-    A warning if the key may be newer than the list.
+    A warning if no known key is similar: it may be newer than the list.
     Source: slurm.conf(5) and cgroup.conf(5), as in landbridge/catalog/slurm_keys.yaml.
     """
     key_facts = slurm_keys()
@@ -194,7 +197,7 @@ def _unknown(
         correct_place = _elsewhere(key, file)
         fix = correct_place or (f'did you mean "{near}"?' if near else None)
         message = f"{file} has no key {key}"
-        severity = Severity.ERROR if correct_place else Severity.WARNING
+        severity = Severity.ERROR if fix else Severity.WARNING
         yield Finding("slurm-key", message, (*path, key), fix, severity)
 
 

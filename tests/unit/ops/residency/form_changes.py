@@ -77,8 +77,13 @@ def clinic_in_submit(forms: CompiledForms) -> CompiledForms:
     return replace(forms, submit=replace(forms.submit, accounts=accounts))
 
 
+def own_prolog(forms: CompiledForms) -> CompiledForms:
+    assert forms.prolog is not None
+    return replace(forms, prolog=replace(forms.prolog, program="/etc/slurm/prolog.d/*"))
+
+
 def every_check_of_clinic(forms: CompiledForms) -> CompiledForms:
-    return clinic_in_submit(clinic_in_partition(clinic_as_operator(forms)))
+    return own_prolog(clinic_in_submit(clinic_in_partition(clinic_as_operator(forms))))
 
 
 def one_mlflow_server(forms: CompiledForms) -> CompiledForms:

@@ -23,6 +23,7 @@ from tests.unit.ops.residency.form_changes import (
     one_mlflow_server,
     one_sagemaker_role,
     open_endpoint,
+    own_prolog,
     partner_trusts_nodes,
     replica_elsewhere,
     role_with,
@@ -288,6 +289,14 @@ HOLES = {
         ("scheduler", "accounts", "clinic", "data_class"),
         "job_submit.lua",
         alter=clinic_in_submit,
+        rule="residency-barrier",
+    ),
+    "another Prolog": Hole(
+        "restricted",
+        "jobs of clinic in us-east-1",
+        ("scheduler", "accounts", "clinic", "data_class"),
+        "Prolog",
+        alter=own_prolog,
         rule="residency-barrier",
     ),
     "every check of a job's account": Hole(

@@ -43,6 +43,18 @@ def test_the_environment_before_the_holes_is_proven() -> None:
     assert proof.findings() == ()
 
 
+@pytest.mark.parametrize("program", ["/etc/slurm/prolog.d/*", None])
+def test_a_prolog_that_an_override_replaces_is_reported(program: str | None) -> None:
+    changes: dict[DataPath, Any] = {("scheduler", "overrides"): {"slurm_conf": {"prolog": program}}}
+    source = loaded({**SOUND, **changes})
+    assert source.environment is not None
+    (path,) = prove(source.environment).paths
+    (finding,) = path.findings()
+    assert finding.rule == "residency-barrier" and finding.message.startswith(
+        "Prolog would let data of class restricted"
+    )
+
+
 def test_an_object_store_is_proven() -> None:
     _, proof = proof_of(SOUND)
     _, with_store = proof_of({**SOUND, ("storage", "object_store"): {}})

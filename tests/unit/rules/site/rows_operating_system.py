@@ -24,7 +24,6 @@ ROWS = [
     Row("firewall-rule-open-to-all", "a port open to every address", firewall_rule(source="0.0.0.0/0"), (*FIREWALL_RULES, 0, "source"), "all addresses"),
     Row("no-firewall", "a site without a firewall on its hosts", {(*HOSTS, "firewall"): {"mode": "off"}}, (*HOSTS, "firewall", "mode"), "metrics"),
     Row("no-firewall", "hosts without hardening", {(*HOSTS, "hardening"): False}, (*HOSTS, "hardening"), "mode: log"),
-    Row("directory-password-in-aws", "a directory that cloud nodes cannot query", {DIRECTORY: {**LDAP, "bind_dn": "cn=hosts,dc=example,dc=org"}}, (*DIRECTORY, "bind_dn"), "image"),
     Row("uid-in-directory-range", "a listed uid in the directory's range", {DIRECTORY: LDAP}, ("users", 0, "uid"), "20001"),
     Row("huge-pages-fit", "more huge pages than memory", {(*HOSTS, "tuning"): {"huge_pages": 900000}}, (*HOSTS, "tuning", "huge_pages"), "more than half"),
 ]  # fmt: skip

@@ -11,6 +11,15 @@ POOL: DataPath = ("aws", "pools", 0)
 BLOCK = {"kind": "capacity_block", "reservation": "cr-0123456789abcdef0", "zone": "use1-az4", "count": 4}
 WINDOW = {"starts": "2027-01-04T11:30:00Z", "ends": "2027-01-11T11:30:00Z"}
 
+DIRECTORY: dict[DataPath, Any] = {
+    ("hosts", "directory"): {
+        "uris": ["ldaps://ad.example.org"],
+        "base": "dc=example,dc=org",
+        "bind_dn": "cn=hosts,dc=example,dc=org",
+        "min_uid": 100_000,
+    }
+}
+
 
 def budget(**more: Any) -> dict[DataPath, Any]:
     """Return the changes for a budget."""
@@ -26,6 +35,8 @@ ROWS = [
     Row("reserved-user", "a user named slurm", {("users", 1, "name"): "slurm"}, ("users", 1, "name"), "system"),
     Row("reserved-user", "a user with the uid of nobody", {("users", 1, "uid"): 65534}, ("users", 1, "uid"), "the uid 65534 is reserved by the"),
     Row("unknown-user", "misspelt user", {(*ACCOUNTS, "vision", "users", 0): "alcie"}, (*ACCOUNTS, "vision", "users", 0), '"alice"'),
+    Row("user-not-in-aws", "users of a directory with a password", {**DIRECTORY, (*ACCOUNTS, "vision", "users"): ["alice", "dora"]}, (*ACCOUNTS, "vision", "users"), "no user dora"),
+    Row("user-not-in-aws", "pools without users", {("users",): []}, (*ACCOUNTS, "vision", "users"), "no user alice"),
     Row("unknown-account", "a budget for a misspelt account", budget(accounts={"visoin": {"monthly_usd": 5}}), (*BUDGET, "accounts", "visoin"), '"vision"'),
     Row("unknown-account", "an unknown parent account", {(*ACCOUNTS, "vision", "parent"): "lab"}, (*ACCOUNTS, "vision", "parent"), "lab"),
     Row("unknown-account", "an account that is its own parent", {(*ACCOUNTS, "vision", "parent"): "vision"}, (*ACCOUNTS, "vision", "parent"), "own parent account"),

@@ -25,6 +25,12 @@ def partition(**settings: Any) -> dict[DataPath, Any]:
 
 SETTINGS: DataPath = (*PARTITIONS, "gpu", "settings")
 
+URGENT_QOS: DataPath = ("scheduler", "qos", "urgent")
+URGENT: dict[DataPath, Any] = {
+    URGENT_QOS: {"preempts": ["normal"]},
+    ("scheduler", "accounts", "vision", "qos"): ["normal", "urgent"],
+}
+
 ROWS = [
     Row("no-nodes", "no nodes at all", {("onprem", "nodes"): [], ("aws", "pools"): []}, ("onprem", "nodes"), "neither"),
     Row("node-name-clash", "a cloud node named like an on-prem host", {(*POOL, "name"): "n", (*NODES, 1): {**NODE, "hosts": "n-[1-2]"}}, (*POOL, "name"), "n-1"),
@@ -41,6 +47,25 @@ ROWS = [
     Row("residency-setting", "a partition for every account", partition(AllowAccounts="ALL"), (*SETTINGS, "AllowAccounts"), "data_class"),
     Row("residency-setting", "no associations", conf(AccountingStorageEnforce="limits"), (*CONF, "AccountingStorageEnforce"), "associations"),
     Row("residency-setting", "another plugin for submitted jobs", conf(JobSubmitPlugins="all_partitions"), (*CONF, "JobSubmitPlugins"), "lua"),
+    Row("slurm-program", "an own Prolog in place of Landbridge's", conf(Prolog="/etc/slurm/prolog.d/*"), (*CONF, "Prolog"), "restricted accounts"),
+    Row("slurm-program", "no Epilog", conf(Epilog=None), (*CONF, "Epilog"), "reset of its GPUs"),
+    Row("slurm-program", "an own TaskProlog", conf(taskprolog="/etc/slurm/task.sh"), (*CONF, "taskprolog"), "TMPDIR"),
+    Row("slurm-program", "flags without those of Landbridge", conf(PrologFlags="X11"), (*CONF, "PrologFlags"), "keep Contain, DeferBatch"),
+    Row("slurm-program", "another plugin for the Prolog", conf(PrEpPlugins="prep/mine"), (*CONF, "PrEpPlugins"), "Prolog and Epilog"),
+    Row("slurm-program", "an own health check", conf(HealthCheckProgram="/usr/sbin/nhc"), (*CONF, "HealthCheckProgram"), "nodes with faults"),
+    Row("slurm-program", "jobs that are not limited to their GPUs", conf(TaskPlugin="task/affinity"), (*CONF, "TaskPlugin"), "own GPUs"),
+    Row("slurm-program", "accounting without GPUs", conf(AccountingStorageTRES="cpu,mem"), (*CONF, "AccountingStorageTRES"), "keep gres/gpu"),
+    Row("protected-setting", "a log file that no role rotates", conf(SlurmdLogFile="/data/slurmd.log"), (*CONF, "SlurmdLogFile"), "rotate"),
+    Row("slurm-program", "a file that slurm.conf includes", conf(Include="/etc/slurm/site.conf"), (*CONF, "Include"), "residency prove"),
+    Row("residency-setting", "no accounting", conf(AccountingStorageType=None), (*CONF, "AccountingStorageType"), "any account"),
+    Row("residency-setting", "enforcement that is switched off", conf(AccountingStorageEnforce=None), (*CONF, "AccountingStorageEnforce"), "associations"),
+    Row("idle-setting", "preemption that is switched off", {**conf(PreemptType="preempt/none"), **URGENT}, (*URGENT_QOS, "preempts"), "no effect"),
+    Row("idle-setting", "priorities that are switched off", {**conf(PriorityType="priority/basic"), ("scheduler", "accounts", "vision", "fairshare"): 4}, ("scheduler", "accounts", "vision", "fairshare"), "PriorityType"),
+    Row("idle-setting", "limits that are not enforced", {**conf(AccountingStorageEnforce="associations,qos"), ("scheduler", "accounts", "vision", "max_gpus"): 8}, ("scheduler", "accounts", "vision", "max_gpus"), "AccountingStorageEnforce"),
+    Row("idle-setting", "a list of nodes in place of min_nodes", {**conf(SuspendExcNodes="p5-1"), (*POOL, "min_nodes"): 2}, (*POOL, "min_nodes"), "SuspendExcNodes"),
+    Row("idle-setting", "metrics that Prometheus cannot read", {**conf(MetricsType=None), ("onprem", "services", "monitoring"): "mlops01"}, ("onprem", "services", "monitoring"), "MetricsType"),
+    Row("partition-qos-setting", "a partition with an unknown QOS", partition(QOS="nosuch"), (*SETTINGS, "QOS"), '"nosuch"'),
+    Row("partition-qos-setting", "a QOS in place of the budget's", {PARTITIONS: {"p5": {"settings": {"QOS": "normal"}}}, ("budget",): {"monthly_usd": 5000, "hard": True}}, (*PARTITIONS, "p5", "settings", "QOS"), "budget"),
     Row("slurm-key", "misspelt key of slurm.conf", conf(SchedulerParamters="bf_continue"), (*CONF, "SchedulerParamters"), '"SchedulerParameters"'),
     Row("slurm-key", "misspelt key of a partition", partition(PriorityTeir=10), (*SETTINGS, "PriorityTeir"), '"PriorityTier"'),
     Row("slurm-key", "misspelt key of cgroup.conf", {CGROUP[:-1]: {"cgroup_conf": {"ConstrainRamSpce": True}}}, (*CGROUP, "ConstrainRamSpce"), '"ConstrainRAMSpace"'),
