@@ -23,10 +23,9 @@ def vpc_names(scene: Scene) -> Iterator[Finding]:
     if existing is None:
         return
     for vpc in scene.aws.ask("ec2", "describe_vpcs", VpcIds=[existing.id])["Vpcs"]:
-        options = str(vpc.get("DhcpOptionsId", "default"))
-        if not options.startswith("dopt-"):
-            continue
-        for answer in scene.aws.ask("ec2", "describe_dhcp_options", DhcpOptionsIds=[options])["DhcpOptions"]:
+        # By filter: a VPC without options has the id "default", which EC2 does not know.
+        filters = [{"Name": "dhcp-options-id", "Values": [vpc.get("DhcpOptionsId", "default")]}]
+        for answer in scene.aws.ask("ec2", "describe_dhcp_options", Filters=filters)["DhcpOptions"]:
             servers = [
                 value["Value"]
                 for entry in answer["DhcpConfigurations"]
