@@ -79,7 +79,10 @@ class SlurmController(Component):
             tags=args.tags,
             child_options=self._child_options,
         )
-        rights = self._rights(account, [slurm_key_arn, node_role_arn, *pool_role_arns], bucket_arns, bucket_key_arns)
+        #: Policies of the role, with which the controller launches and terminates nodes.
+        self.rights = self._rights(
+            account, [slurm_key_arn, node_role_arn, *pool_role_arns], bucket_arns, bucket_key_arns
+        )
         self._state = self._create_state_volume(zone_name)
         self._host = machine.instance(
             self._name,
@@ -90,7 +93,7 @@ class SlurmController(Component):
             tags=args.tags,
             parent=self,
             protect=args.protect,
-            depends_on=rights,
+            depends_on=self.rights,
         )
         aws.ec2.VolumeAttachment(
             f"{self._name}-state",

@@ -58,13 +58,15 @@ def build(environment: Environment, images: Mapping[str, str], layers: tuple[Lay
     plans = FoundationPlan.of(environment), ClusterPlan.of(environment, images), PlatformPlan.of(environment, images)
     context = Context.of(environment)
     exports: dict[str, Any] = {"cluster": environment.name, "region": environment.region}
+    ends_nodes = list[pulumi.Resource]()
     if "foundation" in layers:
-        foundation_outputs, layer_exports = foundation.build(plans[0], context)
+        foundation_outputs, layer_exports, roles = foundation.build(plans[0], context)
+        ends_nodes.append(roles)
         exports |= layer_exports if len(layers) > 1 else {**layer_exports, HANDOVER: to_output(foundation_outputs)}
     else:
         foundation_outputs = Foundation.from_stack(plans[0], environment)
     if "cluster" in layers:
-        _, layer_exports = cluster.build(plans[1], foundation_outputs, context)
+        _, layer_exports = cluster.build(plans[1], foundation_outputs, context, ends_nodes)
         exports |= layer_exports
     if "platform" in layers:
         exports |= platform.build(plans[2], foundation_outputs, context)

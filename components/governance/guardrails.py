@@ -39,6 +39,7 @@ class Guardrails(Component):
     ) -> None:
         super().__init__(name, {"cluster": args.cluster}, opts)
         self._name, self._args, self._account = name, args, account
+        self.reaper: Reaper | None = None
         self._child_options = pulumi.ResourceOptions(parent=self)
         for tag in args.cost_tags:
             aws.costexplorer.CostAllocationTag(
@@ -51,7 +52,7 @@ class Guardrails(Component):
         if args.anomaly_usd is not None:
             self._anomalies(args.anomaly_usd)
         if args.reaper is not None:
-            Reaper(
+            self.reaper = Reaper(
                 name,
                 args.reaper,
                 cluster=args.cluster,

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from landbridge import paths
@@ -68,11 +69,16 @@ def ssh(environment: Environment, name: str) -> list[str]:
     return ssh_to(environment, f"{service_hosts(environment).access.user}@{ssh_target(environment, host, outputs)}")
 
 
+def known_hosts(environment: Environment) -> Path:
+    """Return the file of host keys, by the environment's `access`; it exists after the first connection to a host."""
+    configured = service_hosts(environment).access.known_hosts
+    return Path(paths.expand(configured)) if configured else paths.state_dir(environment.name) / "known_hosts"
+
+
 def ssh_to(environment: Environment, destination: str) -> list[str]:
     """Return the ssh command line to `user@address`, by the environment's `access`."""
     access, proxy = service_hosts(environment).access, proxy_command(environment)
-    known_hosts = access.known_hosts or str(paths.state_dir(environment.name) / "known_hosts")
-    settings = [f"UserKnownHostsFile={paths.expand(known_hosts)}", "StrictHostKeyChecking=accept-new", "BatchMode=yes"]
+    settings = [f"UserKnownHostsFile={known_hosts(environment)}", "StrictHostKeyChecking=accept-new", "BatchMode=yes"]
     settings += ["LogLevel=ERROR", "ConnectTimeout=10", *([f"ProxyCommand={proxy}"] if proxy else [])]
     words = ["ssh", "-p", str(access.port), *(word for setting in settings for word in ("-o", setting))]
     if access.private_key:

@@ -1,6 +1,6 @@
 """Cluster layer: pools, file systems, services in AWS, and guardrails."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -63,12 +63,14 @@ class Cluster:
     pool_security_group_ids: Mapping[str, pulumi.Output[str]]
 
 
-def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[Cluster, Exports]:
-    """Register the resources of the layer."""
+def build(
+    plan: ClusterPlan, foundation: Foundation, context: Context, ends_nodes: Sequence[pulumi.Resource] = ()
+) -> tuple[Cluster, Exports]:
+    """Register the resources of the layer. Pools are deleted before `ends_nodes` and the reaper, which terminate nodes."""
     name, options = context.environment.name, context.options
     served = services.build(plan.controller, plan.login, foundation, context)
     launch_role = (foundation.launch_role_name, foundation.launch_role_arn) if served is None else served.launch_role
-    Guardrails(
+    guardrails = Guardrails(
         name,
         plan.guardrails,
         account=context.account,
@@ -80,6 +82,9 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     )
     if plan.model_servers is not None:
         ModelServers(name, plan.model_servers, vpc_id=foundation.vpc_id, subnet_ids=foundation.subnet_ids, opts=options)
+    ends_nodes = [*ends_nodes, *(() if served is None else served.ends_nodes)]
+    ends_nodes += [] if guardrails.reaper is None else [guardrails.reaper]
+    pool_options = pulumi.ResourceOptions.merge(options, pulumi.ResourceOptions(depends_on=ends_nodes))
     # File systems need the pools' security groups, and launch templates need the mounts: the launch templates are
     # created last.
     mounts, resolve_mounts = pulumi.deferred_output()
@@ -90,7 +95,7 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
             vpc_id=foundation.vpc_id,
             profile_arn=foundation.profile_arn(pool_args.pool),
             mounts=mounts if pool_args.mounts else None,
-            opts=options,
+            opts=pool_options,
         )
         for pool_args in plan.pools
     }
@@ -129,7 +134,7 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
         aliases = {alias(key): system.resource.dns_name for key, system in file_systems.items()}
         DnsRecords(name, plan.records, zone_id=foundation.dns_zone_id, aliases=aliases, opts=options)
     exports = {"pools": {key: pool.exports(foundation.subnet_ids) for key, pool in pools.items()}}
-    region_pools = _region_pools(plan, foundation, context)
+    region_pools = _region_pools(plan, foundation, pool_options)
     if region_pools:
         exports["region_pools"] = region_pools
     if available:
@@ -141,7 +146,7 @@ def build(plan: ClusterPlan, foundation: Foundation, context: Context) -> tuple[
     return Cluster(pool_security_group_ids=groups), exports
 
 
-def _region_pools(plan: ClusterPlan, foundation: Foundation, context: Context) -> Exports:
+def _region_pools(plan: ClusterPlan, foundation: Foundation, options: pulumi.ResourceOptions) -> Exports:
     """Create the pools of other regions. File systems are in the home region, so these nodes mount none."""
     return {
         region: {
@@ -150,7 +155,7 @@ def _region_pools(plan: ClusterPlan, foundation: Foundation, context: Context) -
                 pool,
                 vpc_id=foundation.region_vpc_ids[region],
                 profile_arn=foundation.profile_arn(pool.pool),
-                opts=in_region(region, context.options),
+                opts=in_region(region, options),
             ).exports(foundation.region_subnet_ids)
             for pool in pools
         }

@@ -108,8 +108,8 @@ class Foundation:
         return from_stack(cls, keys, absent_fields, environment, "foundation")
 
 
-def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
-    """Register the resources of the layer."""
+def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports, pulumi.Resource]:
+    """Register the resources of the layer. The third value has the roles that terminate nodes."""
     name, options = context.environment.name, context.options
     network = (Network if plan.network.existing is None else ExistingNetwork)(name, plan.network, opts=options)
     if plan.flow_logs is not None:
@@ -174,4 +174,4 @@ def build(plan: FoundationPlan, context: Context) -> tuple[Foundation, Exports]:
         },
         monitored_ids={**({} if link is None else link.monitored_ids()), **network.monitored_ids()},
     )
-    return foundation, exports
+    return foundation, exports, identity

@@ -1,6 +1,6 @@
 """Services in AWS of an environment without a site: controller, database and login hosts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -17,11 +17,12 @@ from layers.foundation import Foundation
 class Services:
     """Outputs of the services' components. `launch_role` is the name and the ARN of the role that launches nodes.
 
-    `mounting` are the security groups of hosts that mount homes, by keys that differ from pool names. `login_role_arn` is the role of
+    `ends_nodes` are the policies with which it terminates them. `mounting` are the security groups of hosts that mount homes, by keys that differ from pool names. `login_role_arn` is the role of
     login hosts.
     """
 
     launch_role: tuple[pulumi.Output[str], pulumi.Output[str]]
+    ends_nodes: Sequence[pulumi.Resource]
     mounting: Mapping[str, pulumi.Output[str]]
     exports: Exports
     login_role_arn: pulumi.Output[str] | None
@@ -58,6 +59,7 @@ def build(
         login_security_group_id, login_role_arn = hosts.security_group_id, hosts.role_arn
     return Services(
         (slurm_controller.role.name, slurm_controller.role.arn),
+        slurm_controller.rights,
         {"login_hosts": login_security_group_id},
         exports,
         login_role_arn,

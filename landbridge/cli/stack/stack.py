@@ -20,6 +20,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; without it t
 Refresh = Annotated[
     bool, typer.Option("--refresh", help="First update the state from AWS, and rebuild missing resources.")
 ]
+TerminateNodes = Annotated[
+    bool, typer.Option("--terminate-nodes", help="End running nodes, image builders and training jobs first.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -110,22 +113,35 @@ def refresh(stack: Stack = None, file: File = None, layer: Layer = None, form: F
 
 
 def destroy(
-    stack: Stack = None, file: File = None, yes: Yes = False, layer: Layer = None, form: Form = Format.TEXT
+    stack: Stack = None,
+    file: File = None,
+    yes: Yes = False,
+    terminate_nodes: TerminateNodes = False,
+    layer: Layer = None,
+    form: Form = Format.TEXT,
 ) -> None:
     """Remove all resources that `up` has built. With aws.protect, buckets, keys and secrets stay.
 
-    Afterwards it lists resources that remain in AWS: exit status 1 if one of them holds no data (`landbridge
-    sweep`).
+    While nodes, image builders or training jobs run it lists them and removes nothing: exit status 1. Afterwards it lists resources that
+    remain in AWS: exit status 1 if one of them holds no data (`landbridge sweep`).
     """
+    from landbridge.cli.stack.running import end_running
     from landbridge.cli.stack.sweep import after_destroy
 
     subject = f"the {layer.value}" if layer else "everything"
+    subject += ", and end the running nodes with their jobs," if terminate_nodes else ""
     if not yes:
         _require_terminal("destroy")
         typer.confirm(f"Remove {subject} of {stack or file} in AWS?", abort=True, err=True)
     _settle(stack, file, layer)
-    _report(_operate("destroy", stack, file, form, layer=layer), form)
-    if after_destroy(require(stack, file), environment_path(stack, file)):
+    environment, path = require(stack, file), environment_path(stack, file)
+    end_running(environment, path, layer and layer.value, terminate=terminate_nodes)
+    try:
+        _report(_operate("destroy", stack, file, form, layer=layer), form)
+    except typer.Exit:
+        after_destroy(environment, path)
+        raise
+    if after_destroy(environment, path):
         raise typer.Exit(1)
 
 

@@ -1,6 +1,6 @@
 """Command `landbridge sweep`: resources of an environment in AWS that are in no stack's state."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +11,7 @@ from landbridge.cli.common import File, Format, Stack, environment_path, print_f
 
 if TYPE_CHECKING:
     from landbridge.aws_api.client import AwsClient
+    from landbridge.aws_resources.resource_type import ResourceType
     from landbridge.environment import Environment
     from landbridge.live.sweep import Leftover, Leftovers
 
@@ -63,6 +64,7 @@ def sweep(
             {
                 "environment": environment.name,
                 "found": [leftover.to_dict() for leftover in leftovers.items],
+                "in_use": [leftover.to_dict() for leftover in leftovers.running_in_use],
                 "removals": removals,
                 "left": [leftover.id for leftover in remaining],
                 "unseen": [finding.to_dict() for finding in leftovers.unseen],
@@ -71,9 +73,9 @@ def sweep(
     else:
         if not delete:
             show(remaining)
-        typer.echo(
-            f"{environment.name}: {len(remaining)} leftovers" if remaining else f"{environment.name}: no leftovers"
-        )
+        _show_in_use(leftovers)
+        used = f", {len(leftovers.running_in_use)} in use" if leftovers.running_in_use else ""
+        typer.echo(f"{environment.name}: {len(remaining) or 'no'} leftovers{used}")
     raise typer.Exit(2 if not leftovers.answered else 1 if remaining else 0)
 
 
@@ -87,14 +89,22 @@ def connect(environment: "Environment", region: str | None = None) -> "AwsClient
     )
 
 
-def search(environment: "Environment", remembered: frozenset[str]) -> "Leftovers":
-    """Return the leftovers of an environment in all its regions. `remembered`: ids and names in Pulumi's state."""
+def search(
+    environment: "Environment", remembered: frozenset[str], types: "Sequence[ResourceType] | None" = None
+) -> "Leftovers":
+    """Return the leftovers of an environment in all its regions, of all types or of some.
+
+    `remembered`: ids and names in Pulumi's state.
+    """
+    from landbridge.aws_resources import SWEPT
     from landbridge.live.sweep import find_leftovers, merge
 
     regions = (environment.region, *environment.aws.other_regions)
     now, standing = datetime.now(UTC), bool(remembered)
     return merge(
-        find_leftovers(connect(environment, region), environment.name, remembered, now, standing=standing)
+        find_leftovers(
+            connect(environment, region), environment.name, remembered, now, standing=standing, types=types or SWEPT
+        )
         for region in regions
     )
 
@@ -107,8 +117,16 @@ def show(leftovers: Iterable["Leftover"]) -> None:
         typer.echo(line.rstrip())
 
 
+def _show_in_use(leftovers: "Leftovers") -> None:
+    from landbridge.live.sweep import describe
+
+    for leftover in leftovers.running_in_use:
+        typer.echo(f"  in use, and billed: {describe(leftover)}")
+
+
 def after_destroy(environment: "Environment", file: Path) -> bool:
     """Print the resources that remain after a destroy; return true if one of them holds no data."""
+    from landbridge.live.sweep import describe
     from landbridge.realise import pulumi
 
     leftovers = search(environment, pulumi.remembered(environment, file))
@@ -117,6 +135,8 @@ def after_destroy(environment: "Environment", file: Path) -> bool:
             "warning: AWS was not searched for remaining resources: run `landbridge sweep` with credentials", err=True
         )
         return False
+    for leftover in leftovers.running_in_use:
+        typer.echo(f"in use, and billed: {describe(leftover)}", err=True)
     for leftover in leftovers.with_data:
         typer.echo(f"kept, and billed: {leftover.type.noun} {leftover.id} {leftover.name}: it holds data", err=True)
     for leftover in leftovers.without_data:

@@ -1,6 +1,6 @@
 """Leftovers: resources in AWS with the cluster's tag that are in no stack's state."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +15,8 @@ from landbridge.findings import Finding
 from landbridge.timestamps import parse_iso
 
 _CONCURRENT_SEARCHES = 8
+#: Types that run, and that only the burst controller, AWS or a user starts.
+RUNNING: tuple[ResourceType, ...] = tuple(entry for entry in SWEPT if entry.noun in ("instance", "training job"))
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,25 @@ class Leftover:
 
 @dataclass(frozen=True)
 class Leftovers:
-    """Result of a search, in the order of deletion. `unseen` has a finding for each type that could not be listed."""
+    """Result of a search, in the order of deletion. `unseen` has a finding for each type that could not be listed.
+
+    `in_use` are the resources that a standing environment's jobs and image lock use: they are no leftovers.
+    """
 
     items: tuple[Leftover, ...]
     unseen: tuple[Finding, ...]
     answered: bool = True
+    in_use: tuple[Leftover, ...] = ()
+
+    @property
+    def running(self) -> tuple[Leftover, ...]:
+        """Return the nodes, image builders and training jobs, in use or not."""
+        return tuple(each for each in (*self.items, *self.in_use) if each.type in RUNNING)
+
+    @property
+    def running_in_use(self) -> tuple[Leftover, ...]:
+        """Return the nodes and training jobs in use."""
+        return tuple(each for each in self.in_use if each.type in RUNNING)
 
     @property
     def billed(self) -> tuple[Leftover, ...]:
@@ -74,7 +90,13 @@ class Leftovers:
 
 
 def find_leftovers(
-    aws: AwsClient, cluster: str, remembered: Collection[str], now: datetime, *, standing: bool
+    aws: AwsClient,
+    cluster: str,
+    remembered: Collection[str],
+    now: datetime,
+    *,
+    standing: bool,
+    types: Sequence[ResourceType] = SWEPT,
 ) -> Leftovers:
     """Find resources with `cluster`'s tag whose id or name is not among the `remembered`.
 
@@ -82,28 +104,35 @@ def find_leftovers(
     of AWS become findings.
     """
     with ThreadPoolExecutor(_CONCURRENT_SEARCHES) as pool:
-        answers = list(pool.map(lambda entry: _search(aws, entry, cluster), SWEPT))
+        answers = list(pool.map(lambda entry: _search(aws, entry, cluster), types))
     items = [
         leftover
         for _, leftovers in answers
         for leftover in leftovers
-        if leftover.id not in remembered
-        and leftover.name not in remembered
-        and not (standing and _is_in_use(leftover, now))
+        if leftover.id not in remembered and leftover.name not in remembered
     ]
+    in_use = [leftover for leftover in items if standing and _is_in_use(leftover, now)]
     refusals = [refusal for refusal, _ in answers if refusal is not None]
     unseen = {finding.message: finding for finding in (finding_of(refused, f"{noun}s") for noun, refused in refusals)}
     answered = not any(refused.kind in (RefusalKind.CREDENTIALS, RefusalKind.NETWORK) for _, refused in refusals)
-    return Leftovers(tuple(items), tuple(unseen.values()), answered)
+    left = tuple(leftover for leftover in items if leftover not in in_use)
+    return Leftovers(left, tuple(unseen.values()), answered, tuple(in_use))
 
 
 def merge(searches: Iterable[Leftovers]) -> Leftovers:
     """Return the leftovers of several regions, each once: a global resource is listed in all of them."""
     regions = list(searches)
-    items = {(each.type.noun, each.id): each for region in reversed(regions) for each in region.items}
-    ordered = sorted(items.values(), key=lambda leftover: SWEPT.index(leftover.type))
+    items = _each_once(each for region in regions for each in region.items)
+    in_use = _each_once(each for region in regions for each in region.in_use)
     unseen = {finding.message: finding for region in regions for finding in region.unseen}
-    return Leftovers(tuple(ordered), tuple(unseen.values()), all(region.answered for region in regions))
+    return Leftovers(items, tuple(unseen.values()), all(region.answered for region in regions), in_use)
+
+
+def _each_once(leftovers: Iterable[Leftover]) -> tuple[Leftover, ...]:
+    first = dict[tuple[str, str], Leftover]()
+    for each in leftovers:
+        first.setdefault((each.type.noun, each.id), each)
+    return tuple(sorted(first.values(), key=lambda leftover: SWEPT.index(leftover.type)))
 
 
 def _search(aws: AwsClient, entry: ResourceType, cluster: str) -> tuple[tuple[str, AwsRefusal] | None, list[Leftover]]:

@@ -140,6 +140,9 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
     start_condition = {
         **tag_condition,
         "Bool": {"sagemaker:InterContainerTrafficEncryption": "true"},
+        # A warm pool is billed after its job, and the ledger counts jobs only. Source: SageMaker Developer Guide, "Use
+        # SageMaker AI managed warm pools".
+        "NumericEqualsIfExists": {"sagemaker:KeepAlivePeriod": "0"},
         "ArnEquals": {"sagemaker:OutputKmsKey": inside.key},
         "ForAllValues:StringEquals": {
             "sagemaker:VpcSubnets": list(inside.subnets),
@@ -148,13 +151,15 @@ def starter_policy(args: SageMakerArgs, place: ArnContext, inside: Inside, role_
         # IAM's ForAllValues is true for an absent key: without these conditions a job without a VPC would be permitted.
         "Null": {"sagemaker:VpcSubnets": "false", "sagemaker:VpcSecurityGroupIds": "false"},
     }
+    # The name alone also matches jobs of an environment whose name continues this one's.
+    tagged = {"StringEquals": {"aws:ResourceTag/landbridge:cluster": place.cluster}}
     tagging = {"StringEquals": {"sagemaker:TaggingAction": ["CreateTrainingJob", "CreateModelPackage"]}}
     return document(
         [
             allow("CreateTrainingJobs", ["sagemaker:CreateTrainingJob"], jobs, start_condition),
-            allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"], jobs),
+            allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:StopTrainingJob"], jobs, tagged),
             allow("ListTrainingJobs", ["sagemaker:ListTrainingJobs"], "*"),
-            allow("ListTagsOfTrainingJobs", ["sagemaker:ListTags"], jobs),
+            allow("ListTagsOfTrainingJobs", ["sagemaker:ListTags"], jobs, tagged),
             allow("AddTagsAtCreation", ["sagemaker:AddTags"], [jobs, *versions], tagging),
             allow("PassTrainingRole", ["iam:PassRole"], role_arn, {"StringEquals": {"iam:PassedToService": SERVICE}}),
             *_registry(groups, versions),

@@ -109,6 +109,11 @@ def test_the_reaper_runs_every_few_minutes_in_the_public_aws(tmp_path: Path) -> 
         inputs_of(graph, "aws:lambda/permission:Permission")["sourceArn"]
         == f"arn:aws:test:us-east-1:{ACCOUNT}:variant-reaper"
     )
+    # Deletion is in the reverse order: the reaper and the role that terminates nodes outlive the pool.
+    (pool,) = graph.of_type("landbridge:components:Pool")
+    before = {(node.type, node.name) for node in graph.nodes.values() if node.key in pool.dependencies}
+    assert {(FUNCTION, "variant-reaper"), (RULE, "variant-reaper")} <= before
+    assert ("aws:iam/rolePolicy:RolePolicy", "variant-terminate") in before
     assert graph_of(tmp_path, PUBLIC, guarded("{reaper: false}")).of_type(FUNCTION) == []
 
 

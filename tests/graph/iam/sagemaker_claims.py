@@ -31,6 +31,12 @@ from tests.graph.support.policy_documents import arn
 TRAINING = ("sagemaker-internal", "train-internal")
 JOB, GROUP = arn("sagemaker", f"training-job/{CLUSTER}-x"), arn("sagemaker", f"model-package-group/{CLUSTER}-models")
 VERSION, INTERFACE = arn("sagemaker", f"model-package/{CLUSTER}-models/1"), arn("ec2", "network-interface/eni-1")
+OWN_JOB = {"aws:ResourceTag/landbridge:cluster": CLUSTER}
+#: A job of an environment whose name continues this one's.
+NEIGHBOUR_JOB, NEIGHBOUR_TAG = (
+    arn("sagemaker", f"training-job/{CLUSTER}-eu-x"),
+    {"aws:ResourceTag/landbridge:cluster": f"{CLUSTER}-eu"},
+)
 INSIDE = {
     "aws:RequestTag/landbridge:cluster": CLUSTER,
     "sagemaker:InterContainerTrafficEncryption": "true",
@@ -107,10 +113,15 @@ SAGEMAKER = (
             denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:OutputKmsKey": OTHER_KEY}),
             denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:OutputKmsKey": PARTNER_KEY}),
             denied("sagemaker:CreateTrainingJob", arn("sagemaker", "training-job/other-x"), INSIDE),
-            allowed("sagemaker:StopTrainingJob", JOB),
+            allowed("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:KeepAlivePeriod": "0"}),
+            denied("sagemaker:CreateTrainingJob", JOB, {**INSIDE, "sagemaker:KeepAlivePeriod": "3600"}),
+            allowed("sagemaker:StopTrainingJob", JOB, OWN_JOB),
+            denied("sagemaker:StopTrainingJob", NEIGHBOUR_JOB, NEIGHBOUR_TAG),
+            denied("sagemaker:DescribeTrainingJob", NEIGHBOUR_JOB, NEIGHBOUR_TAG),
+            denied("sagemaker:ListTags", NEIGHBOUR_JOB, NEIGHBOUR_TAG),
             denied("sagemaker:StopTrainingJob", arn("sagemaker", "training-job/other-x")),
             allowed("sagemaker:ListTrainingJobs", "*"),
-            allowed("sagemaker:ListTags", JOB),
+            allowed("sagemaker:ListTags", JOB, OWN_JOB),
             denied("sagemaker:ListTags", arn("sagemaker", "training-job/other-x")),
             denied("sagemaker:CreateProcessingJob", arn("sagemaker", f"processing-job/{CLUSTER}-x"), INSIDE),
         ),

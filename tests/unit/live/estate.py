@@ -32,6 +32,8 @@ class Estate:
     block_dates: tuple[datetime, datetime]
     reservation_group: str
     policy: str
+    #: Route table that a fault names in the file.
+    route_table: str = ""
     #: Settings of an existing file system that a fault has created.
     share: dict[str, Any] = field(default_factory=dict)
 

@@ -33,7 +33,7 @@ class Fault:
 
 def plain(message: str) -> str:
     """Return a message without ids and times, which differ from run to run."""
-    message = re.sub(r"\b(cr|vpc|subnet|sg|ami|snap|vpce|rtb|fs|svm)-[0-9a-f]{8,17}\b", r"\1-…", message)
+    message = re.sub(r"\b(cr|vpc|subnet|sg|ami|snap|vpce|rtb|tgw|fs|svm)-[0-9a-f]{8,17}\b", r"\1-…", message)
     message = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z|\+\d{4}| UTC)?", "TIME", message)
     message = re.sub(r"mount name of fs-… is \w+,", "mount name of fs-… is NAME,", message)
     return re.sub(r"key/[0-9a-f-]{36}", "key/…", message)
@@ -75,6 +75,27 @@ def internet_route(cloud: EmulatorProcess, estate: Estate) -> None:
 def no_default_route(cloud: EmulatorProcess, estate: Estate) -> None:
     tables = ec2(cloud).describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [estate.vpc]}])["RouteTables"]
     ec2(cloud).delete_route(RouteTableId=tables[0]["RouteTableId"], DestinationCidrBlock="0.0.0.0/0")
+
+
+def own_name_servers(cloud: EmulatorProcess, estate: Estate) -> None:
+    servers = [{"Key": "domain-name-servers", "Values": ["10.20.0.53", "10.20.0.54"]}]
+    options = ec2(cloud).create_dhcp_options(DhcpConfigurations=servers)["DhcpOptions"]["DhcpOptionsId"]
+    ec2(cloud).associate_dhcp_options(DhcpOptionsId=options, VpcId=estate.vpc)
+
+
+def named_table(cloud: EmulatorProcess, estate: Estate) -> str:
+    """Return the id of the VPC's route table."""
+    tables = ec2(cloud).describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [estate.vpc]}])["RouteTables"]
+    return str(tables[0]["RouteTableId"])
+
+
+def site_route(cloud: EmulatorProcess, estate: Estate) -> None:
+    """Route the site's range to a gateway of the organisation, and name the table in the file."""
+    estate.route_table = named_table(cloud, estate)
+    gateway = ec2(cloud).create_transit_gateway(Description="organisation")["TransitGateway"]["TransitGatewayId"]
+    ec2(cloud).create_route(
+        RouteTableId=estate.route_table, DestinationCidrBlock="10.20.0.0/16", TransitGatewayId=gateway
+    )
 
 
 def private_endpoint(cloud: EmulatorProcess, estate: Estate) -> None:

@@ -157,9 +157,10 @@ def publish_certificate(secret_arn: str | None) -> list[Statement]:
 def compare_training(place: ArnContext) -> list[Statement]:
     """Return the statements to compare the ledger with SageMaker's training jobs: neither a start nor a stop."""
     jobs = f"arn:{place.partition}:sagemaker:{place.region}:{place.account}:training-job/{place.cluster}-*"
+    tagged = {"StringEquals": {f"aws:ResourceTag/{CLUSTER}": place.cluster}}
     return [
         allow("ListTrainingJobs", ["sagemaker:ListTrainingJobs"], "*"),
-        allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], jobs),
+        allow("DescribeTrainingJobs", ["sagemaker:DescribeTrainingJob", "sagemaker:ListTags"], jobs, tagged),
     ]
 
 
