@@ -25,8 +25,8 @@ def mounted(node: Node) -> Iterator[Path]:
     subprocess.run(["mount", "--bind", shared, place], check=True)
     subprocess.run(["mount", "-t", "tmpfs", "none", place / "inner"], check=True)
     yield place
-    for _ in range(2):
-        subprocess.run(["umount", "-l", place], check=False, capture_output=True)
+    for left in node.module.mounts(str(node.folder))[::-1]:
+        subprocess.run(["umount", "-l", left], check=False, capture_output=True)
 
 
 @pytest.mark.lab
