@@ -70,7 +70,11 @@ def test_a_deep_folder_is_removed(node: Node) -> None:
         os.close(here)
         here = below
     os.close(here)
-    assert (node.run("epilog_slurmd"), node.failed, os.listdir(node.root)) == (0, "", [])
+    try:
+        assert (node.run("epilog_slurmd"), node.failed, os.listdir(node.root)) == (0, "", [])
+    finally:
+        # pytest could not remove it.
+        subprocess.run(["rm", "-rf", node.root], check=True)
 
 
 def test_a_folder_that_cannot_be_removed_is_kept_for_root_and_drains_no_node(node: Node) -> None:
@@ -80,9 +84,9 @@ def test_a_folder_that_cannot_be_removed_is_kept_for_root_and_drains_no_node(nod
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
     assert (node.run("epilog_slurmd"), node.failed) == (0, "")
-    (kept,) = node.root.iterdir()
-    assert kept.name.startswith(".trash-7.") and (kept.stat().st_uid, kept.stat().st_mode & 0o777) == (0, 0o700)
+    (trash,) = node.root.iterdir()
+    assert trash.name.startswith(".trash-7.") and (trash.stat().st_uid, trash.stat().st_mode & 0o777) == (0, 0o700)
     assert node.run("prolog_slurmd") == 0
     broken.unlink()
     assert node.run("epilog_slurmd") == 0
-    assert list(node.root.iterdir()) == [kept]
+    assert list(node.root.iterdir()) == [trash]
