@@ -291,7 +291,7 @@ def attributes(handle: int, entry: Mapping[str, Any], check: bool) -> list[dict[
     except ValueError:
         raise Refused(f"mode {entry['mode']} is not octal") from None
     before = {"owner": status.st_uid, "group": status.st_gid, "mode": f"{stat.S_IMODE(status.st_mode):04o}"}
-    after = {
+    after: dict[str, Any] = {
         "owner": status.st_uid if uid is None else uid,
         "group": status.st_gid if gid is None else gid,
         "mode": f"{mode:04o}",

@@ -13,9 +13,10 @@ import pytest
 
 from landbridge.live.staging import results_copy
 from landbridge.live.staging.class_buckets import ClassBuckets
+from landbridge.live.staging.mover import Mover
 from landbridge.live.staging.results import ResultsMover
 from landbridge.live.staging.results_copy import RESULTS_FILE, result_objects
-from landbridge.staging.exchange import read_results_reports, write_results
+from landbridge.staging.exchange import last_reports, read_results_reports, write_results
 from landbridge.staging.places import DatasetPlace
 from landbridge.staging.results import ResultsReport, ResultsRequest
 from sandbox.demo.cluster import wait_for
@@ -262,3 +263,11 @@ def test_an_unexpected_error_of_one_request_is_reported_as_its_own(mover: MoverH
     # A path that no operating system accepts.
     run(mover, replace(ENDED, data_class="internal\0"), replace(ENDED, run="acme-8", name="8"))
     assert (report(mover).state, report(mover, "acme-8").state) == ("refused", "home")
+
+
+def test_the_time_of_the_movers_last_report_is_known_to_the_controller(mover: MoverHost) -> None:
+    assert last_reports(mover.config.exchange) == 0.0
+    run(mover)
+    assert last_reports(mover.config.exchange) == 0.0
+    Mover(mover.config, mover.lines.append, ClassBuckets(mover.config)).cycle()
+    assert last_reports(mover.config.exchange) > 0.0
