@@ -17,9 +17,12 @@ MAX_BYTES, MAX_DEPTH = 1 << 20, 64
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 
 
-def open_user_file(path: Path | str, folder: int | None = None) -> int:
-    """Return a handle of a regular file for reading; `folder` is a handle of its directory. Raises OSError for another kind."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+def open_user_file(path: Path | str, folder: int | None = None, *, follow: bool = False) -> int:
+    """Return a handle of a regular file for reading; `folder` is a handle of its directory. Raises OSError for another kind.
+
+    `follow`: links are followed, for a process that has the rights of the user.
+    """
+    flags = os.O_RDONLY | (0 if follow else os.O_NOFOLLOW) | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     handle = os.open(path, flags, dir_fd=folder)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
@@ -27,18 +30,20 @@ def open_user_file(path: Path | str, folder: int | None = None) -> int:
     raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
-def read_user_file(path: Path | str, limit: int = MAX_BYTES, folder: int | None = None) -> bytes:
+def read_user_file(
+    path: Path | str, limit: int = MAX_BYTES, folder: int | None = None, *, follow: bool = False
+) -> bytes:
     """Return the content of a regular file. Raises OSError, or ValueError for one of more than `limit` bytes."""
-    with os.fdopen(open_user_file(path, folder), "rb") as file:
+    with os.fdopen(open_user_file(path, folder, follow=follow), "rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise ValueError(f"{Path(path).name} has more than {limit} bytes")
     return data
 
 
-def read_user_json(path: Path | str, limit: int = MAX_BYTES, folder: int | None = None) -> Any:
+def read_user_json(path: Path | str, limit: int = MAX_BYTES, folder: int | None = None, *, follow: bool = False) -> Any:
     """Return the content of a JSON file. Raises OSError, or ValueError for one that is too large, too deep or not JSON."""
-    return parse_user_json(read_user_file(path, limit, folder))
+    return parse_user_json(read_user_file(path, limit, folder, follow=follow))
 
 
 def read_user_head(path: Path | str, size: int, folder: int | None = None) -> bytes:

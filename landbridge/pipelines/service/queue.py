@@ -24,8 +24,8 @@ FOLDERS = (REQUESTS, ENDED, RECORDS, CANCELS, DEFINITIONS, DRIFTS, WORK, REFUSED
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a regular file. Raises OSError or ValueError."""
-    return read_user_json(path, MAX_BYTES)
+    """Return the content of a regular file, with the rights of its owner. Raises OSError or ValueError."""
+    return read_user_json(path, MAX_BYTES, follow=True)
 
 
 def write_json(path: Path, data: Any) -> None:
