@@ -11,5 +11,5 @@ PUBLIC = re.compile(r"""(?<![\w}/])/(?:var/tmp|tmp|dev/shm)/[\w.{-]+""")
 def test_roles_work_in_no_folder_that_a_user_may_have_made_before() -> None:
     paths = [path for part in ("tasks", "vars", "defaults", "handlers") for path in ROLES.glob(f"*/{part}/*.yml")]
     assert len(paths) > 100
-    found = {f"{path.relative_to(ROLES)}: {match}" for path in paths for match in PUBLIC.findall(path.read_text())}
-    assert found == set()
+    places = {f"{path.relative_to(ROLES)}: {match}" for path in paths for match in PUBLIC.findall(path.read_text())}
+    assert places == set()
