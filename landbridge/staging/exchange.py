@@ -117,6 +117,15 @@ def read_results_reports(folder: Path) -> dict[str, ResultsReport]:
     return {run: report for run, report in reports.items() if report.state in RESULTS_STATES}
 
 
+def last_reports(folder: Path) -> float:
+    """Return when the mover last reported both data and results; 0 if it has not."""
+    _look_at(folder)
+    try:
+        return min((folder / name).stat().st_mtime for name in (REPORTS, RESULTS_REPORTS))
+    except OSError:
+        return 0.0
+
+
 def _look_at(folder: Path) -> None:
     """List the folder, so that a file that the storage host has replaced itself is found.
 

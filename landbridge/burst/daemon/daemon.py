@@ -43,6 +43,7 @@ from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.staging.staging_pass import staging_pass
 from landbridge.host_lock import lock_host
 from landbridge.hostlist import compress
+from landbridge.staging.exchange import last_reports
 from landbridge.systemd import notify
 
 PASS_INTERVAL_SECONDS = 15.0
@@ -144,6 +145,9 @@ class Daemon:
         file = self.config.certificate_validity
         if file is not None and (validity := read_validity(file)) is not None:
             self.metrics.certificate_ends(validity.not_after)
+        staging = self.config.policy.staging
+        if staging is not None:
+            self.metrics.mover_reported(last_reports(Path(staging.exchange)))
         self.metrics.passed(time.monotonic() - began, time.time(), self._acting)
         return due
 

@@ -78,6 +78,9 @@ class Metrics:
     def certificate_ends(self, not_after: float) -> None:
         self._gauges["certificate_expiry_timestamp_seconds"] = {(): not_after}
 
+    def mover_reported(self, at: float) -> None:
+        self._gauges["mover_report_timestamp_seconds"] = {(): at}
+
     def seen(self, slurm: SlurmView, ec2: Ec2View | None, state: State) -> None:
         for node, (pool, created_at) in list(self._waiting.items()):
             slurm_node = slurm.nodes.get(node)
@@ -192,6 +195,7 @@ PREFIX = "landbridge_burst_"
 GAUGES = {
     "budget_used_ratio": "Share of a monthly limit that is spent or held.",
     "active": "Whether this host's controller acts; the standby's does not.",
+    "mover_report_timestamp_seconds": "When the mover last reported about data and results.",
     "last_pass_timestamp_seconds": "When the last pass ended.",
     "certificate_expiry_timestamp_seconds": "When this host's certificate for AWS ends.",
     "unowned_instances": "Instances that run without a node.",

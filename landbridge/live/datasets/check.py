@@ -9,6 +9,7 @@ from pathlib import Path
 from landbridge.aws_api.objects import ObjectBucket
 from landbridge.datasets import DESCRIBING, DatasetFile, DatasetManifest, object_key
 from landbridge.findings import Finding
+from landbridge.user_files import open_user_file
 
 _SHOWN_FILES = 3
 
@@ -40,7 +41,7 @@ def check_folder(folder: Path, manifest: DatasetManifest, workers: int) -> list[
     def check(file: DatasetFile) -> str | None:
         digest = hashlib.sha256()
         try:
-            descriptor = os.open(folder / file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = open_user_file(folder / file.path)
         except OSError as error:
             return f"{file.path!r}: {error.strerror}"
         with open(descriptor, "rb", buffering=0) as stream:

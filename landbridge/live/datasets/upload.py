@@ -27,6 +27,7 @@ from landbridge.findings import Finding, FindingsError
 from landbridge.live.datasets.listing import find_manifest
 from landbridge.live.datasets.markers import UploadMarker
 from landbridge.live.datasets.scan import SourceFile
+from landbridge.user_files import open_user_file
 
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
@@ -180,7 +181,7 @@ class _Source:
 
     def _open(self, file: SourceFile) -> int:
         try:
-            stream = os.open(self._folder / file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            stream = open_user_file(self._folder / file.path)
         except OSError as error:
             raise self._changed(file, error.strerror or str(error)) from None
         try:

@@ -29,6 +29,7 @@ from landbridge.staging.results import (
     results_prefix,
     stated_results,
 )
+from landbridge.user_files import parse_user_json, read_user_head
 
 #: Command in the ledger.
 RESULTS_HOME = "results"
@@ -36,8 +37,16 @@ RESULTS_HOME = "results"
 REPORT_SECONDS, RETRY_SECONDS = 5.0, 600.0
 #: Folder of unfinished copies in that of a data class; no dataset may have this name.
 _COPIES = ".results"
+#: Bytes of the description of finished results that are read: run and end of the job are first, then a row for each file.
+HEAD_BYTES = 4096
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,63}\$?")
+
+
+def _description(head: bytes) -> Mapping[str, object]:
+    """Return what a description of results has before its files. Raises ValueError."""
+    described: Mapping[str, object] = parse_user_json(head.partition(b'"files"')[0].rstrip(b", \n") + b"}")
+    return described
 
 
 class ResultsMover:
@@ -56,7 +65,7 @@ class ResultsMover:
         except (OSError, ValueError) as error:
             self._log(f"results: {error}")
             return False
-        self._reports = {run: self._inspect(request) for run, request in requests.items()}
+        self._reports = {run: self._inspect_alone(request) for run, request in requests.items()}
         self._write()
         ended = sorted(
             (request.ended, run)
@@ -64,6 +73,14 @@ class ResultsMover:
             if request.ended is not None and self._reports[run].state == "absent" and not self._reports[run].text
         )
         return any(self._move(requests[run]) for _, run in ended[:1])
+
+    def _inspect_alone(self, request: ResultsRequest) -> ResultsReport:
+        """Return the report about results; an unexpected error refuses this request only."""
+        try:
+            return self._inspect(request)
+        except Exception as error:  # noqa: BLE001 - a user's files decide what happens in it
+            self._log(f"results of {request.run}: {type(error).__name__}: {error}")
+            return ResultsReport("refused", request.ended, text=f"unexpected error: {type(error).__name__}")
 
     def _inspect(self, request: ResultsRequest) -> ResultsReport:
         """Return the report about results by the bucket and the folders of the site."""
@@ -141,7 +158,7 @@ class ResultsMover:
             self._reports[request.run] = replace(before, text=str(error))
             self._write()
             return False
-        report = self._inspect(request)
+        report = self._inspect_alone(request)
         self._reports[request.run] = report
         self._write()
         self._log(f"results of {request.run}: {report.state} {report.text}".rstrip())
@@ -187,13 +204,11 @@ class ResultsMover:
 
     def _is_home(self, request: ResultsRequest) -> bool:
         """Return true if the folder at the site is of this run and this end of its job."""
-        flags = os.O_RDONLY | os.O_NOFOLLOW
         try:
             # The folder belongs to the user: a link in its place is not followed.
-            folder = os.open(self._target(request), flags | os.O_DIRECTORY)
+            folder = os.open(self._target(request), os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
-                with open(os.open(RESULTS_FILE, flags, dir_fd=folder), encoding="utf-8") as stream:
-                    described: Mapping[str, object] = json.load(stream)
+                described: Mapping[str, object] = _description(read_user_head(RESULTS_FILE, HEAD_BYTES, folder))
             finally:
                 os.close(folder)
             return (described["run"], described["ended"]) == (request.run, request.ended)

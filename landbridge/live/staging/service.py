@@ -10,6 +10,7 @@ import argparse
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -49,7 +50,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _repeat(cycle: Callable[[], bool]) -> None:
     while True:
-        if not cycle():
+        try:
+            is_busy = cycle()
+        except Exception:  # noqa: BLE001 - the other thread goes on, and this one tries again
+            _log(traceback.format_exc())
+            is_busy = False
+        if not is_busy:
             time.sleep(INTERVAL_SECONDS)
 
 

@@ -102,7 +102,7 @@ def _differences(manifest: ModelManifest, files: Mapping[str, _ReadFile]) -> Ite
 
 def _read(path: Path, limit: int | None) -> _ReadFile:
     """Read a plain file once. A symbolic link is not followed. `limit`: the most bytes of a file that is read into memory."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

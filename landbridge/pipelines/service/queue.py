@@ -6,12 +6,12 @@ Only processes of the owner read and write it: the command `landbridge pipeline`
 import contextlib
 import json
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from landbridge.pipelines.runs.names import is_run_name
+from landbridge.user_files import read_user_json
 
 FOLDER = Path(".landbridge/pipelines")
 REQUESTS, ENDED, RECORDS, CANCELS = "requests", "ended", "records", "cancel"
@@ -24,14 +24,8 @@ FOLDERS = (REQUESTS, ENDED, RECORDS, CANCELS, DEFINITIONS, DRIFTS, WORK, REFUSED
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a regular file. Raises OSError or ValueError."""
-    # A pipe would stop the reader.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
-            raise ValueError(f"{path.name} is not a file of at most {MAX_BYTES} bytes")
-        return json.loads(stream.read(MAX_BYTES + 1))
+    """Return the content of a regular file, with the rights of its owner. Raises OSError or ValueError."""
+    return read_user_json(path, MAX_BYTES, follow=True)
 
 
 def write_json(path: Path, data: Any) -> None:

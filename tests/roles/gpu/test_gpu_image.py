@@ -136,8 +136,9 @@ def test_debian_has_no_gdrcopy(builder: Builder) -> None:
 
 
 def left(builder: Builder, host: str) -> list[str]:
-    """Return the files in /var/tmp, except folders of running services."""
-    return builder.run(host, "ls -A /var/tmp | grep -v ^systemd-private || true").split()
+    """Return the files in /var/tmp, except folders of running services, and those of builds in /var/cache."""
+    command = "{ ls -A /var/tmp | grep -v ^systemd-private; ls -A /var/cache | grep -E 'landbridge|efa'; } || true"
+    return builder.run(host, command).split()
 
 
 OWNERS = """set -e

@@ -13,9 +13,10 @@ import pytest
 
 from landbridge.live.staging import results_copy
 from landbridge.live.staging.class_buckets import ClassBuckets
+from landbridge.live.staging.mover import Mover
 from landbridge.live.staging.results import ResultsMover
 from landbridge.live.staging.results_copy import RESULTS_FILE, result_objects
-from landbridge.staging.exchange import read_results_reports, write_results
+from landbridge.staging.exchange import last_reports, read_results_reports, write_results
 from landbridge.staging.places import DatasetPlace
 from landbridge.staging.results import ResultsReport, ResultsRequest
 from sandbox.demo.cluster import wait_for
@@ -229,3 +230,44 @@ def test_the_command_shows_data_and_results(mover: MoverHost) -> None:
     data = json.loads(mover.host.status(*exchange, "--format", "json").stdout)
     assert [row["report"]["state"] for row in data["results"]] == ["home", "open", "refused"]
     assert mover.host.status("--exchange", str(mover.config.folder / "absent")).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, '{"a":' * 200_000, "null", ""], ids=["deep", "objects", "null", "empty"]
+)
+def test_a_users_file_in_the_place_of_results_stops_no_other_copy(mover: MoverHost, text: str) -> None:
+    write(mover, FILES)
+    write(mover, FILES, "results/acme-8/out/")
+    evil = mover.config.folder / "internal/_results/ada/evil"
+    evil.mkdir(parents=True)
+    (evil / RESULTS_FILE).write_text(text)
+    run(mover, replace(ENDED, name="evil"), replace(ENDED, run="acme-8", name="8"))
+    assert report(mover).state == "refused"
+    assert (report(mover, "acme-8").state, at_site(mover, "8")) == ("home", FILES)
+
+
+def test_a_huge_file_or_a_pipe_in_the_place_of_results_is_not_read(mover: MoverHost) -> None:
+    write(mover, FILES)
+    folder = mover.config.folder / "internal/_results/ada"
+    for name in ("pipe", "huge"):
+        (folder / name).mkdir(parents=True)
+    os.mkfifo(folder / "pipe" / RESULTS_FILE)
+    with (folder / "huge" / RESULTS_FILE).open("wb") as file:
+        file.truncate(1 << 40)
+    run(mover, replace(ENDED, name="pipe"), replace(ENDED, run="acme-8", name="huge"))
+    assert [report(mover, name).state for name in ("acme-7", "acme-8")] == ["refused", "refused"]
+
+
+def test_an_unexpected_error_of_one_request_is_reported_as_its_own(mover: MoverHost) -> None:
+    write(mover, FILES, "results/acme-8/out/")
+    # A path that no operating system accepts.
+    run(mover, replace(ENDED, data_class="internal\0"), replace(ENDED, run="acme-8", name="8"))
+    assert (report(mover).state, report(mover, "acme-8").state) == ("refused", "home")
+
+
+def test_the_time_of_the_movers_last_report_is_known_to_the_controller(mover: MoverHost) -> None:
+    assert last_reports(mover.config.exchange) == 0.0
+    run(mover)
+    assert last_reports(mover.config.exchange) == 0.0
+    Mover(mover.config, mover.lines.append, ClassBuckets(mover.config)).cycle()
+    assert last_reports(mover.config.exchange) > 0.0
