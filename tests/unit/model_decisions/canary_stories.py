@@ -169,7 +169,7 @@ STORIES = (
 
 
 @cache
-def told(story: Story) -> Told:
+def ending(story: Story) -> Told:
     """Return the end of a story."""
     rng = np.random.default_rng(len(story.name))
     servers: Servers = {
@@ -214,7 +214,7 @@ def table() -> list[str]:
     return [
         f"| {story.name} | {words[end.end]} | {end.seconds:,.0f} | {end.requests:,} | {end.bad:,} |"
         for story in STORIES
-        for end in (told(story),)
+        for end in (ending(story),)
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from landbridge.models.canary.decide import CanaryAction
-from tests.unit.model_decisions.canary_stories import STORIES, Story, table, told
+from tests.unit.model_decisions.canary_stories import STORIES, Story, ending, table
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "canaries.md"
 #: Clients that a candidate may fail before it is rolled back: 1 percent of the requests in the time of a decision.
@@ -15,7 +15,7 @@ MOST_BAD = 150
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
 def test_kserve_3369_a_story_ends_as_it_should(story: Story) -> None:
-    end = told(story)
+    end = ending(story)
     assert end.end is story.end, end
     if story.end is CanaryAction.ROLL_BACK and story.per_second > 10:
         assert end.bad <= MOST_BAD, end
@@ -29,9 +29,9 @@ def test_there_are_ten_bad_stories_and_three_good_ones() -> None:
 
 def test_a_share_that_is_the_same_at_both_versions_holds_the_weight() -> None:
     wrong = next(story for story in STORIES if story.name.startswith("60 percent"))
-    assert "no evidence in refusals" in told(wrong).reason
+    assert "no evidence in refusals" in ending(wrong).reason
     # It never had more than the first weight.
-    assert told(wrong).requests < 172_800 * 2 * 0.011
+    assert ending(wrong).requests < 172_800 * 2 * 0.011
 
 
 def test_the_page_has_the_stories() -> None:
