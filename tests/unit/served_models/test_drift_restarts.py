@@ -7,6 +7,7 @@ import numpy as np
 from landbridge.models.drift.judge import DriftReport
 from landbridge.models.drift.reference import binned, reference_of
 from landbridge.serving.canary_controller.exposition import MetricSample
+from landbridge.serving.follow.config import FollowConfig
 from landbridge.serving.follow.drift_windows import judge_window
 
 RNG = np.random.default_rng(4)
@@ -53,3 +54,8 @@ def test_a_window_without_a_judgement_goes_on_and_writes_no_time(tmp_path: Path)
     gauges = (tmp_path / "w.prom").read_text()
     assert 'judged_timestamp_seconds{model="digits",version="1"} 8200' in gauges
     assert 'drift_unjudged{model="digits",version="1"} 0' in gauges
+
+
+def test_evidently_171_the_course_of_a_day_is_in_a_window() -> None:
+    fields = FollowConfig.__dataclass_fields__
+    assert fields["drift_seconds"].default == 86_400.0
