@@ -10,11 +10,12 @@ from landbridge.catalog.files import Facts, read
 
 
 class GuardFacts(Facts):
-    """Guard: its usual rate, the rise that is allowed, and the rise that is found."""
+    """Guard: its usual rate, the rise that is allowed, the rise that is found, and the largest rate."""
 
     expected: float
     margin: float
     effect: float
+    most: float = 1.0
     source: str
 
 

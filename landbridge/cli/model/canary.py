@@ -113,7 +113,7 @@ def canary(
         lambda: open_registry(tracking_uri), lambda: trust_from(trust, revoked, stack, file), account(), time.time
     )
     try:
-        decision = step(canary_plan(bool(tallies)), record, look, (name, champion, candidate), gateway, registry)
+        decision = step(canary_plan(tallies is not None), record, look, (name, champion, candidate), gateway, registry)
     except FindingsError as error:
         print_findings(error.findings)
         raise typer.Exit(2) from None
@@ -162,9 +162,9 @@ def joined_files(predictions: Path, labels: Path) -> "JoinedLabels":
     return joined(logged, late, _LABEL_SECONDS)
 
 
-def _tallies(predictions: Path | None, labels: Path | None) -> "dict[str, Tally]":
+def _tallies(predictions: Path | None, labels: Path | None) -> "dict[str, Tally] | None":
     if predictions is None or labels is None:
-        return {}
+        return None
     return dict(joined_files(predictions, labels).tallies)
 
 

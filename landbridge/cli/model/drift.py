@@ -44,7 +44,7 @@ def drift(
 ) -> None:
     """Judge the drift of a served model's window.
 
-    Features and confidence are compared with the reference in the manifest. Exit status 1 if there is drift. Example: landbridge model
+    Features and confidence are compared with the reference in the manifest. Exit status 1 if there is drift, 2 if nothing could be judged. Example: landbridge model
     drift model.json --before 09.prom --metrics 10.prom
     """
     from landbridge.models.drift.reference import parse_reference
@@ -61,7 +61,7 @@ def drift(
         typer.echo(f"landbridge: {error}", err=True)
         raise typer.Exit(2) from None
     report = judged_window(reference, samples("\n".join(ends)), samples("\n".join(starts)), version)
-    if gauges is not None:
+    if gauges is not None and not report.is_empty:
         from landbridge.models.drift.gauges import gauge_text
 
         write_whole(gauges, gauge_text(report, model, version, time.time()))
@@ -80,6 +80,9 @@ def drift(
             typer.echo(
                 f"estimated accuracy {report.accuracy:.1%}, in the reference {report.expected_accuracy or 0:.1%}"
             )
+    if report.is_empty:
+        typer.echo("landbridge: nothing could be judged: the window has too few values, or other bins", err=True)
+        raise typer.Exit(2)
     raise typer.Exit(1 if report.reason else 0)
 
 

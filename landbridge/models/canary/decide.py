@@ -167,18 +167,18 @@ def _reasons(plan: CanaryPlan, record: CanaryRecord, at: float) -> Iterator[tupl
         for guard in plan.guards
         if guard.required and record.evidence[guard.name].safe_e < threshold(plan.false_promotions)
     ]
+    above = [guard.name for guard in plan.guards if record.evidence[guard.name].candidate.share > guard.most]
     is_last = record.step == len(plan.weights) - 1
-    is_done = record.step_requests >= plan.requests and at - record.step_at >= plan.step_seconds
+    is_done = not above and record.step_requests >= plan.requests and at - record.step_at >= plan.step_seconds
     if record.down_at is None and is_done and not is_last:
         yield CanaryAction.ADVANCE, f"{record.step_requests} requests without evidence for harm"
     if record.down_at is None and is_done and is_last and not open_guards:
         yield CanaryAction.PROMOTE, "every required guard has evidence that its rise is below its effect"
-    yield from _overdue(plan, record, at, open_guards)
-    yield (
-        CanaryAction.HOLD,
-        f"{record.step_requests} requests in this step"
-        + (f", no evidence yet in {', '.join(open_guards)}" if is_last and open_guards else ""),
-    )
+    yield from _overdue(plan, record, at, above or open_guards)
+    waits = "".join(f", {name} in {record.evidence[name].candidate.share:.0%}" for name in above)
+    if is_last and open_guards:
+        waits += f", no evidence yet in {', '.join(open_guards)}"
+    yield CanaryAction.HOLD, f"{record.step_requests} requests in this step{waits}"
 
 
 def _shadow_reasons(plan: CanaryPlan, record: CanaryRecord, at: float) -> Iterator[tuple[CanaryAction, str]]:

@@ -19,7 +19,8 @@ class Guard:
     """Guard: a rate of bad requests.
 
     `expected` is its usual rate, from which the test begins. `margin` is the rise that is allowed, `effect` the rise that the canary
-    finds, which is larger. `required`: the candidate is only promoted with evidence that its rise is below the effect.
+    finds, which is larger. `required`: the candidate is only promoted with evidence that its rise is below the effect. `most`: the
+    largest share of its bad requests with which it gets more traffic, whatever the champion's share is.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Guard:
     effect: float
     margin: float = 0.0
     required: bool = True
+    most: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < self.effect < 1 or not 0 <= self.expected < 1:

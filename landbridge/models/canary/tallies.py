@@ -39,11 +39,16 @@ def since(now: Tally, before: Tally) -> Tally:
 
 
 def new_requests(now: VersionCounters, before: VersionCounters, guard: str) -> Tally:
-    """Return the requests of a version since the last look, over all its servers. The requests of a server that has been removed are kept."""
+    """Return the requests of a version since the last look, over all its servers. The requests of a server that has been removed are kept.
+
+    The first reading of a server's counter is where it begins: its earlier requests are of another time. A server is read before it
+    gets its first request.
+    """
     total = Tally()
     for server, guards in now.items():
-        if guard in guards:
-            total += since(guards[guard], before.get(server, {}).get(guard, Tally()))
+        known = before.get(server, {})
+        if guard in guards and guard in known:
+            total += since(guards[guard], known[guard])
     return total
 
 

@@ -13,6 +13,8 @@ def gauge_text(report: DriftReport, model: str, version: str, at: float) -> str:
 def _lines(report: DriftReport, labels: str, at: float) -> Iterator[str]:
     yield "# TYPE landbridge_model_drift_judged_timestamp_seconds gauge"
     yield f"landbridge_model_drift_judged_timestamp_seconds{{{labels}}} {at:.0f}"
+    yield "# TYPE landbridge_model_drift_unjudged gauge"
+    yield f"landbridge_model_drift_unjudged{{{labels}}} {len(report.unjudged)}"
     for name, field in (("psi", "psi"), ("ks", "ks"), ("drifted", "drifted")):
         yield f"# TYPE landbridge_model_drift_{name} gauge"
         for each in report.features:

@@ -55,6 +55,11 @@ class DriftReport:
         return tuple(each for each in self.features if each.drifted)
 
     @property
+    def is_empty(self) -> bool:
+        """Return whether nothing was judged: neither a feature nor the accuracy."""
+        return not self.features and self.accuracy is None
+
+    @property
     def reason(self) -> str:
         """Return the reason why the window shows drift, as text; empty without drift."""
         parts = [f"{each.feature} in {each.slice}: PSI {each.psi:.2f}, KS {each.ks:.2f}" for each in self.drifted]

@@ -47,13 +47,13 @@ def retraining(
 ) -> tuple[RetrainingAction, str]:
     """Return the decision after the newest windows, the oldest first, and its reason."""
     drifting = 0
-    for report in reversed(reports):
+    for report in reversed([each for each in reports if not each.is_empty]):
         if not report.reason:
             break
         drifting += 1
     if not drifting:
         return RetrainingAction.NONE, "the newest window has no drift"
-    reason = reports[-1].reason
+    reason = next(each.reason for each in reversed(reports) if not each.is_empty)
     if drifting < limits.windows:
         return RetrainingAction.WAIT, f"{drifting} of {limits.windows} windows with drift: {reason}"
     last = max((each.at for each in earlier), default=None)

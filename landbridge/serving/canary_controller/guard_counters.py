@@ -13,8 +13,9 @@ LATENCY, CONFIDENCE = "landbridge_model_latency_seconds", "landbridge_model_conf
 FEATURE = "landbridge_model_feature"
 SLICE_FEATURE = "landbridge_model_slice_feature"
 SHADOW, SHADOW_SECONDS = "landbridge_model_shadow_total", "landbridge_model_shadow_seconds"
-#: First status of a failed request: the server's fault and not the client's (RFC 9110, section 15.6).
-_FAILED = 500
+#: First status of a refused request, and of a failed one, which is the server's fault (RFC 9110, sections 15.5 and 15.6). A refused one
+#: may be the client's fault, and then both versions refuse it; the gateway's own refusals reach no model server.
+_REFUSED, _FAILED = 400, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,33 +31,41 @@ def is_ready(samples: Sequence[MetricSample], version: str) -> bool:
     return total(samples, READY, version=version) > 0
 
 
+def has_version(samples: Sequence[MetricSample], version: str) -> bool:
+    """Return whether a server has counters of a version."""
+    return any(each.name in (READY, REQUESTS) and each.labels.get("version") == version for each in samples)
+
+
 def guard_counters(samples: Sequence[MetricSample], version: str, bounds: GuardBounds) -> dict[str, Tally]:
-    """Return the tally of each guard of a version at a server; a guard without requests is missing.
+    """Return the tally of each guard of a version at a server; empty for a server without this version.
 
     A bound between two buckets is that of the bucket above for latency, and below for confidence: neither counts a good request as bad.
     """
+    if not has_version(samples, version):
+        return {}
     requests = [each for each in samples if each.name == REQUESTS and each.labels.get("version") == version]
-    failed = sum(each.value for each in requests if _status(each) >= _FAILED)
+    failed, refused = (sum(each.value for each in requests if _status(each) >= first) for first in (_FAILED, _REFUSED))
     latency = cumulative(samples, LATENCY, version=version)
     confidence = cumulative(samples, CONFIDENCE, version=version)
     fast = next((count for bound, count in latency.items() if bound >= bounds.latency_seconds), 0.0)
     low = max((count for bound, count in confidence.items() if bound <= bounds.low_confidence), default=0.0)
     pairs = {
         "errors": (failed, sum(each.value for each in requests)),
+        "refusals": (refused, sum(each.value for each in requests)),
         "latency": (whole(latency) - fast, whole(latency)),
         "drift": (low, whole(confidence)),
     }
-    return {
-        name: Tally(int(max(0.0, bad)), int(count)) for name, (bad, count) in pairs.items() if count >= max(1.0, bad)
-    }
+    return {name: Tally(int(max(0.0, bad)), int(count)) for name, (bad, count) in pairs.items() if count >= bad}
 
 
 def shadow_counters(samples: Sequence[MetricSample], version: str, candidate: str, bound: float) -> dict[str, Tally]:
-    """Return the tally of each guard of a shadow, from the server of the version that sent copies; a guard without copies is missing.
+    """Return the tally of each guard of a shadow, from the server of the version that sent copies; empty for another server.
 
     `bound`: seconds of the latency objective. Copies of which the other server had no room say nothing about its model. A lost
     connection has no version: it is the candidate's, which is the only other version on the host.
     """
+    if not has_version(samples, version):
+        return {}
     copies = [each for each in samples if each.name == SHADOW and each.labels.get("version") == version]
 
     def of(result: str) -> float:
@@ -72,7 +81,7 @@ def shadow_counters(samples: Sequence[MetricSample], version: str, candidate: st
         "errors": (failed, compared + failed),
         "late": (whole(seconds) - fast, whole(seconds)),
     }
-    return {name: Tally(int(bad), int(count)) for name, (bad, count) in pairs.items() if count >= max(1.0, bad)}
+    return {name: Tally(int(bad), int(count)) for name, (bad, count) in pairs.items() if count >= bad}
 
 
 def binned_from(counts: dict[float, float], edges: Sequence[float]) -> BinnedCounts | None:

@@ -33,12 +33,12 @@ def look_at(
     bounds: GuardBounds,
     labels: Mapping[str, Tally] | None = None,
 ) -> CanaryLook:
-    """Return a look from the samples by server; `labels` are the tallies of labelled predictions by version."""
+    """Return a look from the samples by server; `labels` are the tallies of labelled predictions by version, if there are labels."""
     answered = {server: read for server, read in servers.items() if read is not None}
     return CanaryLook(
         at,
-        _counters(answered, champion, bounds, labels or {}),
-        _counters(answered, candidate, bounds, labels or {}),
+        _counters(answered, champion, bounds, labels),
+        _counters(answered, candidate, bounds, labels),
         ready=any(is_ready(read, candidate) for read in answered.values()),
         copies={
             server: counters
@@ -49,9 +49,12 @@ def look_at(
 
 
 def _counters(
-    answered: Mapping[str, Sequence[MetricSample]], version: str, bounds: GuardBounds, labels: Mapping[str, Tally]
+    answered: Mapping[str, Sequence[MetricSample]],
+    version: str,
+    bounds: GuardBounds,
+    labels: Mapping[str, Tally] | None,
 ) -> dict[str, dict[str, Tally]]:
     by_server = {server: guard_counters(read, version, bounds) for server, read in answered.items()}
-    if version in labels:
-        by_server[LABELS] = {"quality": labels[version]}
+    if labels is not None:
+        by_server[LABELS] = {"quality": labels.get(version, Tally())}
     return {server: counters for server, counters in by_server.items() if counters}

@@ -1,12 +1,31 @@
 """Drift of a window: the histograms of model servers between two readings of their metrics, by the limits of the catalogue."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from landbridge.catalog.models.canary import canary_facts
 from landbridge.models.drift.judge import ALL, DriftLimits, DriftReport, judged
 from landbridge.models.drift.reference import BinnedCounts, ModelReference
 from landbridge.serving.canary_controller.exposition import MetricSample, cumulative
 from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, SLICE_FEATURE, binned_from
+
+
+def since_start(
+    last: Mapping[str, Sequence[MetricSample]], first: Mapping[str, Sequence[MetricSample]]
+) -> Iterator[MetricSample]:
+    """Yield the counts of a window by server: the last reading without the first one.
+
+    A counter that fell began at zero with its server, and so did a server without a first reading.
+    """
+    for server, samples in last.items():
+        before = {_series(each): each.value for each in first.get(server, ())}
+        if any(each.value < before.get(_series(each), 0.0) for each in samples):
+            before = {}
+        for each in samples:
+            yield MetricSample(each.name, each.labels, each.value - before.get(_series(each), 0.0))
+
+
+def _series(sample: MetricSample) -> tuple[str, frozenset[tuple[str, str]]]:
+    return sample.name, frozenset(sample.labels.items())
 
 
 def judged_window(

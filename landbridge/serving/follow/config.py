@@ -71,7 +71,8 @@ class FollowConfig:
     state: Path
     orders: Path
     interval_seconds: float = 5.0
-    drift_seconds: float = 3600.0
+    #: A day: its course is in each window, as it is in a reference of whole days. Landbridge's choice.
+    drift_seconds: float = 86_400.0
     host: str = ""
     peer: PeerGateway | None = None
 
@@ -116,7 +117,7 @@ def _config(data: dict[str, Any]) -> FollowConfig:
         state=Path(data["state"]),
         orders=Path(data["orders"]),
         interval_seconds=float(data.get("interval_seconds", 5.0)),
-        drift_seconds=float(data.get("drift_seconds", 3600.0)),
+        drift_seconds=float(data.get("drift_seconds", 86_400.0)),
         host=str(data.get("host", "")),
         peer=_peer(data["peer"]) if data.get("peer") else None,
     )

@@ -1,7 +1,7 @@
 """Drift windows of a served version: the histograms at the start of a window are stored in a file."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from landbridge.models.drift.gauges import gauge_text
@@ -9,7 +9,7 @@ from landbridge.models.drift.judge import DriftReport
 from landbridge.models.drift.reference import ModelReference
 from landbridge.serving.canary_controller.exposition import MetricSample
 from landbridge.serving.canary_controller.guard_counters import CONFIDENCE, FEATURE, SLICE_FEATURE
-from landbridge.serving.canary_controller.windows import judged_window
+from landbridge.serving.canary_controller.windows import judged_window, since_start
 from landbridge.serving.follow.record import write_whole
 
 _HISTOGRAMS = tuple(f"{name}_bucket" for name in (FEATURE, SLICE_FEATURE, CONFIDENCE))
@@ -20,32 +20,40 @@ def judge_window(
     gauges: Path,
     reference: ModelReference,
     model: tuple[str, str],
-    samples: Iterable[MetricSample],
+    samples: Mapping[str, Sequence[MetricSample]],
     at: float,
     seconds: float,
 ) -> DriftReport | None:
     """Judge a window that has ended, write its gauges, and begin the next one; None while it goes on.
 
-    `model`: name and version. A window of another version is left out.
+    `model`: name and version; `samples`: those of each server. A window of another version is left out. One in which nothing can be
+    judged goes on, and the gauges keep the time of the last judgement.
     """
     name, version = model
-    present = [each for each in samples if each.name in _HISTOGRAMS and each.labels.get("version") == version]
+    present = {
+        server: [each for each in read if each.name in _HISTOGRAMS and each.labels.get("version") == version]
+        for server, read in samples.items()
+    }
     first, began = _beginning(path, version)
     if first is not None and at - began < seconds:
         return None
-    report = judged_window(reference, present, first, version) if first is not None else None
-    if report is not None:
+    report = None
+    if first is not None:
+        report = judged_window(reference, since_start(present, first), (), version)
+        if report.is_empty:
+            return None
         write_whole(gauges, gauge_text(report, name, version, at), mode=0o644)
-    rows = [[each.name, dict(each.labels), each.value] for each in present]
+    rows = {server: [[each.name, dict(each.labels), each.value] for each in read] for server, read in present.items()}
     write_whole(path, json.dumps({"version": version, "at": at, "samples": rows}))
     return report
 
 
-def _beginning(path: Path, version: str) -> tuple[list[MetricSample] | None, float]:
+def _beginning(path: Path, version: str) -> tuple[dict[str, list[MetricSample]] | None, float]:
     try:
         data = json.loads(path.read_text())
         if data["version"] == version:
-            return [MetricSample(*row) for row in data["samples"]], float(data["at"])
-    except (OSError, KeyError, TypeError, ValueError):
+            servers = {server: [MetricSample(*row) for row in rows] for server, rows in data["samples"].items()}
+            return servers, float(data["at"])
+    except (AttributeError, OSError, KeyError, TypeError, ValueError):
         pass
     return None, 0.0

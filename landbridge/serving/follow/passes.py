@@ -230,8 +230,9 @@ class FollowPass:
         reference = self._reference(service, placement.serving)
         if reference is None:
             return
-        samples = [each for name in view.ready(placement.serving) for each in view.samples.get(name) or ()]
-        if not samples:
+        # Draining servers count too: what they answered belongs to the window.
+        samples = {name: read for name, read in view.samples.items() if read}
+        if not view.ready(placement.serving):
             return
         report = judge_window(
             self.config.state / f"drift-{service.name}.json",

@@ -24,6 +24,9 @@ NUMPY = {
     "FP64": "float64",
 }
 
+#: Nested lists of a tensor's data: more dimensions than ONNX Runtime's kernels have. Landbridge's choice.
+_DEEPEST = 32
+
 
 class RequestRefusal(Exception):
     """Error: the request is refused with status 400; the message has the reason."""
@@ -52,8 +55,8 @@ def parse_request(body: bytes, inputs: Sequence[ModelTensor], outputs: Sequence[
     """Return the request. Raises RequestRefusal if it does not match the model's inputs and outputs."""
     try:
         content = json.loads(body)
-    except ValueError:
-        raise RequestRefusal("the body is not JSON") from None
+    except (ValueError, RecursionError):
+        raise RequestRefusal("the body is not JSON, or is nested too deeply") from None
     if not isinstance(content, dict) or not isinstance(content.get("inputs"), list):
         raise RequestRefusal("inputs is missing")
     forms = {form.name: form for form in inputs}
@@ -124,8 +127,11 @@ def flat(nested: Any) -> list[Any]:
     if not isinstance(nested, list):
         raise RequestRefusal("data is not a list")
     data: list[Any] = nested
+    depth = 0
     while data and isinstance(data[0], list):
         if not all(isinstance(row, list) for row in data):
             raise RequestRefusal("data has rows of different depth")
+        if (depth := depth + 1) > _DEEPEST:
+            raise RequestRefusal(f"data is nested more than {_DEEPEST} times")
         data = [value for row in data for value in row]
     return data

@@ -24,7 +24,7 @@ VERSION_HEADER, SECONDS_HEADER = "Landbridge-Model-Version", "Landbridge-Model-S
 _QUEUED, _QUEUED_BYTES = 32, 16 * 1024 * 1024
 _SECONDS = 10.0
 #: Statuses of a server that cannot accept the request now: they are no evidence about the model.
-_REFUSALS = (404, 429, 503)
+_REFUSALS = (429, 503)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,9 +177,15 @@ def test_bounds_between_buckets_count_no_good_request_as_bad(pair: ServedPair) -
     read = read_samples(pair.candidate.url)
     assert read is not None
     tallies = guard_counters(read, "2", GuardBounds(latency_seconds=0.03, low_confidence=0.7))
-    assert tallies == {"errors": Tally(0, 100), "latency": Tally(7, 100), "drift": Tally(4, 100)}
+    assert tallies == {
+        "errors": Tally(0, 100),
+        "refusals": Tally(0, 100),
+        "latency": Tally(7, 100),
+        "drift": Tally(4, 100),
+    }
     assert guard_counters(read, "2", GuardBounds(9.0, 0.1)) == {
         "errors": Tally(0, 100),
+        "refusals": Tally(0, 100),
         "latency": Tally(0, 100),
         "drift": Tally(0, 100),
     }

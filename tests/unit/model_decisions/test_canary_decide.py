@@ -90,7 +90,9 @@ def test_a_guard_that_is_not_required_does_not_hold_the_promotion() -> None:
 def test_a_counter_that_fell_began_at_zero() -> None:
     assert since(Tally(2, 10), Tally(5, 100)) == Tally(2, 10)
     assert since(Tally(7, 110), Tally(5, 100)) == Tally(2, 10)
-    assert new_requests({"s2": {"e": Tally(0, 5)}}, {"s1": {"e": Tally(1, 9)}}, "e") == Tally(0, 5)
+    assert new_requests({"s1": {"e": Tally(0, 5)}}, {"s1": {"e": Tally(1, 9)}}, "e") == Tally(0, 5)
+    # The first reading of a server is where it begins.
+    assert new_requests({"s2": {"e": Tally(7, 5000)}}, {"s1": {"e": Tally(1, 9)}}, "e") == Tally()
 
 
 def test_a_server_that_is_away_and_comes_back_is_counted_once() -> None:

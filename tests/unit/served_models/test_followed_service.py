@@ -110,7 +110,7 @@ def test_the_operator_s_way_back_is_served(site: FollowedSite) -> None:
 def test_drift_of_a_window_is_in_the_gauges(site: FollowedSite) -> None:
     site.one_pass()
     site.send(300)
-    site.ahead += 3601
+    site.ahead += 86_401
     site.one_pass()
     gauges = (site.config.state / "metrics/landbridge-drift-digits.prom").read_text().splitlines()
     drifted = {line.rpartition('feature="')[2][:4]: line[-1] for line in gauges if "_drift_drifted{" in line}
