@@ -30,6 +30,7 @@ class NodeContract(Facts):
     efa: EfaPaths
     time: tuple[str, ...]
     units: tuple[str, ...]
+    disabled_services: tuple[str, ...]
     action_units: tuple[str, ...]
     files: tuple[str, ...]
     health: HealthChecks

@@ -28,6 +28,7 @@ def image_expectations(environment: Environment, image: str | None = None) -> di
     return {
         "release": environment.scheduler.slurm.version,
         "units": _units(any(pool.actions.scripts() for pool in pools)),
+        "disabled_services": list(facts.disabled_services),
         "files": list(facts.files),
         "health": facts.health.model_dump(mode="json"),
         "time": list(facts.time),

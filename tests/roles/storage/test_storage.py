@@ -202,9 +202,16 @@ def test_appliance_723_lustre_is_installed_alone_from_the_configured_source(host
     assert FAST["source"] in hosts.run(CLIENT, "cat /etc/systemd/system/fast.mount; ls /full/mine")
 
 
+#: File that the stand-in of the Deep Learning AMI's service makes in place of an LVM volume.
+TAKEN = "/var/lib/dlami-nvme-ran"
+
+
 @pytest.fixture(scope="module")
 def node(hosts: Storage) -> Storage:
-    """Configure the client as a node: with mounts at boot, and health checks."""
+    """Configure the client as a node: with mounts at boot, and health checks. Its image is a Deep Learning AMI."""
+    unit = f"[Service]\\nType=oneshot\\nRemainAfterExit=yes\\nExecStart=touch {TAKEN}\\n"
+    unit += "[Install]\\nWantedBy=multi-user.target\\n"
+    hosts.run(CLIENT, f"printf '{unit}' > /etc/systemd/system/dlami-nvme.service; systemctl enable dlami-nvme")
     health = {"node_health_expected": {"mounts": ["/home", "/fast"]}, "node_health_started": False}
     configured = hosts.play(
         [{"hosts": CLIENT, "roles": ["cloud_storage", "slurm_job_environment", "node_health"]}], **health
@@ -244,6 +251,12 @@ def test_a_cloud_node_mounts_what_its_pool_has_before_slurmd_starts(hosts: Stora
         == "failed"
     )
     assert "nowhere cannot be mounted on /other" in hosts.run(CLIENT, "journalctl -u landbridge-storage -o cat")
+
+
+@pytest.mark.usefixtures("node")
+def test_dlami_the_service_of_the_parent_image_never_takes_the_instance_store(hosts: Storage) -> None:
+    hosts.run(CLIENT, "systemctl restart dlami-nvme")
+    assert hosts.run(CLIENT, f"test ! -e {TAKEN}; systemctl is-active dlami-nvme || true") == "inactive"
 
 
 @pytest.mark.usefixtures("node")

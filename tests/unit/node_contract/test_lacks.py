@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
+from landbridge.catalog.aws.node_contract import node_contract
 from landbridge.environment.aws.images import NodeCheck
 from landbridge.plan.ansible.node_verify import node_verify_variables
 from tests.unit.core.samples import environment
@@ -56,6 +57,8 @@ ROWS: list[tuple[str, str, dict[str, Any], str, str]] = [
     ("no time source of AWS", "image", {"files": {"etc/chrony/sources.d/aws.sources": "pool ntp.ubuntu.com\n"}}, "time", "169.254.169.123"),
     ("no boto3", "image", {"run": {"python3 -c import boto3": None}}, "boto3", "cannot import boto3"),
     ("no tools for the disks", "image", {"files": {"usr/bin/nvme": None}}, "nvme", "nvme is missing"),
+    ("a service of the Deep Learning AMI takes the disks", "image", {"run": {"systemctl is-enabled dlami-nvme": "enabled\n"}}, "nvme", "own service dlami-nvme takes the instance store"),
+    ("a service of ParallelCluster takes the disks", "boot", {"run": {"systemctl is-enabled setup-ephemeral": "enabled\n"}}, "nvme", "own service setup-ephemeral takes the instance store"),
     ("no cloud-init", "image", {"files": {"usr/bin/cloud-init": None}}, "cloud-init", "cloud-init is missing"),
     ("a full disk", "image", {"run": {"df --output=size,avail -B1 ROOT": f"Size Avail\n{200 << 30} {2 << 30}\n"}}, "root-volume", "2.0 GiB free"),
     ("a root file system that did not grow", "boot", {"run": {"df --output=size,avail -B1 ROOT": f"Size Avail\n{30 << 30} {10 << 30}\n"}}, "root-volume", "has 30 GiB, its volume 200"),
@@ -84,6 +87,18 @@ def test_a_seeded_lack_is_named_and_no_other(
 @pytest.mark.parametrize("mode", ["image", "boot"])
 def test_a_node_with_everything_lacks_nothing(tmp_path: Path, mode: str) -> None:
     assert Node(tmp_path).lacks(mode) == []
+
+
+def test_a_service_of_the_parent_image_that_the_role_has_disabled_is_no_lack(tmp_path: Path) -> None:
+    enabled = {"systemctl is-enabled dlami-nvme": "enabled\n"}
+    dropin = {"etc/systemd/system/dlami-nvme.service.d/landbridge.conf": "[Unit]\n"}
+    assert Node(tmp_path, run=enabled, files=dropin).lacks("boot") == []
+    assert Node(tmp_path / "b", run=enabled, expected={"local_disks": False}).lacks("boot") == []
+
+
+def test_the_role_disables_the_services_that_the_contract_names() -> None:
+    defaults = yaml_text.load((ROLE.parents[1] / "cloud_storage/defaults/main.yml").read_text())
+    assert defaults["cloud_storage_disabled_services"] == list(node_contract().disabled_services)
 
 
 def test_hardware_is_not_checked_on_a_builder(tmp_path: Path) -> None:

@@ -103,6 +103,13 @@ def nvme(machine, expected, mode):
                 f"{program} is missing; the pool has instance store disks",
                 f"install {'nvme-cli' if program == 'nvme' else program}",
             )
+    for name in expected.get("disabled_services", ()) if expected.get("local_disks") else ():
+        state = (machine.output("systemctl", "is-enabled", name) or "").strip()
+        if state == "enabled" and not machine.text(f"etc/systemd/system/{name}.service.d/landbridge.conf"):
+            yield (
+                f"the image's own service {name} takes the instance store before Landbridge does",
+                f"build the image with the role cloud_storage, or run systemctl disable {name}",
+            )
 
 
 @check("cloud-init")
