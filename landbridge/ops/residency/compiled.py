@@ -12,8 +12,7 @@ from landbridge.ops.residency.archive_forms import ArchiveForm, archive_forms
 from landbridge.ops.residency.cache_forms import CacheForm, cache_forms
 from landbridge.ops.residency.graph import ONPREM
 from landbridge.ops.residency.iam_forms import HubBucketForm, RoleForm, endpoint_policies, hub_buckets, roles
-from landbridge.ops.residency.prolog_form import PrologForm, prolog_form
-from landbridge.ops.residency.submit_form import SubmitForm, submit_form
+from landbridge.ops.residency.submit_form import PrologForm, SubmitForm, prolog_form, submit_form
 from landbridge.plan.aws.node_security_group import SecurityGroupRule, pool_security_group_rules
 from landbridge.plan.aws.sagemaker import job_classes
 from landbridge.plan.network.hosts import service_hosts
