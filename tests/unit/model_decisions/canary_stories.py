@@ -161,7 +161,7 @@ STORIES = (
     Story("it fails on 5 percent (500), beside a champion's server with an outage of last week in its counters", BAD, always(s500=0.05), event=_old_outage),
     Story("60 percent of the requests are wrong, for both versions (400)", BAD, always(s400=0.6), always(s400=0.6), per_second=2, seconds=60),
     Story("nobody uses the service: one request in an hour", BAD, per_second=1 / 3600, seconds=300),
-    Story("as good as the champion", GOOD),
+    Story("as good as the champion in each way", GOOD),
     Story("the champion fails on 2 percent (500), and the candidate does not", GOOD, champion=always(s500=0.02)),
     Story("30 percent of the requests are wrong, for both versions (400)", GOOD, always(s400=0.3), always(s400=0.3)),
     Story("as good as the champion, whose server starts again twice", GOOD, event=_champion_restarts),
