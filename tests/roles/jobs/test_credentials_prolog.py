@@ -21,7 +21,7 @@ def job_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "SETTINGS", str(tmp_path / "job.json"))
     monkeypatch.setattr(module, "FAILED", str(tmp_path / "job.failed"))
     monkeypatch.setattr(module, "RECORDS", str(tmp_path / "run/records"))
-    monkeypatch.setattr(module, "SEARCHED", f"{tmp_path}/bin")
+    monkeypatch.setattr(module, "SEARCHED", f"{tmp_path}/bin:/usr/bin:/bin")
     monkeypatch.setenv("PATH", os.environ["PATH"])
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)

@@ -63,7 +63,6 @@ def environment_content(lab: Layout, kind: Kind) -> dict[str, Any]:
     }
     overrides: dict[str, Any] = {
         "AccountingStorageType": None,
-        "AccountingStorageTRES": None,
         "SlurmdParameters": "config_overrides",
         "HealthCheckInterval": 10,
     }

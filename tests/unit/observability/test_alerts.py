@@ -73,6 +73,32 @@ def test_every_alert_has_a_fault_and_a_healthy_site_has_none(tmp_path: Path) -> 
     assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
 
 
+SCENARIOS = yaml_text.load((Path(__file__).parent / "alert_scenarios.yaml").read_text())
+
+
+def test_an_alert_fires_while_its_fault_lasts_and_not_at_ordinary_work(tmp_path: Path) -> None:
+    site = monitored()
+    rules = alert_groups(site, gpu_metrics_hosts(site))
+    (tmp_path / "rules.yml").write_text(json.dumps(rules))
+    tests = []
+    for title, case in SCENARIOS.items():
+        checks = [
+            {"alertname": case["alert"], "eval_time": f"{at}m", "exp_alerts": alerts}
+            for alerts, times in (
+                ([fired(case["alert"], case)] if "labels" in case else [], case.get("fires", ())),
+                ([], case.get("silent", ())),
+            )
+            for at in times
+        ]
+        tests.append(
+            {"name": title, "interval": "1m", "input_series": series(case["series"]), "alert_rule_test": checks}
+        )
+    order = [group["name"] for group in rules["groups"]]
+    document = {"rule_files": ["rules.yml"], "evaluation_interval": "1m", "group_eval_order": order, "tests": tests}
+    (tmp_path / "tests.yml").write_text(json.dumps(document))
+    assert "SUCCESS" in promtool(tmp_path, "test", "rules", "tests.yml")
+
+
 #: Ends of nodes in AWS as planned: the node leaves Slurm, its exporters stop, and its targets vanish later, at the latest after AwsTargetsOld.
 VANISHED = {
     'landbridge_burst_ready_nodes{node="ctl01",pool="p5"}': "2x60 _x140",
