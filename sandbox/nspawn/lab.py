@@ -32,6 +32,7 @@ def prepare(lab: Layout, site: LabSite, report: Report = silent) -> packages.Cac
     with shell.explained():
         lab.state.mkdir(parents=True, exist_ok=True)
         lab.state.chmod(0o700)
+        lab.owner.write_text(str(environments.CHECKOUT))
         ssh.ensure_key(lab)
         network.up(lab, site.bridges)
         cloud_node.remember(lab, site)
