@@ -103,8 +103,8 @@ def _named(name: str) -> Layout:
 def _lab_of_checkout() -> str:
     default = _named(DEFAULT_LAB)
     states = default.state.parent
-    own = _named(f"{DEFAULT_LAB}-{hashlib.sha256(f'{CHECKOUT} {states}'.encode()).hexdigest()[:6]}")
-    if states != Path.home() / ".local/state/landbridge" or own.state.exists():
-        return own.name
+    separate = _named(f"{DEFAULT_LAB}-{hashlib.sha256(f'{CHECKOUT} {states}'.encode()).hexdigest()[:6]}")
+    if states != Path.home() / ".local/state/landbridge" or separate.state.exists():
+        return separate.name
     owner = Path(default.owner.read_text()) if default.owner.exists() else CHECKOUT
-    return default.name if owner == CHECKOUT or not owner.exists() else own.name
+    return default.name if owner == CHECKOUT or not owner.exists() else separate.name

@@ -38,12 +38,12 @@ def test_the_first_checkout_has_the_default_lab_and_another_one_has_its_own(
     start()
     assert layout().name == "landbridge"
     monkeypatch.setattr(layouts, "CHECKOUT", second)
-    own = layout()
-    assert own.name != "landbridge" and own.operator_address != "127.0.0.1"
+    second_lab = layout()
+    assert second_lab.name != "landbridge" and second_lab.operator_address != "127.0.0.1"
     start()
     # It keeps its lab after the first one has ended.
     (home / ".local/state/landbridge/lab/checkout").unlink()
-    assert layout() == own
+    assert layout() == second_lab
 
 
 def test_the_lab_of_a_removed_checkout_is_taken_over(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
