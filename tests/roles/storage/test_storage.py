@@ -94,6 +94,11 @@ def test_the_server_starts_while_another_program_has_the_port_of_remote_quotas(h
     assert "ganesha" in hosts.run(SERVER, "ss -tlnpH 'sport = :2049'")
 
 
+def test_a_killed_server_starts_again(hosts: Storage) -> None:
+    hosts.run(SERVER, "systemctl kill --signal=KILL nfs-ganesha; sleep 0.5")
+    hosts.run(SERVER, "timeout 120 sh -c 'until systemctl is-active nfs-ganesha; do sleep 1; done'")
+
+
 def test_deepops_939_the_server_offers_the_version_that_clients_mount(hosts: Storage) -> None:
     assert "vers=4.2" in hosts.run(CLIENT, "cat /etc/systemd/system/home.mount")
     hosts.run(CLIENT, "apt-get -qq --no-install-recommends install libnfs-utils >/dev/null")
