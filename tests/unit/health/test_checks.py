@@ -239,6 +239,22 @@ def test_the_drivers_present_recovery_action_replaces_its_announcement(
     assert words(list(result.problems)) == reasons
 
 
+#: Places of an Xid as the driver writes them: a GPU, a MIG GPU instance, a compute instance, and a word of a later driver.
+PLACES = ("0000:1b:00", "0000:1b:00 GPU-I:05", "0000:1b:00 GPU-I:05 GPU-CI:00", "0000:1b:00 GPU-I:05 NEW:1")
+
+
+@pytest.mark.parametrize("number", sorted(xids()))
+def test_both_readers_know_every_xid_also_of_a_mig_instance(number: int) -> None:
+    actions = {str(key): xid.action for key, xid in xids().items()} | {"154": "reboot"}
+    text = "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)" if number == 154 else "pid=1"
+    for place in PLACES:
+        line = f"NVRM: Xid (PCI:{place}): {number}, {text}"
+        assert kernel.event(line, actions) == ("xid", str(number), "0000:1b:00", actions[str(number)])
+        drains = str(number) in ACTIONS or number == 154
+        observed = [(entry.detail, entry.action) for entry in read_log(f"[  1.0] {line}", "node").observations]
+        assert observed == ([(f"{number} at 0000:1b:00", actions[str(number)])] if drains else [])
+
+
 def test_fatal_switch_errors_are_events() -> None:
     switch = "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 24007, {}, Link 15 sourcequeue egress timeout"
     assert kernel.event(switch.format("Fatal"), ACTIONS) == ("sxid", "24007", "0000:05:00.0", "reset")

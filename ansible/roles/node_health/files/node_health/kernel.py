@@ -13,9 +13,10 @@ from node_health.problem import Problem, read, write
 LOG = Path("/dev/kmsg")
 # A record of /dev/kmsg: "priority,sequence,microseconds,flags;text" (Documentation/ABI/testing/dev-kmsg).
 _RECORD = re.compile(r"^\d+,(\d+),(\d+),[^;]*;(.*)$")
-_XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)\): (\d+)(?:, *(.*))?$")
+# Of a MIG instance, words such as GPU-I:05 and GPU-CI:00 follow the address (open-gpu-kernel-modules, kernel_rc.c).
+_XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)[^)]*\): (\d+)(?:, *(.*))?$")
 # Fatal error of an NVSwitch; others need no action (Fabric Manager user guide, appendix on SXid errors).
-_SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)\): (\d+), Fatal")
+_SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)[^)]*\): (\d+), Fatal")
 # The driver refuses work for a GPU after a fatal error of its firmware, also without an Xid. On some lines it names the GPU, by
 # its own number. Source: open-gpu-kernel-modules, NV_ERR_RESET_REQUIRED.
 _RESET = re.compile(r"NVRM: (?:(GPU\d+) )?.*\[(NV_ERR_RESET_REQUIRED)\]")
