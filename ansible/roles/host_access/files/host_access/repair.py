@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from host_access.answer import Answer
@@ -63,7 +64,9 @@ def _reset(gpus: str) -> str:
         return _run("nvidia-smi", "-i", gpus, "--gpu-reset")
     finally:
         for name in running:
-            _status("systemctl", "start", name)
+            # One that does not start in time keeps no other stopped.
+            with suppress(UnfitError):
+                _status("systemctl", "start", name)
 
 
 def _nodes() -> list[dict[str, Any]]:
