@@ -41,6 +41,11 @@ class Trace:
         """True if a line could not be read: the jobs are not all jobs of the file."""
         return has_errors(self.findings)
 
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Findings with which the jobs are still used, and may be other jobs than the file's owner means."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
+
 
 def of_kind(trace: Trace, kind: str) -> Trace:
     """Return the jobs with GPUs of one type, in any case of letters; without any, the trace has an error."""

@@ -11,9 +11,12 @@ from typing import Any, TextIO
 from landbridge.findings import Finding, Severity
 from landbridge.trace.columns import NAMES, REQUIRED, SACCT, BadValue, Columns
 from landbridge.trace.job import Trace, TraceJob
+from landbridge.trace.repeated import FIX, is_step, once, repeated_message
 
 #: Findings of single lines in one file; the number of further ones is one finding more.
 MAX_LINE_FINDINGS = 20
+#: States of a job that has not ended: another row may have its end.
+_UNENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED"})
 
 
 @dataclass(slots=True)
@@ -24,6 +27,14 @@ class _File:
     jobs: list[TraceJob] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     bad_lines: int = 0
+    steps: list[tuple[str, int | None]] = field(default_factory=list)
+
+    def add_job(self, job: TraceJob | None, line: int | None) -> None:
+        """Add a job that requested GPUs and ran; the row of a step is counted apart."""
+        if job is not None and is_step(job.job):
+            self.steps.append((job.job, line))
+        elif job is not None:
+            self.jobs.append(job)
 
     def add(
         self,
@@ -49,6 +60,14 @@ class _File:
         """Return the trace, with findings of the whole file."""
         if self.bad_lines > MAX_LINE_FINDINGS:
             self.add("trace-line", f"{self.bad_lines - MAX_LINE_FINDINGS:,} more lines cannot be read", None)
+        if self.steps:
+            (name, line), count = self.steps[0], len(self.steps)
+            message = f"{count:,} rows are of steps, such as {name}: the GPUs of their jobs would count several times"
+            fix = "export with --allocations (-X); ids of jobs are written without a point"
+            self.add("trace-steps", message, line, fix)
+        self.jobs, repeated = once(self.jobs, _identity, _known)
+        if repeated:
+            self.add("trace-repeated", repeated_message(repeated), None, FIX, Severity.WARNING)
         if not self.jobs and not any(finding.severity is Severity.ERROR for finding in self.findings):
             self.add(
                 "trace-empty",
@@ -112,8 +131,7 @@ def _read_table(stream: TextIO, file: _File) -> None:
         except BadValue as error:
             file.bad_line(str(error), line, error.column)
         else:
-            if job is not None:
-                file.jobs.append(job)
+            file.add_job(job, line)
 
 
 def _rows(reader: Any, file: _File) -> Iterator[tuple[int, list[str]]]:
@@ -163,8 +181,17 @@ def _read_json(text: str, file: _File) -> None:
         except BadValue as error:
             file.bad_line(str(error), None, error.column, number)
         else:
-            if job is not None:
-                file.jobs.append(job)
+            file.add_job(job, None)
+
+
+def _identity(job: TraceJob) -> tuple[object, ...] | None:
+    """Return the identity of a job's run; None without an id. The group is the cluster, if the file has that column."""
+    start = job.submitted if job.started is None else job.started
+    return (job.group, job.user, job.job, start) if job.job else None
+
+
+def _known(job: TraceJob) -> tuple[bool, float]:
+    return job.state not in _UNENDED, job.seconds
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
