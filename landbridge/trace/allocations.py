@@ -19,8 +19,8 @@ from landbridge.trace.repeated import FIX, once, repeated_message
 ALLOCATION_FIELDS = (
     "JobIDRaw", "JobID", "User", "Account", "Partition", "State", "Start", "End", "NodeList", "AllocTRES",
 )  # fmt: skip
-#: Field that waits need; the output of another program may be without it.
-SUBMIT_FIELD = "Submit"
+#: Fields that waits need; the output of another program may be without them.
+SUBMIT_FIELD, ELIGIBLE_FIELD = "Submit", "Eligible"
 #: Field that tells jobs of a federation's clusters apart.
 CLUSTER_FIELD = "Cluster"
 #: Fields of `sacctmgr show event format=`, with the headings that it prints.
@@ -35,7 +35,8 @@ class Allocation:
     """Allocation of nodes to a job: one run of it, in whole seconds since 1970. `end` is None while it runs.
 
     `job` is Slurm's number of the job, `name` its id as users write it, such as `12_3` of an array. A job that is requeued
-    has several allocations. `state` is its first word. `submit` is None and `cluster` empty in an output without the column.
+    has several allocations. `state` is its first word. `submit` and `eligible` are None and `cluster` is empty in
+    an output without the column.
     """
 
     job: int
@@ -51,6 +52,7 @@ class Allocation:
     cpus: int
     submit: int | None = None
     cluster: str = ""
+    eligible: int | None = None
 
     def seconds(self, start: int, end: int) -> int:
         """Return the seconds of the allocation between two times."""
@@ -158,6 +160,7 @@ def _allocation(row: dict[str, str]) -> Allocation | None:
         cpus=int(cpus[1]) if cpus else 0,
         submit=_time(row.get(SUBMIT_FIELD, "")),
         cluster=row.get(CLUSTER_FIELD, ""),
+        eligible=_time(row.get(ELIGIBLE_FIELD, "")),
     )
 
 

@@ -79,11 +79,11 @@ class _File:
         if disorder:
             message = f"{disorder:,} jobs are before an earlier submission; the jobs were sorted"
             self.add("trace-order", message, None, severity=Severity.INFO)
-        return Trace(tuple(sorted(self.jobs, key=lambda job: job.submitted)), tuple(self.findings))
+        return Trace(tuple(sorted(self.jobs, key=lambda job: job.ready)), tuple(self.findings))
 
 
 def read(path: Path) -> Trace:
-    """Return the jobs that requested GPUs and ran, in the order of their submission, with the findings of the file.
+    """Return the jobs that requested GPUs and ran, in the order in which they could start, with the findings of the file.
 
     No exception is raised for bad content: a line that cannot be read is a finding, up to MAX_LINE_FINDINGS of them.
     The rule of a file that cannot be opened is `unreadable-file`.
@@ -113,12 +113,17 @@ def _read_table(stream: TextIO, file: _File) -> None:
         return
     # `sacct --noheader`: a number is the id of the first job.
     if delimiter == "|" and first.partition("|")[0].strip()[:1].isdigit():
-        columns = Columns(SACCT)
+        columns = Columns(SACCT[:-1] if first.count("|") == len(SACCT) - 2 else SACCT)
     else:
         columns = Columns(next(rows)[1])
     if missing := columns.missing():
         file.add("trace-columns", _missing_text(missing), fix=f"the columns are: {', '.join(columns.header)[:200]}")
         return
+    if columns.lacks_eligible:
+        message = (
+            "it has no Eligible: jobs count from their submission, also while they wait for another job or a begin time"
+        )
+        file.add("trace-eligible", message, fix="add Eligible to the columns of sacct", severity=Severity.WARNING)
     width = len(columns.header)
     for line, row in rows:
         if not row:

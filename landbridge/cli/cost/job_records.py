@@ -108,12 +108,21 @@ def _from_slurm(
     sacct: Path | None, events: Path | None, since: str
 ) -> "tuple[tuple[Allocation, ...], tuple[NodeEvent, ...], tuple[Finding, ...]]":
     """Return the allocations and node events of the files, or of Slurm on this host without a file of allocations."""
-    from landbridge.trace.allocations import ALLOCATION_FIELDS, EVENT_FIELDS, SUBMIT_FIELD, allocations_of, events_of
+    from landbridge.trace.allocations import (
+        ALLOCATION_FIELDS,
+        ELIGIBLE_FIELD,
+        EVENT_FIELDS,
+        SUBMIT_FIELD,
+        allocations_of,
+        events_of,
+    )
 
     text = (
         _text(sacct)
         if sacct is not None
-        else _slurm([*SACCT, f"--starttime={since}", f"--format={','.join((*ALLOCATION_FIELDS, SUBMIT_FIELD))}"])
+        else _slurm(
+            [*SACCT, f"--starttime={since}", f"--format={','.join((*ALLOCATION_FIELDS, SUBMIT_FIELD, ELIGIBLE_FIELD))}"]
+        )
     )
     allocations, findings = allocations_of(text, str(sacct) if sacct is not None else None)
     if events is None and sacct is not None:

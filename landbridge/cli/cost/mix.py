@@ -29,7 +29,7 @@ Jobs = Annotated[
     typer.Argument(
         metavar="TRACE",
         help="Output of `sacct -aXPn -o JobIDRaw,User,Account,Partition,QOS,Submit,Start,End,State,ElapsedRaw,NNodes,"
-        "AllocTRES,ReqTRES,Constraints`, a CSV (timestamp,duration,num_gpus), JSON, or `squeue --json`.",
+        "AllocTRES,ReqTRES,Constraints,Eligible`, a CSV (timestamp,duration,num_gpus), JSON, or `squeue --json`.",
     ),
 ]
 Pool = Annotated[str | None, typer.Option(help="Pool whose instance type is bought; default: the first with GPUs.")]

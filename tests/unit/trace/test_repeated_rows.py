@@ -18,7 +18,9 @@ BEGAN, ENDED = "2026-10-10T00:01:00", "2026-10-10T04:01:00"
 
 
 def row(job: str, start: str = BEGAN, seconds: int = 14_400, state: str = "COMPLETED", user: str = "ann") -> str:
-    return f"{job}|{user}|vision|gpu|normal|2026-10-10T00:00:00|{start}|{ENDED}|{state}|{seconds}|1|{TRES}|{TRES}|"
+    return (
+        f"{job}|{user}|vision|gpu|normal|2026-10-10T00:00:00|{start}|{ENDED}|{state}|{seconds}|1|{TRES}|{TRES}||{start}"
+    )
 
 
 def of_rule(findings: tuple[Finding, ...], rule: str) -> list[Finding]:
@@ -100,4 +102,6 @@ def test_a_command_says_how_many_rows_it_left_out(command: list[str], tmp_path: 
     path.write_text(f"job_id,timestamp,duration,num_gpus\n{jobs}29,2026-10-29,3600,8\n")
     trace = ["--trace", str(path), "--out", str(tmp_path / "a.html")] if command == ["report"] else [str(path)]
     done = CliRunner().invoke(build(), [*command, *trace, "-f", str(ROOT / "stacks/Pulumi.hybrid.yaml")])
-    assert done.exit_code == 0 and "rows of a run that an earlier row has, by job, user and start: 1;" in done.stderr, done.output
+    assert done.exit_code == 0 and "rows of a run that an earlier row has, by job, user and start: 1;" in done.stderr, (
+        done.output
+    )

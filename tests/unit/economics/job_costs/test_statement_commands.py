@@ -17,7 +17,7 @@ from landbridge.cli.main import build
 from landbridge.economics.job_costs.job_metrics import job_metrics, recoveries, waits
 from landbridge.economics.job_costs.lines import MonthBill, MonthStatement
 from landbridge.timestamps import month_start
-from landbridge.trace.allocations import ALLOCATION_FIELDS, SUBMIT_FIELD, allocations_of
+from landbridge.trace.allocations import ALLOCATION_FIELDS, ELIGIBLE_FIELD, SUBMIT_FIELD, allocations_of
 from tests.unit.economics.job_costs import recorded
 from tests.unit.observability.debian_programs import debian_program
 from tests.unit.report.test_page import tree
@@ -238,6 +238,19 @@ def test_waits_and_recoveries_are_those_of_accounting() -> None:
     assert 'wait_seconds_bucket{partition="p5",le="900"} 2' in text
     assert 'wait_seconds_bucket{partition="p5",le="+Inf"} 4' in text
     assert 'recovery_seconds_bucket{le="900"} 0' in text and "recovery_seconds_sum 1200" in text
+
+
+def test_a_wait_begins_when_the_job_is_eligible_on_owned_nodes_only() -> None:
+    """The burst controller moves the begin time of a job that AWS has no capacity for: this is a wait, not a choice."""
+    header = "|".join((*ALLOCATION_FIELDS, SUBMIT_FIELD, ELIGIBLE_FIELD))
+    row = "{0}|{0}|ann|vision|{1}|COMPLETED|2026-10-10T02:00:00|2026-10-10T03:00:00|{2}|gres/gpu=4|2026-10-10T00:00:00|{3}"
+    rows = [
+        row.format(1, "onprem", "dgx01", "2026-10-10T01:50:00"),
+        row.format(2, "onprem", "dgx01", "Unknown"),
+        row.format(3, "p5", "p5-1", "2026-10-10T01:50:00"),
+    ]
+    runs, findings = allocations_of("\n".join([header, *rows, ""]))
+    assert findings == () and waits(runs, {"p5-1"}) == {"onprem": [600, 7200], "p5": [7200]}
 
 
 def test_slurm_on_this_host_gives_the_same_statement(
