@@ -79,6 +79,7 @@ def read_records(
         ledger=list(TransferLedger(ledger).lines()) if ledger is not None else (),
         joules=joules,
         grid=grid,
+        queued=_queued(allocations) if sacct is None else None,
     )
 
 
@@ -134,6 +135,19 @@ def _from_slurm(
     )
     node_events, of_events = events_of(text, str(events) if events is not None else None)
     return allocations, node_events, (*findings, *of_events)
+
+
+def _queued(allocations: "Iterable[Allocation]") -> frozenset[int] | None:
+    """Return the jobs that slurmctld has, if a run without an end is to be looked up; None if it does not answer."""
+    from landbridge.burst.slurm.accounting import queued_jobs
+    from landbridge.burst.slurm.slurm import SlurmError
+
+    if all(each.end is not None for each in allocations):
+        return frozenset()
+    try:
+        return queued_jobs()
+    except SlurmError:
+        return None
 
 
 #: Source: sacct(1): --duplicates lists every run of a requeued job.

@@ -266,6 +266,15 @@ def test_slurm_on_this_host_gives_the_same_statement(
     assert lines(rest, "month", recorded.MONTH) == lines(options, "month", recorded.MONTH)
     called = (tmp_path / "called").read_text().splitlines()
     assert all(call.startswith("UTC ") and f"={'2026-10-01'} " in f"{call} " for call in called) and len(called) == 2
+    row = "31|31|ann|vision|onprem|RUNNING|2026-09-10T00:00:00|Unknown|dgx01|cpu=8,gres/gpu=8,node=1"
+    (tmp_path / "sacct").write_text(f"#!/bin/sh\ncat <<'END'\n{recorded.SACCT}{row}\nEND\n")
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\necho 31\n")
+    squeue.chmod(0o755)
+    assert "cost-without-end" not in command("month", recorded.MONTH, *rest)[2]
+    for text, words in (("echo 30", "squeue does not have them: job 31"), ("exit 1", "squeue was not asked")):
+        squeue.write_text(f"#!/bin/sh\n{text}\n")
+        assert words in command("month", recorded.MONTH, *rest)[2]
     (tmp_path / "sacct").write_text("#!/bin/sh\necho 'Slurm accounting storage is disabled' >&2\nexit 1\n")
     code, out, err = command("month", recorded.MONTH, *rest)
     assert (code, out) == (2, "") and "--sacct FILE" in err
