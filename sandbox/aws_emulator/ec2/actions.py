@@ -17,6 +17,7 @@ from sandbox.aws_emulator.ec2 import (
     images,
     instance_status,
     instance_topology,
+    metadata_tags,
     quotas,
     termination_protection,
 )
@@ -56,6 +57,7 @@ def install(emulator: EmulatorState) -> None:
         quotas,
         groups,
         images,
+        metadata_tags,
         launch_template_versions,
         fsx,
         efs,

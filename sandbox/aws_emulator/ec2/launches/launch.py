@@ -12,7 +12,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ec2.models.instances import InstanceState
 
 from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
-from sandbox.aws_emulator.ec2 import cpu_options, images, quotas
+from sandbox.aws_emulator.ec2 import cpu_options, images, metadata_tags, quotas
 from sandbox.aws_emulator.ec2 import network_interfaces as nics
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
 from sandbox.aws_emulator.ec2.instance_types import spot_price, zones_of
@@ -134,6 +134,7 @@ def check(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], coun
     """Check a launch as EC2 does, in EC2's order; a dry run does only this."""
     placement = place(emulator, backend, launch)
     _check_references(emulator, backend, launch)
+    metadata_tags.check(launch)
     nics.check(placement.instance_type, launch.get("NetworkInterfaces") or [])
     cpu_options.check(placement.instance_type, launch.get("CpuOptions") or {})
     machines.check_address(emulator, placement.subnet, primary_interface(launch).get("PrivateIpAddress"))
