@@ -144,9 +144,17 @@ def check(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], coun
 
 
 def run(
-    emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None
+    emulator: EmulatorState,
+    backend: Any,
+    launch: Mapping[str, Any],
+    minimum: int,
+    maximum: int,
+    token: str | None,
+    failure: str = "",
 ) -> Any:
-    """Start between `minimum` and `maximum` instances, as many as capacity allows; return moto's reservation."""
+    """Start between `minimum` and `maximum` instances, as many as capacity allows; return moto's reservation. With a
+    `failure` EC2 ends them with this reason.
+    """
     placement = check(emulator, backend, launch, minimum)
     count = min(maximum, room(emulator, backend, launch, placement))
     if count < minimum or count < 1:
@@ -167,11 +175,23 @@ def run(
     tags = tags_for("instance", launch["TagSpecifications"])
     emulator.lifecycle.start(
         LaunchedInstance(
-            i.id, placement.instance_type, i.private_ip, placement.zone, launch["ImageId"], tags, user_data
+            i.id, placement.instance_type, i.private_ip, placement.zone, launch["ImageId"], tags, user_data, failure
         )
         for i in reservation.instances
     )
+    for instance in reservation.instances if failure else ():
+        release(emulator, instance)
     return reservation
+
+
+def release(emulator: EmulatorState, instance: Any) -> None:
+    """Give back the addresses, the reservation and the capacity of an instance that ends."""
+    for nic in list(instance.nics.values()):
+        nic.subnet.del_subnet_ip(nic.private_ip_address)
+    for subnet, address in emulator.extra.pop(instance.id, []):
+        subnet.del_subnet_ip(address)
+    emulator.reserved.pop(instance.id, None)
+    emulator.capacity.give_back(emulator.capacity_keys.pop(instance.id, None))
 
 
 def refuse_terminated(reservation: Any) -> None:
