@@ -27,6 +27,7 @@ from landbridge.burst.model import (
 from landbridge.burst.model.errors import AwsError, classify
 from landbridge.burst.model.ports import Ec2Port, JournalPort, SlurmPort
 from landbridge.burst.reconcile.core import reconcile
+from landbridge.burst.reconcile.launching.ended_launches import expected_instances
 from landbridge.burst.reconcile.outcome_state import apply_outcome
 from landbridge.burst.slurm.slurm import SlurmError
 
@@ -140,7 +141,7 @@ class _Round:
 
     def _cloud(self) -> Ec2View | None:
         try:
-            return self.ec2.view()
+            return self.ec2.view(expected_instances(self.store.load()))
         except AwsError as error:
             self.observer.failed("ec2", error.code)
             return None

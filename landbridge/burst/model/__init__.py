@@ -24,7 +24,7 @@ from landbridge.burst.model.actions import (
     Terminate,
 )
 from landbridge.burst.model.charges import Charge, ChargeKey, ChargeKind
-from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, Market
+from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, InstanceEnd, Market
 from landbridge.burst.model.holds import BudgetHold, Claim
 from landbridge.burst.model.instance_status import InstanceStatus, StatusRead
 from landbridge.burst.model.node_keep import MAX_KEEP_SECONDS, NodeKeep
@@ -73,6 +73,7 @@ __all__ = [
     "Down",
     "Ec2View",
     "Gang",
+    "InstanceEnd",
     "InstanceStatus",
     "InsufficientCapacity",
     "JobComment",

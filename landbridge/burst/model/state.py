@@ -46,12 +46,14 @@ class Attempt:
     ended: float | None = None  # None: the result of the call is not known yet
     code: str = ""  # empty: launched
     instances: Mapping[str, str] = field(default_factory=dict)  # node -> instance id
+    ends: Mapping[str, str] = field(default_factory=dict)  # node -> EC2's reason for the end of its booting instance
 
 
 @dataclass(frozen=True, slots=True)
 class InsufficientCapacity:
     """Insufficient capacity of an offering, or another refusal by EC2: it is not tried for `nodes` or more nodes before
-    `until`. The time increases with `tries`, except after a configuration error.
+    `until`. The time increases with `tries`, except after a configuration error. `message`: EC2's, if it accepted the
+    launch and ended its instances.
 
     EC2 refuses a gang of which it has only a part, so a launch of fewer nodes is still tried.
     """
@@ -60,6 +62,7 @@ class InsufficientCapacity:
     tries: int
     code: str
     nodes: int = 1
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)

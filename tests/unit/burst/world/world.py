@@ -123,6 +123,7 @@ class World:
     def calm(self) -> None:
         """Remove all faults."""
         self.faults.script.clear()
+        self.faults.ends.clear()
         self.faults.latency = 0.0
         if self.clock.skew:
             self.jump(-self.clock.skew)
