@@ -51,6 +51,6 @@ class LookupModule(LookupBase):
             return yaml_text.load((folder / name).read_text())
 
         plays = [play for path in sorted(folder.glob("*.yml")) for play in read(path.name)]
-        roles = self._templar.template(trust_as_template("{{ " + wanted_roles(plays, read) + " }}"))
         table = yaml_text.load((folder / "../../role_names.yaml").read_text())["roles"]
+        roles = self._templar.template(trust_as_template("{{ " + wanted_roles(plays, read, table) + " }}"))
         return [owned_names(table, roles, self.get_option("exact")), owned_names(table, table, {})]

@@ -9,46 +9,52 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-Table = Mapping[str, Mapping[str, Sequence[str]]]
+Table = Mapping[str, Mapping[str, Any]]
 Tasks = Sequence[Mapping[str, Any]]
 #: Text before the star of a pattern that reaches Landbridge's own files only.
-_OWN = re.compile(r"/etc/landbridge/|/opt/landbridge/|/landbridge[-.]|/etc/hardening/|/hardening-|/site-gateway|/etc/object-store/")
+_OWN = re.compile(
+    r"/etc/landbridge/|/opt/landbridge/|/landbridge[-.]|/etc/hardening/|/hardening-|/site-gateway|/etc/object-store/"
+)
 #: Folders whose files stay: packages stay, and so do their repositories.
 _PACKAGES = ("/etc/apt/", "/usr/lib/", "/usr/share/")
 #: Folders in which a pattern with a star names data.
 _DATA = ("/var/", "/srv/")
 
 
-def wanted_roles(plays: Tasks, read: Callable[[str], Tasks]) -> str:
+def wanted_roles(plays: Tasks, read: Callable[[str], Tasks], table: Table) -> str:
     """Return the Jinja expression of the list of a host's roles. `read` returns the tasks of a file that a play includes.
 
-    A role included by one of its other task files only (`tasks_from`) is not in the list. Roles that a host does not have are empty texts.
+    A role without names in the table, or included by one of its other task files only (`tasks_from`), is not in the list. Roles that a host does
+    not have are empty texts.
     """
     rows = []
     for play in plays:
         place = _place(str(play["hosts"]))
         for role, conditions in _includes(play["tasks"], read):
-            rows.append(f"{role!r} if {' and '.join(f'({text})' for text in (place, *conditions))} else ''")
+            if table[role]:
+                rows.append(f"{role!r} if {' and '.join(f'({text})' for text in (place, *conditions))} else ''")
     return f"[{', '.join(rows)}]"
 
 
-def owned_names(table: Table, roles: Iterable[str], exact: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the names of a host with these roles: `files`, `ends` and `tables` as in the table, and the `units` that no removal stops.
+def owned_names(table: Table, roles: Iterable[str], exact: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the names of a host with these roles: `files` and `tables`, `ends` (file -> unit that ends with it), and other `units`.
 
     `exact`: pattern or file of the table -> names that the plan has for it on this host.
     """
-    names: dict[str, set[str]] = {kind: set() for kind in ("files", "ends", "tables", "units")}
-    for role in _with_included(table, roles):
-        row = table[role]
-        for kind in ("ends", "tables", "units"):
-            names[kind] |= set(row.get(kind, ()))
+    files: set[str] = set()
+    rows = [table[role] for role in _with_included(table, roles)]
+    for row in rows:
         for name in row.get("files", ()):
             if name in exact:
-                names["files"] |= set(exact[name])
-            elif _is_removable(name) and not any(fnmatchcase(name, pattern) for pattern in row.get("stays", ())):
-                names["files"].add(name)
-    absent = {name for name, values in exact.items() if not values}
-    return {kind: sorted(values - absent) for kind, values in names.items()}
+                files |= set(exact[name])
+            elif _is_removable(name) and not any(_names_any(pattern, [name]) for pattern in row.get("stays", ())):
+                files.add(name)
+    ends = {file: unit for row in rows for file, unit in row.get("ends", {}).items() if file in files}
+    tables = {table for row in rows for table in row.get("tables", ())}
+    units = {
+        unit for row in rows for unit in row.get("units", ()) if not _names_any(unit, row.get("ends", {}).values())
+    }
+    return {"files": sorted(files), "ends": ends, "tables": sorted(tables), "units": sorted(units)}
 
 
 def _place(pattern: str) -> str:
@@ -83,6 +89,10 @@ def _with_included(table: Table, roles: Iterable[str]) -> set[str]:
             found.add(role)
             pending += table[role].get("includes", ())
     return found
+
+
+def _names_any(pattern: str, names: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names)
 
 
 def _is_removable(name: str) -> bool:

@@ -61,7 +61,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-KINDS = ("files", "ends", "tables")
+KINDS = ("files", "tables")
 #: Names that only Landbridge gives; other files and units are recorded after the roles that write them have ended.
 OWN = re.compile(r"landbridge|/hardening|/site-gateway|/etc/object-store/")
 #: Folders that are removed with their last file.
@@ -82,6 +82,18 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
 def dropped(recorded: Mapping[str, Any], owned: Mapping[str, Any], kind: str) -> list[str]:
     """Return the names or patterns of a kind that the record has and the plan has not."""
     return [name for name in recorded.get(kind, []) if name not in owned[kind]]
+
+
+def begun(recorded: Mapping[str, Any], owned: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the record at the start of a run: also with Landbridge's own names of the plan."""
+    own = {kind: {name for name in owned[kind] if OWN.search(name)} for kind in KINDS}
+    return {**recorded, **{kind: sorted({*recorded.get(kind, []), *own[kind]}) for kind in KINDS}}
+
+
+def ended(recorded: Mapping[str, Any], owned: Mapping[str, Any], root: str = "") -> dict[str, Any]:
+    """Return the record after a run without a failure. A role may write a file of a package in some settings only."""
+    files = [name for name in owned["files"] if OWN.search(name) or any(existing(name, root))]
+    return {**recorded, **owned, "files": files}
 
 
 def removed_files(recorded: Mapping[str, Any], owned: Mapping[str, Any], root: str = "") -> list[str]:
@@ -109,9 +121,9 @@ def existing(name: str, root: str = "") -> Iterator[str]:
 def ended_units(files: Iterable[str], recorded: Mapping[str, Any], owned: Mapping[str, Any]) -> list[str]:
     """Return the units that end with these files, timers and sockets first, mounts last.
 
-    A unit whose file is removed ends. A package's unit ends with Landbridge's drop-in or by the record, unless a role of the plan has it.
+    A unit whose file is removed ends. A package's unit ends with its drop-in or its settings, unless a role of the plan has it.
     """
-    own, others = set(), set(dropped(recorded, owned, "ends"))
+    own, others = set(), {recorded.get("ends", {}).get(path, "") for path in files} - {""}
     for path in files:
         match = UNIT.fullmatch(path)
         if match:
@@ -161,9 +173,7 @@ def save(module: AnsibleModule, record: Mapping[str, Any]) -> None:
     os.replace(path + ".new", path)
 
 
-def user_states(
-    module: AnsibleModule, recorded: Mapping[str, int], elsewhere: Iterable[str]
-) -> dict[str, list[str]]:
+def user_states(module: AnsibleModule, recorded: Mapping[str, int], elsewhere: Iterable[str]) -> dict[str, list[str]]:
     """Return the users who left, those of them whose account is not locked, and those who returned."""
     local, planned = accounts(), {user["name"]: int(user["uid"]) for user in module.params["users"]}
     states: dict[str, list[str]] = {"left": [], "open": [], "returned": []}
@@ -199,25 +209,26 @@ def main() -> None:
     step, owned = module.params["step"], module.params["owned"]
     records = load(module.params["folder"])
     record = records.pop(module.params["cluster"], None)
-    present = record or {kind: [] for kind in KINDS}
+    present: dict[str, Any] = record or {}
     result: dict[str, Any] = {}
-    wanted = dict(present)
+    wanted = present
     if step == "begin":
-        for kind in KINDS:
-            own = [name for name in owned[kind] if OWN.search(name)]
-            wanted[kind] = sorted({*present[kind], *own})
-        known = {**module.params["known"], "files": [n for n in module.params["known"].get("files", []) if OWN.search(n)]}
-        others = removed_files(known, owned) if record is None else []
+        known = [name for name in module.params["known"].get("files", []) if OWN.search(name)]
+        others = removed_files({"files": known}, owned) if record is None else []
         if others:
-            module.warn("of an earlier setting or release, and not removed because no record has them: " + ", ".join(others))
-        result = user_states(module, present.get("users", {}), {n for r in records.values() for n in r.get("users", {})})
-        wanted["users"] = {**present.get("users", {}), **{user["name"]: int(user["uid"]) for user in module.params["users"]}}
-        wanted["complete"] = present.get("complete", False) or module.params["complete"]
+            module.warn(f"not removed, because no record of this host has it: {', '.join(others)}")
+        recorded = present.get("users", {})
+        result = user_states(module, recorded, {name for other in records.values() for name in other.get("users", {})})
+        planned = {user["name"]: int(user["uid"]) for user in module.params["users"]}
+        is_complete = present.get("complete", False) or module.params["complete"]
+        wanted = {**begun(present, owned), "users": {**recorded, **planned}, "complete": is_complete}
     elif present.get("complete") and not module.params["complete"]:
         module.warn("this machine has no outputs of the stack: nothing is removed, and the record stays")
         result = {"files": [], "units": [], "tables": []}
     elif step == "query":
-        kept = {kind: [n for r in (owned, *records.values()) for n in r.get(kind, [])] for kind in (*KINDS, "units")}
+        kept = {
+            kind: [n for plan in (owned, *records.values()) for n in plan.get(kind, [])] for kind in (*KINDS, "units")
+        }
         files = removed_files(present, kept)
         result = {
             "files": [*files, *emptied_folders(files)],
@@ -225,7 +236,7 @@ def main() -> None:
             "tables": dropped(present, kept, "tables"),
         }
     else:
-        wanted.update({kind: owned[kind] for kind in KINDS})
+        wanted = ended(present, owned)
     changed = wanted != record if step != "query" else False
     if changed and not module.check_mode:
         save(module, wanted)
