@@ -7,7 +7,7 @@ from typing import Any
 from landbridge import yaml_text
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "docs/role_names.yaml"
+TABLE = ROOT / "ansible/role_names.yaml"
 HEAD = """# Names of roles on a host
 
 Each role changes only these names on a host: a star stands for any text, and roles in the last column add theirs. Files of packages and packages that apt
