@@ -56,8 +56,8 @@ def test_nvidias_own_repository_is_pinned_and_a_mirror_with_another_key_is_not(t
 
 
 def gpg(home: Path, *words: str) -> str:
-    command = ["gpg", "--homedir", home, "--batch", "--quiet", "--yes", *words]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    command = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--yes", *words]
+    return str(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 @pytest.mark.skipif(None in (find_program("apt-get"), find_program("gpg")), reason="needs apt and gpg")
