@@ -126,6 +126,17 @@ def test_gpu_operator_2596_a_corrupted_inforom_is_a_note_and_hides_nothing(machi
     assert [problem.detail for problem in gpus.check(expectations)[0]] == ["GPU 5 has 16 of 18 links"]
 
 
+@pytest.mark.parametrize("name", ["nvidiactl", "nvidia-uvm"])
+def test_gpu_operator_2685_a_missing_device_file_of_the_driver_is_a_problem(machine: Standins, name: str) -> None:
+    machine.inject()
+    wanted = {"gpus": {"count": 8, "type": "h100"}}
+    assert checks.check({"expected": wanted, "xids": {}}, machine.root / "state").problems == ()
+    (machine.root / "dev" / name).unlink()
+    (problem,) = checks.check({"expected": wanted, "xids": {}}, machine.root / "state").problems
+    assert reason([problem]) == f"landbridge:driver:/dev/{name} is not there: CUDA programs fail; do: inspect"
+    assert checks.check({"expected": {}, "xids": {}}, machine.root / "state").problems == ()
+
+
 def test_a_use_that_one_gpu_lacks_is_no_problem(machine: Standins) -> None:
     assert check_reasons(machine, values={"2": {"utilization.gpu": "[N/A]"}}) == []
 
