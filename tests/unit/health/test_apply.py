@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from landbridge.ops.nodes import node_rows, why
 from landbridge.plan.site.health import TIMEOUT_SECONDS
 from tests.unit.health.standins import ROOT, Standins, machine
 
@@ -108,6 +109,18 @@ def test_a_drain_by_slurm_with_an_old_reason_of_the_program_is_kept(machine: Sta
     machine.slurm(state=["IDLE", "DRAIN"])
     assert machine.slurm()["reason"] == WORDS
     assert apply(machine) == (True, WORDS)
+
+
+def test_soperator_1316_a_drain_without_a_record_is_named_as_such_once(machine: Standins) -> None:
+    apply(machine, GPU)
+    # The mark was on the system disk.
+    (machine.root / "mark.json").unlink()
+    assert apply(machine) == apply(machine, GPU) == (True, WORDS)
+    (node,) = node_rows({"nodes": [{"name": "node", **machine.slurm()}]})
+    assert "no record of this drain" in why(node).meaning and "landbridge node resume node" in why(node).step
+    assert machine.slurm()["updates"] == 2
+    machine.slurm(state=["IDLE"])
+    assert apply(machine) == (False, "") and machine.slurm()["comment"] == ""
 
 
 def test_a_node_drained_before_a_restart_is_resumed_after_it(machine: Standins) -> None:

@@ -18,7 +18,7 @@ from tests.unit.health.standins import ROOT, Standins, machine
 
 __all__ = ["machine"]
 
-from node_health import checks, gpus, host, kernel, query, recovery
+from node_health import checks, counters, facts, gpus, host, kernel, query, recovery
 from node_health.problem import Problem, Result, is_ours, load, reason, save
 from node_health.run import run
 
@@ -112,6 +112,29 @@ def test_a_value_that_one_gpu_lacks_is_a_problem_and_one_that_all_lack_is_none(
     words = f"landbridge:gpu:GPU 2 at 0000:33:00.0 has no {field}, which the other GPUs have; do: inspect"
     assert check_reasons(machine, values={"2": {field: text}}) == [words]
     assert check_reasons(machine, values={str(index): {field: text} for index in range(8)}) == []
+
+
+def test_gpu_operator_2596_a_corrupted_inforom_is_a_note_and_hides_nothing(machine: Standins) -> None:
+    assert check_reasons(machine, inforom=[0], width={"2": 8}) == [
+        "landbridge:pcie:GPU 2 at 0000:33:00.0 runs x8 of x16; do: repair"
+    ]
+    expectations = expected(environment(), platforms()["dgx-h100"])["gpus"]
+    assert gpus.check(expectations)[1] == ["the infoROM of GPU 0000:1b:00.0 is corrupted"]
+    assert len(facts.identities()) == 8 and facts.processes() == 0
+    assert len(counters.replays()) == len(counters.link_errors()) == 8
+    machine.inject(inforom=[0], links={"5": 2})
+    assert [problem.detail for problem in gpus.check(expectations)[0]] == ["GPU 5 has 16 of 18 links"]
+
+
+@pytest.mark.parametrize("name", ["nvidiactl", "nvidia-uvm"])
+def test_gpu_operator_2685_a_missing_device_file_of_the_driver_is_a_problem(machine: Standins, name: str) -> None:
+    machine.inject()
+    wanted = {"gpus": {"count": 8, "type": "h100"}}
+    assert checks.check({"expected": wanted, "xids": {}}, machine.root / "state").problems == ()
+    (machine.root / "dev" / name).unlink()
+    (problem,) = checks.check({"expected": wanted, "xids": {}}, machine.root / "state").problems
+    assert reason([problem]) == f"landbridge:driver:/dev/{name} is not there: CUDA programs fail; do: inspect"
+    assert checks.check({"expected": {}, "xids": {}}, machine.root / "state").problems == ()
 
 
 def test_a_use_that_one_gpu_lacks_is_no_problem(machine: Standins) -> None:

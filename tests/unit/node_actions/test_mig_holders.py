@@ -27,6 +27,18 @@ def mig() -> ModuleType:
     return module
 
 
+def test_a_corrupted_inforom_does_not_prevent_a_change(
+    mig: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "nvidia-smi"
+    warning = "WARNING: infoROM is corrupted at gpu 0000:1B:00.0"
+    text = "<nvidia_smi_log><gpu><uuid>GPU-1</uuid></gpu></nvidia_smi_log>"
+    program.write_text(f"#!/bin/sh\n[ $1 = -L ] || echo '{text}'\necho '{warning}'\nexit 14\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert [gpu.uuid for gpu in mig.read()] == ["GPU-1"]
+
+
 @pytest.mark.parametrize(
     ("hangs", "fails", "words"),
     [

@@ -21,6 +21,7 @@ OURS = "landbridge: health: draining; xid 95; do: reset"
 #: Stand-in of scontrol, nvidia-smi and systemctl: it writes its words into a file.
 PROGRAM = """#!/bin/sh
 name=$(basename "$0")
+[ "$name" != nvidia-smi ] || trap '[ ! -e {folder}/inforom ] || {{ echo "WARNING: infoROM is corrupted at gpu 0000:1B:00.0"; exit 14; }}' EXIT
 echo "$name $*" >> {folder}/calls
 case "$name $*" in
   scontrol*) cat {folder}/nodes.json ;;
@@ -213,6 +214,13 @@ def test_services_are_started_also_if_one_does_not_stop_and_another_does_not_sta
     assert host.serve(f"reset {UUID}")["code"] == 1
     changes = [call for call in host.calls if "gpu-reset" in call or call.split()[1] in ("stop", "start")]
     assert changes[2:] == ["systemctl start nvidia-dcgm", "systemctl start nvidia-persistenced"]
+
+
+def test_a_corrupted_inforom_prevents_no_reset(host: Host) -> None:
+    (host.folder / "inforom").touch()
+    assert host.serve(f"reset {UUID}")["code"] == 0
+    (host.folder / "processes").write_text("628\n")
+    assert host.serve(f"reset {UUID}")["err"] == "processes hold a GPU: 628\n"
 
 
 def test_a_restart_is_asked_of_systemd(host: Host) -> None:

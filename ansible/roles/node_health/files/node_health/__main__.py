@@ -26,6 +26,8 @@ SAMPLES = "samples.jsonl"
 COUNTERS = "counters.jsonl"
 # Survives a reboot, because the drain does.
 MARK = Path("/var/lib/landbridge-node-health/drained.json")
+# Comment of a node whose drain has a reason of this program and no mark: landbridge node why explains it.
+UNRECORDED = "landbridge:record:the node has no record of this drain; do: inspect"
 # Error of a job's Prolog or Epilog (landbridge-job), until the next job has started.
 JOB_FAILED = Path("/run/landbridge/job.failed")
 _JOB_ERROR = re.compile(r"landbridge:prolog:|landbridge:epilog:")
@@ -49,6 +51,12 @@ def apply(node: str, result: Result, folder: Path, mark: Path, budget: int = 0) 
     marked = read(mark)
     if present.drained and not (marked and is_ours(present.reason)):
         # A drain by an operator or by Slurm: only they remove it.
+        if (
+            is_ours(present.reason)
+            and present.comment != UNRECORDED
+            and (not present.comment or is_ours(present.comment))
+        ):
+            slurm.comment(node, UNRECORDED)
         return
     if not present.drained and problems and marked and marked.get("done"):
         # We drained the node and an operator resumed it, which acknowledges log events but not problems that still exist.

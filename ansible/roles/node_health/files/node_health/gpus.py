@@ -12,7 +12,7 @@ from typing import Any
 from node_health import mig, query
 from node_health.problem import Problem, read, write
 from node_health.query import Row, Values
-from node_health.run import Output, run
+from node_health.run import Output
 
 #: Exit code of nvidia-smi if a GPU has fallen off the bus. Source: nvidia-smi(1), RETURN VALUE.
 _LOST = 15
@@ -38,7 +38,8 @@ def check(
         return [unreachable], []
     parts, partitioned = mig.check(expected["mig"]) if expected.get("mig") else ([], set())
     answering = [row for row in values.whole() if not _error(row)]
-    warnings = list(_warnings(answering, expected))
+    warnings = [f"the infoROM of GPU {_short(bus)} is corrupted" for bus in query.corrupted(output.text)]
+    warnings += _warnings(answering, expected)
     problems = [
         *_count_and_driver(rows, expected),
         *_without_answer(values, partitioned, int(expected["count"])),
@@ -164,7 +165,7 @@ def _links(expected: int, indices: Sequence[str], partitioned: set[str]) -> Iter
     and ends with 0 (recorded 2026-11-26).
     Source: MIG user guide, "Application Considerations": no peer-to-peer while a GPU is partitioned.
     """
-    output = run(["nvidia-smi", "nvlink", "--status"])
+    output = query.smi("nvlink", "--status")
     if output.code != 0:
         yield Problem("nvlink", output.first_line or "nvidia-smi nvlink does not answer", "reset")
         return

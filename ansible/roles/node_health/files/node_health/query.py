@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -37,6 +38,8 @@ _REFUSED, _REFUSAL = 2, "is not a valid field to query"
 #: Texts for a value that the GPU, its configuration or the driver does not have. Source: nvidia-smi(1); NVML API
 #: reference, nvmlReturn_t (NOT_SUPPORTED, DEPRECATED, FUNCTION_NOT_FOUND), whose texts nvidia-smi prints in brackets.
 _ABSENT = {"", "n/a", "not supported", "requested functionality has been deprecated", "function not found", "unknown"}
+#: Exit code and line of nvidia-smi for a corrupted infoROM. Source: nvidia-smi(1), RETURN VALUE.
+_CORRUPTED, _INFOROM = 14, re.compile(r"^WARNING: infoROM is corrupted at gpu (\S+)", re.MULTILINE)
 Row = Mapping[str, str]
 
 
@@ -108,5 +111,16 @@ def _is_refusal(output: Output) -> bool:
     return output.code == _REFUSED and _REFUSAL in output.text
 
 
+def smi(*words: str) -> Output:
+    """Run nvidia-smi. A corrupted infoROM is code 0, and the answer has a line with the GPU: its other values are printed."""
+    output = run(["nvidia-smi", *words])
+    return Output(0, output.text) if output.code == _CORRUPTED else output
+
+
+def corrupted(text: str) -> list[str]:
+    """Return the PCI addresses of the GPUs whose infoROM is corrupted."""
+    return _INFOROM.findall(text)
+
+
 def _ask(topic: str, fields: tuple[str, ...]) -> Output:
-    return run(["nvidia-smi", f"--query-{topic}={','.join(fields)}", "--format=csv,noheader,nounits"])
+    return smi(f"--query-{topic}={','.join(fields)}", "--format=csv,noheader,nounits")
