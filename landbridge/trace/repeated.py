@@ -23,12 +23,12 @@ def once(
 
     Rows with the same `identity` are of one run; None: of a run of its own. The row with the largest `known` is kept.
     """
-    kept: dict[Hashable, Run] = {}
+    runs_by_key: dict[Hashable, Run] = {}
     for number, run in enumerate(runs):
         key = identity(run)
         key = number if key is None else key
-        kept[key] = max(kept.get(key, run), run, key=known)
-    return list(kept.values()), len(runs) - len(kept)
+        runs_by_key[key] = max(runs_by_key.get(key, run), run, key=known)
+    return list(runs_by_key.values()), len(runs) - len(runs_by_key)
 
 
 def repeated_message(count: int) -> str:

@@ -48,11 +48,11 @@ def _overfull(
     groups: Sequence[RatedNodes], on_node: Mapping[str, Sequence[Allocation]], start: int, end: int
 ) -> Iterator[Finding]:
     units = {name: group.units for group in groups for name in group.names}
-    found = [excess for name in units if (excess := _excess(name, units, on_node[name], start, end)) is not None]
-    if not found:
+    excesses = [excess for name in units if (excess := _excess(name, units, on_node[name], start, end)) is not None]
+    if not excesses:
         return
-    worst = max(found, key=lambda each: each.gpus)
-    others = f", and {len(found) - 1} more nodes had too many" if len(found) > 1 else ""
+    worst = max(excesses, key=lambda each: each.gpus)
+    others = f", and {len(excesses) - 1} more nodes had too many" if len(excesses) > 1 else ""
     # A runaway or suspended job is one of the first that began.
     message = (
         f"up to {worst.gpus} more GPUs than {worst.node} has were in use on it, from {iso(worst.at)}{others}: "

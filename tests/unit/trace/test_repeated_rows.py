@@ -66,8 +66,10 @@ def test_months_that_are_joined_have_each_run_once_with_its_end(tmp_path: Path) 
 
 def test_a_row_twice_does_not_double_the_demand(tmp_path: Path) -> None:
     later = row("300", start="2026-10-12T00:00:00").replace("2026-10-10T00:00:00", "2026-10-12T00:00:00")
-    one, two = (trace_of("\n".join([HEADER, *[row("201")] * times, later, ""]), tmp_path, "a.txt") for times in (1, 2))
-    assert demand_of(one.jobs) == demand_of(two.jobs) and demand_of(two.jobs).gpu_hours == 32
+    single, double = (
+        trace_of("\n".join([HEADER, *[row("201")] * times, later, ""]), tmp_path, "a.txt") for times in (1, 2)
+    )
+    assert demand_of(single.jobs) == demand_of(double.jobs) and demand_of(double.jobs).gpu_hours == 32
 
 
 def test_the_same_id_of_two_clusters_is_two_jobs(tmp_path: Path) -> None:

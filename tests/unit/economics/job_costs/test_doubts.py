@@ -35,27 +35,27 @@ def month_of(*runs: Allocation, queued: frozenset[int] | None = None) -> MonthSt
 
 
 def warnings(month: MonthStatement) -> dict[str, str]:
-    found = {each.rule: each for each in month.findings if each.severity is Severity.WARNING}
-    return {rule: f"{each.message} {each.fix}" for rule, each in found.items()}
+    messages = {each.rule: each for each in month.findings if each.severity is Severity.WARNING}
+    return {rule: f"{each.message} {each.fix}" for rule, each in messages.items()}
 
 
 def test_a_job_that_never_ended_is_named() -> None:
     dead = run(7, "2026-03-01", None, user="bob")
-    found = warnings(month_of(ORDINARY, dead))
-    assert "8 more GPUs than dgx01 has" in found["cost-too-many-gpus"]
+    messages = warnings(month_of(ORDINARY, dead))
+    assert "8 more GPUs than dgx01 has" in messages["cost-too-many-gpus"]
     assert (
         "from 2026-10-10T00:00:00Z: job 7 of bob (RUNNING since 2026-03-01T00:00:00Z), job 1"
-        in found["cost-too-many-gpus"]
+        in messages["cost-too-many-gpus"]
     )
-    assert "job 7 of bob" in found["cost-without-end"] and "runawayjobs" in found["cost-without-end"]
+    assert "job 7 of bob" in messages["cost-without-end"] and "runawayjobs" in messages["cost-without-end"]
 
 
 @pytest.mark.parametrize(
     ("queued", "words"), [(None, "not asked"), (frozenset({1}), "does not have"), (frozenset({7}), "")]
 )
 def test_a_run_without_an_end_is_in_doubt_unless_squeue_has_it(queued: frozenset[int] | None, words: str) -> None:
-    found = warnings(month_of(run(7, "2026-03-01", None), queued=queued)).get("cost-without-end", "")
-    assert (words in found) if words else not found
+    messages = warnings(month_of(run(7, "2026-03-01", None), queued=queued)).get("cost-without-end", "")
+    assert (words in messages) if words else not messages
 
 
 def test_a_run_that_began_in_the_month_and_ordinary_jobs_are_not_in_doubt() -> None:
@@ -64,8 +64,11 @@ def test_a_run_that_began_in_the_month_and_ordinary_jobs_are_not_in_doubt() -> N
 
 
 def test_a_suspended_job_beside_the_job_in_its_place_is_named() -> None:
-    found = warnings(month_of(ORDINARY, run(6, "2026-10-05", None, state="SUSPENDED")))
-    assert "job 6 of ann (SUSPENDED since" in found["cost-too-many-gpus"] and "suspended" in found["cost-too-many-gpus"]
+    messages = warnings(month_of(ORDINARY, run(6, "2026-10-05", None, state="SUSPENDED")))
+    assert (
+        "job 6 of ann (SUSPENDED since" in messages["cost-too-many-gpus"]
+        and "suspended" in messages["cost-too-many-gpus"]
+    )
 
 
 def test_unequal_parts_of_a_job_are_not_taken_for_too_many_gpus() -> None:
