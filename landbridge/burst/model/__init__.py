@@ -20,6 +20,7 @@ from landbridge.burst.model.actions import (
     ReconcileDecision,
     RecordTopology,
     Renew,
+    RequeueJobs,
     SetAddresses,
     Terminate,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "RecordTopology",
     "RegistrationFailure",
     "Renew",
+    "RequeueJobs",
     "SetAddresses",
     "SlurmJob",
     "SlurmNode",

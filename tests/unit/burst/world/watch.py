@@ -39,6 +39,7 @@ class Watch(ObservedWorld):
     def __post_init__(self) -> None:
         self.slurm.ran = self.on_run
         self.slurm.downed = self.on_down
+        self.slurm.requeued = self.on_requeue
         self.slurm.allocating = self.on_allocate
         self.slurm.promoted = self.on_promote
         self.ec2.started = self.on_start
@@ -107,10 +108,15 @@ class Watch(ObservedWorld):
             read_by = self.slurm.clock.true - PASS - CALLS * self.slurm.faults.latency
             if may_leave_for_event(self.policy, self.ec2, machine, job, self.last - self.clean_for, read_by):
                 return
-        if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
-            return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
         if all(self.serves(name) for name in job.nodes):
             raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
+
+    def on_requeue(self, job: SimJob) -> None:
+        """Check a job before the controller requeues it: a hard cap holds for it, and it gets a reason if it ends."""
+        if self.ends(job) and job.id not in self.slurm.end_reports:
+            raise Breach(f"job {job.id} ends without a reason")
+        if not any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
+            raise Breach(f"job {job.id} of {job.account} is requeued, and no hard cap holds for it")
 
     def on_end(self, machine: Machine, why: str) -> None:
         """Check an instance before it is terminated."""
