@@ -42,7 +42,7 @@ def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: 
     if hold is None or (not jobs and instance.node in observed.held):
         return {}  # a launch whose result is not known, or a job that is leaving the node
     claims = tuple((job.id, job.account, job_end(job, observed.policy)) for job in sorted(jobs, key=lambda job: job.id))
-    account, since = instance.account, _time_of_change(hold, jobs, observed.now)
+    account, since = instance.account, _time_of_change(hold, jobs, observed)
     refused: dict[str, str] = {}
     while (claims, account) != (hold.claims, hold.account):
         changed = replace(hold, since=since, claims=claims, account=account)
@@ -126,10 +126,13 @@ def limit_claims(changes: Changes, instance: CloudInstance, account: str) -> Non
     changes.holds[instance.id] = replace(hold, claims=claims)
 
 
-def _time_of_change(hold: BudgetHold, jobs: Sequence[SlurmJob], now: float) -> float:
-    """Return since when the jobs differ: since the start of a new one, else since now."""
+def _time_of_change(hold: BudgetHold, jobs: Sequence[SlurmJob], observed: Observed) -> float:
+    """Return since when the jobs differ: since the start of a new one, else since now. A start before a clock was set
+    forward has the earlier time."""
+    now, clock = observed.now, observed.state.clock
+    jump = max(0.0, clock.jump) if clock is not None else 0.0
     known = {job for job, _, _ in hold.claims}
-    starts = [job.started for job in jobs if job.id not in known and job.started is not None]
+    starts = [job.started + jump for job in jobs if job.id not in known and job.started is not None]
     return max(hold.since, min([now, *starts])) if hold.since < now else hold.since
 
 

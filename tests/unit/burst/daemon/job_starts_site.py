@@ -79,7 +79,6 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path, burst: dict[str, Any]) -> Iterator[Site]:
-    burst["accounts"]["vision"]["hard"] = False  # budgets: test_starts_by_budget
     opened = Site(tmp_path, burst)
     opened.listen()
     yield opened

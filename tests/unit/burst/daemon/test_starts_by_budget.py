@@ -15,7 +15,7 @@ from tests.unit.burst.daemon.job_starts_site import LOST, UP, Site, end_of, site
 @pytest.fixture
 def capped(site: Site, burst: dict[str, Any]) -> Site:
     """Return the site with a hard budget of account vision, and node p5-1 up."""
-    burst["accounts"]["vision"]["hard"] = True
+    burst["accounts"]["vision"] |= {"monthly_usd": 20000, "hard": True}
     site.configure(burst)
     site.states = {"p5-1": UP}
     return site

@@ -14,6 +14,9 @@ TOKEN_MEMORY = 86_400.0  # seconds for which EC2 knows a ClientToken
 SHUTTING_DOWN = 20.0
 GONE_AFTER = 60.0  # a terminated instance may still be shown as shutting down
 REAPER_EVERY = 300.0
+#: EC2 refuses a request whose date stamp is wrong by more than 15 minutes (Common Error Types, RequestExpired, read
+#: 2026-11-29).
+SIGNED = 900.0
 
 
 @dataclass
@@ -155,6 +158,9 @@ class Ec2World:
         if not self.reachable:
             self.faults.met += 1
             raise AwsError("EndpointConnectionError", "no route")
+        if abs(self.clock.skew) > SIGNED:
+            self.faults.met += 1
+            raise AwsError("RequestExpired", "the date stamp of the request is wrong")
 
     def _launch(self, attempt: Attempt, offering: Offering, all_or_nothing: bool) -> list[Machine]:
         known = self.tokens.get(attempt.token)
