@@ -62,6 +62,9 @@ class SlurmPort(Protocol):
 
     def report_end(self, jobs: Sequence[SlurmJob], reason: str) -> None: ...
 
+    def requeue(self, jobs: Sequence[SlurmJob]) -> None:
+        """Requeue jobs, and cancel those that Slurm does not requeue; their nodes stay up."""
+
     def promote(self, job: int, partitions: Sequence[str]) -> None: ...
 
     def start(self, nodes: Sequence[str]) -> None: ...

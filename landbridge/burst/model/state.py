@@ -129,6 +129,16 @@ class TerminationRefusal:
 
 
 @dataclass(frozen=True, slots=True)
+class HostClock:
+    """Wall clock of the controller's host, less the seconds since its boot: constant until the clock jumps. `boot`: the
+    boot's id; `jump`: the seconds by which it has jumped since the pass before."""
+
+    boot: str
+    offset: float
+    jump: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """State of the journal. An empty one is valid: the next pass converges from Slurm and EC2 alone.
 
@@ -157,5 +167,6 @@ class State:
     first_seen: Mapping[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: Mapping[str, float] = field(default_factory=dict)  # by pool
     registration_failures: Mapping[str, RegistrationFailure] = field(default_factory=dict)  # by token
+    clock: HostClock | None = None  # of the last pass; None before the first one
     last_observation_at: float | None = None  # time of the last pass with entries in `first_seen`
     throttled_until: Mapping[str, float] = field(default_factory=dict)  # launches wait; by region/pool, or region/

@@ -25,6 +25,9 @@ GONE_AFTER = 60.0  # a terminated instance may still be shown as shutting down
 KNOWN_FOR = 3600.0  # EC2 describes a terminated instance for about an hour, if its id is asked for
 USER_END = InstanceEnd("Client.UserInitiatedShutdown", "User initiated")
 REAPER_EVERY = 300.0
+#: EC2 refuses a request whose date stamp is wrong by more than 15 minutes (Common Error Types, RequestExpired, read
+#: 2026-11-29).
+SIGNED = 900.0
 
 
 @dataclass
@@ -170,6 +173,9 @@ class Ec2World:
         if not self.reachable:
             self.faults.met += 1
             raise AwsError("EndpointConnectionError", "no route")
+        if abs(self.clock.skew) > SIGNED:
+            self.faults.met += 1
+            raise AwsError("RequestExpired", "the date stamp of the request is wrong")
 
     def _launch(self, attempt: Attempt, offering: Offering, all_or_nothing: bool) -> list[Machine]:
         known = self.tokens.get(attempt.token)
