@@ -48,6 +48,7 @@ units: {type: list, returned: with O(step=query), description: Units to stop, ti
 tables: {type: list, returned: with O(step=query), description: Tables of nftables to remove.}
 left: {type: list, returned: with O(step=begin), description: Users of the record that the plan no longer has.}
 open: {type: list, returned: with O(step=begin), description: Users of RV(left) whose account is not locked.}
+removals: {type: list, returned: always, description: What a run removes, as C(landbridge configure) prints it.}
 returned: {type: list, returned: with O(step=begin), description: Users of the plan whose account was locked.}
 """
 
@@ -240,7 +241,9 @@ def main() -> None:
     changed = wanted != record if step != "query" else False
     if changed and not module.check_mode:
         save(module, wanted)
-    module.exit_json(changed=changed, **result)
+    removals = [f"the login of {name}" for name in result.get("open", [])]
+    removals += [name for kind in ("units", "tables", "files") for name in result.get(kind, [])]
+    module.exit_json(changed=changed, removals=removals, **result)
 
 
 if __name__ == "__main__":
