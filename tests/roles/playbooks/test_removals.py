@@ -1,6 +1,5 @@
 """A host with another setting and back: only what the setting needs is there, and the owner's files stay; a person who left cannot log in."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -80,9 +79,8 @@ def log_in(hosts: Storage, user: str) -> bool:
 
 
 def test_there_and_back(hosts: Storage) -> None:
-    state = f"sh -c {json.dumps(STATE)}" if False else STATE
     configure(hosts, LESS).good()
-    fresh = hosts.run(SERVER, state)
+    fresh = hosts.run(SERVER, STATE)
     configure(hosts, MORE, groups=("nfs_server", "services")).good()
     again = configure(hosts, MORE, groups=("nfs_server", "services")).good()
     assert again.changed[SERVER] == 0, again.text[-6000:]
@@ -90,23 +88,23 @@ def test_there_and_back(hosts: Storage) -> None:
     hosts.run(SERVER, f"install -d -m 700 -o bob -g bob /home/bob/.ssh; echo '{key}' > /home/bob/.ssh/authorized_keys")
     hosts.run(SERVER, "chown bob: /home/bob/.ssh/authorized_keys; loginctl enable-linger bob")
     assert log_in(hosts, "bob")
-    more = hosts.run(SERVER, state)
+    more = hosts.run(SERVER, STATE)
     assert "landbridge-home-copies.timer" in more and "home-copies-password" in more and "landbridge_metadata" in more
 
     # A check names what a run removes, and a run with a tag removes nothing but the login of a person who left.
     checked = configure(hosts, LESS, "--check").good()
     assert "/etc/landbridge/home-copies-password" in checked.text and "landbridge-home-copies.timer" in checked.text
-    assert hosts.run(SERVER, state) == more and log_in(hosts, "bob")
+    assert hosts.run(SERVER, STATE) == more and log_in(hosts, "bob")
     configure(hosts, LESS, "--tags", "storage").good()
-    assert hosts.run(SERVER, state) == more and not log_in(hosts, "bob")
+    assert hosts.run(SERVER, STATE) == more and not log_in(hosts, "bob")
 
     configure(hosts, LESS).good()
-    assert hosts.run(SERVER, state) == fresh
+    assert hosts.run(SERVER, STATE) == fresh
     assert hosts.run(SERVER, "pgrep -u bob; ls /var/lib/systemd/linger; cat /home/bob/.ssh/authorized_keys") == key
     second = configure(hosts, LESS).good()
     assert second.changed[SERVER] == 0, second.text[-6000:]
 
     # The person returns: the uid and the home are the same.
     configure(hosts, MORE, groups=("nfs_server", "services")).good()
-    assert hosts.run(SERVER, state) == more and log_in(hosts, "bob")
+    assert hosts.run(SERVER, STATE) == more and log_in(hosts, "bob")
     assert hosts.run(SERVER, "cat /etc/landbridge/of-the-owner.json") == "mine"
