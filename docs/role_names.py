@@ -18,6 +18,9 @@ Files in the column "shared" existed before: the role changes lines of them, or 
 whole. If the owner has changed the configuration of HAProxy, Prometheus, Alertmanager, node exporter, FRR, nfs-ganesha, sssd or slurmctld, the role fails before a
 change, until its variable `ROLE_replace` permits the replacement.
 
+When a host no longer has a role, files of the first column are [removed](../how-to/change-a-running-cluster.md#what-a-change-removes-from-the-hosts), except data and patterns that may reach
+files of the owner.
+
 | role | files | shared | units | packages | accounts, tables of nftables | and the names of |
 | --- | --- | --- | --- | --- | --- | --- |
 """

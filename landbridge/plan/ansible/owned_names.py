@@ -81,14 +81,14 @@ def _includes(
 
 def _with_included(table: Table, roles: Iterable[str]) -> set[str]:
     """Return the roles, with those that they include."""
-    found: set[str] = set()
+    included: set[str] = set()
     pending = [role for role in roles if role]
     while pending:
         role = pending.pop()
-        if role not in found:
-            found.add(role)
+        if role not in included:
+            included.add(role)
             pending += table[role].get("includes", ())
-    return found
+    return included
 
 
 def _names_any(pattern: str, names: Iterable[str]) -> bool:

@@ -48,6 +48,7 @@ units: {type: list, returned: with O(step=query), description: Units to stop, ti
 tables: {type: list, returned: with O(step=query), description: Tables of nftables to remove.}
 left: {type: list, returned: with O(step=begin), description: Users of the record that the plan no longer has.}
 open: {type: list, returned: with O(step=begin), description: Users of RV(left) whose account is not locked.}
+removals: {type: list, returned: always, description: What a run removes, as C(landbridge configure) prints it.}
 returned: {type: list, returned: with O(step=begin), description: Users of the plan whose account was locked.}
 """
 
@@ -86,8 +87,8 @@ def dropped(recorded: Mapping[str, Any], owned: Mapping[str, Any], kind: str) ->
 
 def begun(recorded: Mapping[str, Any], owned: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record at the start of a run: also with Landbridge's own names of the plan."""
-    own = {kind: {name for name in owned[kind] if OWN.search(name)} for kind in KINDS}
-    return {**recorded, **{kind: sorted({*recorded.get(kind, []), *own[kind]}) for kind in KINDS}}
+    names = {kind: {name for name in owned[kind] if OWN.search(name)} for kind in KINDS}
+    return {**recorded, **{kind: sorted({*recorded.get(kind, []), *names[kind]}) for kind in KINDS}}
 
 
 def ended(recorded: Mapping[str, Any], owned: Mapping[str, Any], root: str = "") -> dict[str, Any]:
@@ -98,8 +99,8 @@ def ended(recorded: Mapping[str, Any], owned: Mapping[str, Any], root: str = "")
 
 def removed_files(recorded: Mapping[str, Any], owned: Mapping[str, Any], root: str = "") -> list[str]:
     """Return the files that exist, that the record has, and that no name of the plan has."""
-    found = {path for name in dropped(recorded, owned, "files") for path in existing(name, root)}
-    return sorted(path for path in found if not matches(path, owned["files"]))
+    paths = {path for name in dropped(recorded, owned, "files") for path in existing(name, root)}
+    return sorted(path for path in paths if not matches(path, owned["files"]))
 
 
 def existing(name: str, root: str = "") -> Iterator[str]:
@@ -123,24 +124,24 @@ def ended_units(files: Iterable[str], recorded: Mapping[str, Any], owned: Mappin
 
     A unit whose file is removed ends. A package's unit ends with its drop-in or its settings, unless a role of the plan has it.
     """
-    own, others = set(), {recorded.get("ends", {}).get(path, "") for path in files} - {""}
+    written, others = set(), {recorded.get("ends", {}).get(path, "") for path in files} - {""}
     for path in files:
         match = UNIT.fullmatch(path)
         if match:
-            (others if match[2] else own).add(match[1])
-    units = own | {unit for unit in others if not matches(unit, owned["units"])}
+            (others if match[2] else written).add(match[1])
+    units = written | {unit for unit in others if not matches(unit, owned["units"])}
     return sorted(units, key=lambda unit: (ORDER.index(unit.rpartition(".")[2]), unit))
 
 
 def emptied_folders(files: Iterable[str]) -> list[str]:
     """Return the folders of Landbridge that have nothing but these files, the deepest first."""
-    gone, found = set(files), []
-    for folder in sorted({os.path.dirname(path) for path in gone}, key=lambda path: -path.count("/")):
-        while FOLDERS.match(folder) and {os.path.join(folder, name) for name in os.listdir(folder)} <= gone:
-            gone.add(folder)
-            found.append(folder)
+    removed, emptied = set(files), []
+    for folder in sorted({os.path.dirname(path) for path in removed}, key=lambda path: -path.count("/")):
+        while FOLDERS.match(folder) and {os.path.join(folder, name) for name in os.listdir(folder)} <= removed:
+            removed.add(folder)
+            emptied.append(folder)
             folder = os.path.dirname(folder)
-    return found
+    return emptied
 
 
 def accounts() -> dict[str, tuple[int, bool]]:
@@ -226,21 +227,23 @@ def main() -> None:
         module.warn("this machine has no outputs of the stack: nothing is removed, and the record stays")
         result = {"files": [], "units": [], "tables": []}
     elif step == "query":
-        kept = {
+        names = {
             kind: [n for plan in (owned, *records.values()) for n in plan.get(kind, [])] for kind in (*KINDS, "units")
         }
-        files = removed_files(present, kept)
+        files = removed_files(present, names)
         result = {
             "files": [*files, *emptied_folders(files)],
-            "units": ended_units(files, present, kept),
-            "tables": dropped(present, kept, "tables"),
+            "units": ended_units(files, present, names),
+            "tables": dropped(present, names, "tables"),
         }
     else:
         wanted = ended(present, owned)
     changed = wanted != record if step != "query" else False
     if changed and not module.check_mode:
         save(module, wanted)
-    module.exit_json(changed=changed, **result)
+    removals = [f"the login of {name}" for name in result.get("open", [])]
+    removals += [name for kind in ("units", "tables", "files") for name in result.get(kind, [])]
+    module.exit_json(changed=changed, removals=removals, **result)
 
 
 if __name__ == "__main__":

@@ -65,22 +65,22 @@ def expression() -> str:
 def planned(setting: str) -> Mapping[str, Names]:
     """Return the names of each host in a setting."""
     data = variables(environment(dict(SETTINGS[setting])))
-    found = {}
-    for host, own in data["_meta"]["hostvars"].items():
+    hosts = {}
+    for host, values in data["_meta"]["hostvars"].items():
         groups = sorted(group for group, content in data.items() if host in content.get("hosts", ()))
         merged = dict(data["all"]["vars"])
         for group in groups:
             merged |= data[group].get("vars", {})
-        found[host] = owned(
+        hosts[host] = owned(
             {
                 **merged,
-                **own,
+                **values,
                 "group_names": groups,
                 "inventory_hostname": host,
                 "groups": {group: content.get("hosts", []) for group, content in data.items()},
             }
         )
-    return found
+    return hosts
 
 
 def owned(host: Mapping[str, Any]) -> Names:

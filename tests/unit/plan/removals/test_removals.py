@@ -1,4 +1,4 @@
-"""What a change of the environment removes on each host: the record, the plan, and the files that are there."""
+"""Removals of a change of the environment on each host: by the record, the plan, and the files that are there."""
 
 import json
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ def test_a_run_that_failed_has_recorded_what_it_wrote(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "first", "second", "units", "removed", "kept"),
+    ("host", "first", "second", "units", "removed", "stays"),
     [
         (
             "nfs01", "mover with anywhere", "plain", ["landbridge-certificate.x", "landbridge-mover.service"],
@@ -114,7 +114,7 @@ def test_a_run_that_failed_has_recorded_what_it_wrote(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_former_setting_ends(
-    tmp_path: Path, host: str, first: str, second: str, units: list[str], removed: list[str], kept: list[str]
+    tmp_path: Path, host: str, first: str, second: str, units: list[str], removed: list[str], stays: list[str]
 ) -> None:
     machine = Host(tmp_path)
     machine.run(planned(first)[host])
@@ -122,7 +122,7 @@ def test_a_former_setting_ends(
     ended = machine.run(planned(second)[host])
     assert set(units) - {"landbridge-certificate.x"} <= set(ended)
     assert set(removed) <= before and not set(removed) & machine.files()
-    assert set(kept) <= machine.files()
+    assert set(stays) <= machine.files()
 
 
 def test_a_unit_that_a_role_of_the_plan_uses_does_not_end(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_a_link_is_removed_and_not_followed(tmp_path: Path) -> None:
     host = Host(tmp_path)
     host.write(("/srv/data/kept", "/etc/landbridge/models/a/one.json"))
     (tmp_path / "etc/landbridge/models/b").symlink_to(tmp_path / "srv/data")
-    found = host_record.removed_files({"files": ["/etc/landbridge/models/*"]}, {"files": []}, str(tmp_path))
-    assert found == ["/etc/landbridge/models/a/one.json", "/etc/landbridge/models/b"]
+    paths = host_record.removed_files({"files": ["/etc/landbridge/models/*"]}, {"files": []}, str(tmp_path))
+    assert paths == ["/etc/landbridge/models/a/one.json", "/etc/landbridge/models/b"]
 
 
 def test_conditions_are_those_of_the_play_and_of_all_blocks() -> None:

@@ -141,7 +141,6 @@ class Guard:
             # MLflow has no WebSocket.
             await send({"type": "websocket.close", "code": 1008})
 
-
     async def _failure(self):
         """Return why the server cannot work, without the database's message, which may have its address; empty if it can."""
         from anyio import to_thread
