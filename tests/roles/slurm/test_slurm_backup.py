@@ -93,10 +93,10 @@ class Host:
 def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
     for name in ("bin", "state"):
         (tmp_path / name).mkdir()
-    made = Host(tmp_path, request.param)
-    made.daemon(OLD)
-    made.source("first week")
-    return made
+    host = Host(tmp_path, request.param)
+    host.daemon(OLD)
+    host.source("first week")
+    return host
 
 
 @pytest.mark.parametrize("status", [0, 2])

@@ -63,10 +63,10 @@ def test_a_count_of_zero_whole_gpus_is_no_missing_gpu(
         "GpuInfo": {"Gpus": [{"Name": "L4", **gpu}]},
         "InstanceStorageInfo": {"TotalSizeInGB": 250},
     }
-    found = {
+    compared = {
         difference.fact: (difference.ours, difference.theirs) for difference in compare(instances(), [description])
     }
-    assert found == differences
+    assert compared == differences
 
 
 def test_a_fraction_of_a_gpu_has_a_gres_type_and_a_driver_of_its_own() -> None:

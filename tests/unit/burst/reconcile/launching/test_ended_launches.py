@@ -40,59 +40,59 @@ def world(*faults: tuple[str, LaunchEnd], offerings: slice = slice(None)) -> Wor
     pool = rules.pools["gpu"]
     pool = replace(pool, offerings=pool.offerings[offerings], resume_timeout=900.0)
     rules = replace(rules, pools={**rules.pools, "gpu": pool})
-    made = World(rules, partial(one_pass, workers=1, clock=lambda: made.clock.now))
+    simulated = World(rules, partial(one_pass, workers=1, clock=lambda: simulated.clock.now))
     for offer in rules.pools["gpu"].offerings:
         for text, fault in faults:
             if text in offer.key:
-                made.faults.ends[offer.key] = fault
-    return made
+                simulated.faults.ends[offer.key] = fault
+    return simulated
 
 
-def submit(made: World, count: int, nodes: int) -> list[SimJob]:
-    jobs = [SimJob(made.job_id(), "gpu", nodes, "lab", 10, 90.0) for _ in range(count)]
+def submit(simulated: World, count: int, nodes: int) -> list[SimJob]:
+    jobs = [SimJob(simulated.job_id(), "gpu", nodes, "lab", 10, 90.0) for _ in range(count)]
     for member in jobs:
-        made.slurm.submit(member)
+        simulated.slurm.submit(member)
     return jobs
 
 
-def launches(made: World) -> Counter[str]:
-    return Counter(machine.offering.key for machine in made.ec2.machines.values())
+def launches(simulated: World) -> Counter[str]:
+    return Counter(machine.offering.key for machine in simulated.ec2.machines.values())
 
 
 @pytest.mark.parametrize("seconds", [8.0, 100.0])
 @pytest.mark.parametrize("reason", [NO_CAPACITY, VOLUMES, KEY], ids=lambda reason: reason.code)
 @pytest.mark.parametrize(("count", "nodes"), [(1, 2), (6, 1)])
 def test_the_next_launch_is_at_another_offering(count: int, nodes: int, reason: InstanceEnd, seconds: float) -> None:
-    made = world(("/a/", LaunchEnd(reason, seconds)))
-    made.ec2.boot = 120.0
-    jobs = submit(made, count, nodes)
-    made.run(HOUR)
+    simulated = world(("/a/", LaunchEnd(reason, seconds)))
+    simulated.ec2.boot = 120.0
+    jobs = submit(simulated, count, nodes)
+    simulated.run(HOUR)
     assert [member.state for member in jobs] == ["COMPLETED"] * count
-    assert all(number <= count * nodes for number in launches(made).values()), launches(made)
+    assert all(number <= count * nodes for number in launches(simulated).values()), launches(simulated)
 
 
 @pytest.mark.parametrize(("count", "nodes"), [(1, 4), (6, 1)])
 def test_a_key_that_no_launch_may_use_stops_the_pool_with_the_words_of_ec2(count: int, nodes: int) -> None:
-    made = world(("", LaunchEnd(KEY)))
-    jobs = submit(made, count, nodes)
-    made.run(2 * HOUR)
-    breaker = made.journal.keeper.load().breakers["gpu"]
+    simulated = world(("", LaunchEnd(KEY)))
+    jobs = submit(simulated, count, nodes)
+    simulated.run(2 * HOUR)
+    breaker = simulated.journal.keeper.load().breakers["gpu"]
     assert "Client.InternalError: Client error on launch" in breaker.message
     for member in jobs:
         assert member.state == "PENDING" and "Client.InternalError: Client error on launch" in member.admin_comment
     # Three launches, and after that one probe every ten minutes.
-    assert len(made.ec2.launches) <= 3 * count + 12, made.ec2.launches
-    made.faults.ends.clear()
-    made.run(HOUR)
+    assert len(simulated.ec2.launches) <= 3 * count + 12, simulated.ec2.launches
+    simulated.faults.ends.clear()
+    simulated.run(HOUR)
     assert [member.state for member in jobs] == ["COMPLETED"] * count
-    assert not made.journal.keeper.load().breakers
+    assert not simulated.journal.keeper.load().breakers
 
 
 def test_the_wait_for_the_only_offering_increases_although_ec2_accepts_each_launch() -> None:
-    made = world(("", LaunchEnd(VOLUMES)), offerings=slice(1))
-    (member,) = submit(made, 1, 2)
-    made.run(3 * HOUR)
-    state = made.journal.keeper.load()
+    simulated = world(("", LaunchEnd(VOLUMES)), offerings=slice(1))
+    (member,) = submit(simulated, 1, 2)
+    simulated.run(3 * HOUR)
+    state = simulated.journal.keeper.load()
     (shortage,) = state.insufficient_capacity.values()
     assert shortage.tries >= 4 and not state.breakers
     assert "QUOTA" in member.admin_comment and "Client.VolumeLimitExceeded" in member.admin_comment
@@ -100,18 +100,18 @@ def test_the_wait_for_the_only_offering_increases_although_ec2_accepts_each_laun
 
 
 def test_one_bad_launch_of_four_opens_no_breaker() -> None:
-    made = world(("", LaunchEnd(InstanceEnd("Server.InternalError", "x"), each=4)))
-    jobs = submit(made, 4, 2)
-    made.run(2 * HOUR)
+    simulated = world(("", LaunchEnd(InstanceEnd("Server.InternalError", "x"), each=4)))
+    jobs = submit(simulated, 4, 2)
+    simulated.run(2 * HOUR)
     assert [member.state for member in jobs] == ["COMPLETED"] * 4
-    assert not made.journal.keeper.load().breakers
+    assert not simulated.journal.keeper.load().breakers
 
 
 def test_instances_that_an_operator_terminates_say_nothing_about_their_offering() -> None:
-    made = world(("", LaunchEnd(SHUTDOWN)), offerings=slice(1))
-    (member,) = submit(made, 1, 2)
-    made.run(HOUR)
-    state = made.journal.keeper.load()
+    simulated = world(("", LaunchEnd(SHUTDOWN)), offerings=slice(1))
+    (member,) = submit(simulated, 1, 2)
+    simulated.run(HOUR)
+    state = simulated.journal.keeper.load()
     assert not state.breakers and not state.insufficient_capacity
     assert "GONE" in member.admin_comment and "Client.UserInitiatedShutdown: User initiated" in member.admin_comment
 
