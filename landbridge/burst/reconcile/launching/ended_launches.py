@@ -62,7 +62,7 @@ def expected_instances(state: State) -> frozenset[str]:
 def ended_launches(slurm: SlurmView, ec2: Ec2View | None, state: State) -> tuple[EndedLaunch, ...]:
     """Return the launched instances that EC2 has ended since the last pass, and whose nodes are not up."""
 
-    def ended_launches() -> Iterator[EndedLaunch]:
+    def without_node() -> Iterator[EndedLaunch]:
         for attempt in state.attempts.values():
             for node, instance in attempt.instances.items():
                 slurm_node = slurm.nodes.get(node)
@@ -70,7 +70,7 @@ def ended_launches(slurm: SlurmView, ec2: Ec2View | None, state: State) -> tuple
                     yield EndedLaunch(attempt, node, instance, ended[instance])
 
     ended = ec2.ended if ec2 is not None else {}
-    return tuple(ended_launches()) if ended else ()
+    return tuple(without_node()) if ended else ()
 
 
 def record_ends(state: State, launches: tuple[EndedLaunch, ...], policy: BurstPolicy, now: float) -> State:
