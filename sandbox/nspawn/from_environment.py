@@ -27,7 +27,7 @@ def find(name: str) -> Path:
 
 
 def of_lab(path: Path, lab: Layout) -> Path:
-    """Return an environment file of the default lab as `lab` needs it: the file, or a copy in this checkout's `.landbridge`.
+    """Return an environment file of the default lab as `lab` needs it: the file, or a copy in the folder of states.
 
     The copy has the lab's key, network namespace and loopback address, and another name: the name is that of the folder
     with the environment's state.
@@ -37,7 +37,7 @@ def of_lab(path: Path, lab: Layout) -> Path:
     if changed == text:
         return path
     suffix = "" if os.environ.get("XDG_STATE_HOME") else lab.name.removeprefix(DEFAULT_LAB)
-    copy = CHECKOUT / ".landbridge" / lab.name / f"{path.stem}{suffix}.yaml"
+    copy = lab.state.parent / "stacks" / lab.name / f"{path.stem}{suffix}.yaml"
     copy.parent.mkdir(parents=True, exist_ok=True)
     if not copy.exists() or copy.read_text() != changed:
         copy.write_text(changed)

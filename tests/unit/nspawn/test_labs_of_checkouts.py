@@ -75,7 +75,7 @@ def test_the_environment_of_a_lab_has_its_key_namespace_and_address(
 ) -> None:
     if state:
         monkeypatch.setenv("XDG_STATE_HOME", str(home / state))
-    monkeypatch.setattr("sandbox.nspawn.from_environment.CHECKOUT", home)
+    monkeypatch.setattr("sandbox.nspawn.from_environment.CHECKOUT", SANDBOX.parents[1])
     chosen = layout(lab)
     path = of_lab(SANDBOX, chosen)
     environment = load_environment(path).environment
