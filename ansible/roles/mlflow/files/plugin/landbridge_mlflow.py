@@ -141,14 +141,13 @@ class Guard:
             # MLflow has no WebSocket.
             await send({"type": "websocket.close", "code": 1008})
 
-
     async def _failure(self):
         """Return why the server cannot work, without the database's message, which may have its address; empty if it can."""
         from anyio import to_thread
 
         try:
             await to_thread.run_sync(self._query)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - each failure of a driver is the answer
             return f"a database does not answer ({type(error).__name__})"
         return ""
 
