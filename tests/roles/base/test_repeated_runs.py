@@ -29,14 +29,14 @@ def all_tasks() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def test_a_file_that_marks_a_finished_step_gets_its_name_at_the_end() -> None:
     """`creates` trusts the file of that name. So the program writes under another one, and renames."""
-    found = [
+    markers = [
         (path, task)
         for path, task in all_tasks()
         for value in task.values()
         if isinstance(value, dict) and "creates" in value
     ]
-    assert [path.relative_to(ROLES).as_posix() for path, _ in found] == ["site_timers/tasks/keys.yml"]
-    assert all("mv " in str(task["vars"]) for _, task in found)
+    assert [path.relative_to(ROLES).as_posix() for path, _ in markers] == ["site_timers/tasks/keys.yml"]
+    assert all("mv " in str(task["vars"]) for _, task in markers)
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
@@ -67,15 +67,15 @@ def test_a_daemon_of_slurm_whose_program_was_replaced_is_found_in_any_later_run(
         (tmp_path / "systemctl").write_text(show)
         (tmp_path / "systemctl").chmod(0o755)
 
-        def found() -> str:
+        def replaced() -> str:
             words = ["sh", "-euc", script, "sh", "slurmctld slurmd sackd"]
             environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
             return subprocess.run(words, env=environment, check=True, capture_output=True, text=True).stdout
 
-        assert found() == ""
+        assert replaced() == ""
         shutil.copy("/bin/sleep", tmp_path / "new")
         (tmp_path / "new").rename(program)
-        assert found() == "slurmctld\n"
+        assert replaced() == "slurmctld\n"
         daemon.kill()
 
 

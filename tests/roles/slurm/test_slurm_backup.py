@@ -93,10 +93,10 @@ class Host:
 def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
     for name in ("bin", "state"):
         (tmp_path / name).mkdir()
-    made = Host(tmp_path, request.param)
-    made.daemon(OLD)
-    made.source("first week")
-    return made
+    prepared = Host(tmp_path, request.param)
+    prepared.daemon(OLD)
+    prepared.source("first week")
+    return prepared
 
 
 @pytest.mark.parametrize("status", [0, 2])
