@@ -46,13 +46,13 @@ def test_the_driver_and_dcgm_have_the_fingerprint_of_each_key() -> None:
 
 
 def test_nvidias_own_repository_is_pinned_and_a_mirror_with_another_key_is_not(tmp_path: Path) -> None:
-    own_file = ("nvidia-cuda.sources.j2", "own.sources", "{{ [1] }}")
+    source = ("nvidia-cuda.sources.j2", "own.sources", "{{ [1] }}")
     system = yaml_text.load((ROLES / "nvidia_driver/vars/Debian-13.yml").read_text())
     facts = {"ansible_facts": {"architecture": "x86_64"}, **system}
     key = "Signed-By: /etc/apt/keyrings/nvidia-cuda.asc"
-    assert f"{key} {DEBIAN_13}\n" in rendered("nvidia_driver", tmp_path, facts, own_file)["own.sources"]
+    assert f"{key} {DEBIAN_13}\n" in rendered("nvidia_driver", tmp_path, facts, source)["own.sources"]
     mirrored = {**facts, "nvidia_driver_mirror": "http://m.example.org/"}
-    assert f"{key}\n" in rendered("nvidia_driver", tmp_path, mirrored, own_file)["own.sources"]
+    assert f"{key}\n" in rendered("nvidia_driver", tmp_path, mirrored, source)["own.sources"]
 
 
 def gpg(home: Path, *words: str) -> str:

@@ -65,10 +65,10 @@ def unit_text(role: str, unit: str) -> str:
         return (ROLES / role / "files/restart.conf").read_text()
     names = {f"{FILES.get(unit, unit)}.service", f"{unit}.dropin"}
     files = [path for part in ("files", "templates") for path in (ROLES / role / part).glob("*")]
-    own_files = [path.read_text() for path in files if path.is_file() and path.name.removesuffix(".j2") in names]
+    units = [path.read_text() for path in files if path.is_file() and path.name.removesuffix(".j2") in names]
     # Drop-ins whose file has a name of its own are in a directory that the role's tasks name.
     drop_ins = [path.read_text() for path in files if path.is_file() and path.suffix in (".conf", ".j2")]
-    return "\n".join(own_files or (drop_ins if f"/{unit}.service.d" in written(role) else []))
+    return "\n".join(units or (drop_ins if f"/{unit}.service.d" in written(role) else []))
 
 
 def written(role: str) -> str:

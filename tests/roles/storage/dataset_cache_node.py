@@ -7,6 +7,8 @@ import random
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,8 +48,9 @@ def staged(root: Path, name: str, sizes: list[int], data_class: str = "internal"
     return folder
 
 
-def deep_folder(path: Path, levels: int = 3000) -> None:
-    """Create more nested folders than Python's limit of recursion."""
+@contextmanager
+def deep_folder(path: Path, levels: int = 3000) -> Iterator[None]:
+    """Create more nested folders than Python's limit of recursion, and remove them: pytest could not."""
     path.mkdir(parents=True)
     handle = os.open(path, os.O_RDONLY)
     for _ in range(levels):
@@ -56,6 +59,10 @@ def deep_folder(path: Path, levels: int = 3000) -> None:
         os.close(handle)
         handle = inner
     os.close(handle)
+    try:
+        yield
+    finally:
+        subprocess.run(["rm", "-rf", "--", path], check=True)
 
 
 def equal(folder: Path, source: Path) -> bool:

@@ -130,12 +130,10 @@ def test_the_site_is_read_if_the_cache_refuses(node: Node, reason: str, message:
 
 
 def test_a_user_s_deep_folder_ends_neither_the_service_nor_its_removal(node: Node, tmp_path: Path) -> None:
-    node.start()
-    deep_folder(tmp_path / "ended/20001")
-    (tmp_path / "cache/.jobs").mkdir()
-    (tmp_path / "ended").rename(tmp_path / "cache/.jobs/ended")
-    wait_for("the removal", lambda: not (tmp_path / "cache/.jobs/ended").exists())
-    assert node.service is not None and node.service.poll() is None
+    with deep_folder(tmp_path / "cache/.jobs/ended/20001"):
+        service = node.start()
+        wait_for("the removal", lambda: not (tmp_path / "cache/.jobs/ended").exists() or service.poll() is not None)
+        assert service.poll() is None
 
 
 def test_without_the_service_the_site_is_read(node: Node) -> None:

@@ -147,7 +147,7 @@ class Guard:
 
         try:
             await to_thread.run_sync(self._query)
-        except Exception as error:  # noqa: BLE001 - each failure is an answer of this page
+        except Exception as error:  # noqa: BLE001 - each failure of a driver is the answer
             return f"a database does not answer ({type(error).__name__})"
         return ""
 

@@ -7,6 +7,7 @@ Source: MLflow documentation, "mlflow db upgrade": take a backup of the database
 """
 
 import configparser
+import contextlib
 import os
 import subprocess
 import sys
@@ -100,13 +101,17 @@ def dump(database, revision):
     """Write a dump of a database that only root can read; return its path."""
     os.makedirs(BACKUPS, mode=0o700, exist_ok=True)
     path = f"{BACKUPS}/{database}-{revision}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.dump"
-    # Only a complete dump has its name.
-    partial = f"{path}.partial"
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        command = ["runuser", "--user", "postgres", "--", "pg_dump", "--format=custom", database]
-        subprocess.run(command, stdout=file, check=True, cwd="/")
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    # Only a complete dump has its name. One that fails leaves the databases their space, and the next replaces one that was killed.
+    partial = f"{BACKUPS}/{database}-{revision}.partial"
+    try:
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            command = ["runuser", "--user", "postgres", "--", "pg_dump", "--format=custom", database]
+            subprocess.run(command, stdout=file, check=True, cwd="/")
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial)
     return path
 
 

@@ -93,10 +93,10 @@ class Host:
 def host(request: pytest.FixtureRequest, tmp_path: Path) -> Host:
     for name in ("bin", "state"):
         (tmp_path / name).mkdir()
-    host = Host(tmp_path, request.param)
-    host.daemon(OLD)
-    host.source("first week")
-    return host
+    prepared = Host(tmp_path, request.param)
+    prepared.daemon(OLD)
+    prepared.source("first week")
+    return prepared
 
 
 @pytest.mark.parametrize("status", [0, 2])
