@@ -136,6 +136,14 @@ def taken_bucket(cloud: EmulatorProcess, estate: Estate) -> None:
     client_of(cloud, "s3").create_bucket(Bucket="test-internal-123456789012")
 
 
+def expiring_bucket(cloud: EmulatorProcess, estate: Estate) -> None:
+    client, name = client_of(cloud, "s3"), "test-internal-123456789012"
+    client.create_bucket(Bucket=name)
+    client.put_bucket_tagging(Bucket=name, Tagging={"TagSet": [{"Key": "landbridge:cluster", "Value": "test"}]})
+    rule = {"ID": "tidy", "Status": "Enabled", "Filter": {"Prefix": ""}, "Expiration": {"Days": 30}}
+    client.put_bucket_lifecycle_configuration(Bucket=name, LifecycleConfiguration={"Rules": [rule]})
+
+
 def deleted_secret(cloud: EmulatorProcess, estate: Estate) -> None:
     secrets = client_of(cloud, "secretsmanager")
     secrets.create_secret(Name="test/slurm-key", SecretString="x")
