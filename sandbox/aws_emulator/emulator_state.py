@@ -92,6 +92,7 @@ class EmulatorState:
     training: dict[tuple[str, str], dict[str, Any]] = field(
         default_factory=dict
     )  # jobs' descriptions, by (region, name)
+    owners: dict[str, str] = field(default_factory=dict)  # VPC that another account shares -> that account
     closed: set[str] = field(default_factory=set)  # regions without opt-in
     spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
     products: dict[str, float] = field(default_factory=dict)  # type/region -> on-demand USD/h of the price list
@@ -122,6 +123,7 @@ class EmulatorState:
                 self.released,
                 self.types,
                 self.offered,
+                self.owners,
                 self.spot,
                 self.products,
                 self.savings_plans,

@@ -32,7 +32,7 @@ from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import aws_managed_policies as managed
 from sandbox.aws_emulator.identity import service_linked_roles
 from sandbox.aws_emulator.instances.lifecycle import TERMINATED
-from sandbox.aws_emulator.network import dependencies, resolver, vpn_tunnels
+from sandbox.aws_emulator.network import dependencies, resolver, shared_vpcs, vpn_tunnels
 from sandbox.aws_emulator.network import direct_connect as lines
 from sandbox.aws_emulator.network import transit_gateway_attachments as attachments
 from sandbox.aws_emulator.network import transit_gateway_peering as peering
@@ -69,7 +69,7 @@ def install(emulator: EmulatorState) -> None:
         rds,
     ):
         other.install(emulator)
-    for network in (transit, peering, lines, vpn_tunnels):
+    for network in (transit, peering, lines, vpn_tunnels, shared_vpcs):
         network.install(emulator)
 
 

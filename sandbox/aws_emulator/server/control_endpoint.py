@@ -192,6 +192,11 @@ def _offered(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     emulator.offered.update({name: list(zones) for name, zones in value.items()})
 
 
+def _owners(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set the accounts that own VPCs and share their subnets with the emulated one, by VPC id."""
+    emulator.owners.update({vpc: str(owner) for vpc, owner in value.items()})
+
+
 def _closed(emulator: EmulatorState, value: Any) -> None:
     """Set the regions that the account has not opted in to."""
     emulator.closed = {str(name) for name in value}
@@ -253,6 +258,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "types": _types,
     "offered": _offered,
     "closed": _closed,
+    "owners": _owners,
     "training": _training,
     "spot": _spot,
     "products": _products,
