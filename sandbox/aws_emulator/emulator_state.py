@@ -74,9 +74,7 @@ class EmulatorState:
     file_volumes: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
     file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
-    grown: dict[str, datetime] = field(
-        default_factory=dict
-    )  # file system id, or ARN of a database -> when it last grew
+    grown: dict[str, datetime] = field(default_factory=dict)  # id of a file system, ARN of a database -> last growth
     image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their components, by ARN
     built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have created, by id
     activations: dict[str, dict[str, Any]] = field(default_factory=dict)  # Systems Manager's, by id
@@ -89,6 +87,7 @@ class EmulatorState:
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
     types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> differences from moto's data
     offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
+    without_zones: dict[str, list[str]] = field(default_factory=dict)  # endpoint service -> zone ids that lack it
     training: dict[tuple[str, str], dict[str, Any]] = field(
         default_factory=dict
     )  # jobs' descriptions, by (region, name)
@@ -128,6 +127,7 @@ class EmulatorState:
                 self.products,
                 self.savings_plans,
                 self.block_usd,
+                self.without_zones,
             )
             for collection in settings:
                 collection.clear()

@@ -32,7 +32,7 @@ from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import aws_managed_policies as managed
 from sandbox.aws_emulator.identity import service_linked_roles
 from sandbox.aws_emulator.instances.lifecycle import TERMINATED
-from sandbox.aws_emulator.network import dependencies, resolver, shared_vpcs, vpn_tunnels
+from sandbox.aws_emulator.network import dependencies, endpoint_services, resolver, shared_vpcs, vpn_tunnels
 from sandbox.aws_emulator.network import direct_connect as lines
 from sandbox.aws_emulator.network import transit_gateway_attachments as attachments
 from sandbox.aws_emulator.network import transit_gateway_peering as peering
@@ -69,7 +69,7 @@ def install(emulator: EmulatorState) -> None:
         rds,
     ):
         other.install(emulator)
-    for network in (transit, peering, lines, vpn_tunnels, shared_vpcs):
+    for network in (transit, peering, lines, vpn_tunnels, shared_vpcs, endpoint_services):
         network.install(emulator)
 
 
@@ -267,4 +267,5 @@ ACTIONS: dict[str, Action] = {
     "describe_instance_types": _with_response(types.describe),
     "describe_instance_type_offerings": _with_response(types.offerings),
     "describe_spot_price_history": _with_response(types.spot_prices),
+    "describe_vpc_endpoint_services": _with_response(endpoint_services.describe),
 }

@@ -197,6 +197,11 @@ def _owners(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     emulator.owners.update({vpc: str(owner) for vpc, owner in value.items()})
 
 
+def _without_zones(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set the zone ids that lack an endpoint service, by service: `{"kms": ["use1-az3"]}`."""
+    emulator.without_zones.update({name: list(zones) for name, zones in value.items()})
+
+
 def _closed(emulator: EmulatorState, value: Any) -> None:
     """Set the regions that the account has not opted in to."""
     emulator.closed = {str(name) for name in value}
@@ -257,6 +262,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "released": _released,
     "types": _types,
     "offered": _offered,
+    "without_zones": _without_zones,
     "closed": _closed,
     "owners": _owners,
     "training": _training,
