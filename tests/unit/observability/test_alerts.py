@@ -37,6 +37,11 @@ def monitored() -> Environment:
     )
 
 
+def each_of(series: dict[str, str]) -> dict[str, str]:
+    """Return the series, with eight for each one that has a #: the GPUs of a node, with the numbers 0 to 7."""
+    return {name.replace("#", str(n)): text for name, text in series.items() for n in range(8 if "#" in name else 1)}
+
+
 def promtool(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
         [debian_program("prometheus", "promtool"), *arguments], cwd=folder, capture_output=True, text=True
@@ -131,7 +136,7 @@ def test_a_node_that_its_gpus_alert_names_is_no_second_alert(drained: int, fires
         'slurm_nodes{instance="ctl01",job="slurm"}': "6x200",
         'slurm_nodes_drain{instance="ctl01",job="slurm"}': f"{drained}x200",
         'slurm_nodes_down{instance="ctl01",job="slurm"}': "0+0x200",
-        'DCGM_FI_DEV_GPU_TEMP{UUID="GPU-a",gpu="0",node="dgx01"}': "93x200",
+        'DCGM_FI_DEV_GPU_TEMP{UUID="GPU-dgx01-0",gpu="0",node="dgx01"}': "93x200",
     }
     alert = fired("SlurmNodesUnusable", {"labels": {"instance": "ctl01", "job": "slurm"}})
     check = {"alertname": "SlurmNodesUnusable", "eval_time": "60m", "exp_alerts": [alert] if fires else []}
@@ -177,7 +182,7 @@ def test_a_host_of_model_servers_in_aws_raises_an_alert_only_while_it_should_run
 
 
 def series(changes: dict[str, str]) -> list[dict[str, str]]:
-    every = {**CASES["healthy"], **changes}
+    every = each_of(CASES["healthy"]) | each_of(changes)
     return [{"series": name, "values": values} for name, values in every.items()]
 
 
