@@ -65,7 +65,9 @@ def exporters_of(expression: str) -> set[str]:
     `up` is of every job: the job that it names is needed.
     """
     contract = metrics_contract()
-    recorded = dict.fromkeys(RECORDED, OBJECTIVES) | dict.fromkeys((MODEL_P95, MODEL_LEAST, SERVER_SEEN), "model_server")
+    recorded = dict.fromkeys(RECORDED, OBJECTIVES) | dict.fromkeys(
+        (MODEL_P95, MODEL_LEAST, SERVER_SEEN), "model_server"
+    )
     recorded |= {NODE_GPUS: "dcgm", PORT_SEEN: "node"}
     # An alert of every site may exclude these hosts.
     recorded[MODEL_WANTED] = "host"

@@ -36,7 +36,11 @@ def test_an_alert_fires_while_its_fault_lasts_and_not_at_ordinary_work(file: Pat
     files = []
     for name in yaml_text.load(file.read_text()):
         rules = _rules(groups, name)
-        tests = [_lasting(name, rules), _pause(name), *(_ordinary(name, each) for each in COURSES[name]["ordinary"].items())]
+        tests = [
+            _lasting(name, rules),
+            _pause(name),
+            *(_ordinary(name, each) for each in COURSES[name]["ordinary"].items()),
+        ]
         used = {metric for group in rules for rule in group["rules"] for metric in metrics_in(rule["expr"])}
         for test in tests:
             minutes = test.pop("minutes")
@@ -71,7 +75,9 @@ def _rules(groups: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
 def _lasting(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a fault that lasts ten hours longer than the longest window of the rules, and its repair."""
     course, rule = COURSES[name], alert_rules()[name]
-    windows = re.findall(r"(?:\[|offset )(\d+)([mhd])", " ".join(each["expr"] for group in rules for each in group["rules"]))
+    windows = re.findall(
+        r"(?:\[|offset )(\d+)([mhd])", " ".join(each["expr"] for group in rules for each in group["rules"])
+    )
     longest = max((int(number) * UNITS[unit] for number, unit in windows), default=0)
     lasts = course.get("lasts", longest + rule.minutes + course.get("delay", 0) + 600)
     series = {key: _values(text, (HEALTHY, lasts, REPAIRED))[0] for key, text in each_of(course["fault"]).items()}
@@ -81,7 +87,13 @@ def _lasting(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
     firing = sorted({*range(first, repaired, lasts // 10), repaired - 1})
     silent = [*range(0, HEALTHY + rule.minutes, 10), *range(end, max(end, repaired + REPAIRED) + 1, 20)]
     checks = [_check(name, at, [alert]) for at in firing] + [_check(name, at, []) for at in silent]
-    return {"name": f"{name}: fault", "interval": "1m", "series": series, "alert_rule_test": checks, "minutes": end + 300}
+    return {
+        "name": f"{name}: fault",
+        "interval": "1m",
+        "series": series,
+        "alert_rule_test": checks,
+        "minutes": end + 300,
+    }
 
 
 def _pause(name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
+from landbridge.catalog.hardware.xids import xids
 from landbridge.catalog.observability.alerts import RUNBOOK, alert_rules, runbook_of
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
@@ -195,6 +196,13 @@ def fired(name: str, case: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", alert_rules())
 def test_an_alert_uses_metrics_of_the_contract(name: str) -> None:
     assert metrics_contract().missing(alert_rules()[name].expression, frozenset(RECORDED)) == []
+
+
+def test_an_xid_that_needs_an_action_fires_until_it_was_taken() -> None:
+    selected = re.search(r'err_code=~"([\d|]+)"', alert_rules()["GpuXid"].expression)
+    assert selected is not None
+    needing = [str(number) for number, xid in xids().items() if xid.action in ("reset", "reboot", "repair")]
+    assert selected[1].split("|") == needing
 
 
 def test_every_alert_has_a_section_that_says_what_to_do() -> None:
