@@ -74,7 +74,9 @@ class EmulatorState:
     file_volumes: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
     file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
-    grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
+    grown: dict[str, datetime] = field(
+        default_factory=dict
+    )  # file system id, or ARN of a database -> when it last grew
     image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their components, by ARN
     built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have created, by id
     activations: dict[str, dict[str, Any]] = field(default_factory=dict)  # Systems Manager's, by id

@@ -17,6 +17,7 @@ from landbridge.burst.model import (
     ReadStatuses,
     RecordTopology,
     Renew,
+    RequeueJobs,
     SetAddresses,
     Terminate,
 )
@@ -89,6 +90,8 @@ def _description(action: Action, outcome: ActionOutcome) -> tuple[tuple[int, ...
             return (), tuple(action.addresses), name
         case CommentJobs():
             return tuple(comment.job for comment in action.comments if comment.job not in outcome.jobs), (), name
+        case RequeueJobs():
+            return tuple(job.id for job in action.jobs), (), name
         case Promote():
             return (action.job,), (), name
         case Terminate() | Renew():

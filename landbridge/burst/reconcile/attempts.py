@@ -138,7 +138,9 @@ def _ended_instances(
 
     An instance that EC2 may not show yet counts as existing.
     """
-    shown = {instance.id: instance.state for instance in observed.ec2.instances} if observed.ec2 else {}
+    cloud = observed.ec2
+    shown = {instance.id: instance.state for instance in cloud.instances} if cloud else {}
+    shown |= dict.fromkeys(cloud.ended if cloud else (), "terminated")
     ended: dict[str, dict[str, bool]] = {}
     for token, attempt in state.attempts.items():
         if attempt.ended is None or not attempt.instances:

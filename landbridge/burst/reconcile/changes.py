@@ -27,6 +27,7 @@ from landbridge.burst.model import (
     RecordTopology,
     RegistrationFailure,
     Renew,
+    RequeueJobs,
     SetAddresses,
     SlurmJob,
     State,
@@ -86,6 +87,7 @@ class Changes:
     _seconds_without_pass: float = 0.0
     _downs: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _ended_jobs: dict[int, tuple[SlurmJob, tuple[str, str]]] = field(default_factory=dict)
+    _requeues: dict[int, tuple[SlurmJob, tuple[str, str]]] = field(default_factory=dict)
     # By code, and whether EC2 refused it before.
     _terminations: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
     _renews: dict[tuple[float, str], list[str]] = field(default_factory=dict)
@@ -199,6 +201,20 @@ class Changes:
             self._ended_jobs.update(ended)
             self.record("job-ends", code, text, nodes, ended, pool)
 
+    def requeue(self, job: SlurmJob, code: str, text: str) -> None:
+        """Requeue a job whose nodes are healthy, and back it off with the reason. Its nodes stay up for other jobs.
+
+        Slurm requeues a heterogeneous job as a whole, by its leader.
+        """
+        if job.id in self._requeues or not self.down_reasons.keys().isdisjoint(job.nodes):
+            return
+        self._requeues[job.id] = job, (code, text)
+        pool = next((self.observed.pools[node].name for node in job.nodes if node in self.observed.pools), "")
+        event = "requeue" if job.is_requeued else "job-ends"
+        self.record(event, code, text, job.nodes, [job.id], pool)
+        self.back_off(job.id, code, text)
+        self.schedule_pass(self.observed.now + REQUEUE_SECONDS)
+
     def back_off(self, job: int, code: str, text: str) -> None:
         """Do not try the job for a time that increases with each failure, and report the reason."""
         before = self.backoffs.get(job)
@@ -244,6 +260,10 @@ class Changes:
         actions: list[Action] = [
             Down(tuple(nodes), *reason, tuple(ended_jobs.get(reason, ()))) for reason, nodes in self._downs.items()
         ]
+        requeues: dict[tuple[str, str], list[SlurmJob]] = {}
+        for job, reason in self._requeues.values():
+            requeues.setdefault(reason, []).append(job)
+        actions += [RequeueJobs(tuple(jobs), *reason) for reason, jobs in requeues.items()]
         actions += self.power_downs
         actions += [self.keep_action] if self.keep_action else []
         actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]

@@ -1,8 +1,8 @@
 """Charges of running instances: the jobs on a node pay for it, whichever account launched it.
 
 Jobs that share a node pay equal shares. Time without a job, and the rest of a lease after its jobs, is the launching
-account's. A job whose account's hard cap refuses its share ends (`BUDGET`), unless a job of another account on the same
-node pays alone: no job ends for the cap of another account.
+account's. A job whose account's hard cap refuses its share is requeued (`BUDGET`): the node is healthy, and stays for the
+other jobs and the account that launched it. No job ends for the cap of another account.
 """
 
 from collections.abc import Sequence
@@ -32,35 +32,39 @@ def job_end(job: SlurmJob, policy: BurstPolicy) -> float | None:
     return job.started + (job.minutes + policy.grace_minutes) * 60
 
 
-def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> Refusal | None:
+def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> dict[int, str]:
     """Charge the instance to the jobs on its node from their start on, and without a job to the launching account.
 
-    Return a refusal if the hard caps permit no charge; the accounts that have paid so far pay until the instance ends.
+    Return the jobs for which the hard cap of their account does not pay (any more), with the cap's text; 0: the node has
+    no job, and its launching account cannot pay. The accounts that have paid so far pay until the next pass.
     """
     hold = changes.holds.get(instance.id)
     if hold is None or (not jobs and instance.node in observed.held):
-        return None  # a launch whose result is not known, or a job that is leaving the node
+        return {}  # a launch whose result is not known, or a job that is leaving the node
     claims = tuple((job.id, job.account, job_end(job, observed.policy)) for job in sorted(jobs, key=lambda job: job.id))
-    account, since = instance.account, _time_of_change(hold, jobs, observed.now)
-    refused: set[str] = set()
+    account, since = instance.account, _time_of_change(hold, jobs, observed)
+    refused: dict[str, str] = {}
     while (claims, account) != (hold.claims, hold.account):
         changed = replace(hold, since=since, claims=claims, account=account)
         refusal = _transfer(changes, instance.id, hold, changed, observed.now)
         if refusal is None:
-            return None
+            break
         if refusal.account in {claimant for _, claimant, _ in claims}:
             known = () if refusal.account in refused else hold.claims
             earlier = (claim for claim in known if claim[1] == refusal.account and claim[0] in {job.id for job in jobs})
             others = (claim for claim in claims if claim[1] != refusal.account)
             claims = tuple(sorted((*others, *earlier), key=lambda claim: claim[0]))
-            refused.add(refusal.account)
+            refused[refusal.account] = refusal.text
         elif jobs and account == instance.account:
             account = _last_payer(hold)  # the rest of the lease stays where it is
+        elif jobs:
+            break
         else:
-            return None if jobs else refusal
+            return {0: refusal.text}
         if not claims:
-            return refusal
-    return None
+            break
+    paid = {job for job, _, end in claims if end is None or end > observed.now}
+    return {job.id: refused[job.account] for job in jobs if job.account in refused and job.id not in paid}
 
 
 def end_boot(changes: Changes, instance: CloudInstance) -> None:
@@ -122,10 +126,13 @@ def limit_claims(changes: Changes, instance: CloudInstance, account: str) -> Non
     changes.holds[instance.id] = replace(hold, claims=claims)
 
 
-def _time_of_change(hold: BudgetHold, jobs: Sequence[SlurmJob], now: float) -> float:
-    """Return since when the jobs differ: since the start of a new one, else since now."""
+def _time_of_change(hold: BudgetHold, jobs: Sequence[SlurmJob], observed: Observed) -> float:
+    """Return since when the jobs differ: since the start of a new one, else since now. A start before a clock was set
+    forward has the earlier time."""
+    now, clock = observed.now, observed.state.clock
+    jump = max(0.0, clock.jump) if clock is not None else 0.0
     known = {job for job, _, _ in hold.claims}
-    starts = [job.started for job in jobs if job.id not in known and job.started is not None]
+    starts = [job.started + jump for job in jobs if job.id not in known and job.started is not None]
     return max(hold.since, min([now, *starts])) if hold.since < now else hold.since
 
 

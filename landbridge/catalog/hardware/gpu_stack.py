@@ -38,6 +38,7 @@ class DriverPackages(Facts):
 
     uris: str | None = None
     key: str | None = None
+    fingerprint: str | None = None
     pinned: tuple[str, ...]
     refused: UnsupportedBranch
     owner_key: str | None = None

@@ -89,6 +89,17 @@ def _interrupt(emulator: EmulatorState, value: Any) -> None:
         timer.start()
 
 
+def _end(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """End instances whose launch was accepted, as EC2 does for lack of a quota or of a KMS grant: the reason by id, such as
+    `Client.VolumeLimitExceeded: Volume limit exceeded`."""
+    for instance_id, reason in value.items():
+        instance = account.find_instance(instance_id)
+        if instance is None:
+            raise ValueError(f"no instance {instance_id}")
+        with emulator.lock:
+            terminate(emulator, instance[0], [instance_id], str(reason))
+
+
 def _rebalance(emulator: EmulatorState, value: Any) -> None:
     """Show the rebalance recommendation of spot instances in the metadata service; no instance terminates."""
     for instance_id in value:
@@ -230,6 +241,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "tunnel_change": _tunnel_change,
     "faults": _faults,
     "interrupt": _interrupt,
+    "end": _end,
     "rebalance": _rebalance,
     "statuses": _statuses,
     "deny": _deny,

@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.lab]
 ONPREM, CLOUD = IPv4Network("10.44.0.0/16"), IPv4Network("10.84.0.0/16")
 ADDRESSES = {"login01": "10.44.0.13", "dgx01": "10.44.1.11"}
 PASSWORD = "asked-by-hosts-only"
-# carol may use the cluster; dave is in no group of it; the third has a uid in the hosts' own range.
-USERS = {"carol": (30001, 30000), "dave": (30002, 30099), "daemon2": (999, 30000)}
+# carol may use the cluster, and erin, who is in its group by her primary group only; dave is in no group of it; the last has a uid in the hosts' own range.
+USERS = {"carol": (30001, 30000), "erin": (30003, 30000), "dave": (30002, 30099), "daemon2": (999, 30000)}
 PLAYBOOK = [
     {"hosts": "login01:dgx01", "gather_facts": False, "roles": ["tuning", "users"]},
     {"hosts": "dgx01", "gather_facts": False, "roles": ["slurm_adopt"]},
@@ -211,6 +211,15 @@ def test_a_new_user_gets_a_home_and_logs_in_with_the_directorys_key(site: Site) 
     site.run("login01", "systemctl start users-homes.service")
     done = site.login("carol", "login01", "id -u; pwd; stat -c '%U %a' .")
     assert (done.returncode, done.stdout.split()) == (0, ["30001", "/home/carol", "carol", "700"]), done.stderr
+
+
+def test_a_user_of_the_primary_group_gets_a_home_too(site: Site) -> None:
+    assert "erin" not in site.run("login01", "getent group gpu-users")
+    # sssd enumerates the directory some seconds after its start.
+    site.run("login01", "timeout 300 sh -c 'until [ -d /home/erin ]; do systemctl start users-homes; sleep 5; done'")
+    done = site.login("erin", "login01", "id -u; pwd")
+    assert (done.returncode, done.stdout.split()) == (0, ["30003", "/home/erin"]), done.stderr
+    assert site.run("login01", "ls /home") == "carol\nerin"
 
 
 def test_a_user_in_none_of_the_groups_cannot_log_in(site: Site) -> None:

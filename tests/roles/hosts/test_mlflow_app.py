@@ -7,6 +7,7 @@ import importlib.util
 import json
 import sqlite3
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -58,6 +59,7 @@ def respond(
     address: str = ON_SITE,
     path: str = "/",
     kind: str = "http",
+    query: Callable[[], None] = lambda: None,
 ) -> tuple[int, str]:
     """Return the status and the response to a request; 200 is the response of the application behind the app."""
     file = folder / "landbridge.json"
@@ -71,7 +73,7 @@ def respond(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    guard = module.Guard(behind, module.Settings.read(file))
+    guard = module.Guard(behind, module.Settings.read(file), query)
     scope = {"type": kind, "client": (address, 4711), "path": path, "headers": headers}
     asyncio.run(guard(scope, None, send))
     if kind != "http":
@@ -121,6 +123,16 @@ def test_a_server_of_data_that_may_be_in_aws_refuses_by_user_only(module: Module
     assert respond(module, tmp_path, INTERNAL, [login("alice")], IN_AWS)[0] == 200
     assert respond(module, tmp_path, INTERNAL, [login("alice")], IN_AWS, "/api/2.0/mlflow/webhooks")[0] == 200
     assert respond(module, tmp_path, INTERNAL, [login("bob")], ON_SITE)[0] == 403
+
+
+def test_the_state_of_a_server_without_its_databases_is_an_error(module: ModuleType, tmp_path: Path) -> None:
+    def refused() -> None:
+        raise ConnectionRefusedError("connection to server at 10.20.0.15 failed")
+
+    status, text = respond(module, tmp_path, INTERNAL, [], path="/health", query=refused)
+    assert status == 503 and "a database does not answer (ConnectionRefusedError)" in text
+    assert respond(module, tmp_path, INTERNAL, [], path="/version", query=refused)[0] == 200
+    assert respond(module, tmp_path, RESTRICTED, [], IN_AWS, "/health", query=refused)[0] == 403
 
 
 def test_a_websocket_is_closed(module: ModuleType, tmp_path: Path) -> None:
@@ -190,7 +202,7 @@ def test_a_worker_handles_fewer_requests_at_a_time_than_it_has_connections(modul
     async def behind(scope: Any, receive: Any, send: Any) -> None:
         limits.append(to_thread.current_default_thread_limiter().total_tokens)
 
-    asyncio.run(module.Guard(behind, module.Settings.read(file))({"type": "lifespan"}, None, None))
+    asyncio.run(module.Guard(behind, module.Settings.read(file), lambda: None)({"type": "lifespan"}, None, None))
     # SQLAlchemy's QueuePool: 5 connections, and 10 more.
     assert limits and limits[0] < 5 + 10
 

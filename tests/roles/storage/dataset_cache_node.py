@@ -46,6 +46,18 @@ def staged(root: Path, name: str, sizes: list[int], data_class: str = "internal"
     return folder
 
 
+def deep_folder(path: Path, levels: int = 3000) -> None:
+    """Create more nested folders than Python's limit of recursion."""
+    path.mkdir(parents=True)
+    handle = os.open(path, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=handle)
+        inner = os.open("d", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(handle)
+
+
 def equal(folder: Path, source: Path) -> bool:
     """Return true if a folder has the files of the dataset."""
     paths = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file() and path.parent != source)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from landbridge.datasets.names import DATASET_FILE, MANIFEST_FILE
 from sandbox.demo.cluster import wait_for
-from tests.roles.storage.dataset_cache_node import PROGRAM, Node, cache, dataset, equal, site_files
+from tests.roles.storage.dataset_cache_node import PROGRAM, Node, cache, dataset, deep_folder, equal, site_files
 
 Tree = tuple[str, int, float, bool]
 TREES = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 50), st.booleans()), max_size=12).map(
@@ -89,6 +89,8 @@ def test_a_dataset_is_copied_once_and_read_from_the_node(node: Node) -> None:
         ("manifest", "does not match the digest"),
         ("outside", "leaves the folder"),
         ("old", "No such file"),
+        ("deep", "RecursionError"),
+        ("deep manifest", "RecursionError"),
         ("no job", "not a process of a Slurm job"),
         ("class", "is not cached on this node"),
         ("room", "do not fit"),
@@ -114,6 +116,8 @@ def test_the_site_is_read_if_the_cache_refuses(node: Node, reason: str, message:
         (source / DATASET_FILE).write_text(json.dumps({"digest": hashlib.sha256(canonical).hexdigest()}))
     elif reason == "old":
         manifest.unlink()
+    elif reason.startswith("deep"):
+        (manifest if reason == "deep manifest" else source / DATASET_FILE).write_text("[" * 60_000)
     elif reason == "room":
         node.limit = 2999
     elif reason == "class":
@@ -123,6 +127,15 @@ def test_the_site_is_read_if_the_cache_refuses(node: Node, reason: str, message:
     path, messages = node.path("corpus:v1", None if reason == "no job" else 1, data_class)
     assert path == node.folder / "site" / data_class / "corpus/v1" and message in messages
     assert node.cached() == [] and not (node.folder / "outside").exists()
+
+
+def test_a_user_s_deep_folder_ends_neither_the_service_nor_its_removal(node: Node, tmp_path: Path) -> None:
+    node.start()
+    deep_folder(tmp_path / "ended/20001")
+    (tmp_path / "cache/.jobs").mkdir()
+    (tmp_path / "ended").rename(tmp_path / "cache/.jobs/ended")
+    wait_for("the removal", lambda: not (tmp_path / "cache/.jobs/ended").exists())
+    assert node.service is not None and node.service.poll() is None
 
 
 def test_without_the_service_the_site_is_read(node: Node) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from landbridge.plan.aws.pool import POOL_FILE, pool_args
+from tests.roles.storage.dataset_cache_node import deep_folder
 from tests.unit.core.samples import environment
 
 ROLES = Path(__file__).parents[3] / "ansible/roles"
@@ -92,7 +93,7 @@ def test_instance_store_disks_become_one_and_jobs_get_its_path(node: ModuleType,
 def test_an_array_of_an_earlier_boot_is_mounted_and_not_created_again(node: ModuleType, tmp_path: Path) -> None:
     write_pool(tmp_path, scratch=str(tmp_path / "local"))
     (tmp_path / "labelled").write_text("/dev/md127\n")
-    (tmp_path / "local/jobs/17").mkdir(parents=True)
+    deep_folder(tmp_path / "local/jobs/17")
     (tmp_path / "local/kept").touch()
     assert node.main() == 0
     assert [entry.name for entry in (tmp_path / "local").iterdir()] == ["kept"], (

@@ -94,6 +94,11 @@ def test_the_server_starts_while_another_program_has_the_port_of_remote_quotas(h
     assert "ganesha" in hosts.run(SERVER, "ss -tlnpH 'sport = :2049'")
 
 
+def test_a_killed_server_starts_again(hosts: Storage) -> None:
+    hosts.run(SERVER, "systemctl kill --signal=KILL nfs-ganesha; sleep 0.5")
+    hosts.run(SERVER, "timeout 120 sh -c 'until systemctl is-active nfs-ganesha; do sleep 1; done'")
+
+
 def test_deepops_939_the_server_offers_the_version_that_clients_mount(hosts: Storage) -> None:
     assert "vers=4.2" in hosts.run(CLIENT, "cat /etc/systemd/system/home.mount")
     hosts.run(CLIENT, "apt-get -qq --no-install-recommends install libnfs-utils >/dev/null")
@@ -104,6 +109,38 @@ def test_deepops_939_the_server_offers_the_version_that_clients_mount(hosts: Sto
 def test_root_of_a_client_has_no_rights_on_the_server(hosts: Storage) -> None:
     assert hosts.run(CLIENT, "touch /home/alice/mine 2>&1 || true").endswith("Permission denied")
     assert hosts.run(CLIENT, "runuser -u alice -- touch /home/alice/mine && stat -c %U /home/alice/mine") == "alice"
+
+
+def test_a_mount_that_fails_at_boot_is_repeated_and_what_waits_for_it_starts(hosts: Storage) -> None:
+    """After a power loss the file server is later than its clients."""
+    services = {
+        "waits": "RequiresMountsFor=/home\n[Service]\nExecStart=/bin/sleep infinity",
+        "stopped": "RequiresMountsFor=/home\n[Service]\nExecStart=/bin/sleep infinity",
+        "slurmd": "[Service]\nExecStart=/bin/sleep infinity",
+        "landbridge-node-return": "[Service]\nType=oneshot\nExecStart=/bin/mountpoint /home",
+    }
+    for name, text in services.items():
+        unit = f"[Unit]\n{text}\n[Install]\nWantedBy=multi-user.target\n"
+        hosts.run(CLIENT, f"printf '{unit}' > /etc/systemd/system/{name}.service")
+    hosts.run(SERVER, "systemctl stop nfs-ganesha")
+    names = "waits slurmd landbridge-node-return"
+    hosts.run(
+        CLIENT,
+        f"systemctl daemon-reload; systemctl enable {names}; systemctl stop home.mount;"
+        f" systemctl start home.mount stopped {names} || true",
+    )
+    states = "systemctl is-active home.mount landbridge-mount-again@home waits stopped || true"
+    assert hosts.run(CLIENT, states).split()[1:] == ["activating", "inactive", "inactive"]
+    assert hosts.run(CLIENT, "systemctl is-failed landbridge-node-return") == "failed"
+    hosts.run(SERVER, "systemctl start nfs-ganesha")
+    hosts.run(CLIENT, "timeout 300 sh -c 'until systemctl is-active waits; do sleep 1; done'")
+    hosts.run(CLIENT, "timeout 60 sh -c 'while systemctl is-failed landbridge-node-return; do sleep 1; done'")
+    assert hosts.run(CLIENT, states).split() == ["active", "inactive", "active", "inactive"]
+    assert hosts.run(CLIENT, "ls /home") == "alice"
+    hosts.run(
+        CLIENT,
+        f"systemctl disable --now {names}; cd /etc/systemd/system; rm stopped.service waits.service slurmd.service landbridge-node-return.service; systemctl daemon-reload",
+    )
 
 
 def test_the_server_has_the_homes_at_the_path_of_its_clients(hosts: Storage) -> None:

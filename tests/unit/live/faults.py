@@ -1,5 +1,6 @@
 """Faults in an account or a file, one at a time, with preflight's message for each."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -157,6 +158,31 @@ def disabled_key(cloud: EmulatorProcess, estate: Estate) -> None:
     key = kms.create_key()["KeyMetadata"]["KeyId"]
     ec2(cloud).modify_ebs_default_kms_key_id(KmsKeyId=key)
     kms.disable_key(KeyId=key)
+
+
+ACCOUNT_ROOT, ADMINISTRATOR = "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:role/admin"
+
+
+def own_key(principal: str = ACCOUNT_ROOT, *actions: str) -> Callable[[EmulatorProcess, Estate], Any]:
+    """Return a step that makes a key with this policy the account's default for disks."""
+
+    def prepare(cloud: EmulatorProcess, estate: Estate) -> None:
+        statement = {
+            "Effect": "Allow",
+            "Principal": {"AWS": principal},
+            "Action": list(actions) or "kms:*",
+            "Resource": "*",
+        }
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        key = client_of(cloud, "kms").create_key(Policy=policy)["KeyMetadata"]
+        ec2(cloud).modify_ebs_default_kms_key_id(KmsKeyId=key["KeyId"])
+        estate.disk_key = key["Arn"]
+
+    return prepare
+
+
+def with_disk_key(estate: Estate) -> Changes:
+    return {("aws", "disk_keys"): [estate.disk_key]}
 
 
 def an_efs(cloud: EmulatorProcess, estate: Estate) -> None:

@@ -49,6 +49,20 @@ ACCOUNT = [
     Fault("a disabled key for all disks", "live-disk-key", "the account's default KMS key of EBS is disabled",
           "the default KMS key of EBS, arn:aws:kms:us-east-1:123456789012:key/…, is Disabled: nodes would terminate right after "
           "their start", P, f.disabled_key),
+    Fault("the organisation's own key for all disks", "live-disk-key", "a customer managed default key of EBS, and no aws.disk_keys",
+          "the default KMS key of EBS, arn:aws:kms:us-east-1:123456789012:key/…, is your own key, and aws.disk_keys does not have "
+          "it: no role of Landbridge may use it", ("aws", "disk_keys"), f.own_key()),
+    Fault("a key of disks for administrators alone", "live-disk-key", "a key of aws.disk_keys whose policy names one role of others",
+          "the policy of arn:aws:kms:us-east-1:123456789012:key/… does not permit the role test-launch to use it: kms:Decrypt, "
+          "kms:DescribeKey, kms:GenerateDataKeyWithoutPlaintext, kms:ReEncryptFrom, kms:ReEncryptTo, kms:CreateGrant", ("aws", "disk_keys", 0),
+          f.own_key(f.ADMINISTRATOR, "kms:*"), f.with_disk_key),
+    Fault("a key of disks without grants", "live-disk-key", "a key whose policy has the usual actions for users, and no kms:CreateGrant",
+          "the policy of arn:aws:kms:us-east-1:123456789012:key/… does not permit the role test-launch to use it: kms:CreateGrant",
+          ("aws", "disk_keys", 0), f.own_key(f.ACCOUNT_ROOT, "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey*", "kms:ReEncrypt*"),
+          f.with_disk_key),
+    Fault("a key of disks for spot instances", "live-disk-key", "a key of aws.disk_keys and a pool with spot, without a grant for spot's role",
+          "spot instances cannot have disks with arn:aws:kms:us-east-1:123456789012:key/…: AWSServiceRoleForEC2Spot has no grant "
+          "for it", ("aws", "disk_keys", 0), f.own_key(), f.with_disk_key),
 ]  # fmt: skip
 QUOTAS = [
     Fault("a pool above the quota", "live-quota", "max_nodes: 8 of g6e.12xlarge as spot, and a quota of 96 vCPUs",

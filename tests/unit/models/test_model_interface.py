@@ -34,8 +34,10 @@ def test_clients_see_names_datatypes_and_shapes(inputs: list[tuple], outputs: li
         inputs=tuple(ModelTensor(*each) for each in inputs),
         outputs=tuple(ModelTensor(*each) for each in outputs),
     )
-    found = interface_changes(CHAMPION, candidate)
-    assert len(found) == len(changes) and all(text in each for text, each in zip(changes, found, strict=True)), found
+    changed = interface_changes(CHAMPION, candidate)
+    assert len(changed) == len(changes) and all(text in each for text, each in zip(changes, changed, strict=True)), (
+        changed
+    )
 
 
 def other_inputs(folder: Path, name: str) -> Path:

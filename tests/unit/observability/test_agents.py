@@ -21,7 +21,7 @@ CORE, MIB = 0.01, 150e6 / 2**20
 #: Roles of GPU nodes with a unit that runs only at boot, for a job, or for a person; those of Slurm, of the driver and of file systems.
 NO_AGENTS = {
     "base", "cloud_identity", "cloud_metrics", "cloud_storage", "dcgm", "dcgm_exporter", "efs_utils", "gdrcopy", "hardening", "lustre_client", "metadata_guard", "mig",
-    "node_actions", "node_verify", "nvidia_container_toolkit", "nvidia_driver", "nvidia_fabric", "podman", "rdma", "roles_anywhere", "scratch", "site_tls", "slurm_common", "slurm_node",
+    "nfs_client", "node_actions", "node_verify", "nvidia_container_toolkit", "nvidia_driver", "nvidia_fabric", "podman", "rdma", "roles_anywhere", "scratch", "site_tls", "slurm_common", "slurm_node",
     "training_runtime", "tuning",
 }  # fmt: skip
 #: Roles of other hosts.

@@ -69,6 +69,17 @@ def test_servers_have_a_certificate_of_the_sites_ca_and_no_plain_http(host: Trac
     host.run("! runuser -u mlflow-restricted -- cat /etc/mlflow/tls.pem 2>/dev/null")
 
 
+def test_postgresql_starts_again_after_a_crash_and_the_state_of_a_server_without_it_is_an_error(host: Tracking) -> None:
+    unit = host.run("systemctl list-units --plain --no-legend 'postgresql@*' | cut -d' ' -f1")
+    host.run(f"systemctl stop {unit}")
+    status, text = host.send(INTERNAL, "/health")
+    assert status == 503 and "a database does not answer" in text
+    host.run(f"systemctl start {unit}; systemctl kill --signal=KILL {unit}; sleep 0.5")
+    host.run(f"timeout 120 sh -c 'until systemctl is-active {unit}; do sleep 1; done'")
+    assert host.send(INTERNAL, "/health") == (200, "OK")
+    assert host.send(INTERNAL, f"{API}/experiments/search?max_results=1", "alice")[0] == 200
+
+
 def test_a_user_of_another_class_is_refused_and_told_the_uri(host: Tracking, internal_run: Run) -> None:
     body = {"experiment_id": internal_run.experiment}
     status, text = host.send(INTERNAL, f"{API}/runs/create", "bob", body=body)

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from landbridge.burst.daemon.passes import one_pass
+from landbridge.burst.model import InstanceEnd
 from tests.thorough import examples
+from tests.unit.burst.world.faults import LaunchEnd
 from tests.unit.burst.world.policies import policies
 from tests.unit.burst.world.sims import SimJob
 from tests.unit.burst.world.slurmctld import LOCAL
@@ -28,6 +30,7 @@ POOLS = st.sampled_from(["gpu", "gpu", "big"])
 PARTITIONS = st.sampled_from(["gpu", "gpu", "big", LOCAL])
 ACCOUNTS = st.sampled_from(["lab", "lab", "lab", "poor", "secret", "nobody"])
 WORK = st.sampled_from([20.0, 90.0, 240.0])
+ENDS = ("Server.InsufficientInstanceCapacity", "Client.VolumeLimitExceeded", "Client.InternalError", "")
 MINUTES = st.sampled_from([4, 10, None])
 
 
@@ -154,18 +157,24 @@ class Bursting(RuleBasedStateMachine):
 
     @rule(
         fault=st.sampled_from(
-            ["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow", "tags", "statuses"]
+            ["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow", "tags", "statuses", "ends"]
         ),
         left=st.integers(0, 3),
         pool=POOLS,
         offerings=st.sets(st.integers(0, 7), min_size=1),
+        reason=st.sampled_from(ENDS),
     )
-    def aws(self, fault, left, pool, offerings):
+    def aws(self, fault, left, pool, offerings, reason):
         ec2 = self.world.ec2
+        keys = [offering.key for entry in self.world.policy.pools.values() for offering in entry.offerings]
+        chosen = [keys[number % len(keys)] for number in offerings]
         match fault:
             case "no-capacity":
-                keys = [offering.key for entry in self.world.policy.pools.values() for offering in entry.offerings]
-                ec2.room.update({keys[number % len(keys)]: left for number in offerings})
+                ec2.room.update(dict.fromkeys(chosen, left))
+            case "ends":
+                # EC2 accepts launches and ends their instances before, or perhaps after, their nodes register.
+                end = LaunchEnd(InstanceEnd(reason, "x"), 8.0 + 60.0 * left, each=1 + left)
+                self.world.faults.ends = {} if self.world.faults.ends else dict.fromkeys(chosen, end)
             case "capacity":
                 ec2.room.clear()
                 ec2.quota = None

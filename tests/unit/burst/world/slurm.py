@@ -78,6 +78,14 @@ class SlurmWorld(Slurmctld):
                 if job.id in self.jobs and not self.jobs[job.id].over:
                     self.jobs[job.id].admin_comment = reason
 
+    def requeue(self, jobs: Sequence[SlurmJob]) -> None:
+        with self.faults.call("slurm.requeue", "slurm", _refuse):
+            self._reach()
+            for job in jobs:
+                if (known := self.jobs.get(job.id)) is not None and known.state in ("CONFIGURING", "RUNNING"):
+                    self.requeued(known)
+                    self.requeue_job(known)
+
     def promote(self, job: int, partitions: Sequence[str]) -> None:
         with self.faults.call("slurm.promote", "slurm", _refuse):
             self._reach()
@@ -132,7 +140,7 @@ class SlurmWorld(Slurmctld):
     def power_down_force(self, name: str) -> None:
         node = self.nodes[name]
         if node.job:
-            self.requeue(self.jobs[node.job])
+            self.requeue_job(self.jobs[node.job])
         if node.power != "POWERING_DOWN":  # else Slurm ignores it, and a node that is down stays down
             node.base, node.off, node.forced = "IDLE", True, True
 

@@ -46,6 +46,7 @@ class Slurmctld:
     allocating: Callable[[SimJob, SimNode], None] = lambda job, node: None
     promoted: Callable[[SimJob], None] = lambda job: None
     downed: Callable[[SimNode, str], None] = lambda node, reason: None
+    requeued: Callable[[SimJob], None] = lambda job: None
     left_apart: Callable[[SimJob], bool] = lambda job: False  # by a pass since PrologSlurmctld holds it
 
     def __post_init__(self) -> None:
@@ -244,10 +245,10 @@ class Slurmctld:
 
     def set_down(self, node: SimNode, reason: str) -> None:
         if node.job:
-            self.requeue(self.jobs[node.job])
+            self.requeue_job(self.jobs[node.job])
         node.base, node.reason, node.wake = "DOWN", reason, False
 
-    def requeue(self, job: SimJob) -> None:
+    def requeue_job(self, job: SimJob) -> None:
         for part in self.together(job):
             if part.state in ("CONFIGURING", "RUNNING") and not part.batch:
                 self._free(part)

@@ -31,6 +31,7 @@ class Watch(ObservedWorld):
     last: float = START
     ages: dict[str, float] = field(default_factory=dict)
     baseline: float = 0.0  # the journal no longer knows spending before this time
+    disturbed: float = 0.0  # true time of the last loss of the journal, or jump of the clock
     jumped: bool = False
     drained: set[str] = field(default_factory=set)
     # Nodes whose instance has an event that a pass has seen: name, instance, and time of the node's power state.
@@ -39,6 +40,7 @@ class Watch(ObservedWorld):
     def __post_init__(self) -> None:
         self.slurm.ran = self.on_run
         self.slurm.downed = self.on_down
+        self.slurm.requeued = self.on_requeue
         self.slurm.allocating = self.on_allocate
         self.slurm.promoted = self.on_promote
         self.ec2.started = self.on_start
@@ -107,10 +109,15 @@ class Watch(ObservedWorld):
             read_by = self.slurm.clock.true - PASS - CALLS * self.slurm.faults.latency
             if may_leave_for_event(self.policy, self.ec2, machine, job, self.last - self.clean_for, read_by):
                 return
-        if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
-            return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
         if all(self.serves(name) for name in job.nodes):
             raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
+
+    def on_requeue(self, job: SimJob) -> None:
+        """Check a job before the controller requeues it: a hard cap holds for it, and it gets a reason if it ends."""
+        if self.ends(job) and job.id not in self.slurm.end_reports:
+            raise Breach(f"job {job.id} ends without a reason")
+        if not any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
+            raise Breach(f"job {job.id} of {job.account} is requeued, and no hard cap holds for it")
 
     def on_end(self, machine: Machine, why: str) -> None:
         """Check an instance before it is terminated."""
@@ -170,7 +177,9 @@ class Watch(ObservedWorld):
         if self.baseline:
             return
         cost = sum(machine.cost(min(true, machine.lease)) for machine in self.ec2.machines.values())
-        counted = sum(state.spent.values()) + sum(hold.usd for hold in state.holds.values())
+        now = self.slurm.clock.now
+        held = sum(hold.cost(hold.since, max(hold.end, now)) for hold in state.holds.values())
+        counted = sum(state.spent.values()) + held
         if cost > counted + 1e-6:
             raise Breach(f"the instances have cost {cost:.2f}, and {counted:.2f} are spent or held")
 
@@ -245,7 +254,7 @@ class Watch(ObservedWorld):
         if machine.freed is None:
             return machine.protected
         # A jump of the clock may start the time until the next request again.
-        since = self.slurm.clock.true - max(machine.freed, self.baseline)
+        since = self.slurm.clock.true - max(machine.freed, self.disturbed)
         return machine.protected or since < TERMINATION_RETRY_SECONDS + PASS
 
     def _has_instance(self, name: str) -> bool:
@@ -261,7 +270,7 @@ class Watch(ObservedWorld):
 
     def forget(self) -> None:
         """Reset the measurements after the loss of the journal."""
-        self.baseline = self.slurm.clock.true
+        self.baseline = self.disturbed = self.slurm.clock.true
         self.ages.clear()
         self.clean_for = 0.0
 
@@ -274,4 +283,4 @@ class Watch(ObservedWorld):
     def jump(self) -> None:
         """Reset the measurements after a jump of the controller's clock."""
         self.away()
-        self.baseline = self.slurm.clock.true  # costs counted with the earlier clock are wrong now
+        self.disturbed = self.slurm.clock.true

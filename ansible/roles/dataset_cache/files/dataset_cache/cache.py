@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -53,7 +54,7 @@ class Cache:
         for data_class in self.classes:
             for entry in list(os.scandir(os.path.join(self.root, data_class))):
                 if entry.name.startswith(begun):
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    delete(entry.path)
         with open(record, "w", encoding="utf-8") as stream:
             stream.write(present)
 
@@ -108,7 +109,7 @@ class Cache:
             if not os.path.isdir(final):
                 # Not in the user's folder, where a link could lead elsewhere.
                 incoming = os.path.join(view, f".incoming-{link}")
-                shutil.rmtree(incoming, ignore_errors=True)
+                delete(incoming)
                 shutil.copytree(os.path.join(self.root, name), incoming, copy_function=os.link)
                 os.rename(incoming, final)
         return final
@@ -176,7 +177,7 @@ class Cache:
             running = {view_name(group) for groups in self._uses.values() for group in groups}
             for view in os.listdir(views) if os.path.isdir(views) else ():
                 if view not in running:
-                    shutil.rmtree(os.path.join(views, view), ignore_errors=True)
+                    delete(os.path.join(views, view))
             for name, _, _, used in self.trees():
                 if not used and not self.classes[name.partition("/")[0]]["keep"]:
                     self._remove(name)
@@ -200,12 +201,17 @@ class Cache:
             hidden = os.path.join(self.root, data_class, REMOVING + prefix + digest)
             if os.path.isdir(path):
                 os.rename(path, hidden)
-                shutil.rmtree(hidden, ignore_errors=True)
+                delete(hidden)
 
 
 def view_name(group):
     """Return the name of a job's folder."""
     return hashlib.sha256(group.encode()).hexdigest()[:32]
+
+
+def delete(folder):
+    """Remove a folder. rm needs no recursion for a user's deep folders, follows no link and leaves mounts alone; what stays is tried again later."""
+    subprocess.run(["rm", "-rf", "--one-file-system", "--", folder], check=False)
 
 
 def folder_bytes(folder):

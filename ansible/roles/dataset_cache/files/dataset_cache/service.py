@@ -34,7 +34,7 @@ def answer(cache, settings, connection):
             group = job_group(pid, settings.get("proc", "/proc"))
             credentials = request.get("credentials")
             reply = {"path": cache.path(str(request["dataset"]), str(request["class"]), uid, group, credentials)}
-        except (NotCached, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (NotCached, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             reply = {"text": f"{type(error).__name__}: {error}" if not isinstance(error, NotCached) else str(error)}
             print(f"not cached: {reply['text']}", file=sys.stderr, flush=True)
         try:

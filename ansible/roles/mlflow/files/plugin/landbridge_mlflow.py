@@ -29,6 +29,8 @@ ADMIN = "admin"
 #: without one gets the status 400, which clients do not repeat. Source: MLflow 3.17.2 and SQLAlchemy, QueuePool; AnyIO, capacity limiter
 #: of threads; tried on 2026-11-26 (docs/explanation/speed.md).
 THREADS = 12
+#: Path of the server's state, which needs no login.
+HEALTH = "/health"
 #: Paths that make the server send data to other servers: models of other providers, webhooks, the assistant.
 OUTGOING = re.compile(r"(/(ajax-)?api/[0-9.]+/mlflow)?/(gateway|webhooks|assistant)", re.IGNORECASE)
 #: Headers with credentials. Source: MLflow 3.17.2, server/auth/__init__.py, _authenticate_fastapi_request.
@@ -111,10 +113,13 @@ def names(headers):
 
 
 class Guard:
-    """ASGI application that refuses requests by the settings, and passes all others to MLflow."""
+    """ASGI application that refuses requests by the settings, and passes all others to MLflow.
 
-    def __init__(self, app, settings):
-        self._app, self._settings = app, settings
+    `query` raises an exception while a database does not answer; MLflow's own HEALTH does not ask them.
+    """
+
+    def __init__(self, app, settings, query):
+        self._app, self._settings, self._query = app, settings, query
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "lifespan":
@@ -123,22 +128,44 @@ class Guard:
             to_thread.current_default_thread_limiter().total_tokens = THREADS
             await self._app(scope, receive, send)
             return
-        address = (scope.get("client") or ("", 0))[0]
-        reason = self._settings.refusal(address, scope.get("path", ""), scope["headers"])
+        address, path = (scope.get("client") or ("", 0))[0], scope.get("path", "")
+        reason = self._settings.refusal(address, path, scope["headers"])
         if scope["type"] == "http" and reason is None:
-            await self._app(scope, receive, send)
+            if path == HEALTH and (error := await self._failure()):
+                await _refuse(send, 503, "TEMPORARILY_UNAVAILABLE", error)
+            else:
+                await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            await _forbid(send, reason)
+            await _refuse(send, 403, "PERMISSION_DENIED", reason)
         else:
             # MLflow has no WebSocket.
             await send({"type": "websocket.close", "code": 1008})
 
+    async def _failure(self):
+        """Return why the server cannot work, without the database's message, which may have its address; empty if it can."""
+        from anyio import to_thread
 
-async def _forbid(send, reason):
-    body = json.dumps({"error_code": "PERMISSION_DENIED", "message": f"landbridge: {reason}"}).encode()
+        try:
+            await to_thread.run_sync(self._query)
+        except Exception as error:  # noqa: BLE001 - each failure is an answer of this page
+            return f"a database does not answer ({type(error).__name__})"
+        return ""
+
+
+async def _refuse(send, status, code, reason):
+    body = json.dumps({"error_code": code, "message": f"landbridge: {reason}"}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def query_databases():
+    """Query the databases of runs and of users. Raises SQLAlchemy's error if one does not answer."""
+    from mlflow.server import auth, handlers
+
+    for engine in (handlers._get_tracking_store().engine, auth.store.engine):
+        with engine.connect() as connection:
+            connection.exec_driver_sql("select 1")
 
 
 def refuse_artifact_location():
@@ -178,4 +205,4 @@ def create_app():
         app = auth.create_app(flask_app)
     flask_app.before_request(refuse_artifact_location)
     flask_app.before_request(model_check(settings.workspaces, ADMIN))
-    return Guard(app, settings)
+    return Guard(app, settings, query_databases)

@@ -16,7 +16,9 @@ from landbridge.burst.model import (
     CloudInstance,
     Down,
     Launch,
+    ReconcileDecision,
     Renew,
+    RequeueJobs,
     SlurmJob,
     SlurmNode,
     State,
@@ -163,6 +165,7 @@ class Cluster:
             if isinstance(action, Renew):
                 self.renewal_ends |= {id: max(self.renewal_ends[id], action.until) for id in action.instances}
         self.check()
+        self.check_payers(decision)
         for action in decision.actions:
             outcome = ActionOutcome()
             if isinstance(action, Launch):
@@ -174,6 +177,9 @@ class Cluster:
                     self.lose(item.node)
             elif isinstance(action, Down):
                 self.down(action)
+            elif isinstance(action, RequeueJobs):
+                assert {member.account for member in action.jobs} <= CAPS.keys(), "for the cap of another account"
+                self.end({member.id for member in action.jobs})
             self.state = apply_outcome(self.state, action, outcome, self.policy, self.now)
         self.check()
 
@@ -196,9 +202,8 @@ class Cluster:
 
     def down(self, action: Down) -> None:
         for node in action.nodes:
-            if action.code == "BUDGET":
-                accounts = {member.account for member in self.jobs.values() if node in member.nodes}
-                assert accounts <= CAPS.keys(), f"a job of {accounts} ends for the cap of another account"
+            if action.code == "BUDGET" and node in self.instances:
+                assert not any(node in member.nodes for member in self.jobs.values()), "a node is lost for a cap"
             self.lose(node)
 
     # Properties.
@@ -221,6 +226,14 @@ class Cluster:
         assert counted <= may + renewals + launching + ending + 1e-6, (
             f"{counted} is held or spent, and {may} may be spent"
         )
+
+    def check_payers(self, decision: ReconcileDecision) -> None:
+        """Check that every job that the pass leaves on an instance pays for it."""
+        requeued = {m.id for action in decision.actions if isinstance(action, RequeueJobs) for m in action.jobs}
+        for node, item in self.instances.items():
+            paid = {job for job, _, end in self.state.holds[item.id].claims if end is None or end > self.now}
+            members = {member.id for member in self.jobs.values() if node in member.nodes}
+            assert members <= paid | requeued, f"jobs {members} run on {node}, and {paid} pay"
 
     def accrued(self) -> Counter[str]:
         """Return the cost until now by account, as the journal has it."""

@@ -1,0 +1,1 @@
+../../base/library/host_files.py
