@@ -112,6 +112,8 @@ class FollowPass:
             if (record.champion, record.candidate) == (placement.serving, placement.candidate):
                 weight = weight_of(canary_plan(False, service.schedule), record)
         self._shares(service, view, placement).set_share(weight)
+        for kind in ("canary", "drift"):  # The other gateway writes them now.
+            self._gauges(kind, service).unlink(missing_ok=True)
         write_placement(path, placement, peer.aliases)
         self._folders(service, placement)
 

@@ -28,7 +28,7 @@ CHAMPION = replace(manifest_of(b""), inputs=(ModelTensor("x", "FP32", (-1, 4)), 
         ([("x", "FP32", (-1, 4)), ("y", "INT64", (8,))], [("p", "FP32", (-1, 1))], ["output y is absent"]),
     ],
 )
-def test_clients_see_names_datatypes_and_shapes(inputs: list[tuple], outputs: list[tuple], changes: list[str]) -> None:  # type: ignore[type-arg]
+def test_clients_see_names_datatypes_and_shapes(inputs: list[tuple], outputs: list[tuple], changes: list[str]) -> None:
     candidate = replace(
         CHAMPION,
         inputs=tuple(ModelTensor(*each) for each in inputs),
