@@ -95,7 +95,13 @@ class Cluster:
             state = "CONFIGURING" if self.states[node] == OFF else "RUNNING"
             minutes = None if number == 5 else int(seconds // 6) + 1
             self.jobs[self.numbers] = job(
-                self.numbers, node, state=state, account=account, minutes=minutes, started=self.now
+                *(self.numbers, node),
+                state=state,
+                account=account,
+                minutes=minutes,
+                started=self.now,
+                gpus=self.numbers % 3,
+                cpus=4 * number,
             )
             self.states[node] = RISING if self.states[node] == OFF else BUSY
             self.pay(PASS_SECONDS)
@@ -131,10 +137,13 @@ class Cluster:
     def pay(self, seconds: float) -> None:
         """Add the cost of some seconds to the accounts of the jobs on each node, or of its launch."""
         for node, item in self.instances.items():
-            accounts = [member.account for member in self.jobs.values() if node in member.nodes] or [item.account]
+            members = [member for member in self.jobs.values() if node in member.nodes]
+            shares = Counter[str]({} if members else {item.account: 1})
+            for member in members:
+                shares[member.account] += max(1, member.gpus if any(each.gpus for each in members) else member.cpus)
             self.overrun += usd(max(0.0, self.now + seconds - max(item.lease or 0.0, self.now)))
-            for account in accounts:
-                self.cost[account] += usd(seconds) / len(accounts)  # type: ignore[assignment]
+            for account, share in shares.items():
+                self.cost[account] += usd(seconds) * share / shares.total()  # type: ignore[assignment]
         self.now += seconds
 
     def end(self, ids: set[int]) -> None:
@@ -231,7 +240,8 @@ class Cluster:
         """Check that every job that the pass leaves on an instance pays for it."""
         requeued = {m.id for action in decision.actions if isinstance(action, RequeueJobs) for m in action.jobs}
         for node, item in self.instances.items():
-            paid = {job for job, _, end in self.state.holds[item.id].claims if end is None or end > self.now}
+            claims = self.state.holds[item.id].claims
+            paid = {claim.job for claim in claims if claim.end is None or claim.end > self.now}
             members = {member.id for member in self.jobs.values() if node in member.nodes}
             assert members <= paid | requeued, f"jobs {members} run on {node}, and {paid} pay"
 
