@@ -21,6 +21,7 @@ from landbridge.burst.model.actions import (
     RecordTopology,
     Renew,
     RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     Terminate,
 )
@@ -99,6 +100,7 @@ __all__ = [
     "RegistrationFailure",
     "Renew",
     "RequeueJobs",
+    "ResumeNodes",
     "SetAddresses",
     "SlurmJob",
     "SlurmNode",
