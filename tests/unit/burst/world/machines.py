@@ -43,6 +43,7 @@ class Machine:
     read: float = 0.0  # true time at which it last read the statuses
     was_refused: bool = False  # EC2 has refused to terminate it
     freed: float | None = None  # time when the protection was removed
+    hidden: float = 0.0  # true time until which EC2 does not show it
     ended: float | None = None
     why: str = ""
 
