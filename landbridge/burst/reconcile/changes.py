@@ -109,6 +109,11 @@ class Changes:
         return self.down_reasons.keys()
 
     @property
+    def requeued(self) -> KeysView[int]:
+        """Return the jobs that this pass requeues, while their nodes stay."""
+        return self._requeues.keys()
+
+    @property
     def last_observation_at(self) -> float | None:
         """Return the time of this pass if it observed a condition that has to last, else None."""
         return self.observed.now if self.first_seen else None

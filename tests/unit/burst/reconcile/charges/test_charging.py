@@ -7,6 +7,7 @@ import pytest
 from landbridge.burst.model import ActionOutcome, Down, Renew, RequeueJobs, State
 from landbridge.burst.reconcile.outcome_state import apply_outcome
 from tests.unit.burst.situations import (
+    BUSY,
     IDLE,
     NOW,
     at,
@@ -183,6 +184,16 @@ def test_a_job_of_several_nodes_is_requeued_once_and_one_that_slurm_does_not_req
     (requeue,) = changes_of(decision)
     assert requeue.jobs == (poor, shell)
     assert [record.jobs for record in events(decision, "job-ends")] == [(3,)]
+
+
+def test_nothing_is_launched_for_a_job_that_the_pass_requeues():
+    policy = site(accounts={**site().accounts, "poor": replace(site().accounts["poor"], monthly_usd=11.5)})
+    poor = job(2, "g-1", "g-2", account="poor")
+    view = slurm(poor, states={"g-1": BUSY})
+    (requeue,) = changes_of(
+        decide(view, ec2(instance("i-1", "g-1")), State(spent={(MONTH, "poor", "gpu"): 0.1}), policy)
+    )
+    assert isinstance(requeue, RequeueJobs)
 
 
 def test_a_longer_job_above_its_cap_does_not_follow_a_job_of_the_same_account():

@@ -137,14 +137,18 @@ class Cluster:
     def pay(self, seconds: float) -> None:
         """Add the cost of some seconds to the accounts of the jobs on each node, or of its launch."""
         for node, item in self.instances.items():
-            members = [member for member in self.jobs.values() if node in member.nodes]
-            shares = Counter[str]({} if members else {item.account: 1})
-            for member in members:
-                shares[member.account] += max(1, member.gpus if any(each.gpus for each in members) else member.cpus)
             self.overrun += usd(max(0.0, self.now + seconds - max(item.lease or 0.0, self.now)))
-            for account, share in shares.items():
-                self.cost[account] += usd(seconds) * share / shares.total()  # type: ignore[assignment]
+            shares = [*self.shares(node).values()]
+            for account, share in shares:
+                self.cost[account] += usd(seconds) * share / sum(part for _, part in shares)  # type: ignore[assignment]
         self.now += seconds
+
+    def shares(self, node: str) -> dict[int, tuple[str, float]]:
+        """Return who pays for the node, by job: the account, and the GPUs; else CPUs; 0 without a job: its launch."""
+        members = [member for member in self.jobs.values() if node in member.nodes]
+        has_gpus = any(member.gpus for member in members)
+        counts = {m.id: (m.account, max(1.0, m.gpus if has_gpus else m.cpus)) for m in members}
+        return counts or {0: (self.instances[node].account, 1.0)}
 
     def end(self, ids: set[int]) -> None:
         self.jobs = {id: member for id, member in self.jobs.items() if id not in ids}
