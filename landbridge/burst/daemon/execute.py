@@ -20,6 +20,7 @@ from landbridge.burst.model import (
     RecordTopology,
     Renew,
     RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     Terminate,
 )
@@ -48,6 +49,8 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
             return _down(action, slurm)
         case RequeueJobs():
             return _requeue(action, slurm)
+        case ResumeNodes():
+            return _slurm(lambda: slurm.resume(action.nodes))
         case SetAddresses():
             return _slurm(lambda: slurm.set_addresses(action.addresses))
         case CommentJobs():

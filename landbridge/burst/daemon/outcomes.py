@@ -18,6 +18,7 @@ from landbridge.burst.model import (
     RecordTopology,
     Renew,
     RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     Terminate,
 )
@@ -80,7 +81,7 @@ def _topology_record(jobs: tuple[int, ...], paths: Mapping[str, str], now: float
 def _description(action: Action, outcome: ActionOutcome) -> tuple[tuple[int, ...], tuple[str, ...], str]:
     name = type(action).__name__.lower()
     match action:
-        case Down() | PowerUp() | PowerDown() | KeepNodes():
+        case Down() | ResumeNodes() | PowerUp() | PowerDown() | KeepNodes():
             return (), action.nodes, name
         case ReadStatuses():
             return (), (), f"{name} {action.region}".rstrip()

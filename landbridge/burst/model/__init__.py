@@ -21,6 +21,7 @@ from landbridge.burst.model.actions import (
     RecordTopology,
     Renew,
     RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     Terminate,
 )
@@ -100,6 +101,7 @@ __all__ = [
     "RegistrationFailure",
     "Renew",
     "RequeueJobs",
+    "ResumeNodes",
     "SetAddresses",
     "SlurmJob",
     "SlurmNode",

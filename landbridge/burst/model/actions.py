@@ -72,6 +72,13 @@ class RequeueJobs:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumeNodes:
+    """End of the state DOWN of healthy nodes, which then accept jobs."""
+
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetAddresses:
     """New addresses (NodeAddr) of nodes in Slurm."""
 
@@ -158,6 +165,7 @@ Action = (
     | Terminate
     | Down
     | RequeueJobs
+    | ResumeNodes
     | SetAddresses
     | Renew
     | CommentJobs

@@ -28,6 +28,7 @@ from landbridge.burst.model import (
     RegistrationFailure,
     Renew,
     RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     SlurmJob,
     State,
@@ -58,6 +59,7 @@ class Changes:
     down_reasons: dict[str, tuple[str, str]] = field(default_factory=dict)  # node -> code and text
     terminated: set[str] = field(default_factory=set)
     launches: list[Launch] = field(default_factory=list)
+    resumes: list[str] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
     job_comments: CommentJobs | None = None
     promotes: list[Promote] = field(default_factory=list)
@@ -105,6 +107,11 @@ class Changes:
     def downed(self) -> KeysView[str]:
         """Return the nodes that this pass sets down."""
         return self.down_reasons.keys()
+
+    @property
+    def requeued(self) -> KeysView[int]:
+        """Return the jobs that this pass requeues, while their nodes stay."""
+        return self._requeues.keys()
 
     @property
     def last_observation_at(self) -> float | None:
@@ -264,6 +271,7 @@ class Changes:
         for job, reason in self._requeues.values():
             requeues.setdefault(reason, []).append(job)
         actions += [RequeueJobs(tuple(jobs), *reason) for reason, jobs in requeues.items()]
+        actions += [ResumeNodes(tuple(self.resumes))] if self.resumes else []
         actions += self.power_downs
         actions += [self.keep_action] if self.keep_action else []
         actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]

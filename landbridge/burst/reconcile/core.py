@@ -78,7 +78,8 @@ def reconcile(
     gang_starts = pending_starts(observed)
     provisioning = Provisioning(observed, changes)
     for start in gang_starts:
-        provisioning.serve(start)
+        if changes.requeued.isdisjoint(job.id for job in start.jobs):
+            provisioning.serve(start)
     provisioning.calls.repeat_batches()
     provisioning.calls.forget()
     _set_addresses(observed, changes)

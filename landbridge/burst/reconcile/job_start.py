@@ -96,7 +96,7 @@ def refusal_by_budget(start: JobStart, state: State, policy: BurstPolicy) -> str
             for key in (attempt.instances.get(node), token if node in attempt.nodes else None)
         }
         holds = [hold for key, hold in state.holds.items() if key in keys]
-        if not any(hold.account == start.account or number in {job for job, _, _ in hold.claims} for hold in holds):
+        if not any(hold.account == start.account or number in {claim.job for claim in hold.claims} for hold in holds):
             backoff = state.backoffs.get(number)
             return backoff.text if backoff is not None else f"account {start.account} does not pay for {node} yet"
     return None

@@ -243,6 +243,12 @@ def requeue(jobs: Sequence[SlurmJob]) -> None:
             run([*command.split(), *separator.join(part).split()])
 
 
+def resume(nodes: Sequence[str]) -> None:
+    """End the state DOWN of nodes."""
+    for part in _batches(nodes):
+        run(["scontrol", "update", f"nodename={compress(part)}", "state=resume"])
+
+
 def promote(job: int, partitions: Sequence[str]) -> None:
     """Let a pending job use further partitions in addition to its own. Other tasks of its array are not changed."""
     records = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])

@@ -29,7 +29,7 @@ WORDS = st.sampled_from(
 POOLS = st.sampled_from(["gpu", "gpu", "big"])
 PARTITIONS = st.sampled_from(["gpu", "gpu", "big", LOCAL])
 ACCOUNTS = st.sampled_from(["lab", "lab", "lab", "poor", "secret", "nobody"])
-WORK = st.sampled_from([20.0, 90.0, 240.0])
+WORK = st.sampled_from([20.0, 90.0, 240.0, 900.0])  # the last one above the time limits
 ENDS = ("Server.InsufficientInstanceCapacity", "Client.VolumeLimitExceeded", "Client.InternalError", "")
 MINUTES = st.sampled_from([4, 10, None])
 
@@ -89,6 +89,14 @@ class Bursting(RuleBasedStateMachine):
         pool = next(n.pool for n in self.world.slurm.nodes.values() if n.power == "UP" and not n.job)
         self._submit(pool, 1, account, minutes, runs)
         self.world.run(30.0)
+
+    @precondition(lambda self: any(n.power == "UP" and not n.job for n in self.world.slurm.nodes.values()))
+    @rule(times=st.integers(1, 4), runs=st.sampled_from([240.0, 900.0]))
+    def attack_on_warm_nodes(self, times, runs):
+        """Submit jobs of an account whose cap is small, one after the other, while another account's nodes are warm."""
+        for _ in range(times):
+            self._submit("gpu", 1, "poor", None, runs)
+            self.world.run(60.0)
 
     def _submit(self, pool, wants, account, minutes, runs, **fields):
         number = self.world.job_id()
@@ -208,9 +216,20 @@ class Bursting(RuleBasedStateMachine):
         ec2.room = room
         self._submit("gpu", wants, account, 10, 90.0)
 
-    @rule(fault=st.sampled_from(["restart", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
+    @precondition(lambda self: self.world.ec2.alive())
+    @rule(number=st.integers(0, 15), seconds=st.sampled_from([60.0, 200.0, 600.0]))
+    def hidden(self, number, seconds):
+        """Let EC2 not show an instance whose node is up for a while."""
+        up = [m for m in self.world.ec2.alive() if self.world.slurm.nodes[m.node].machine == m.id]
+        if up:
+            up[number % len(up)].hidden = self.world.clock.true + seconds
+            self.world.run(seconds)
+
+    @rule(fault=st.sampled_from(["restart", "kill", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
     def slurmctld(self, fault, seconds):
-        if fault == "restart":
+        if fault == "kill":
+            self.world.slurm.kill()
+        elif fault == "restart":
             self.world.slurm.up = False
             self.world.run(seconds)
             self.world.slurm.up = True
@@ -218,7 +237,7 @@ class Bursting(RuleBasedStateMachine):
             setattr(self.world.slurm, fault, True)
 
     @rule(
-        change=st.sampled_from([-600.0, -45.0, 45.0, 3600.0, "lost", "away", "away"]),
+        change=st.sampled_from([-600.0, -45.0, 45.0, 600.0, 3600.0, "lost", "away", "away"]),
         seconds=st.sampled_from([60.0, 300.0]),
     )
     def controller(self, change, seconds):

@@ -71,7 +71,7 @@ class Ec2World:
     def view(self, expected: Collection[str] = ()) -> Ec2View:
         with self.faults.call("ec2.view", "ec2", _refuse):
             self._reach()
-            seen = [self._instance(m) for m in self.machines.values() if self._shows(m)]
+            seen = [self._instance(m) for m in self.machines.values() if self.shows(m)]
             machines = [self.machines[id] for id in expected]
             ended = {m.id: m.end or USER_END for m in machines if self._shows_ended(m)}
         return Ec2View(self.clock.now, tuple(seen), ended)
@@ -187,7 +187,7 @@ class Ec2World:
             if not (same and known.offering == offering.key and known.all_or_nothing == all_or_nothing):
                 self.mismatches.append(attempt.token)
                 # The shell queries the instances of the token; a description may not show them yet.
-                machines = [m for m in machines if self._shows(m)]
+                machines = [m for m in machines if self.shows(m)]
                 if not machines:
                     raise AwsError("IdempotentParameterMismatch", attempt.token)
             return machines
@@ -246,8 +246,8 @@ class Ec2World:
         self.started(machine)
         return machine
 
-    def _shows(self, machine: Machine) -> bool:
-        if machine.launched + self.lag > self.clock.true:
+    def shows(self, machine: Machine) -> bool:
+        if max(machine.launched + self.lag, machine.hidden) > self.clock.true:
             return False
         gone_after = GONE_AFTER if machine.end is None else 0.0  # a failed launch is terminated at once
         return machine.ended is None or machine.ended + max(self.lag, gone_after) > self.clock.true

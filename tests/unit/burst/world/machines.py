@@ -45,6 +45,7 @@ class Machine:
     freed: float | None = None  # time when the protection was removed
     end: InstanceEnd | None = None  # EC2 has accepted its launch, and ends it at `ends_at`
     ends_at: float = inf
+    hidden: float = 0.0  # true time until which EC2 does not show it
     ended: float | None = None
     why: str = ""
 

@@ -86,6 +86,13 @@ class SlurmWorld(Slurmctld):
                     self.requeued(known)
                     self.requeue_job(known)
 
+    def resume(self, nodes: Sequence[str]) -> None:
+        with self.faults.call("slurm.resume", "slurm", _refuse):
+            self._reach()
+            for name in nodes:
+                if self.nodes[name].base == "DOWN":
+                    self.nodes[name].base, self.nodes[name].reason = "IDLE", ""
+
     def promote(self, job: int, partitions: Sequence[str]) -> None:
         with self.faults.call("slurm.promote", "slurm", _refuse):
             self._reach()
@@ -126,6 +133,11 @@ class SlurmWorld(Slurmctld):
     def cancel(self, id: int) -> None:
         for job in self.together(self.jobs[id]):
             self._finish(job, "CANCELLED")
+
+    def kill(self) -> None:
+        """Kill slurmctld: it does not know any more that nodes boot, and sets them down when they register."""
+        for node in self.nodes.values():
+            node.is_forgotten |= node.power == "POWERING_UP"
 
     def power_up(self, name: str) -> None:
         node = self.nodes[name]

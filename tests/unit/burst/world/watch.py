@@ -7,6 +7,7 @@ from landbridge.burst.daemon.job_starts import APART_SECONDS
 from landbridge.burst.model import State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.announced import may_leave_for_event
+from tests.unit.burst.world.bills import Bills
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.machines import Machine
 from tests.unit.burst.world.money import Breach, hard_caps, held_usd
@@ -38,6 +39,7 @@ class Watch(ObservedWorld):
     announced: set[tuple[str, str, float]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.bills = Bills(self.slurm, self.ec2)
         self.slurm.ran = self.on_run
         self.slurm.downed = self.on_down
         self.slurm.requeued = self.on_requeue
@@ -62,6 +64,7 @@ class Watch(ObservedWorld):
             raise Breach(f"{machine.token} launched twice")
         if node is None:
             raise Breach(f"{machine.id} launched for no node of ours: {machine.node!r}")
+        self.bills.launched(machine)
         if machine.pool in self.drained:
             raise Breach(f"{machine.id} launched in {machine.pool}, which is drained")
         self._block(machine, [self.slurm.jobs[id] for id in jobs if id in self.slurm.jobs])
@@ -135,6 +138,7 @@ class Watch(ObservedWorld):
 
     def on_save(self, before: State, after: State) -> None:
         """Check the journal before a write: nothing more is held above a hard cap."""
+        self.bills.saved(after)
         # An instance that was not in the journal costs money already.
         known = {
             id for token in before.holds if token in after.attempts for id in after.attempts[token].instances.values()
@@ -204,13 +208,17 @@ class Watch(ObservedWorld):
         passed = true - self.last if clean and not self.jumped else 0.0
         self.clean_for = self.clean_for + passed if clean else 0.0
         self.last, self.jumped = true, False
+        if clean:
+            self.bills.passed()
         present: dict[str, float] = {}
         slow = CALLS * self.slurm.faults.latency  # a pass is as long as its calls
         slack = self.policy.orphan_seconds + 3 * (PASS + slow)
         for machine in self.ec2.alive():
             if not self.slurm.nodes[machine.node].wanted and not self.shielded(machine):
                 present[f"{machine.id} ({machine.node}) has no owner"] = slack
-        for name in self.slurm.nodes:
+        for name, node in self.slurm.nodes.items():
+            if node.base == "DOWN" and node.reason == "Node unexpectedly rebooted" and self.serves(name):
+                present[f"{name} is down after its first boot"] = slack if self.baseline else NOTICE + slow
             if sum(not self.shielded(machine) for machine in self.ec2.alive(name)) > 1:
                 present[f"{name} has two instances"] = slack
         for job in self.slurm.jobs.values():
@@ -238,7 +246,10 @@ class Watch(ObservedWorld):
         true = self.slurm.clock.true
         for scope, cap, match in hard_caps(self.policy):
             if match.account is not None:
-                continue  # other accounts pay for their jobs on its instances: test_charging
+                usd = self.bills.usd[match.account]
+                if usd > cap + self.bills.unknown and not self.baseline:
+                    raise Breach(f"{scope}: {usd:.2f} of {cap:.2f}, {self.bills.unknown:.2f} of it unknown")
+                continue
             usd = sum(
                 m.cost(min(true, m.lease))
                 for m in self.ec2.machines.values()
@@ -250,7 +261,10 @@ class Watch(ObservedWorld):
     # Predicates.
 
     def shielded(self, machine: Machine) -> bool:
-        """Return whether EC2 refuses to terminate the instance, or has done so before the next request."""
+        """Return whether EC2 does not show the instance, or refuses to terminate it, or has done so before the next request
+        or pass."""
+        if machine.hidden + PASS > self.slurm.clock.true:
+            return True
         if machine.freed is None:
             return machine.protected
         # A jump of the clock may start the time until the next request again.

@@ -44,7 +44,9 @@ class World:
         """Advance the time by `seconds` without the controller."""
         end = self.clock.true + seconds
         while self.clock.true < end:
-            self.clock.true = min(end, self.clock.true + TICK)
+            seconds = min(end - self.clock.true, TICK)
+            self.clock.true += seconds
+            self.watch.bills.pay(seconds)
             self.ec2.tick()
             self.slurm.tick()
 
@@ -160,6 +162,8 @@ class World:
                 if self.refused(job):
                     self.slurm.cancel(job.id)
             if not (open_items := self.open_items()):
+                if not self.watch.baseline:
+                    self.watch.bills.check(self.journal.keeper.load().spent)
                 return
         raise AssertionError(f"not quiet after {limit:.0f} s: {open_items}")
 

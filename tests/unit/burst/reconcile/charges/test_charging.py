@@ -7,6 +7,7 @@ import pytest
 from landbridge.burst.model import ActionOutcome, Down, Renew, RequeueJobs, State
 from landbridge.burst.reconcile.outcome_state import apply_outcome
 from tests.unit.burst.situations import (
+    BUSY,
     IDLE,
     NOW,
     at,
@@ -107,7 +108,27 @@ def test_idle_time_belongs_to_the_launching_account_again():
     assert spent(state, "lab") + held_by(state, "lab", NOW + 420) == pytest.approx(10 * (71 * 60 - 360) / HOUR)
 
 
-def test_jobs_that_share_a_node_pay_equal_shares_until_each_ends():
+@pytest.mark.parametrize(
+    ("mine", "theirs", "share"),
+    [
+        ({"gpus": 1, "cpus": 90}, {"gpus": 7, "cpus": 6}, 7 / 8),
+        ({"gpus": 4}, {"cpus": 64}, 1 / 5),  # a job without a GPU pays as one with one
+        ({"cpus": 24}, {"cpus": 72}, 3 / 4),
+        ({}, {}, 1 / 2),
+    ],
+)
+def test_jobs_that_share_a_node_pay_by_their_gpus_on_it(mine, theirs, share):
+    state, item = warm("lab")
+    lab = job(1, "g-1", state="RUNNING", started=NOW, **mine)
+    # Two nodes: half of its resources are on this one.
+    both = {name: 2 * count for name, count in theirs.items()}
+    other = job(2, "g-1", "g-2", state="RUNNING", account="ward", started=NOW, **both)
+    policy = site(accounts={**site().accounts, "ward": replace(site().accounts["lab"], name="ward")})
+    state = decide(slurm(lab, other), ec2(item), state, policy).state
+    assert held_by(state, "ward", NOW) == pytest.approx(share * 10 * 70 / 60)
+
+
+def test_jobs_that_share_a_node_pay_until_each_ends():
     state, item = warm("lab")
     two = (job(1, "g-1", state="RUNNING", minutes=50), job(2, "g-1", state="RUNNING", account="poor", minutes=20))
     state = decide(at(slurm(*two), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60).state
@@ -163,6 +184,16 @@ def test_a_job_of_several_nodes_is_requeued_once_and_one_that_slurm_does_not_req
     (requeue,) = changes_of(decision)
     assert requeue.jobs == (poor, shell)
     assert [record.jobs for record in events(decision, "job-ends")] == [(3,)]
+
+
+def test_nothing_is_launched_for_a_job_that_the_pass_requeues():
+    policy = site(accounts={**site().accounts, "poor": replace(site().accounts["poor"], monthly_usd=11.5)})
+    poor = job(2, "g-1", "g-2", account="poor")
+    view = slurm(poor, states={"g-1": BUSY})
+    (requeue,) = changes_of(
+        decide(view, ec2(instance("i-1", "g-1")), State(spent={(MONTH, "poor", "gpu"): 0.1}), policy)
+    )
+    assert isinstance(requeue, RequeueJobs)
 
 
 def test_a_longer_job_above_its_cap_does_not_follow_a_job_of_the_same_account():
