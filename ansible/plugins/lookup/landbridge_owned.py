@@ -39,7 +39,7 @@ class LookupModule(LookupBase):
     def run(self, terms, variables=None, **kwargs):
         try:
             from landbridge import yaml_text
-            from landbridge.plan.ansible.owned_names import owned_names, wanted_roles
+            from landbridge.plan.owned_names import owned_names, wanted_roles
         except ImportError as error:
             raise AnsibleLookupError(
                 f"run Ansible from the environment that has landbridge installed: {error}"

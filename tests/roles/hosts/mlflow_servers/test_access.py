@@ -201,6 +201,17 @@ def test_users_cannot_do_what_only_the_administrator_may(host: Tracking) -> None
     assert status == 403 and "mallory has no account" in text
 
 
+def test_the_account_of_a_user_who_left_is_deleted_in_each_server(host: Tracking) -> None:
+    new = {"username": "trent", "password": "a-password-of-trent"}
+    assert host.send(INTERNAL, f"{API}/users/create", "admin", body=new)[0] == 200
+    words = ("-e", json.dumps({"mlflow_users_left": ["trent", "kim"]}))
+    assert host.converge(None, "--check", *words).good().changed["mlops01"] == 1
+    assert host.converge(None, *words).good().changed["mlops01"] == 1
+    assert host.send(INTERNAL, f"{API}/users/get?username=trent", "admin")[0] == 404
+    assert host.send(INTERNAL, f"{API}/experiments/search?max_results=1", "alice")[0] == 200
+    assert host.converge(None, *words).good().changed["mlops01"] == 0
+
+
 def test_credentials_that_programs_may_read_differently_are_refused(host: Tracking) -> None:
     path = f"{API}/experiments/search?max_results=1"
     assert host.send(RESTRICTED, path, "carol", "alice")[0] == 403

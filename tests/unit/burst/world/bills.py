@@ -27,11 +27,11 @@ class Bills:
         """Note the holds and the launches of the journal."""
         self.held = frozenset(state.holds)
         for token in state.attempts:
-            self.asked.setdefault(token, self.slurm.clock.true)
+            self.requested_at.setdefault(token, self.slurm.clock.true)
 
     def launched(self, machine: Machine) -> None:
         """Count the time from the launch in the journal to the instance: it is held, and a call may be repeated."""
-        waited = self.slurm.clock.true - self.asked.get(machine.token, self.slurm.clock.true)
+        waited = self.slurm.clock.true - self.requested_at.get(machine.token, self.slurm.clock.true)
         self.unknown += machine.usd_hour * waited / 3600
 
     def passed(self) -> None:

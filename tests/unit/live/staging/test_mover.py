@@ -68,14 +68,14 @@ def test_files_that_vanish_or_change_are_found_after_a_day_and_written_again(mov
     mover.run()
     bucket, expected = mover.host.operator, files_in_aws(mover)
     by_size = sorted((path for path, body in expected.items() if body), key=lambda path: len(expected[path]))
-    changed, gone = by_size[0], by_size[-1]
+    changed, deleted = by_size[0], by_size[-1]
     other = bytes(len(expected[changed]))
     assert bucket.put(PREFIX + changed, other, hashlib.sha256(other).hexdigest()) and other != expected[changed]
-    assert bucket.delete([PREFIX + gone]) == {}
+    assert bucket.delete([PREFIX + deleted]) == {}
     mover.request(IN_AWS, copy=False)
     assert run_later(mover, 0.5).state == "present"  # it was complete half a day ago
     report = run_later(mover, 2)
-    assert (report.state, report.left) == ("absent", len(expected[changed]) + len(expected[gone]))
+    assert (report.state, report.left) == ("absent", len(expected[changed]) + len(expected[deleted]))
     mover.request(IN_AWS)
     assert run_later(mover, 2).state == "present" and files_in_aws(mover) == expected
 

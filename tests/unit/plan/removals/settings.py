@@ -10,7 +10,7 @@ from ansible.template import Templar, trust_as_template
 
 from landbridge import yaml_text
 from landbridge.findings import DataPath
-from landbridge.plan.ansible.owned_names import owned_names, wanted_roles
+from landbridge.plan.owned_names import owned_names, wanted_roles
 from tests.roles.names_of_roles import names
 from tests.unit.core.samples import GOOD, REMOVED, environment
 from tests.unit.plan.ansible.test_roles_anywhere import ANYWHERE, variables

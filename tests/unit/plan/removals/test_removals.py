@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from landbridge.plan.ansible.owned_names import owned_names, wanted_roles
+from landbridge.plan.owned_names import owned_names, wanted_roles
 from tests.roles.jobs.program_module import ROLES, loaded
 from tests.roles.names_of_roles import names
 from tests.unit.plan.removals.settings import SETTINGS, Names, planned

@@ -136,8 +136,8 @@ def test_a_node_that_slurm_hears_stays_however_long_ec2_does_not_show_its_instan
     state = decide(at(busy, now), ec2(item, at=now), state, now=now).state
     (hold,) = state.holds.values()
     assert hold.since == NOW and not state.spent
-    gone = slurm(states={"g-1": OFF}, at=now + 200)
-    spent = decide(gone, ec2(), replace(state, terminated_at={"i-1": now}), now=now + 200).state.spent
+    off = slurm(states={"g-1": OFF}, at=now + 200)
+    spent = decide(off, ec2(), replace(state, terminated_at={"i-1": now}), now=now + 200).state.spent
     assert sum(spent.values()) == pytest.approx(10 * (now + 200 - NOW) / 3600)
 
 
