@@ -21,7 +21,7 @@ class Bills:
     unknown: float = 0.0
     seen: dict[str, str] = field(default_factory=dict)  # instance -> its payer at the last pass without a fault
     held: frozenset[str] = frozenset()
-    asked: dict[str, float] = field(default_factory=dict)  # token -> true time at which the journal got its launch
+    requested_at: dict[str, float] = field(default_factory=dict)  # token -> true time at which the journal got its launch
 
     def saved(self, state: State) -> None:
         """Note the holds and the launches of the journal."""
