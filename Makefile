@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## this list of targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  Options: make demo LEVEL=embedded, make test TIER=unit, make test ARGS='-k digits'"
+	@echo "  Options: make demo LEVEL=embedded, make test TIER=unit, make test ARGS='-k digits', make test ARGS=tests/unit/core"
 
 setup:  ## the Python environment in .venv (the other targets call it)
 	@bootstrap/setup

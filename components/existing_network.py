@@ -44,7 +44,8 @@ class ExistingNetwork(Component):
             name,
             args,
             vpc_id=self.vpc_id,
-            subnet_ids=list(self.subnet_ids.values()),
+            subnet_ids=self.subnet_ids,
+            zone_names=self.zone_names,
             route_table_ids=list(self.route_table_ids.values()),
             component=self,
         )

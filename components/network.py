@@ -66,7 +66,8 @@ class Network(Component):
             name,
             args,
             vpc_id=vpc.id,
-            subnet_ids=list(self.subnet_ids.values()),
+            subnet_ids=self.subnet_ids,
+            zone_names=self.zone_names,
             route_table_ids=list(self.route_table_ids.values()),
             component=self,
         )

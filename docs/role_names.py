@@ -7,7 +7,7 @@ from typing import Any
 from landbridge import yaml_text
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "docs/role_names.yaml"
+TABLE = ROOT / "ansible/role_names.yaml"
 HEAD = """# Names of roles on a host
 
 Each role changes only these names on a host: a star stands for any text, and roles in the last column add theirs. Files of packages and packages that apt
@@ -17,6 +17,9 @@ packages, accounts, network settings and tables of nftables before and after wit
 Files in the column "shared" existed before: the role changes lines of them, or sets their mode, and other lines stay. Files in the first column are the role's as a
 whole. If the owner has changed the configuration of HAProxy, Prometheus, Alertmanager, node exporter, FRR, nfs-ganesha, sssd or slurmctld, the role fails before a
 change, until its variable `ROLE_replace` permits the replacement.
+
+When a host no longer has a role, files of the first column are [removed](../how-to/change-a-running-cluster.md#what-a-change-removes-from-the-hosts), except data and patterns that may reach
+files of the owner.
 
 | role | files | shared | units | packages | accounts, tables of nftables | and the names of |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from sandbox import botocore_files
-from tests.runner import lab_lock
+from tests.runner import lab_lock, own_state
 from tests.runner.order import longest_first
 from tests.runner.results import PHASE, line
 from tests.thorough import LONG
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 os.environ.update(MLFLOW_DISABLE_TELEMETRY="true", DO_NOT_TRACK="1", PULUMI_SKIP_UPDATE_CHECK="true")
 for name in ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MLFLOW_TRACKING_URI"):
     os.environ.pop(name, None)
+
+own_state.separate()
 
 # A gate gives the same answer twice: `make test` tries the same examples everywhere, `make test-long` new ones each time.
 settings.register_profile("gate", derandomize=True, deadline=None)
@@ -150,12 +152,14 @@ def deployment() -> "BringUp":
     Its on-prem services have credentials by IAM Roles Anywhere, the default of sites outside AWS, if this machine can
     build AWS's signing helper. It stays up for the next tier; `make test` removes it at the end, if it was not up before.
     """
-    from landbridge.environment import find_environment
     from sandbox.demo.bring_up import bring_up
     from sandbox.demo.report import DemoReport
+    from sandbox.nspawn import from_environment
     from tests.e2e.support import node_scripts
 
-    deployment = bring_up(environment_file(find_environment("sandbox")), DemoReport("the tests' cluster"), keep=True)
+    deployment = bring_up(
+        environment_file(from_environment.find("sandbox")), DemoReport("the tests' cluster"), keep=True
+    )
     node_scripts.upload(deployment)
     return deployment
 

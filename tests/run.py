@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from tests.runner import lab_lock, polite, processes, repeat, results, shared_lab, summary
+from tests.runner import lab_lock, own_state, polite, processes, repeat, results, shared_lab, summary
 from tests.runner.results import Outcome
 from tests.runner.tiers import TIERS, Tier
 
@@ -24,6 +24,20 @@ ROOT = Path(__file__).resolve().parent.parent
 #: Logs and results of the last run; not tracked.
 LOGS = Path(".landbridge") / "tests"
 NOTHING_COLLECTED = 5
+
+
+def paths_of(extra: Sequence[str], tier: Tier | None = None) -> list[str]:
+    """Return the arguments that are paths of tests, of one tier or of all, with or without `::` and a name."""
+    folder = f"tests/{tier.name}" if tier else "tests"
+    chosen = [(argument, Path(os.path.normpath(argument.partition("::")[0]))) for argument in extra]
+    return [argument for argument, path in chosen if path.is_relative_to(folder) and (ROOT / path).exists()]
+
+
+def is_requested(tier: Tier, names: Sequence[str] | None, extra: Sequence[str]) -> bool:
+    """Return whether a tier has tests and is requested: by name, by a path of its tests, or as one of all."""
+    if paths_of(extra) and not paths_of(extra, tier):
+        return False
+    return (not names or tier.name in names) and any((ROOT / "tests" / tier.name).glob("**/test_*.py"))
 
 
 def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, behind: bool = False) -> Outcome:
@@ -36,7 +50,10 @@ def run(tier: Tier, extra: Sequence[str], *, name: str = "", echo: bool = True, 
     folder.mkdir(parents=True, exist_ok=True)
     outcome.log, rows = folder / f"{name}.log", folder / f"{name}.jsonl"
     rows.write_text("")
-    selected = [] if any(argument.startswith("@") for argument in extra) else [f"tests/{tier.name}"]
+    if paths := paths_of(extra):
+        selected, extra = paths_of(extra, tier), [argument for argument in extra if argument not in paths]
+    else:
+        selected = [] if any(argument.startswith("@") for argument in extra) else [f"tests/{tier.name}"]
     command = [
         sys.executable,
         "-m",
@@ -152,11 +169,8 @@ def main(argv: list[str] | None = None) -> int:
     started = time.monotonic()
     # Tests start thousands of processes; without compiled modules, half of their time is compiling.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    tiers = [
-        tier
-        for tier in TIERS
-        if (not options.tier or tier.name in options.tier) and any((ROOT / "tests" / tier.name).glob("**/test_*.py"))
-    ]
+    own_state.separate()
+    tiers = [tier for tier in TIERS if is_requested(tier, options.tier, options.extra)]
     say = partial(print, flush=True)
     with ExitStack() as stack:
         if any(tier.uses_lab for tier in tiers):

@@ -1,6 +1,6 @@
 """VPC endpoints of AWS services."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -16,12 +16,13 @@ def vpc_endpoints(
     args: NetworkArgs,
     *,
     vpc_id: pulumi.Input[str],
-    subnet_ids: Sequence[pulumi.Input[str]],
+    subnet_ids: Mapping[str, pulumi.Input[str]],
+    zone_names: Mapping[str, pulumi.Input[str]],
     route_table_ids: Sequence[pulumi.Input[str]],
     component: pulumi.Resource,
 ) -> None:
-    """Create gateway endpoints in the route tables, and interface endpoints with an address in every subnet and private
-    DNS; the policy of each permits this account's requests.
+    """Create gateway endpoints in the route tables, and interface endpoints with private DNS and an address in every subnet
+    whose zone has the service; the policy of each permits this account's requests. Subnets and zone names are by zone id.
     """
     child_options = pulumi.ResourceOptions(parent=component)
     account = aws.get_caller_identity_output(opts=pulumi.InvokeOutputOptions(parent=component)).account_id
@@ -68,7 +69,31 @@ def vpc_endpoints(
         endpoint(
             plan,
             vpc_endpoint_type="Interface",
-            subnet_ids=subnet_ids,
+            subnet_ids=_served(plan, subnet_ids, zone_names, component),
             security_group_ids=[group.id],
             private_dns_enabled=True,
         )
+
+
+def _served(
+    plan: EndpointPlan,
+    subnet_ids: Mapping[str, pulumi.Input[str]],
+    zone_names: Mapping[str, pulumi.Input[str]],
+    component: pulumi.Resource,
+) -> pulumi.Output[list[str]]:
+    """Return the subnets in zones that have the service: CreateVpcEndpoint refuses the others, and one is enough for its
+    private name. Raises ValueError if there is none; `landbridge preflight` says so before."""
+    service = aws.ec2.get_vpc_endpoint_service_output(
+        service_name=plan.name, service_type="Interface", opts=pulumi.InvokeOutputOptions(parent=component)
+    )
+
+    def served(values: Any) -> list[str]:
+        zones, names, subnets = values
+        # A zone whose name is not known is left to AWS.
+        ids = [subnet for name, subnet in zip(names, subnets, strict=True) if not (name and zones) or name in zones]
+        if not ids:
+            raise ValueError(f"{plan.name} has no endpoint in {', '.join(names)}")
+        return ids
+
+    names = [zone_names[zone] for zone in subnet_ids]
+    return pulumi.Output.all(service.availability_zones, names, list(subnet_ids.values())).apply(served)

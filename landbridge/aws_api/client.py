@@ -27,6 +27,7 @@ _IAM_NAMES = {"service-quotas": "servicequotas", "efs": "elasticfilesystem"}
 #: Operations whose IAM action has another name. Source: Service Authorization Reference, Amazon S3.
 _IAM_ACTIONS = {
     "s3:HeadBucket": "s3:ListBucket",
+    "s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration",
     "s3:CreateMultipartUpload": "s3:PutObject",
     "s3:UploadPart": "s3:PutObject",
     "s3:UploadPartCopy": "s3:PutObject",

@@ -29,7 +29,10 @@ ABSENT = ("404", "NoSuchKey", "NotFound")
 
 @dataclass(frozen=True, slots=True)
 class ObjectFacts:
-    """Object: size, time of its last write by S3's clock, ETag, and its SHA-256 and CRC-32 as hex digits if S3 has them."""
+    """Object: size, time of its last write by S3's clock, ETag, and its SHA-256 and CRC-32 as hex digits if S3 has them.
+
+    `storage_class` is empty for S3 Standard, and where it was not asked for.
+    """
 
     key: str
     size: int
@@ -38,6 +41,7 @@ class ObjectFacts:
     sha256: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     crc32: str | None = None
+    storage_class: str = ""
 
 
 class TransferRate:
@@ -207,7 +211,9 @@ class ObjectBucket:
         while True:
             page = self.call("list_objects_v2", Prefix=prefix, **token)
             for item in page.get("Contents", ()):
-                yield ObjectFacts(item["Key"], item["Size"], item["LastModified"], item["ETag"])
+                storage_class = item.get("StorageClass", "STANDARD")
+                words = {} if storage_class == "STANDARD" else {"storage_class": storage_class}
+                yield ObjectFacts(item["Key"], item["Size"], item["LastModified"], item["ETag"], **words)
             if not page.get("IsTruncated"):
                 return
             token = {"ContinuationToken": page["NextContinuationToken"]}

@@ -88,7 +88,8 @@ def facts_of(kind: InstanceType) -> dict[str, Fact]:
     return {
         "accelerators.kind": accelerators.kind if accelerators else "none",
         "accelerators.count": accelerators.count if accelerators else 0,
-        "accelerators.type": accelerators.type if accelerators else None,
+        "accelerators.type": accelerators.model if accelerators else None,
+        "accelerators.fraction": accelerators.fraction if accelerators else None,
         "accelerators.memory_mib": accelerators.memory_mib if accelerators else None,
         "cpus.architecture": kind.cpus.architecture,
         "cpus.logical": kind.cpus.logical,
@@ -155,7 +156,9 @@ def _accelerators(description: Mapping[str, Any]) -> dict[str, Fact]:
         return {"accelerators.kind": "none", "accelerators.count": 0}
     return {
         "accelerators.kind": "gpu" if gpus else "neuron",
-        "accelerators.count": accelerator.get("Count"),
+        # Count is that of whole GPUs, 0 for fractions (aws-cli issue 9659) and for a time for p5.4xlarge: then unknown.
+        "accelerators.count": accelerator.get("LogicalGpuCount") or accelerator.get("Count") or None,
+        "accelerators.fraction": accelerator.get("GpuPartitionSize"),
         "accelerators.type": re.sub(r"[^a-z0-9]", "", str(accelerator.get("Name", "")).lower()) or None,
         "accelerators.memory_mib": accelerator.get("MemoryInfo", {}).get("SizeInMiB"),
     }

@@ -26,8 +26,10 @@ from landbridge.certificates.pem import (
     subject_and_fingerprint,
     valid_from,
 )
+from landbridge.certificates.session_tags import DEFAULT_RULES, refused_tags, session_tags
 
 __all__ = [
+    "DEFAULT_RULES",
     "CertificateError",
     "Issued",
     "authority_end",
@@ -44,6 +46,8 @@ __all__ = [
     "read_authority",
     "read_issued",
     "read_request",
+    "refused_tags",
+    "session_tags",
     "sign",
     "subject_and_fingerprint",
     "valid_from",

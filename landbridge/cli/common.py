@@ -15,6 +15,7 @@ from landbridge.findings import Finding, FindingsError, Severity, has_errors
 if TYPE_CHECKING:
     from landbridge.environment import Environment, Loaded
     from landbridge.plan.outputs import StackOutputs
+    from landbridge.trace import Trace
 
 Stack = Annotated[str | None, typer.Option("-s", "--stack", metavar="ENV", help="The environment's name.")]
 File = Annotated[Path | None, typer.Option("-f", "--file", help="Environment file; default: stacks/Pulumi.ENV.yaml.")]
@@ -124,6 +125,19 @@ def print_findings(findings: Iterable[Finding]) -> None:
         console.print(line)
         if finding.fix:
             console.print(Text(f"    {finding.fix}", style="green"))
+
+
+def require_trace(path: Path, kind: str | None = None) -> "Trace":
+    """Return a trace, with `kind` its jobs with GPUs of this type; print its warnings. With errors, print all and exit."""
+    from landbridge.trace import of_kind, read
+
+    trace = read(path)
+    if kind is not None and not trace.has_errors:
+        trace = of_kind(trace, kind)
+    print_findings(trace.findings if trace.has_errors else trace.warnings)
+    if trace.has_errors:
+        raise typer.Exit(exit_code(trace.findings))
+    return trace
 
 
 def print_json(data: object) -> None:

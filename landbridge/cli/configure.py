@@ -108,7 +108,8 @@ def report(result: "ConfigureResult", seconds: float, form: Format) -> None:
             }
             for host, counts in result.hosts.items()
         }
-        print_json({"status": result.status, "seconds": round(seconds, 1), "hosts": hosts, "failures": failures})
+        shown = {"status": result.status, "seconds": round(seconds, 1), "hosts": hosts, "failures": failures}
+        print_json({**shown, "removals": dict(result.removals)})
     else:
         typer.echo(
             f"{'host':<20} {'ok':>5} {'changed':>8} {'failed':>7} {'unreachable':>12} {'seconds':>8}  longest task"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, FindingsError, Stack, exit_code, print_findings, require
+from landbridge.cli.common import File, FindingsError, Stack, exit_code, print_findings, require, require_trace
 from landbridge.cli.cost.common import Utilisation, default_utilisation
 
 if TYPE_CHECKING:
@@ -77,14 +77,12 @@ def _recorded(environment: "Environment", path: Path) -> "tuple[list[Section], t
     from landbridge.simulation.mapping import AccountMapping, simulated_jobs
     from landbridge.simulation.report import report as simulation_report
     from landbridge.simulation.scenario import scenario_of
-    from landbridge.trace import read
 
-    jobs = read(path)
+    jobs = require_trace(path)
     quotes = quotes_of(environment, None, GivenRates())
-    if jobs.has_errors or quotes.prices is None:
-        findings = (*jobs.findings, *quotes.findings)
-        print_findings(findings)
-        raise typer.Exit(exit_code(findings))
+    if quotes.prices is None:
+        print_findings(quotes.findings)
+        raise typer.Exit(exit_code(quotes.findings))
     try:
         study = study_of(jobs.jobs, quotes, time.time())
     except FindingsError as error:

@@ -8,3 +8,5 @@ SIGNATURE_TAG, SIGNER_TAG = "landbridge.signature", "landbridge.signer"
 PLACEHOLDER_TAG = "landbridge.placeholder"
 #: Run of a pipeline in which the version was registered.
 PIPELINE_RUN_TAG = "landbridge.pipeline_run"
+#: Champion for whose clients an operator accepted other inputs or outputs.
+NEW_INTERFACE_TAG = "landbridge.new_interface"

@@ -69,8 +69,13 @@ class ImpactReport:
 
     @property
     def refused(self) -> bool:
-        """Return whether data would be lost that the operator has not named."""
-        return bool(self.unnamed)
+        """Return whether data would be lost that the operator has not named, or AWS refuses a change."""
+        return bool(self.unnamed or self.refused_by_aws)
+
+    @property
+    def refused_by_aws(self) -> tuple[Impact, ...]:
+        """Return the changes that AWS refuses."""
+        return tuple(impact for impact in self.impacts if impact.effect is Effect.REFUSED)
 
 
 def impacts(changes: Iterable[ResourceChange], facts: ImpactFacts | None = None) -> tuple[Impact, ...]:
@@ -146,13 +151,18 @@ def _judge(change: ResourceChange, operation: str, paths: tuple[str, ...], facts
     if change.retained and operation in ("replace", "delete"):
         why = f"Pulumi removes it from the state; it stays in AWS and costs money: {type_impact.holds or type_impact.noun if type_impact else change.type}"
         return judged(Effect.REPLACE, why, "give the id to its users, or the id of the new resource")
+    refused = _refused_size(type_impact, change, paths) if type_impact and operation == "update" else None
+    if type_impact and refused and refused.is_sure:
+        why = f"{type_impact.noun}: {_description(operation, paths, ())}; AWS: {refused.says}"
+        return judged(Effect.REFUSED, why)
     case = _case(type_impact, change, operation, paths) if type_impact else None
     if type_impact and case:
         return judged(
             case.effect, f"{type_impact.noun}: {_description(operation, paths, change.causes)}", case.first, case.holds
         )
     if operation == "update":
-        return _update(type_impact, paths, facts)
+        effect, why, first, holds = _update(type_impact, paths, facts)
+        return effect, why, f"{first}; {refused.says}" if refused else first, holds
     description = _description(operation, paths, change.causes)
     if type_impact is None:
         why = f"{description}; Landbridge does not know whether {change.type} holds data"
@@ -167,6 +177,32 @@ def _judge(change: ResourceChange, operation: str, paths: tuple[str, ...], facts
         f"{type_impact.noun}: {description}",
         type_impact.first,
     )
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """AWS's refusal of a change of size; not sure if it depends on the time of the last change."""
+
+    is_sure: bool
+    says: str
+
+
+def _refused_size(type_impact: TypeImpact, change: ResourceChange, paths: tuple[str, ...]) -> _Refusal | None:
+    """Return the first refusal of a property's new size, a sure one before others."""
+    refusals: list[_Refusal] = []
+    for name in dict.fromkeys(_property(path) for path in paths):
+        rule = type_impact.properties.get(name)
+        refusal = rule.refusal(change.old.get(name), change.new.get(name), None, change.new) if rule else None
+        if refusal is None:
+            continue
+        row, is_sure = refusal
+        unknown = (
+            f"AWS refuses it within {row.hours:g} hours after the last change of its size; Landbridge does not know that time"
+            if row.hours
+            else ""
+        )
+        refusals.append(_Refusal(is_sure, row.says if is_sure else unknown))
+    return min(refusals, key=lambda refusal: not refusal.is_sure, default=None)
 
 
 def _default(token: str) -> TypeImpact | None:

@@ -41,6 +41,9 @@ class ScontrolNode:
     #: Problem of a node that stays in service because of the failure budget: the node's comment by the health checks.
     withheld: str = ""
 
+    #: Whether the node itself does not know that its checks have drained it, so that they do not resume it.
+    unrecorded: bool = False
+
     @property
     def drained(self) -> bool:
         """Return whether the node gets no further job."""
@@ -63,6 +66,12 @@ def node_rows(answer: Mapping[str, Any]) -> tuple[ScontrolNode, ...]:
 
 def why(node: ScontrolNode) -> Why:
     """Explain the reason of a node."""
+    if node.check is not None and node.drained and node.unrecorded:
+        meaning = (
+            "the node has no record of this drain: it was installed again, or Slurm drained it and kept an old reason"
+        )
+        step = f"no check ends the drain; resume it when its checks find nothing: landbridge node resume {node.name}"
+        return Why(node, f"{_meaning(node)}; {meaning}", step)
     if node.check is not None and node.drained:
         return Why(node, _meaning(node), STEPS.get(node.action or "", STEPS["inspect"]))
     command = next((command for start, command in _RESTARTS.items() if node.reason.startswith(start)), None)
@@ -119,6 +128,7 @@ def _row(node: Mapping[str, Any]) -> ScontrolNode:
         since=since,
         check=match.group(1) if match else None,
         action=match.group(3) if match else None,
+        unrecorded=is_out and comment.startswith("landbridge:record:"),
         withheld=comment if not is_out and _REASON.match(comment) else "",
     )
 

@@ -10,7 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from landbridge.environment import Efs, FsxLustre, FsxOpenZfs
-from landbridge.plan.aws_limits import port_range_violations, tag_violations, volume_violations
+from landbridge.plan.aws_limits import (
+    metadata_tag_violations,
+    port_range_violations,
+    tag_violations,
+    volume_violations,
+)
 from landbridge.plan.storage import storage_violations
 from landbridge.policy.compute import INSTANCE, TEMPLATE
 from landbridge.policy.network import ACL, INGRESS
@@ -71,9 +76,12 @@ def possible_ports(resource: Resource, settings: PolicySettings) -> Iterator[str
 def possible_tags(resource: Resource, settings: PolicySettings) -> Iterator[str]:
     """The number, length and characters of a resource's tags, with those of its provider, are within AWS's limits.
 
-    Source: AWS Tagging, "Tag naming limits and requirements".
+    Source: AWS Tagging, "Tag naming limits and requirements"; EC2 User Guide, "View tags for your EC2 instances using
+    instance metadata".
     """
     for fault in tag_violations(texts(resource.tags)):
+        yield f"tags: {fault.message}"
+    for fault in metadata_tag_violations(_metadata_tags(resource)):
         yield f"tags: {fault.message}"
 
 
@@ -125,6 +133,17 @@ def file_system_problems(kind: str, props: Mapping[str, Any]) -> Iterator[tuple[
 def texts(tags: Mapping[str, Any]) -> dict[str, str | None]:
     """Return tags with None for values that are not known yet or not text."""
     return {key: value if isinstance(value, str) else None for key, value in tags.items()}
+
+
+def _metadata_tags(resource: Resource) -> Iterator[str]:
+    """Yield the keys of the tags that an instance, or one of a launch template, shows in its metadata."""
+    if as_map(resource.props.get("metadataOptions")).get("instanceMetadataTags") != "enabled":
+        return
+    if resource.type == INSTANCE:
+        yield from resource.tags
+    for specification in maps(resource.props.get("tagSpecifications")):
+        if specification.get("resourceType") == "instance":
+            yield from as_map(specification.get("tags"))
 
 
 def _share(kind: str, inputs: dict[str, Any]) -> FsxLustre | FsxOpenZfs | Efs:

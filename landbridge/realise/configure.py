@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ class TaskStarted:
 class TaskOutcome:
     """Result of a task on one host: ok, changed, failed or unreachable. `message` has the reason of a failure.
 
-    `seconds` is the task's duration on this host, as Ansible measures it.
+    `seconds` is the task's duration on this host, as Ansible measures it. `removals` has what a run removes there, or would remove.
     """
 
     task: TaskStarted
@@ -40,6 +40,7 @@ class TaskOutcome:
     state: str
     message: str = ""
     seconds: float = 0.0
+    removals: tuple[str, ...] = ()
 
 
 Event = TaskStarted | TaskOutcome
@@ -63,13 +64,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class ConfigureResult:
-    """Result of a run. `log` is Ansible's whole output; `seconds` has the duration of each task by host."""
+    """Result of a run. `log` is Ansible's whole output; by host, `seconds` has the duration of each task, and `removals` what was removed."""
 
     hosts: Mapping[str, Counts]
     failures: tuple[TaskOutcome, ...]
     status: str
     log: Path
     seconds: Mapping[str, Mapping[str, float]]
+    removals: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def successful(self) -> bool:
@@ -84,6 +86,7 @@ class _Listener:
     on_event: OnEvent
     failures: list[TaskOutcome] = field(default_factory=list)
     seconds: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
+    removals: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def __call__(self, event: Mapping[str, Any]) -> bool:
         kind, data = str(event.get("event")), event.get("event_data") or {}
@@ -104,7 +107,10 @@ class _Listener:
         else:
             state = "unreachable"
         reason = "" if kind == "runner_on_ok" else _reason(result)
-        outcome = TaskOutcome(_task(data), str(data.get("host", "")), state, reason, float(data.get("duration") or 0.0))
+        seconds, removals = float(data.get("duration") or 0.0), tuple(map(str, result.get("removals", ())))
+        outcome = TaskOutcome(_task(data), str(data.get("host", "")), state, reason, seconds, removals)
+        if removals:
+            self.removals[outcome.host] += removals
         tasks = self.seconds[outcome.host]
         tasks[outcome.task.name] = tasks.get(outcome.task.name, 0.0) + outcome.seconds
         if outcome.message:
@@ -162,7 +168,8 @@ def configure(
         rotate_artifacts=MAX_ARTIFACTS,
     )
     log = Path(str(run.config.artifact_dir)) / "stdout"
-    return ConfigureResult(_counts(run.stats), tuple(listener.failures), str(run.status), log, listener.seconds)
+    failures = tuple(listener.failures)
+    return ConfigureResult(_counts(run.stats), failures, str(run.status), log, listener.seconds, listener.removals)
 
 
 def _missing_key(environment: Environment) -> Finding | None:

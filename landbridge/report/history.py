@@ -27,7 +27,7 @@ def demand_section(study: Study) -> Section:
     levels += [CurveLine("owned in the cheapest mix", owned, 2)] if owned else []
     levels += [CurveLine("owned now", quotes.onprem_gpus, 3)] if quotes.onprem_gpus else []
     curve = Curve(
-        "GPUs needed at once, if every job starts when it is submitted: the largest number in each part of the period",
+        "GPUs needed at once, if every job starts when it is eligible: the largest number in each part of the period",
         largest_values(demand, COLUMNS),
         iso(demand.times[0])[:10],
         iso(demand.times[-1])[:10],

@@ -42,5 +42,5 @@ def simulated_jobs(trace_jobs: Iterable[TraceJob], policy: BurstPolicy, mapping:
         limit = 60.0 * max(1, math.ceil(minutes))
         kind = job.kind.casefold() if mapping.kinds else ""
         user = job.user or job.group
-        tasks.append(SimulatedJob(job.submitted, min(job.seconds, limit), job.gpus, account, limit, kind, user))
+        tasks.append(SimulatedJob(job.ready, min(job.seconds, limit), job.gpus, account, limit, kind, user))
     return tasks

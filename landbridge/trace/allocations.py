@@ -13,13 +13,16 @@ from datetime import UTC, datetime
 from landbridge import hostlist
 from landbridge.findings import Finding, Severity
 from landbridge.trace.columns import gpus_of_tres
+from landbridge.trace.repeated import FIX, once, repeated_message
 
 #: Fields of `sacct --format` for the costs of jobs.
 ALLOCATION_FIELDS = (
     "JobIDRaw", "JobID", "User", "Account", "Partition", "State", "Start", "End", "NodeList", "AllocTRES",
 )  # fmt: skip
-#: Field that waits need; the output of another program may be without it.
-SUBMIT_FIELD = "Submit"
+#: Fields that waits need; the output of another program may be without them.
+SUBMIT_FIELD, ELIGIBLE_FIELD = "Submit", "Eligible"
+#: Field that tells jobs of a federation's clusters apart.
+CLUSTER_FIELD = "Cluster"
 #: Fields of `sacctmgr show event format=`, with the headings that it prints.
 EVENT_FIELDS = ("NodeName", "TimeStart", "TimeEnd", "State")
 _ABSENT = frozenset({"", "none", "unknown", "n/a", "none assigned"})
@@ -32,7 +35,8 @@ class Allocation:
     """Allocation of nodes to a job: one run of it, in whole seconds since 1970. `end` is None while it runs.
 
     `job` is Slurm's number of the job, `name` its id as users write it, such as `12_3` of an array. A job that is requeued
-    has several allocations. `state` is its first word. `submit` is None in an output without the column.
+    has several allocations. `state` is its first word. `submit` and `eligible` are None and `cluster` is empty in
+    an output without the column.
     """
 
     job: int
@@ -47,6 +51,8 @@ class Allocation:
     gpus: int
     cpus: int
     submit: int | None = None
+    cluster: str = ""
+    eligible: int | None = None
 
     def seconds(self, start: int, end: int) -> int:
         """Return the seconds of the allocation between two times."""
@@ -66,7 +72,8 @@ class NodeEvent:
 def allocations_of(text: str, file: str | None = None) -> tuple[tuple[Allocation, ...], tuple[Finding, ...]]:
     """Return the allocations of sacct's output that begins with a header, and a finding for each line that has none.
 
-    Jobs without nodes, which are pending or ended before their start, are left out.
+    Jobs without nodes, which are pending or ended before their start, are left out. Several rows of one run count once: the
+    row with its end.
     """
     allocations: list[Allocation] = []
     findings: list[Finding] = []
@@ -78,7 +85,15 @@ def allocations_of(text: str, file: str | None = None) -> tuple[tuple[Allocation
         else:
             if allocation is not None:
                 allocations.append(allocation)
+    allocations, repeated = once(allocations, _identity, lambda each: (each.end is not None, each.end or 0))
+    if repeated:
+        message = repeated_message(repeated)
+        findings.append(Finding("accounting-repeated", message, (), FIX, Severity.WARNING, file=file))
     return tuple(allocations), tuple(findings)
+
+
+def _identity(allocation: Allocation) -> tuple[object, ...]:
+    return allocation.cluster, allocation.user, allocation.job, allocation.start
 
 
 def events_of(text: str, file: str | None = None) -> tuple[tuple[NodeEvent, ...], tuple[Finding, ...]]:
@@ -144,6 +159,8 @@ def _allocation(row: dict[str, str]) -> Allocation | None:
         gpus=gpus_of_tres(row["AllocTRES"])[0],
         cpus=int(cpus[1]) if cpus else 0,
         submit=_time(row.get(SUBMIT_FIELD, "")),
+        cluster=row.get(CLUSTER_FIELD, ""),
+        eligible=_time(row.get(ELIGIBLE_FIELD, "")),
     )
 
 

@@ -10,6 +10,7 @@ from landbridge.trace.job import TraceJob
 #: Accepted names by value, in lower case. The first one that has a value in a row is used.
 NAMES: Mapping[str, tuple[str, ...]] = {
     "submitted": ("submitted", "timestamp", "submit_time", "submit", "submit_s"),
+    "eligible": ("eligible", "eligible_time"),
     "seconds": ("seconds", "duration", "run_time", "duration_s", "elapsedraw"),
     "gpus": ("gpus", "num_gpus", "gpu_num"),
     "tres": ("alloctres", "reqtres", "tres_alloc_str", "tres_req_str"),
@@ -25,10 +26,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 }
 #: Values without which a file is not a trace; `tres` takes the place of `gpus`.
 REQUIRED = ("submitted", "seconds", "gpus")
-#: Fields of `sacct -aXPn -o ...`, which prints no header.
+#: Fields of `sacct -aXPn -o ...`, which prints no header. Exports of earlier releases have no Eligible.
 SACCT = (
     "JobIDRaw", "User", "Account", "Partition", "QOS", "Submit", "Start", "End", "State", "ElapsedRaw", "NNodes",
-    "AllocTRES", "ReqTRES", "Constraints",
+    "AllocTRES", "ReqTRES", "Constraints", "Eligible",
 )  # fmt: skip
 _GPU_TRES = re.compile(r"(?:^|,)gres/gpu(?::([^=,]+))?=(\d+)")
 #: Texts of sacct for a value that does not exist.
@@ -53,6 +54,11 @@ class Columns:
             value: tuple(folded.index(name) for name in names if name in folded) for value, names in NAMES.items()
         }
         self._gpus, self._tres = self._at["gpus"], self._at["tres"]
+
+    @property
+    def lacks_eligible(self) -> bool:
+        """True for sacct's output without the time at which jobs could start."""
+        return not self._at["eligible"] and any(name.casefold() == "elapsedraw" for name in self.header)
 
     def missing(self) -> tuple[str, ...]:
         """Return the values of REQUIRED that no column holds."""
@@ -85,6 +91,7 @@ class Columns:
             self._time(row, "started"),
             int(self._number(row, "nodes") or 0),
             self._text(row, "state").partition(" ")[0],
+            self._time(row, "eligible"),
         )
 
     def _gpus_of(self, row: Sequence[object]) -> tuple[int, str]:

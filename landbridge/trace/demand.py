@@ -1,4 +1,4 @@
-"""Concurrent demand of a trace: GPUs in use over time if every job starts when it is submitted."""
+"""Concurrent demand of a trace: GPUs in use over time if every job starts when it is eligible."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from landbridge.trace.job import TraceJob
 class Demand:
     """Step function: `gpus[i]` GPUs are in use from `times[i]` until `times[i + 1]`, in seconds since 1970.
 
-    `times` has one element more than `gpus`. Its first is the first submission, its last the end of the period.
+    `times` has one element more than `gpus`. Its first is the first job, its last the end of the period.
     """
 
     times: tuple[float, ...]
@@ -65,17 +65,18 @@ class Demand:
 
 
 def demand_of(jobs: Iterable[TraceJob], until: float | None = None, since: float | None = None) -> Demand:
-    """Return the demand from `since` until `until`; None: from the first submission, until the last one.
+    """Return the demand from `since` until `until`; None: from the first job that is ready, until the last one is.
 
-    After the last submission the trace says nothing about new jobs: a longer period would show a demand that falls only
-    because the recording stopped. If all jobs were submitted at once, the period lasts until the last of them ends.
+    A job is ready when it is eligible (TraceJob.ready). After the last one the trace says nothing about new jobs: a longer
+    period would show a demand that falls only because the recording stopped. If all jobs were ready at once, the period
+    lasts until the last of them ends.
     """
     changes: list[tuple[float, int]] = []
     last = float("-inf")
     for job in jobs:
-        changes.append((job.submitted, job.gpus))
-        changes.append((job.submitted + job.seconds, -job.gpus))
-        last = max(last, job.submitted)
+        changes.append((job.ready, job.gpus))
+        changes.append((job.ready + job.seconds, -job.gpus))
+        last = max(last, job.ready)
     if since is not None:
         changes.append((since, 0))
     changes.sort()

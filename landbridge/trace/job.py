@@ -12,7 +12,8 @@ class TraceJob:
 
     `minutes`: its time limit; None if unknown. `account` is empty if the file has none; `group` is the file's own group
     of jobs, such as a virtual cluster, or else the user. `kind` is the GPU type of Slurm's gres, such as `h100`; empty
-    if the file has none. `started` is None, `nodes` 0 and `state` empty if unknown.
+    if the file has none. `started` is None, `nodes` 0 and `state` empty if unknown. `eligible` is the time at which it could
+    start, after its dependencies, holds and begin time; None if unknown.
     """
 
     submitted: float
@@ -27,11 +28,17 @@ class TraceJob:
     started: float | None = None
     nodes: int = 0
     state: str = ""
+    eligible: float | None = None
+
+    @property
+    def ready(self) -> float:
+        """Time from which the job needs GPUs: its submission, or when it became eligible after it."""
+        return self.submitted if self.eligible is None else max(self.submitted, self.eligible)
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Readable jobs of a file in the order of their submission, and findings of its lines."""
+    """Readable jobs of a file in the order in which they could start, and findings of its lines."""
 
     jobs: tuple[TraceJob, ...]
     findings: tuple[Finding, ...] = ()
@@ -40,6 +47,11 @@ class Trace:
     def has_errors(self) -> bool:
         """True if a line could not be read: the jobs are not all jobs of the file."""
         return has_errors(self.findings)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """Findings with which the jobs are still used, and may be other jobs than the file's owner means."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.WARNING)
 
 
 def of_kind(trace: Trace, kind: str) -> Trace:

@@ -11,9 +11,12 @@ from typing import Any, TextIO
 from landbridge.findings import Finding, Severity
 from landbridge.trace.columns import NAMES, REQUIRED, SACCT, BadValue, Columns
 from landbridge.trace.job import Trace, TraceJob
+from landbridge.trace.repeated import FIX, is_step, once, repeated_message
 
 #: Findings of single lines in one file; the number of further ones is one finding more.
 MAX_LINE_FINDINGS = 20
+#: States of a job that has not ended: another row may have its end.
+_UNENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED"})
 
 
 @dataclass(slots=True)
@@ -24,6 +27,14 @@ class _File:
     jobs: list[TraceJob] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     bad_lines: int = 0
+    steps: list[tuple[str, int | None]] = field(default_factory=list)
+
+    def add_job(self, job: TraceJob | None, line: int | None) -> None:
+        """Add a job that requested GPUs and ran; the row of a step is counted apart."""
+        if job is not None and is_step(job.job):
+            self.steps.append((job.job, line))
+        elif job is not None:
+            self.jobs.append(job)
 
     def add(
         self,
@@ -49,6 +60,14 @@ class _File:
         """Return the trace, with findings of the whole file."""
         if self.bad_lines > MAX_LINE_FINDINGS:
             self.add("trace-line", f"{self.bad_lines - MAX_LINE_FINDINGS:,} more lines cannot be read", None)
+        if self.steps:
+            (name, line), count = self.steps[0], len(self.steps)
+            message = f"{count:,} rows are of steps, such as {name}: the GPUs of their jobs would count several times"
+            fix = "export with --allocations (-X); ids of jobs are written without a point"
+            self.add("trace-steps", message, line, fix)
+        self.jobs, repeated = once(self.jobs, _identity, _known)
+        if repeated:
+            self.add("trace-repeated", repeated_message(repeated), None, FIX, Severity.WARNING)
         if not self.jobs and not any(finding.severity is Severity.ERROR for finding in self.findings):
             self.add(
                 "trace-empty",
@@ -60,11 +79,11 @@ class _File:
         if disorder:
             message = f"{disorder:,} jobs are before an earlier submission; the jobs were sorted"
             self.add("trace-order", message, None, severity=Severity.INFO)
-        return Trace(tuple(sorted(self.jobs, key=lambda job: job.submitted)), tuple(self.findings))
+        return Trace(tuple(sorted(self.jobs, key=lambda job: job.ready)), tuple(self.findings))
 
 
 def read(path: Path) -> Trace:
-    """Return the jobs that requested GPUs and ran, in the order of their submission, with the findings of the file.
+    """Return the jobs that requested GPUs and ran, in the order in which they could start, with the findings of the file.
 
     No exception is raised for bad content: a line that cannot be read is a finding, up to MAX_LINE_FINDINGS of them.
     The rule of a file that cannot be opened is `unreadable-file`.
@@ -94,12 +113,17 @@ def _read_table(stream: TextIO, file: _File) -> None:
         return
     # `sacct --noheader`: a number is the id of the first job.
     if delimiter == "|" and first.partition("|")[0].strip()[:1].isdigit():
-        columns = Columns(SACCT)
+        columns = Columns(SACCT[:-1] if first.count("|") == len(SACCT) - 2 else SACCT)
     else:
         columns = Columns(next(rows)[1])
     if missing := columns.missing():
         file.add("trace-columns", _missing_text(missing), fix=f"the columns are: {', '.join(columns.header)[:200]}")
         return
+    if columns.lacks_eligible:
+        message = (
+            "it has no Eligible: jobs count from their submission, also while they wait for another job or a begin time"
+        )
+        file.add("trace-eligible", message, fix="add Eligible to the columns of sacct", severity=Severity.WARNING)
     width = len(columns.header)
     for line, row in rows:
         if not row:
@@ -112,8 +136,7 @@ def _read_table(stream: TextIO, file: _File) -> None:
         except BadValue as error:
             file.bad_line(str(error), line, error.column)
         else:
-            if job is not None:
-                file.jobs.append(job)
+            file.add_job(job, line)
 
 
 def _rows(reader: Any, file: _File) -> Iterator[tuple[int, list[str]]]:
@@ -163,8 +186,17 @@ def _read_json(text: str, file: _File) -> None:
         except BadValue as error:
             file.bad_line(str(error), None, error.column, number)
         else:
-            if job is not None:
-                file.jobs.append(job)
+            file.add_job(job, None)
+
+
+def _identity(job: TraceJob) -> tuple[object, ...] | None:
+    """Return the identity of a job's run; None without an id. The group is the cluster, if the file has that column."""
+    start = job.submitted if job.started is None else job.started
+    return (job.group, job.user, job.job, start) if job.job else None
+
+
+def _known(job: TraceJob) -> tuple[bool, float]:
+    return job.state not in _UNENDED, job.seconds
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class EmulatorState:
     file_volumes: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
     file_links: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # to buckets, by (region, id)
     file_backups: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)  # FSx's, by (region, id)
-    grown: dict[str, datetime] = field(default_factory=dict)  # file system id -> when it last grew
+    grown: dict[str, datetime] = field(default_factory=dict)  # id of a file system, ARN of a database -> last growth
     image_builder: dict[str, dict[str, Any]] = field(default_factory=dict)  # pipelines and their components, by ARN
     built: dict[str, dict[str, Any]] = field(default_factory=dict)  # images that pipelines have created, by id
     activations: dict[str, dict[str, Any]] = field(default_factory=dict)  # Systems Manager's, by id
@@ -87,9 +87,11 @@ class EmulatorState:
     released: dict[str, int] = field(default_factory=dict)  # public parameter -> its newest version
     types: dict[str, dict[str, Any]] = field(default_factory=dict)  # instance type -> differences from moto's data
     offered: dict[str, list[str]] = field(default_factory=dict)  # instance type -> zone ids, instead of moto's
+    without_zones: dict[str, list[str]] = field(default_factory=dict)  # endpoint service -> zone ids that lack it
     training: dict[tuple[str, str], dict[str, Any]] = field(
         default_factory=dict
     )  # jobs' descriptions, by (region, name)
+    owners: dict[str, str] = field(default_factory=dict)  # VPC that another account shares -> that account
     closed: set[str] = field(default_factory=set)  # regions without opt-in
     spot: dict[str, float] = field(default_factory=dict)  # type/zone id or type/* -> price
     products: dict[str, float] = field(default_factory=dict)  # type/region -> on-demand USD/h of the price list
@@ -120,10 +122,12 @@ class EmulatorState:
                 self.released,
                 self.types,
                 self.offered,
+                self.owners,
                 self.spot,
                 self.products,
                 self.savings_plans,
                 self.block_usd,
+                self.without_zones,
             )
             for collection in settings:
                 collection.clear()

@@ -68,8 +68,10 @@ def main(argv: list[str] | None = None) -> int:
     status, json_path = 1, options.json or _default_json(options.stack)
     try:
         from landbridge.environment import find_environment
+        from sandbox.nspawn.from_environment import of_lab
+        from sandbox.nspawn.layout import layout
 
-        path = find_environment(options.stack)
+        path = of_lab(find_environment(options.stack), layout())
         refusal = "" if options.level == "embedded" else why_not_full()
         if options.level == "full" and refusal:
             raise DemoError(

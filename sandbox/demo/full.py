@@ -34,6 +34,8 @@ def run(path: Path, report: DemoReport) -> int:
             str(error), "landbridge sandbox shell NODE shows more; `make down` removes everything"
         ) from error
     record_realities(deployment.environment, report)
+    if path.parent.name != "stacks":
+        report.next_steps.append(f"Its environment, for other commands: --file {path}")
     return 0
 
 

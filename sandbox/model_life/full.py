@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from landbridge.environment import find_environment
 from landbridge.pipelines.reconcile.cost import PipelineNodeRate
 from landbridge.pipelines.reconcile.view import JobView, Measurement, SubmitOutcome, merged_jobs
 from landbridge.pipelines.runs.names import job_name
@@ -35,6 +34,7 @@ from sandbox.model_life.life import CHAMPION, served_life
 from sandbox.model_life.pipeline_site import OwnerFolder, PipelineSite
 from sandbox.model_life.registry import MODEL, SignedRegistry, signed_registry
 from sandbox.model_life.serving import loopback_serving
+from sandbox.nspawn import from_environment
 
 #: Epochs of the first version, and of a later one.
 _FEW, _MANY = 4, 12
@@ -106,7 +106,7 @@ class LabPort:
 def run(report: DemoReport, outcomes: dict[str, Any], stack_name: str = "sandbox") -> None:
     """Run the level in the lab that is up. Raises DemoError without one."""
     haproxy_program()
-    deployment = BringUp(find_environment(stack_name), report)
+    deployment = BringUp(from_environment.find(stack_name), report)
     with report.step("the lab of `make demo`") as step:
         if not deployment.is_up():
             raise DemoError("the lab is not up, or its link is down", "make demo, then again")

@@ -1,5 +1,6 @@
 """The lab's site from an environment file; the only module of the lab that reads environments."""
 
+import os
 from ipaddress import IPv4Network
 from pathlib import Path
 
@@ -9,20 +10,47 @@ from landbridge.environment import Environment, find_environment, load_environme
 from landbridge.findings import FindingsError
 from landbridge.plan.network.hosts import service_hosts
 from sandbox.nspawn.errors import LabError
+from sandbox.nspawn.layout import CHECKOUT, DEFAULT_LAB, Layout, layout
 from sandbox.nspawn.site import LabSite, Machine, plan
-
-CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def find(name: str) -> Path:
-    """Return the path of the environment's file: in the current folder's checkout, else in this module's checkout."""
+    """Return the path of the environment's file for this lab: from the current folder's checkout, else from this module's."""
     try:
-        return find_environment(name)
+        path = find_environment(name)
     except FindingsError:
         try:
-            return find_environment(name, CHECKOUT)
+            path = find_environment(name, CHECKOUT)
         except FindingsError as error:
             raise LabError(str(error)) from None
+    return of_lab(path, layout())
+
+
+def of_lab(path: Path, lab: Layout) -> Path:
+    """Return an environment file of the default lab as `lab` needs it: the file, or a copy in the folder of states.
+
+    The copy has the lab's key, network namespace and loopback address, and another name: the name is that of the folder
+    with the environment's state.
+    """
+    text = path.read_text()
+    changed = with_values_of(text, lab)
+    if changed == text:
+        return path
+    suffix = "" if os.environ.get("XDG_STATE_HOME") else lab.name.removeprefix(DEFAULT_LAB)
+    copy = lab.state.parent / "stacks" / lab.name / f"{path.stem}{suffix}.yaml"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if not copy.exists() or copy.read_text() != changed:
+        copy.write_text(changed)
+    return copy
+
+
+def with_values_of(text: str, lab: Layout) -> str:
+    """Return an environment's text with the values of another lab than the default one."""
+    key = "~/.local/state/landbridge/lab/id_ed25519"
+    if Path(key).expanduser() != lab.private_key:
+        text = text.replace(key, str(lab.private_key))
+    text = text.replace(f"--net=/run/netns/{DEFAULT_LAB} ", f"--net=/run/netns/{lab.netns} ")
+    return text.replace("http://127.0.0.1:4580", f"http://{lab.operator_address}:4580")
 
 
 def environment(name: str) -> Environment:

@@ -2,12 +2,11 @@
 
 import os
 
-from sandbox.nspawn import from_environment as environments
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.host import host_packages, shell
 from sandbox.nspawn.host import package_cache as packages
 from sandbox.nspawn.host import wheelhouse as wheels
-from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.layout import CHECKOUT, Layout
 from sandbox.nspawn.machine import cloud_node, image, nodes
 from sandbox.nspawn.network import bridges as network
 from sandbox.nspawn.network import relay_process as carrier
@@ -32,6 +31,7 @@ def prepare(lab: Layout, site: LabSite, report: Report = silent) -> packages.Cac
     with shell.explained():
         lab.state.mkdir(parents=True, exist_ok=True)
         lab.state.chmod(0o700)
+        lab.owner.write_text(str(CHECKOUT))
         ssh.ensure_key(lab)
         network.up(lab, site.bridges)
         cloud_node.remember(lab, site)
@@ -46,7 +46,7 @@ def up(lab: Layout, site: LabSite, report: Report = silent) -> list[str]:
     cache = prepare(lab, site, report)
     with shell.explained():
         image.ensure_base(lab, cache, report)
-        wheels.ensure(lab, wheels.locks(environments.CHECKOUT), report)
+        wheels.ensure(lab, wheels.locks(CHECKOUT), report)
         carrier.start(lab, cache, site.operators)
         for node in site.nodes:
             if nodes.exists(lab, node.name) and nodes.load(lab, node.name).platform != node.platform:

@@ -67,8 +67,6 @@ def second(deployment: BringUp, tmp_path: Path) -> Operator:
     # The CA of IAM Roles Anywhere is in no store.
     if (secrets_dir(deployment.name) / "anywhere").exists():
         shutil.copytree(secrets_dir(deployment.name) / "anywhere", folder / "secrets/anywhere")
-    (operator.state / "lab").mkdir()
-    shutil.copy(Path("~/.local/state/landbridge/lab/id_ed25519").expanduser(), operator.state / "lab")
     return operator
 
 

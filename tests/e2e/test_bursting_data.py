@@ -1,6 +1,7 @@
 """Jobs in AWS that state their data: copied by the mover while the job is held, before an instance is launched."""
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from sandbox.demo.full import clients
 from tests.e2e.support.bursting import POOL, Bursting, fresh, scaled
 from tests.e2e.support.staged_data import MOUNT
 
+#: Another dataset in each run: a version cannot be put twice, and the cluster may be one of an earlier run.
+CORPUS = f"corpus-{time.time_ns():x}"
 pytestmark = [pytest.mark.lab, pytest.mark.engine, pytest.mark.signing_helper]
 PUT = "/root/put"
 #: Prints the path that Slurm shows to the job, the seconds since 1970, and each file with its SHA-256.
@@ -49,7 +52,7 @@ class StorageHost:
         self.deployment.cluster.put(service_hosts(self.deployment.environment).storage, path, content, "root")
 
     def put_dataset(self, version: str, megabytes: int) -> dict[str, str]:
-        """Put a folder as `corpus:VERSION` by the commands of move-a-dataset.md; return the SHA-256 of each file."""
+        """Put a folder as `CORPUS:VERSION` by the commands of move-a-dataset.md; return the SHA-256 of each file."""
         self.write(f"{PUT}/{self.deployment.path.name}", self.deployment.path.read_bytes())
         self.write(f"{PUT}/outputs.json", outputs_file(self.deployment.name).read_bytes())
         folder = f"{PUT}/{version}"
@@ -58,14 +61,14 @@ class StorageHost:
             f" && head -c 100000 /dev/urandom > {folder}/part/a && echo b > {folder}/part/b"
         )
         options = f"--class internal --file {PUT}/{self.deployment.path.name} --outputs {PUT}/outputs.json --yes"
-        self.shell(f"/opt/landbridge/mover/bin/landbridge data put {folder} corpus:{version} {options}")
+        self.shell(f"/opt/landbridge/mover/bin/landbridge data put {folder} {CORPUS}:{version} {options}")
         listed = self.shell(f"cd {folder} && find . -type f -printf '%P\\n' | xargs sha256sum && rm -r {folder}")
         return {name: digest for digest, name in (line.split() for line in listed.splitlines())}
 
     def transfers(self, version: str) -> dict[str, dict[str, Any]]:
         """Return the lines of the mover's ledger about a version in AWS, by event."""
         rows = [json.loads(line) for line in self.shell(f"cat {LEDGER}").splitlines()]
-        begun = [row for row in rows if row.get("dataset") == f"corpus:{version}" and row.get("command") == "place"]
+        begun = [row for row in rows if row.get("dataset") == f"{CORPUS}:{version}" and row.get("command") == "place"]
         (transfer,) = {row["transfer"] for row in begun}
         return {row["event"]: row for row in rows if row["transfer"] == transfer}
 
@@ -85,20 +88,20 @@ def run_job(bursting: Bursting, partition: str, version: str, script: str) -> tu
     """Run a job that states a version of the dataset; return its id, and the words of each line that it printed."""
     cluster, user = bursting.deployment.cluster, bursting.user
     home = f"{bursting.deployment.environment.storage.home.mount}/{user}"
-    text = f"#!/bin/bash\n#LANDBRIDGE data=corpus:{version}\n{script}\n"
+    text = f"#!/bin/bash\n#LANDBRIDGE data={CORPUS}:{version}\n{script}\n"
     cluster.put(bursting.login, f"{home}/staged.sh", text.encode(), user)
     options = [f"--partition={partition}", "--gpus-per-node=8", "--time=10", f"--chdir={home}", "--output=%j.out"]
     words = ["sbatch", "--parsable", *options, f"{home}/staged.sh"]
     number = int(cluster.run(bursting.login, *words, user=user))
     ended = bursting.ended(number)
-    assert ended.restarts == 0 and ended.comment == f"data=corpus:{version}"
+    assert ended.restarts == 0 and ended.comment == f"data={CORPUS}:{version}"
     output = cluster.run(bursting.login, "cat", f"{home}/{number}.out", user=user)
     return number, [line.split() for line in output.splitlines()]
 
 
 def test_a_job_on_prem_is_held_until_its_data_are_in_the_sites_folder(deployment: BringUp, bursting: Bursting) -> None:
     digests = StorageHost(deployment).put_dataset("site", 4)
-    folder = f"{MOUNT}/internal/corpus/site"
+    folder = f"{MOUNT}/internal/{CORPUS}/site"
     number, lines = run_job(
         bursting, "onprem", "site", f"cd {folder} && find . -type f -printf '%P\\n' | xargs sha256sum"
     )
@@ -120,7 +123,7 @@ def test_no_second_of_an_instance_is_spent_on_the_copy(
     number, lines = run_job(bursting, POOL, version, f"srun --ntasks=1 python3 {home}/read.py")
     # The job found every file of the dataset, unchanged, at the place that Slurm shows.
     ((_, path, began),) = [line for line in lines if line[0] == "path"]
-    assert path.startswith("s3://") and path.endswith(f"/datasets/files/corpus/{version}")
+    assert path.startswith("s3://") and path.endswith(f"/datasets/files/{CORPUS}/{version}")
     read = {line[1]: line[2] for line in lines if line[0] == "file"}
     assert {name: read.get(name) for name in digests} == digests
     # Order of the events: end of the copy, release of the job, call of EC2, billing of the instance, the job's first second.

@@ -1,4 +1,4 @@
-"""Table of the names that belong to each role (docs/role_names.yaml), as tests read it."""
+"""Table of the names that belong to each role (ansible/role_names.yaml), as tests read it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from landbridge import yaml_text
 
-TABLE = Path(__file__).parents[2] / "docs/role_names.yaml"
+TABLE = Path(__file__).parents[2] / "ansible/role_names.yaml"
 
 
 def names() -> Mapping[str, Mapping[str, Any]]:

@@ -14,7 +14,20 @@ from tests.roles.names_of_roles import merged, names
 ROOT = Path(__file__).parents[2]
 ROLES = ROOT / "ansible/roles"
 NAMES = sorted(path.name for path in ROLES.iterdir() if path.is_dir())
-KINDS = {"files", "shared", "units", "packages", "accounts", "accounts shared", "network", "tables", "includes", "held"}
+KINDS = {
+    "files",
+    "shared",
+    "units",
+    "packages",
+    "accounts",
+    "accounts shared",
+    "network",
+    "tables",
+    "includes",
+    "held",
+    "ends",
+    "stays",
+}
 #: Modules that write the file at `dest` or `path`.
 WRITERS = ("copy", "template", "lineinfile", "blockinfile", "get_url", "replace")
 

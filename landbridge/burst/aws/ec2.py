@@ -1,13 +1,13 @@
 """EC2 of the controller: describe, launch, terminate, renew leases. Each failure is an AwsError after some retries."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from landbridge.burst.aws.client import clients
 from landbridge.burst.aws.ec2_clients import Ec2Clients
 from landbridge.burst.aws.instance_status import QUERIES, status_of
-from landbridge.burst.aws.instances import instance_of, launch_outcome, network_paths_of
+from landbridge.burst.aws.instances import end_of, instance_of, launch_outcome, network_paths_of
 from landbridge.burst.aws.launch_call import launch_call
 from landbridge.burst.aws.terminate import call_for_existing, terminate_each
 from landbridge.burst.aws.unattached import UnattachedKind, UnattachedResource
@@ -25,6 +25,7 @@ LAUNCHING, ENDING = "default", "terminate"
 #: States of instances that cost money, may cost money again, or have an address or a volume.
 STATES = ("pending", "running", "stopping", "stopped", "shutting-down")
 MISMATCH = "IdempotentParameterMismatch"
+ENDING_STATES = ("shutting-down", "terminated")
 DELETED_CODES = ("InvalidVolume.NotFound", "InvalidNetworkInterfaceID.NotFound")
 
 
@@ -39,16 +40,26 @@ class Ec2:
         fips = config.fips_endpoints
         self._clients = Ec2Clients(lambda: clients(*place, (LAUNCHING, ENDING), fips))
 
-    def view(self) -> Ec2View:
-        """Return every instance of the cluster's pools, in pages of EC2's maximum size."""
+    def view(self, expected: Collection[str] = ()) -> Ec2View:
+        """Return every instance of the cluster's pools, in pages of EC2's maximum size, and the ends of `expected` ones.
+
+        A terminated instance is described by its id, as it loses its tags.
+        """
         at = time.time()
         descriptions = self._describe({"Name": "instance-state-name", "Values": list(STATES)})
-        ours = (
+        ours = tuple(
             instance_of(description, self.region)
             for description in descriptions
             if any(tag["Key"] == POOL for tag in description["Tags"])
         )
-        return Ec2View(at, tuple(ours))
+        alive = {instance.id for instance in ours if instance.state not in ENDING_STATES}
+        ended = {
+            description["InstanceId"]: end_of(description)
+            for ids in _batches(set(expected) - alive, "filter_values")
+            for description in self._pages({"Name": "instance-id", "Values": ids})
+            if description["State"]["Name"] in ENDING_STATES
+        }
+        return Ec2View(at, ours, ended)
 
     def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
         """Make one launch call: for all nodes of the attempt if `all_or_nothing`, else for as many as EC2 has capacity
@@ -152,9 +163,12 @@ class Ec2:
                 raise
 
     def _describe(self, *filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield instances of the cluster as EC2 describes them."""
+        return self._pages({"Name": f"tag:{CLUSTER}", "Values": [self._cluster]}, *filters)
+
+    def _pages(self, *filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield instances as EC2 describes them, with one page in memory at a time."""
-        cluster_filter = {"Name": f"tag:{CLUSTER}", "Values": [self._cluster]}
-        query: dict[str, Any] = {"Filters": [cluster_filter, *filters], "MaxResults": facts()["calls"]["describe"]}
+        query: dict[str, Any] = {"Filters": list(filters), "MaxResults": facts()["calls"]["describe"]}
         while True:
             page: Any = self._clients.launching(lambda client: client.describe_instances(**query))
             yield from page["Instances"]

@@ -1,15 +1,18 @@
 """EC2 instances: values from DescribeInstances and from their tags (cluster, node, lease). Pure."""
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from sys import intern
 from typing import Any
 
-from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Market
+from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, InstanceEnd, Market
 from landbridge.hostlist import HostlistError, expand
 from landbridge.tags import ACCOUNT, JOB, LAUNCH, LEASE_EXPIRES, NODE, NODES, POOL
 from landbridge.timestamps import parse_iso
 
+#: Message of a StateReason that begins with a code.
+_CODED_MESSAGE = re.compile(r"((?:Client|Server)\.[\w.]+): *(.*)", re.DOTALL)
 _MARKETS: Mapping[str, Market] = {"spot": "spot", "capacity-block": "capacity-block"}
 
 
@@ -35,6 +38,15 @@ def instance_of(raw: Mapping[str, Any], region: str = "") -> CloudInstance:
         lease=parse_iso(tags.get(LEASE_EXPIRES, "")),
         region=region,
     )
+
+
+def end_of(raw: Mapping[str, Any]) -> InstanceEnd:
+    """Return the reason for an instance's end from DescribeInstances; the code at the start of the message is more exact
+    than the reason's own."""
+    reason = raw.get("StateReason") or {}
+    code, message = reason.get("Code") or "", reason.get("Message") or ""
+    coded = _CODED_MESSAGE.fullmatch(message)
+    return InstanceEnd(*coded.groups()) if coded else InstanceEnd(code, "" if message == code else message)
 
 
 def node_of(tags: Mapping[str, str], index: int) -> str:

@@ -13,6 +13,8 @@ from xml.parsers import expat
 FIELDS = {
     "instanceId": "InstanceId",
     "instanceState/name": "State",
+    "stateReason/code": "Code",
+    "stateReason/message": "Message",
     "privateIpAddress": "PrivateIpAddress",
     "subnetId": "SubnetId",
     "instanceType": "InstanceType",
@@ -26,7 +28,7 @@ FIELDS = {
 _UNREAD = re.compile(rb"<(networkInterfaceSet|blockDeviceMapping|groupSet|metadataOptions|cpuOptions|productCodes)>")
 #: Frequent elements that have only text and are no such field, with the space behind them.
 _UNREAD_TEXT = re.compile(
-    rb"<(architecture|bootMode|clientToken|code|currentInstanceBootMode|ebsOptimized|enaSupport|hypervisor|imageId|keyName|"
+    rb"<(architecture|bootMode|clientToken|currentInstanceBootMode|ebsOptimized|enaSupport|hypervisor|imageId|keyName|"
     rb"platformDetails|privateDnsName|rootDeviceName|rootDeviceType|sourceDestCheck|usageOperation|"
     rb"usageOperationUpdateTime|virtualizationType|vpcId)>[^<]*</\1>\s*"
 )
@@ -98,6 +100,8 @@ class _Reader:
             self._instance["Tags"].append({"Key": text, "Value": ""})
         elif field == "Value":
             self._instance["Tags"][-1]["Value"] = text
+        elif field in ("Code", "Message"):
+            self._instance.setdefault("StateReason", {})[field] = text
         elif field == "State":
             self._instance["State"] = {"Name": text}
         elif field == "LaunchTime":

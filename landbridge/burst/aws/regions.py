@@ -6,14 +6,14 @@ have lost their instances.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.aws.unattached import UnattachedResource
-from landbridge.burst.model import ActionOutcome, Attempt, CloudInstance, Ec2View, InstanceStatus, Offering
+from landbridge.burst.model import ActionOutcome, Attempt, Ec2View, InstanceStatus, Offering
 from landbridge.burst.model.errors import AwsError
 from landbridge.burst.model.ports import Ec2Port
 
@@ -50,14 +50,23 @@ class Ec2Regions:
     _region_by_id: dict[str, str] = field(default_factory=dict)
     # instance -> (region, time of launch); EC2 may not show it yet
     _launched: dict[str, tuple[str, float]] = field(default_factory=dict)
-    _last_views: dict[str, tuple[float, tuple[CloudInstance, ...]]] = field(default_factory=dict)
+    _last_views: dict[str, tuple[float, Ec2View]] = field(default_factory=dict)
 
-    def view(self) -> Ec2View:
-        """Return the instances of all regions, described in parallel."""
+    def view(self, expected: Collection[str] = ()) -> Ec2View:
+        """Return the instances of all regions, described in parallel; expected ones of unknown region are looked up in
+        every region."""
+
+        def expected_in(region: str) -> list[str]:
+            return [id_ for id_ in expected if self._region_by_id.get(id_, region) == region]
+
         with ThreadPoolExecutor(len(self.others), thread_name_prefix="region") as pool:
-            futures = {name: pool.submit(self._instances_in, name) for name in self.others}
-            home_view = self.home.view()
-            by_region = {name: future.result() for name, future in futures.items()}
+            futures = {name: pool.submit(self._view_of, name, expected_in(name)) for name in self.others}
+            home_view = self.home.view(expected_in(""))
+            views = {name: future.result() for name, future in futures.items()}
+        by_region = {name: view.instances for name, view in views.items()}
+        ended = dict(home_view.ended)
+        for view in views.values():
+            ended |= view.ended
         now = self.clock()
         self._launched = {id_: (name, at) for id_, (name, at) in self._launched.items() if now - at < MAX_STALE_SECONDS}
         self._region_by_id = {id_: name for id_, (name, _) in self._launched.items()}
@@ -66,6 +75,7 @@ class Ec2Regions:
         return Ec2View(
             home_view.at,
             (*home_view.instances, *(instance for instances in by_region.values() for instance in instances)),
+            ended,
         )
 
     def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
@@ -131,16 +141,16 @@ class Ec2Regions:
     def _at(self, region: str) -> RegionPort:
         return self.others.get(region, self.home)
 
-    def _instances_in(self, name: str) -> tuple[CloudInstance, ...]:
+    def _view_of(self, name: str, expected: list[str]) -> Ec2View:
         try:
-            instances = self.others[name].view().instances
+            view = self.others[name].view(expected)
         except AwsError:
-            at, last_instances = self._last_views.get(name, (float("-inf"), ()))
+            at, last_view = self._last_views.get(name, (float("-inf"), Ec2View(0.0, ())))
             if self.clock() - at > MAX_STALE_SECONDS:
                 raise
-            return last_instances
-        self._last_views[name] = (self.clock(), instances)
-        return instances
+            return last_view
+        self._last_views[name] = (self.clock(), view)
+        return view
 
     def _each(self, ids: Iterable[str], call: Callable[[RegionPort, list[str]], None]) -> None:
         """Make one call for each region; raise the first failure after all calls.

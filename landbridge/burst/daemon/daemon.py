@@ -54,6 +54,7 @@ LEASE_SECONDS = 60.0
 #: New objects before a garbage collection. A pass over 10,000 nodes creates hundreds of thousands of objects, hardly any
 #: of them in cycles; Python's 700 would take a tenth of its processor time.
 COLLECTION_THRESHOLD = 10_000
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -132,7 +133,7 @@ class Daemon:
                 policy = self.config.policy
                 data = staging_pass(policy, self._record, self.failed)
                 now, ports = time.time(), (self._store, self._ec2, slurm)
-                due = one_pass(*ports, policy, now, observer=self, clock=time.time, seconds_to_aws=data)
+                due = one_pass(*ports, policy, now, observer=self, clock=time.time, uptime=_uptime, seconds_to_aws=data)
                 if self._collector.due(time.time()) and self.may_continue():
                     self._delete_unattached()
                 self._send_heartbeat()
@@ -271,6 +272,11 @@ class Daemon:
             else min(PASS_INTERVAL_SECONDS, max(MIN_INTERVAL_SECONDS, due - time.time()))
         )
         self._wakeups.wait(seconds)
+
+
+def _uptime() -> tuple[str, float]:
+    """Return the id of the host's boot and the seconds since then, also those of a suspension."""
+    return BOOT_ID.read_text(encoding="ascii").strip(), time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from landbridge.burst.model import (
     ReadStatuses,
     RecordTopology,
     Renew,
+    RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     Terminate,
 )
@@ -45,6 +47,10 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
             return _aws(lambda: ec2.renew(action.instances, action.until))
         case Down():
             return _down(action, slurm)
+        case RequeueJobs():
+            return _requeue(action, slurm)
+        case ResumeNodes():
+            return _slurm(lambda: slurm.resume(action.nodes))
         case SetAddresses():
             return _slurm(lambda: slurm.set_addresses(action.addresses))
         case CommentJobs():
@@ -63,8 +69,8 @@ def perform(action: Action, ec2: Ec2Port, slurm: SlurmPort, workers: int = MAX_P
             return _read_statuses(action, ec2)
 
 
-def reason(action: Down | PowerDown) -> str:
-    """Return a node's reason in Slurm: one short line that starts with `landbridge:`."""
+def reason(action: Down | PowerDown | RequeueJobs) -> str:
+    """Return a node's or a job's reason in Slurm: one short line that starts with `landbridge:`."""
     return f"landbridge: {action.code} {' '.join(action.text.split())}"[:200].replace('"', "'").rstrip()
 
 
@@ -99,6 +105,14 @@ def _down(action: Down, slurm: SlurmPort) -> ActionOutcome:
     if action.ended_jobs:
         report = _slurm(lambda: slurm.report_end(action.ended_jobs, reason(action)))
     outcome = _slurm(lambda: slurm.down(action.nodes, reason(action)))
+    return outcome if outcome.code else report
+
+
+def _requeue(action: RequeueJobs, slurm: SlurmPort) -> ActionOutcome:
+    """Report the end of jobs that Slurm does not requeue, then requeue or cancel all, also if the report failed."""
+    ended_jobs = [job for job in action.jobs if not job.is_requeued]
+    report = _slurm(lambda: slurm.report_end(ended_jobs, reason(action))) if ended_jobs else ActionOutcome()
+    outcome = _slurm(lambda: slurm.requeue(action.jobs))
     return outcome if outcome.code else report
 
 

@@ -20,8 +20,10 @@ from landbridge.burst.model import BurstPolicy, Ec2View, State
 from landbridge.burst.reconcile.job_start import (
     JobStart,
     cloud_nodes,
+    has_hard_budget,
     reason_to_hold,
     refusal,
+    refusal_by_budget,
     refusal_in_regions,
     refused_regions,
     regions_of_nodes,
@@ -205,6 +207,7 @@ class JobStarts:
         program.nodes = cloud_nodes(program.start, policy)
         program.reason = refusal(program.start, policy)
         program.refused_regions = refused_regions(program.start, policy)
+        program.is_unpaid = has_hard_budget(program.start, policy)
         if not program.nodes or (program.may_leave and len(self._programs) > MAX_WAITING):
             self._end(program, 0)
         elif program.reason is not None:
@@ -237,14 +240,16 @@ class JobStarts:
             program.up_at = now
         if word == "up" and program.reason is None and program.refused_regions:
             self._check_regions(program)
+        if word == "up" and program.reason is None and program.is_unpaid:
+            self._check_budget(program)
         waited = now - program.asked_at
         if word == "down":
             self._end(program, 0, program.reason or "")
         elif program.reason is not None and now - max(program.asked_at, program.up_at or 0.0) > REFUSED_SECONDS:
             self._end(program, 1, program.reason)
         elif (
-            program.reason is None
-            and not program.refused_regions
+            program.may_leave
+            and not program.is_unpaid
             and (waited > MAX_WAIT_SECONDS or (word == "up" and not self._hold_apart(program, now)))
         ):
             self._end(program, 0)
@@ -274,6 +279,20 @@ class JobStarts:
             program.refused_regions = {}
         else:
             self._wake()
+
+    def _check_budget(self, program: Program) -> None:
+        """Read from the journal of a pass that began after the question whether the account pays; without it, start such
+        a pass. The pass that refuses the job requeues it."""
+        policy, start, journal = self._policy, program.start, self._journal
+        if policy is None or start is None:
+            return
+        if journal is None or journal[0] < program.asked_at:
+            self._wake()
+            if program.up_at is not None and time.monotonic() - program.up_at > REFUSED_SECONDS:
+                program.reason = f"no pass has shown whether account {start.account} pays"
+            return
+        program.reason = refusal_by_budget(start, journal[1], policy)
+        program.is_unpaid = program.reason is not None
 
     def _end(self, program: Program, status: int | None = None, text: str = "") -> None:
         """Close a connection, with an answer or without."""

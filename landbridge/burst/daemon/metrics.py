@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from landbridge.burst.daemon.log import log
 from landbridge.burst.model import Action, ActionOutcome, Ec2View, Launch, ObservationKind, SlurmView, State
 from landbridge.burst.model.training_job import TRAINING
+from landbridge.burst.reconcile.launching.spot_order import is_failed_launch
 from landbridge.timestamps import month_of
 
 CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -126,7 +127,9 @@ class Metrics:
             )
         gauges["orders"] = {(): float(len(state.orders))}
         gauges["insufficient_capacity_until_seconds"] = {
-            (("offering", offering),): d.until for offering, d in state.insufficient_capacity.items()
+            (("offering", offering),): d.until
+            for offering, d in state.insufficient_capacity.items()
+            if not is_failed_launch(d)
         }
         gauges["breaker_open"] = {
             (("code", breaker.code), ("pool", pool)): 1.0 for pool, breaker in state.breakers.items()

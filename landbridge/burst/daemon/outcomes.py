@@ -17,6 +17,8 @@ from landbridge.burst.model import (
     ReadStatuses,
     RecordTopology,
     Renew,
+    RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     Terminate,
 )
@@ -79,7 +81,7 @@ def _topology_record(jobs: tuple[int, ...], paths: Mapping[str, str], now: float
 def _description(action: Action, outcome: ActionOutcome) -> tuple[tuple[int, ...], tuple[str, ...], str]:
     name = type(action).__name__.lower()
     match action:
-        case Down() | PowerUp() | PowerDown() | KeepNodes():
+        case Down() | ResumeNodes() | PowerUp() | PowerDown() | KeepNodes():
             return (), action.nodes, name
         case ReadStatuses():
             return (), (), f"{name} {action.region}".rstrip()
@@ -89,6 +91,8 @@ def _description(action: Action, outcome: ActionOutcome) -> tuple[tuple[int, ...
             return (), tuple(action.addresses), name
         case CommentJobs():
             return tuple(comment.job for comment in action.comments if comment.job not in outcome.jobs), (), name
+        case RequeueJobs():
+            return tuple(job.id for job in action.jobs), (), name
         case Promote():
             return (action.job,), (), name
         case Terminate() | Renew():

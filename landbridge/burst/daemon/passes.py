@@ -19,6 +19,7 @@ from landbridge.burst.model import (
     BurstPolicy,
     DecisionRecord,
     Ec2View,
+    HostClock,
     Launch,
     SetAddresses,
     SlurmView,
@@ -26,7 +27,9 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.errors import AwsError, classify
 from landbridge.burst.model.ports import Ec2Port, JournalPort, SlurmPort
+from landbridge.burst.reconcile.clock_jumps import correct_holds
 from landbridge.burst.reconcile.core import reconcile
+from landbridge.burst.reconcile.launching.ended_launches import expected_instances
 from landbridge.burst.reconcile.outcome_state import apply_outcome
 from landbridge.burst.slurm.slurm import SlurmError
 
@@ -84,16 +87,18 @@ def one_pass(
     observer: PassObserver | None = None,
     workers: int = MAX_PARALLEL_CALLS,
     clock: Callable[[], float] | None = None,
+    uptime: Callable[[], tuple[str, float]] | None = None,
     seconds_to_aws: Mapping[int, float | None] | None = NO_DATA,
 ) -> float | None:
     """Reconcile EC2 with Slurm; return the time of the next pass if it is before the usual one.
 
     A launch with insufficient capacity is tried at the next offering at once, after another observation. `workers=1`
     makes all calls in the order of the actions. `clock`: the current time later in the pass, which may take minutes if
-    AWS does not answer; without it the time stays `now`. `seconds_to_aws`: that of SlurmView.
+    AWS does not answer; without it the time stays `now`. `uptime`: the id of the host's boot, and the seconds since then;
+    without it no jump of the clock is known. `seconds_to_aws`: that of SlurmView.
     """
     reconcile_round = _Round(
-        store, ec2, slurm, policy, clock or (lambda: now), observer or NullObserver(), workers, seconds_to_aws
+        store, ec2, slurm, policy, clock or (lambda: now), uptime, observer or NullObserver(), workers, seconds_to_aws
     )
     for _ in range(MAX_ROUNDS):
         due, needs_round = reconcile_round.run()
@@ -109,6 +114,7 @@ class _Round:
     slurm: SlurmPort
     policy: BurstPolicy
     clock: Callable[[], float]
+    uptime: Callable[[], tuple[str, float]] | None
     observer: PassObserver
     workers: int
     seconds_to_aws: Mapping[int, float | None] | None
@@ -125,7 +131,8 @@ class _Round:
         state = self.store.load()
         self.observer.seen(slurm_view, cloud, state)
         # The clock is read after the journal: no order may be later than `now`.
-        decision = reconcile(slurm_view, cloud, state, self.policy, self.clock())
+        now = self.clock()
+        decision = reconcile(slurm_view, cloud, self._corrected(state, now), self.policy, now)
         launches = [action for action in decision.actions if isinstance(action, Launch)]
         unwritten = [a.token for launch in launches for a in launch.attempts if a.token not in decision.state.attempts]
         if unwritten:
@@ -138,9 +145,15 @@ class _Round:
         self.observer.written()
         return decision.next_pass, needs_round
 
+    def _corrected(self, state: State, now: float) -> State:
+        if self.uptime is None:
+            return state
+        boot, seconds = self.uptime()
+        return correct_holds(state, HostClock(boot, now - seconds))
+
     def _cloud(self) -> Ec2View | None:
         try:
-            return self.ec2.view()
+            return self.ec2.view(expected_instances(self.store.load()))
         except AwsError as error:
             self.observer.failed("ec2", error.code)
             return None

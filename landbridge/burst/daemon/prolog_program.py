@@ -18,6 +18,7 @@ class Program:
     nodes: tuple[str, ...] = ()
     reason: str | None = None
     refused_regions: Mapping[str, str] = field(default_factory=dict)
+    is_unpaid: bool = False  # whether its account has a hard budget, and no pass has shown that it pays
     up_at: float | None = None
     is_held: bool = False  # because its nodes are apart
 

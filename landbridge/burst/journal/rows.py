@@ -11,6 +11,7 @@ from landbridge.burst.model import (
     BudgetHold,
     CircuitBreaker,
     DecisionRecord,
+    HostClock,
     InstanceStatus,
     InsufficientCapacity,
     NodeKeep,
@@ -53,6 +54,7 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {
 #: Fields of the state that are one row each, with an empty key.
 _SINGLE: Mapping[str, Callable[[Any], Any]] = {
     "last_observation_at": lambda value: None if value is None else float(value),
+    "clock": lambda value: None if value is None else _read(HostClock, value),
 }
 
 

@@ -20,11 +20,13 @@ from landbridge.burst.model.actions import (
     ReconcileDecision,
     RecordTopology,
     Renew,
+    RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     Terminate,
 )
 from landbridge.burst.model.charges import Charge, ChargeKey, ChargeKind
-from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, Market
+from landbridge.burst.model.ec2_view import CloudInstance, Ec2View, InstanceEnd, Market
 from landbridge.burst.model.holds import BudgetHold, Claim
 from landbridge.burst.model.instance_status import InstanceStatus, StatusRead
 from landbridge.burst.model.node_keep import MAX_KEEP_SECONDS, NodeKeep
@@ -42,6 +44,7 @@ from landbridge.burst.model.state import (
     Attempt,
     Backoff,
     CircuitBreaker,
+    HostClock,
     InsufficientCapacity,
     Observation,
     ObservationKind,
@@ -73,6 +76,8 @@ __all__ = [
     "Down",
     "Ec2View",
     "Gang",
+    "HostClock",
+    "InstanceEnd",
     "InstanceStatus",
     "InsufficientCapacity",
     "JobComment",
@@ -95,6 +100,8 @@ __all__ = [
     "RecordTopology",
     "RegistrationFailure",
     "Renew",
+    "RequeueJobs",
+    "ResumeNodes",
     "SetAddresses",
     "SlurmJob",
     "SlurmNode",

@@ -63,6 +63,22 @@ class Down:
 
 
 @dataclass(frozen=True, slots=True)
+class RequeueJobs:
+    """Requeue of jobs whose nodes stay up. A job that Slurm does not requeue gets the reason, and is cancelled."""
+
+    jobs: tuple[SlurmJob, ...]
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeNodes:
+    """End of the state DOWN of healthy nodes, which then accept jobs."""
+
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetAddresses:
     """New addresses (NodeAddr) of nodes in Slurm."""
 
@@ -148,6 +164,8 @@ Action = (
     Launch
     | Terminate
     | Down
+    | RequeueJobs
+    | ResumeNodes
     | SetAddresses
     | Renew
     | CommentJobs

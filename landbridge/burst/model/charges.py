@@ -32,7 +32,7 @@ class Charge:
     """Cost of some node-seconds in USD. `unpriced_seconds`: those of them whose price is not known; they are not in
     `usd`.
 
-    Jobs that share a node have equal shares of its node-seconds too, so that the sum is the time of the instances.
+    Jobs that share a node have the same shares of its node-seconds, so that the sum is the time of the instances.
     """
 
     key: ChargeKey

@@ -1,6 +1,7 @@
 """Observed EC2: the instances that cost money, at one time."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Market = Literal["on-demand", "spot", "capacity-block"]
@@ -27,8 +28,22 @@ class CloudInstance:
 
 
 @dataclass(frozen=True, slots=True)
+class InstanceEnd:
+    """Reason why EC2 ended an instance: a code such as Client.VolumeLimitExceeded, and EC2's message."""
+
+    code: str
+    message: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.code}: {self.message}" if self.message else self.code
+
+
+@dataclass(frozen=True, slots=True)
 class Ec2View:
-    """View of EC2: all instances of the cluster's pools that are not terminated."""
+    """View of EC2: all instances of the cluster's pools that are not terminated, and `ended`: by id, the ends of the
+    expected instances that are terminated or shut down."""
 
     at: float
     instances: tuple[CloudInstance, ...]
+    ended: Mapping[str, InstanceEnd] = field(default_factory=dict)

@@ -44,6 +44,10 @@ def max_tag_value() -> int:
     return int(facts()["calls"]["tag_value"])
 
 
+#: Prefixes of the codes with which EC2 ends an instance whose launch it has accepted (API Reference, StateReason).
+_END_PREFIXES = ("Client.", "Server.")
+
+
 @cache
 def _kinds() -> tuple[dict[str, ErrorKind], tuple[tuple[str, ErrorKind], ...]]:
     rows = [
@@ -57,11 +61,27 @@ def _kinds() -> tuple[dict[str, ErrorKind], tuple[tuple[str, ErrorKind], ...]]:
 
 
 def classify(code: str) -> ErrorKind:
-    """Return the kind of an AWS error code or a botocore exception's name; an unknown one is `configuration`."""
+    """Return the kind of an AWS error code, a botocore exception's name or the code of an instance's end; an unknown one
+    is `configuration`."""
     exact_codes, prefixes = _kinds()
+    if is_end_code(code):
+        if code in facts()["end_codes"]["capacity"]:
+            return ErrorKind.CAPACITY
+        kind = classify(code.partition(".")[2])
+        return kind if kind in (ErrorKind.CAPACITY, ErrorKind.QUOTA) else ErrorKind.CONFIGURATION
     if code in exact_codes:
         return exact_codes[code]
     return next((kind for prefix, kind in prefixes if code.startswith(prefix)), ErrorKind.CONFIGURATION)
+
+
+def is_end_code(code: str) -> bool:
+    """Return whether it is the code of an instance's end, not of a refused call."""
+    return code.startswith(_END_PREFIXES)
+
+
+def is_requested_end(code: str) -> bool:
+    """Return whether an instance ended on request, or by an event of EC2: its launch has not failed."""
+    return code in facts()["end_codes"]["requested"]
 
 
 class AwsError(Exception):

@@ -5,8 +5,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-#: Job on an instance, its account, and until when it may need the instance (None: until the lease ends).
-Claim = tuple[int, str, float | None]
+
+class Claim(NamedTuple):
+    """Job on an instance, its account, and until when it may need the instance (None: until the lease ends). `weight`: its
+    GPUs on the node, or its CPUs if no job there has a GPU."""
+
+    job: int
+    account: str
+    end: float | None
+    weight: float = 1.0
 
 
 class JobShare(NamedTuple):
@@ -24,7 +31,7 @@ class BudgetHold:
     until its lease ends. The cost before `since` is spent.
 
     It is a function of the lease: to hold a renewal again changes nothing. `requested_until`: the end of a renewal whose result is
-    not known. The jobs of `claims` pay equal shares of the time in which they are on the node; `account` pays the rest.
+    not known. The jobs of `claims` pay by their weights for the time in which they are on the node; `account` pays the rest.
     `registered`: when the node registered after its boot; 0 if that is not known, None before.
     """
 
@@ -38,6 +45,10 @@ class BudgetHold:
     claims: tuple[Claim, ...] = ()
     registered: float | None = 0.0
     instance_type: str = ""  # empty: not known
+
+    def __post_init__(self) -> None:
+        # A journal has lists, those of an earlier version without weights.
+        object.__setattr__(self, "claims", tuple(Claim(*claim) for claim in self.claims))
 
     @property
     def end(self) -> float:
@@ -61,10 +72,11 @@ class BudgetHold:
 
     def shares(self, start: float, stop: float) -> Iterator[JobShare]:
         """Yield who pays which part of a time; a job may have several shares."""
-        ends = {end for _, _, end in self.claims if end is not None and start < end < stop}
+        ends = {claim.end for claim in self.claims if claim.end is not None and start < claim.end < stop}
         for first, last in pairwise(sorted({start, *ends, stop}) if start < stop else ()):
-            payers = [(job, account) for job, account, end in self.claims if end is None or end >= last]
-            payers = payers or [(0, self.account)]
-            seconds, usd = self.nodes * (last - first) / len(payers), self.cost(first, last) / len(payers)
-            for job, account in payers:
-                yield JobShare(job, account, seconds, usd)
+            payers = [claim for claim in self.claims if claim.end is None or claim.end >= last]
+            payers = payers or [Claim(0, self.account, None)]
+            seconds, usd, weight = self.nodes * (last - first), self.cost(first, last), sum(p.weight for p in payers)
+            for payer in payers:
+                part = payer.weight / weight
+                yield JobShare(payer.job, payer.account, seconds * part, usd * part)

@@ -21,7 +21,8 @@ from landbridge.burst.model import (
 class Ec2Port(Protocol):
     """Port to EC2; every method raises AwsError on failure, except `terminate`."""
 
-    def view(self) -> Ec2View: ...
+    def view(self, expected: Collection[str] = ()) -> Ec2View:
+        """Return the instances, and the ends of those of the `expected` ids that EC2 has ended."""
 
     def run(
         self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool
@@ -60,6 +61,11 @@ class SlurmPort(Protocol):
         """Write the comments; return the error of each job that has none."""
 
     def report_end(self, jobs: Sequence[SlurmJob], reason: str) -> None: ...
+
+    def requeue(self, jobs: Sequence[SlurmJob]) -> None:
+        """Requeue jobs, and cancel those that Slurm does not requeue; their nodes stay up."""
+
+    def resume(self, nodes: Sequence[str]) -> None: ...
 
     def promote(self, job: int, partitions: Sequence[str]) -> None: ...
 

@@ -27,6 +27,8 @@ class SlurmJob:
     array_task: int | None = None
     is_batch: bool = True  # False: an interactive job of salloc or srun
     may_requeue: bool = True  # --requeue, or JobRequeue=1 without --no-requeue
+    gpus: int = 0  # on all its nodes; requested by a job without nodes
+    cpus: int = 0  # likewise
 
     @property
     def slurm_id(self) -> str:

@@ -46,12 +46,14 @@ class Attempt:
     ended: float | None = None  # None: the result of the call is not known yet
     code: str = ""  # empty: launched
     instances: Mapping[str, str] = field(default_factory=dict)  # node -> instance id
+    ends: Mapping[str, str] = field(default_factory=dict)  # node -> EC2's reason for the end of its booting instance
 
 
 @dataclass(frozen=True, slots=True)
 class InsufficientCapacity:
     """Insufficient capacity of an offering, or another refusal by EC2: it is not tried for `nodes` or more nodes before
-    `until`. The time increases with `tries`, except after a configuration error.
+    `until`. The time increases with `tries`, except after a configuration error. `message`: EC2's, if it accepted the
+    launch and ended its instances.
 
     EC2 refuses a gang of which it has only a part, so a launch of fewer nodes is still tried.
     """
@@ -60,6 +62,7 @@ class InsufficientCapacity:
     tries: int
     code: str
     nodes: int = 1
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,16 @@ class TerminationRefusal:
 
 
 @dataclass(frozen=True, slots=True)
+class HostClock:
+    """Wall clock of the controller's host, less the seconds since its boot: constant until the clock jumps. `boot`: the
+    boot's id; `jump`: the seconds by which it has jumped since the pass before."""
+
+    boot: str
+    offset: float
+    jump: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """State of the journal. An empty one is valid: the next pass converges from Slurm and EC2 alone.
 
@@ -154,5 +167,6 @@ class State:
     first_seen: Mapping[Observation, float] = field(default_factory=dict)
     min_nodes_requested_at: Mapping[str, float] = field(default_factory=dict)  # by pool
     registration_failures: Mapping[str, RegistrationFailure] = field(default_factory=dict)  # by token
+    clock: HostClock | None = None  # of the last pass; None before the first one
     last_observation_at: float | None = None  # time of the last pass with entries in `first_seen`
     throttled_until: Mapping[str, float] = field(default_factory=dict)  # launches wait; by region/pool, or region/

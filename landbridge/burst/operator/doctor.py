@@ -22,6 +22,7 @@ from landbridge.burst.journal.store import Store
 from landbridge.burst.model.errors import ErrorKind, classify, facts
 from landbridge.burst.reconcile.instances.keeps import is_released_when_idle
 from landbridge.burst.slurm import slurm
+from landbridge.burst.slurm.accounting import runaway_jobs
 from landbridge.burst.slurm.slurm import SlurmError
 from landbridge.burst.slurm.suspend_exclusions import kept_nodes_of
 from landbridge.findings import Finding, Severity
@@ -66,6 +67,7 @@ def diagnose(file: Path | None = None) -> list[Finding]:
         commands,
         programs,
         suspend_exclusions,
+        runaways,
     )
     return [finding for check in checks for finding in check(config, now)]
 
@@ -295,3 +297,18 @@ def suspend_exclusions(config: BurstConfig, now: float) -> Iterator[Finding]:
         text = f"Slurm does not suspend {compress(left)} when idle, and no keep is known: a journal was lost"
         fix = f"landbridge burst keep --release {compress(left)}"
         yield Finding("burst-lost-keep", text, fix=fix, severity=Severity.WARNING)
+
+
+def runaways(config: BurstConfig, now: float) -> Iterator[Finding]:
+    """Check that each job that runs in accounting is one of slurmctld's: others count in usage and costs for ever."""
+    try:
+        jobs = runaway_jobs()
+    except SlurmError as error:
+        fix = "systemctl status slurmdbd; without accounting there are no runaway jobs"
+        yield Finding("burst-runaway-jobs", f"not checked: {error}", fix=fix, severity=Severity.INFO)
+        return
+    if jobs:
+        named = ", ".join(f"{job.id} of {job.user or 'unknown'}" for job in jobs[:3])
+        text = f"{len(jobs)} jobs run in accounting and are not known to slurmctld: {named}{', ...' * (len(jobs) > 3)}"
+        fix = "if they are still here in ten minutes (slurmdbd may be late): `sacctmgr show runawayjobs` lists and ends them"
+        yield Finding("burst-runaway-jobs", text, fix=fix, severity=Severity.WARNING)

@@ -14,7 +14,8 @@ from landbridge.timestamps import iso
 #: Advice for the user or operator, by the code of the reason why a job is not served.
 ADVICE = {
     "CAPACITY": "wait: it is tried again; or add offerings to the pool (`capacity`), or request fewer nodes",
-    "QUOTA": "request a higher quota of the type from AWS; `landbridge preflight` reports it",
+    "QUOTA": "request a higher quota from AWS: of the type (`landbridge preflight` reports it), or of the storage of volumes"
+    " (VolumeLimitExceeded)",
     "RATE": "request fewer nodes, a longer `resume_timeout` of the pool, or a higher limit of AWS (`burst.launch_bucket`)",
     "CONFIG": "correct the reported error (launch template, permissions), then `landbridge burst reset-breaker POOL`",
     "BREAKER": "correct the cause that `landbridge burst status` reports, then `landbridge burst reset-breaker POOL`",
@@ -24,7 +25,8 @@ ADVICE = {
     "CLASS": "its workload class does not run in AWS: it waits for on-prem nodes; or change its class (`placement`)",
     "DRAINED": "`landbridge burst undrain POOL` lets the pool start nodes again",
     "NETWORK": "AWS was not reached, or this host has no AWS credentials: `landbridge burst doctor`; the job is tried again",
-    "GONE": "instances ended before their nodes registered: check their console output, and the image",
+    "GONE": "instances ended before their nodes registered: correct EC2's reason, if the text has one (a KMS key, a snapshot);"
+    " else check their console output, and the image",
     "UNHEALTHY": "the health checks found a fault of a node before the job started: it is tried again on another instance",
     "EVENT": "nothing: EC2 reboots, stops or maintains the instance at that time; the job is tried again on another instance",
     "IMPAIRED": "nothing: EC2's status check of the instance failed; the job is tried again on another instance",
@@ -153,6 +155,7 @@ def _journal(number: int, state: State, now: float) -> Iterator[ExplanationPoint
             text = f"asked AWS for {count}; its answer is not known yet"
         else:
             text = f"AWS refused {count}" if attempt.code else f"AWS gave {count}"
+            text = "; ".join((text, *(f"EC2 ended that of {node}: {end}" for node, end in attempt.ends.items())))
         yield ExplanationPoint("launch", text, iso(attempt.created_at), attempt.code)
         keys = (attempt.token, *attempt.instances.values())
         holds = [state.holds[key] for key in keys if key in state.holds]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from landbridge.burst.model import BurstPolicy, CloudInstance, Ec2View, PoolPolicy, SlurmJob, SlurmNode, State
 from landbridge.burst.reconcile.instances.instance_status import scheduled_event
+from landbridge.burst.reconcile.launching.spot_order import is_failed_launch
 from landbridge.burst.reconcile.locations import are_apart, describe, locate_by_journal
 from landbridge.burst.reconcile.node_states import is_down, is_powered_down, is_set_by_operator
 from landbridge.burst.reconcile.observed import pools_of, token_of
@@ -190,6 +191,6 @@ def _pool(pool: PoolPolicy, state: State, ec2: Ec2View | None, now: float) -> Po
         dry=tuple(
             OfferingWithoutCapacity(key, shortage.code, iso(shortage.until))
             for key, shortage in shortages
-            if shortage.until > now
+            if shortage.until > now and not is_failed_launch(shortage)
         ),
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from landbridge.burst.model import Attempt, BudgetHold, BurstPolicy, CloudInstance, Offering, PoolPolicy, State
 from landbridge.burst.reconcile.budget import hold_usd, settle_holds
+from landbridge.burst.reconcile.node_states import is_heard
 from landbridge.burst.reconcile.observed import ALIVE, FORGOTTEN, REBUILT_GANG, Observed, token_of
 from landbridge.burst.reconcile.residency import data_class_of
 
@@ -136,9 +137,20 @@ def _ended_instances(
 ) -> dict[str, dict[str, bool]]:
     """Return the launched instances that do not exist any more: token -> node -> whether EC2 shows the instance ending.
 
-    An instance that EC2 may not show yet counts as existing.
+    An instance that EC2 may not show yet counts as existing, and one that EC2 does not show while slurmctld hears its node.
     """
-    shown = {instance.id: instance.state for instance in observed.ec2.instances} if observed.ec2 else {}
+    latest: dict[str, Attempt] = {}
+    for attempt in sorted(state.attempts.values(), key=lambda attempt: attempt.created_at):
+        latest |= dict.fromkeys(attempt.instances, attempt)
+    with_instance = {instance.node for instances in alive.values() for instance in instances}
+    heard = {
+        node
+        for node in latest.keys() - with_instance
+        if node in observed.slurm.nodes and is_heard(observed.slurm.nodes[node])
+    }
+    cloud = observed.ec2
+    shown = {instance.id: instance.state for instance in cloud.instances} if cloud else {}
+    shown |= dict.fromkeys(cloud.ended if cloud else (), "terminated")
     ended: dict[str, dict[str, bool]] = {}
     for token, attempt in state.attempts.items():
         if attempt.ended is None or not attempt.instances:
@@ -146,7 +158,8 @@ def _ended_instances(
         is_young = observed.now - attempt.ended <= observed.policy.settle_seconds
         for node, instance in attempt.instances.items():
             is_alive = shown.get(instance) in ALIVE or shown.get(instance) in ("stopping", "stopped")
-            if not is_alive and (instance in shown or not is_young):
+            is_heard_of = node in heard and latest[node] is attempt and instance not in state.terminated_at
+            if not is_alive and (instance in shown or not (is_young or is_heard_of)):
                 ended.setdefault(token, {})[node] = instance in shown
     return ended
 

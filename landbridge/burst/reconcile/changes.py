@@ -27,6 +27,8 @@ from landbridge.burst.model import (
     RecordTopology,
     RegistrationFailure,
     Renew,
+    RequeueJobs,
+    ResumeNodes,
     SetAddresses,
     SlurmJob,
     State,
@@ -57,6 +59,7 @@ class Changes:
     down_reasons: dict[str, tuple[str, str]] = field(default_factory=dict)  # node -> code and text
     terminated: set[str] = field(default_factory=set)
     launches: list[Launch] = field(default_factory=list)
+    resumes: list[str] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
     job_comments: CommentJobs | None = None
     promotes: list[Promote] = field(default_factory=list)
@@ -86,6 +89,7 @@ class Changes:
     _seconds_without_pass: float = 0.0
     _downs: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _ended_jobs: dict[int, tuple[SlurmJob, tuple[str, str]]] = field(default_factory=dict)
+    _requeues: dict[int, tuple[SlurmJob, tuple[str, str]]] = field(default_factory=dict)
     # By code, and whether EC2 refused it before.
     _terminations: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
     _renews: dict[tuple[float, str], list[str]] = field(default_factory=dict)
@@ -103,6 +107,11 @@ class Changes:
     def downed(self) -> KeysView[str]:
         """Return the nodes that this pass sets down."""
         return self.down_reasons.keys()
+
+    @property
+    def requeued(self) -> KeysView[int]:
+        """Return the jobs that this pass requeues, while their nodes stay."""
+        return self._requeues.keys()
 
     @property
     def last_observation_at(self) -> float | None:
@@ -199,6 +208,20 @@ class Changes:
             self._ended_jobs.update(ended)
             self.record("job-ends", code, text, nodes, ended, pool)
 
+    def requeue(self, job: SlurmJob, code: str, text: str) -> None:
+        """Requeue a job whose nodes are healthy, and back it off with the reason. Its nodes stay up for other jobs.
+
+        Slurm requeues a heterogeneous job as a whole, by its leader.
+        """
+        if job.id in self._requeues or not self.down_reasons.keys().isdisjoint(job.nodes):
+            return
+        self._requeues[job.id] = job, (code, text)
+        pool = next((self.observed.pools[node].name for node in job.nodes if node in self.observed.pools), "")
+        event = "requeue" if job.is_requeued else "job-ends"
+        self.record(event, code, text, job.nodes, [job.id], pool)
+        self.back_off(job.id, code, text)
+        self.schedule_pass(self.observed.now + REQUEUE_SECONDS)
+
     def back_off(self, job: int, code: str, text: str) -> None:
         """Do not try the job for a time that increases with each failure, and report the reason."""
         before = self.backoffs.get(job)
@@ -244,6 +267,11 @@ class Changes:
         actions: list[Action] = [
             Down(tuple(nodes), *reason, tuple(ended_jobs.get(reason, ()))) for reason, nodes in self._downs.items()
         ]
+        requeues: dict[tuple[str, str], list[SlurmJob]] = {}
+        for job, reason in self._requeues.values():
+            requeues.setdefault(reason, []).append(job)
+        actions += [RequeueJobs(tuple(jobs), *reason) for reason, jobs in requeues.items()]
+        actions += [ResumeNodes(tuple(self.resumes))] if self.resumes else []
         actions += self.power_downs
         actions += [self.keep_action] if self.keep_action else []
         actions += [Terminate(tuple(ids), code) for (code, _), ids in self._terminations.items()]

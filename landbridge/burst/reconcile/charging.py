@@ -1,14 +1,15 @@
 """Charges of running instances: the jobs on a node pay for it, whichever account launched it.
 
-Jobs that share a node pay equal shares. Time without a job, and the rest of a lease after its jobs, is the launching
-account's. A job whose account's hard cap refuses its share ends (`BUDGET`), unless a job of another account on the same
-node pays alone: no job ends for the cap of another account.
+Jobs that share a node pay by their GPUs on it, or by their CPUs if none of them has a GPU; a job without a GPU pays beside
+others as one with one GPU: it takes CPUs and memory. Slurm shows the sum over a job's nodes, which counts as even. Time without a job, and the rest of a lease after its jobs, is the launching
+account's. A job whose account's hard cap refuses its share is requeued (`BUDGET`): the node is healthy, and stays for the
+other jobs and the account that launched it. No job ends for the cap of another account.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from landbridge.burst.model import BudgetHold, BurstPolicy, CloudInstance, SlurmJob
+from landbridge.burst.model import BudgetHold, BurstPolicy, Claim, CloudInstance, SlurmJob
 from landbridge.burst.reconcile.budget import committed, spend
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.observed import Observed
@@ -32,35 +33,50 @@ def job_end(job: SlurmJob, policy: BurstPolicy) -> float | None:
     return job.started + (job.minutes + policy.grace_minutes) * 60
 
 
-def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> Refusal | None:
+def charge(observed: Observed, changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> dict[int, str]:
     """Charge the instance to the jobs on its node from their start on, and without a job to the launching account.
 
-    Return a refusal if the hard caps permit no charge; the accounts that have paid so far pay until the instance ends.
+    Return the jobs for which the hard cap of their account does not pay (any more), with the cap's text; 0: the node has
+    no job, and its launching account cannot pay. The accounts that have paid so far pay until the next pass.
     """
     hold = changes.holds.get(instance.id)
     if hold is None or (not jobs and instance.node in observed.held):
-        return None  # a launch whose result is not known, or a job that is leaving the node
-    claims = tuple((job.id, job.account, job_end(job, observed.policy)) for job in sorted(jobs, key=lambda job: job.id))
-    account, since = instance.account, _time_of_change(hold, jobs, observed.now)
-    refused: set[str] = set()
+        return {}  # a launch whose result is not known, or a job that is leaving the node
+    claims = tuple(
+        Claim(job.id, job.account, job_end(job, observed.policy), weight)
+        for job, weight in _weights(sorted(jobs, key=lambda job: job.id))
+    )
+    account, since = instance.account, _time_of_change(hold, jobs, observed)
+    refused: dict[str, str] = {}
     while (claims, account) != (hold.claims, hold.account):
         changed = replace(hold, since=since, claims=claims, account=account)
         refusal = _transfer(changes, instance.id, hold, changed, observed.now)
         if refusal is None:
-            return None
-        if refusal.account in {claimant for _, claimant, _ in claims}:
+            break
+        if refusal.account in {claim.account for claim in claims}:
             known = () if refusal.account in refused else hold.claims
-            earlier = (claim for claim in known if claim[1] == refusal.account and claim[0] in {job.id for job in jobs})
-            others = (claim for claim in claims if claim[1] != refusal.account)
-            claims = tuple(sorted((*others, *earlier), key=lambda claim: claim[0]))
-            refused.add(refusal.account)
+            present = {job.id for job in jobs}
+            earlier = (claim for claim in known if claim.account == refusal.account and claim.job in present)
+            others = (claim for claim in claims if claim.account != refusal.account)
+            claims = tuple(sorted((*others, *earlier), key=lambda claim: claim.job))
+            refused[refusal.account] = refusal.text
         elif jobs and account == instance.account:
             account = _last_payer(hold)  # the rest of the lease stays where it is
+        elif jobs:
+            break
         else:
-            return None if jobs else refusal
+            return {0: refusal.text}
         if not claims:
-            return refusal
-    return None
+            break
+    paid = {claim.job for claim in claims if claim.end is None or claim.end > observed.now}
+    return {job.id: refused[job.account] for job in jobs if job.account in refused and job.id not in paid}
+
+
+def _weights(jobs: Sequence[SlurmJob]) -> Iterator[tuple[SlurmJob, float]]:
+    """Yield the jobs of a node with their GPUs on it, or their CPUs if none has a GPU; at least 1, also if not known."""
+    has_gpus = any(job.gpus for job in jobs)
+    for job in jobs:
+        yield job, max(1.0, (job.gpus if has_gpus else job.cpus) / max(1, len(job.nodes)))
 
 
 def end_boot(changes: Changes, instance: CloudInstance) -> None:
@@ -73,7 +89,7 @@ def end_boot(changes: Changes, instance: CloudInstance) -> None:
 def paying_jobs(changes: Changes, instance: CloudInstance, jobs: Sequence[SlurmJob]) -> list[SlurmJob]:
     """Return the jobs that pay for the instance; all of them if its launch is not known."""
     hold = changes.holds.get(instance.id)
-    return [job for job in jobs if hold is None or job.id in {number for number, _, _ in hold.claims}]
+    return [job for job in jobs if hold is None or job.id in {claim.job for claim in hold.claims}]
 
 
 def extend(changes: Changes, instance: CloudInstance, until: float) -> Refusal | None:
@@ -114,18 +130,21 @@ def limit_claims(changes: Changes, instance: CloudInstance, account: str) -> Non
     """End the claims of an account with the present lease: a longer one is for the other jobs on the node."""
     hold = changes.holds[instance.id]
     claims = tuple(
-        (job, claimant, hold.end if end is None else min(end, hold.end))
-        if claimant == account
-        else (job, claimant, end)
-        for job, claimant, end in hold.claims
+        claim._replace(end=hold.end if claim.end is None else min(claim.end, hold.end))
+        if claim.account == account
+        else claim
+        for claim in hold.claims
     )
     changes.holds[instance.id] = replace(hold, claims=claims)
 
 
-def _time_of_change(hold: BudgetHold, jobs: Sequence[SlurmJob], now: float) -> float:
-    """Return since when the jobs differ: since the start of a new one, else since now."""
-    known = {job for job, _, _ in hold.claims}
-    starts = [job.started for job in jobs if job.id not in known and job.started is not None]
+def _time_of_change(hold: BudgetHold, jobs: Sequence[SlurmJob], observed: Observed) -> float:
+    """Return since when the jobs differ: since the start of a new one, else since now. A start before a clock was set
+    forward has the earlier time."""
+    now, clock = observed.now, observed.state.clock
+    jump = max(0.0, clock.jump) if clock is not None else 0.0
+    known = {claim.job for claim in hold.claims}
+    starts = [job.started + jump for job in jobs if job.id not in known and job.started is not None]
     return max(hold.since, min([now, *starts])) if hold.since < now else hold.since
 
 
@@ -152,5 +171,5 @@ def _add(changes: Changes, pool: str, usd_by_account: dict[str, float]) -> None:
 
 def _last_payer(hold: BudgetHold) -> str:
     """Return the account of the claim that ends last."""
-    ends = [(end is None, end or 0.0, account) for _, account, end in hold.claims]
+    ends = [(claim.end is None, claim.end or 0.0, claim.account) for claim in hold.claims]
     return max(ends)[2] if ends else hold.account

@@ -18,7 +18,11 @@ TERMINATION_RETRY_SECONDS = 600.0
 def limit_to_now(state: State, policy: BurstPolicy, now: float) -> State:
     """Return `state` with each timestamp limited to the latest possible one, so that no wait is too long."""
     latest = now + CLOCK_SKEW_SECONDS
-    longest_refusal = max(policy.insufficient_capacity_seconds[1] * (1 + JITTER_SHARE), policy.breaker_seconds)
+    longest_refusal = max(
+        policy.insufficient_capacity_seconds[1] * (1 + JITTER_SHARE),
+        policy.breaker_seconds,
+        *(pool.resume_timeout for pool in policy.pools.values()),
+    )
     return replace(
         state,
         # Orders are hints: a future one would make every instance launched before it look old, so it is dropped.

@@ -26,6 +26,7 @@ from landbridge.burst.reconcile.instances import garbage_collection, leases, reg
 from landbridge.burst.reconcile.instances.instance_status import read_statuses, replace_failing_nodes
 from landbridge.burst.reconcile.instances.keeps import keep_nodes
 from landbridge.burst.reconcile.instances.refused_terminations import hold_refused_instances
+from landbridge.burst.reconcile.launching.ended_launches import ended_launches, record_ends, report_ends
 from landbridge.burst.reconcile.launching.provisioning import Provisioning
 from landbridge.burst.reconcile.launching.spot_interruptions import record_interruptions
 from landbridge.burst.reconcile.min_nodes import start_min_nodes
@@ -49,7 +50,9 @@ def reconcile(
     slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPolicy, now: float
 ) -> ReconcileDecision:
     """Return the decision of one pass. `ec2` is None if EC2 does not answer: nothing is launched or terminated."""
-    observed = observe(slurm, ec2, limit_to_now(state, policy, now), policy, now)
+    state = limit_to_now(state, policy, now)
+    ended = ended_launches(slurm, ec2, state)
+    observed = observe(slurm, ec2, record_ends(state, ended, policy, now), policy, now)
     known_state = record_interruptions(observed, roll_over_month(account_for_instances(observed), now))
     observed = replace(
         observed,
@@ -64,6 +67,7 @@ def reconcile(
     hold_refused_instances(observed, changes)
     _enforce(observed, changes)
     registration.update_boot_breakers(observed, changes)
+    report_ends(observed, changes, ended)
     garbage_collection.collect_garbage(observed, changes)
     read_statuses(observed, changes)
     replace_failing_nodes(observed, changes)
@@ -74,7 +78,8 @@ def reconcile(
     gang_starts = pending_starts(observed)
     provisioning = Provisioning(observed, changes)
     for start in gang_starts:
-        provisioning.serve(start)
+        if changes.requeued.isdisjoint(job.id for job in start.jobs):
+            provisioning.serve(start)
     provisioning.calls.repeat_batches()
     provisioning.calls.forget()
     _set_addresses(observed, changes)

@@ -1,4 +1,5 @@
-"""Start of a job on nodes in AWS: whether its data may be there, and whether its nodes are up and together. Pure."""
+"""Start of a job on nodes in AWS: whether its data may be there, whether its account pays, and whether its nodes are up
+and together. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -75,6 +76,30 @@ def regions_of_nodes(state: State, ec2: Ec2View | None, policy: BurstPolicy) -> 
         if instance.node and instance.state in ALIVE:
             regions[instance.node] = instance.region or policy.region
     return regions
+
+
+def has_hard_budget(start: JobStart, policy: BurstPolicy) -> bool:
+    """Return whether the job is on nodes in AWS, and its account has a hard budget."""
+    account = policy.accounts.get(start.account)
+    is_limited = account is not None and account.hard and account.monthly_usd is not None
+    return is_limited and bool(cloud_nodes(start, policy))
+
+
+def refusal_by_budget(start: JobStart, state: State, policy: BurstPolicy) -> str | None:
+    """Return the reason why the account does not pay for the job, by the journal of a pass that has seen the job; None if
+    it pays on each node: for the job, or for the instance, which it launched."""
+    number = int(start.job) if start.job.isdigit() else 0
+    for node in cloud_nodes(start, policy):
+        keys = {
+            key
+            for token, attempt in state.attempts.items()
+            for key in (attempt.instances.get(node), token if node in attempt.nodes else None)
+        }
+        holds = [hold for key, hold in state.holds.items() if key in keys]
+        if not any(hold.account == start.account or number in {claim.job for claim in hold.claims} for hold in holds):
+            backoff = state.backoffs.get(number)
+            return backoff.text if backoff is not None else f"account {start.account} does not pay for {node} yet"
+    return None
 
 
 def reason_to_hold(

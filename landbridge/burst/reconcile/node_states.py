@@ -69,6 +69,17 @@ def is_not_responding(node: SlurmNode) -> bool:
     return "NOT_RESPONDING" in node.states
 
 
+def is_heard(node: SlurmNode) -> bool:
+    """Return whether the node is up and its slurmd answers slurmctld: it has an instance, whatever EC2 shows."""
+    return is_up(node) and not is_not_responding(node)
+
+
+def has_unexpected_reboot(node: SlurmNode) -> bool:
+    """Return whether slurmctld has set the node down because it does not know of its boot, as after slurmctld was
+    killed (Slurm's node_mgr.c, 23.11 to 26.05)."""
+    return is_down(node) and node.reason.lower().startswith("node unexpectedly rebooted")
+
+
 def is_unhealthy(node: SlurmNode) -> bool:
     """Return whether the node's health checks have drained it; false after an operator has changed the reason."""
     return "DRAIN" in node.states and _HEALTH_REASON.match(node.reason) is not None

@@ -88,7 +88,7 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
                     if job.state != "CONFIGURING":
                         started.add(name)
     suspended_at = given_up_at(state)
-    shown_ids = {instance.id for instance in ec2.instances} if ec2 else set()
+    shown_ids = {*(instance.id for instance in ec2.instances), *ec2.ended} if ec2 else set()
     unseen = _unseen(state, shown_ids, suspended_at, ec2 is None, policy, now)
     living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, suspended_at, unseen)
     return Observed(

@@ -23,7 +23,7 @@ from landbridge.burst.model import (
     State,
     Terminate,
 )
-from landbridge.burst.model.errors import ErrorKind, classify
+from landbridge.burst.model.errors import ErrorKind, classify, is_end_code
 from landbridge.burst.reconcile.clock_skew import BACKOFF_SECONDS, JITTER_SHARE
 from landbridge.burst.reconcile.instances.instance_status import record_statuses
 from landbridge.burst.reconcile.instances.keeps import record_keeps
@@ -139,11 +139,16 @@ def _ended(
 
 
 def _succeeded(state: State, action: Launch) -> State:
-    """Clear the offering's and the pool's failures and the jobs' backoffs; its instances have not registered yet."""
+    """Clear the offering's and the pool's failures and the jobs' backoffs; its instances have not registered yet.
+
+    The record of an offering that EC2 accepted before and whose instances it ended is kept, so that the waits increase.
+    """
     return replace(
         state,
         insufficient_capacity={
-            key: value for key, value in state.insufficient_capacity.items() if key != action.offering.key
+            key: value
+            for key, value in state.insufficient_capacity.items()
+            if key != action.offering.key or is_end_code(value.code)
         },
         breakers={
             pool: value for pool, value in state.breakers.items() if pool != action.gang.pool or value.code == BOOT_CODE
@@ -159,15 +164,29 @@ def _succeeded(state: State, action: Launch) -> State:
 def _record_insufficient_capacity(
     state: State, action: Launch, outcome: ActionOutcome, policy: BurstPolicy, now: float
 ) -> State:
-    before = state.insufficient_capacity.get(action.offering.key)
+    code, fewest = outcome.code or FEWER_INSTANCES_CODE, _refused(action, outcome)
+    return with_insufficient_capacity(state, action.offering.key, code, fewest, policy, now)
+
+
+def with_insufficient_capacity(
+    state: State,
+    offering: str,
+    code: str,
+    nodes: int,
+    policy: BurstPolicy,
+    now: float,
+    message: str = "",
+    shortest: float = 0.0,
+) -> State:
+    """Return the state in which the offering is not tried for `nodes` or more nodes, for a time of at least `shortest`
+    seconds that doubles with each failure."""
+    before = state.insufficient_capacity.get(offering)
     tries = before.tries + 1 if before else 1
     first, longest = policy.insufficient_capacity_seconds
-    seconds = min(longest, first * 2 ** min(tries - 1, 20)) * jitter(f"{action.offering.key}/{tries}")
-    fewest = _refused(action, outcome)
-    if before is not None and now < before.until:
-        fewest = min(fewest, before.nodes)
-    shortage = InsufficientCapacity(now + seconds, tries, outcome.code or FEWER_INSTANCES_CODE, fewest)
-    return replace(state, insufficient_capacity={**state.insufficient_capacity, action.offering.key: shortage})
+    seconds = max(shortest, min(longest, first * 2 ** min(tries - 1, 20)) * jitter(f"{offering}/{tries}"))
+    fewest = min(nodes, before.nodes) if before is not None and now < before.until else nodes
+    shortage = InsufficientCapacity(now + seconds, tries, code, fewest, message)
+    return replace(state, insufficient_capacity={**state.insufficient_capacity, offering: shortage})
 
 
 def _refused(action: Launch, outcome: ActionOutcome) -> int:

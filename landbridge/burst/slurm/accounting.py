@@ -1,7 +1,8 @@
 """User, account, partition and state of finished and running jobs from Slurm's accounting database (sacct).
 
 Source: Slurm's sacct(1), DEFAULT TIME WINDOW (with --jobs the start time is Epoch 0), and src/sacct/print.c (PRINT_STATE:
-a cancelled job has the words `by` and a user id), at the tags slurm-23-11-11-1 to 26.05.
+a cancelled job has the words `by` and a user id), at the tags slurm-23-11-11-1 to 26.05. Runaway jobs:
+src/sacctmgr/runaway_job_functions.c, which compares the same two lists, but changes the database in a transaction.
 """
 
 import os
@@ -39,6 +40,23 @@ def accounted_jobs(ids: Iterable[int]) -> dict[int, AccountedJob]:
         ]
         jobs |= jobs_of(run(command, TIMEOUT_SECONDS), separator)
     return jobs
+
+
+def queued_jobs() -> frozenset[int]:
+    """Return the numbers of all jobs that slurmctld has, also those that ended a moment ago. Raises SlurmError."""
+    words = run(["squeue", "--noheader", "--all", "--states=all", "--Format=JobID:0"], TIMEOUT_SECONDS).split()
+    return frozenset(int(word) for word in words if word.isdigit())
+
+
+def runaway_jobs() -> list[AccountedJob]:
+    """Return the jobs that run in the accounting database and that slurmctld does not have. Raises SlurmError."""
+    separator = f"|{os.urandom(4).hex()}|"
+    # Without a start, --state means the jobs that are in the state now.
+    options = ("--noheader", "--allusers", "--allocations", "--parsable2", "--state=RUNNING,SUSPENDED")
+    text = run(["sacct", *options, f"--delimiter={separator}", f"--format={','.join(FIELDS)}"], TIMEOUT_SECONDS)
+    accounted = jobs_of(text, separator)  # before squeue: a job that starts meanwhile is in both or in neither
+    queued = queued_jobs() if accounted else frozenset()
+    return [job for number, job in sorted(accounted.items()) if number not in queued]
 
 
 def jobs_of(text: str, separator: str) -> dict[int, AccountedJob]:

@@ -232,6 +232,23 @@ def _update_jobs(slurm_ids: Sequence[str], text: str, *settings: str) -> dict[st
     return errors_by_id(completed.stderr or completed.stdout, slurm_ids) if completed.returncode else {}
 
 
+def requeue(jobs: Sequence[SlurmJob]) -> None:
+    """Cancel the jobs that Slurm does not requeue, then requeue the others; a heterogeneous job is named by its leader.
+
+    Their nodes stay up. Not `requeuehold`: the start time of the comment that follows ends by itself.
+    """
+    for command, is_requeued, separator in (("scancel", False, " "), ("scontrol requeue", True, ",")):
+        members = [job for job in jobs if job.is_requeued is is_requeued]
+        for part in _batches(list(dict.fromkeys(str(job.het_job or job.slurm_id) for job in members))):
+            run([*command.split(), *separator.join(part).split()])
+
+
+def resume(nodes: Sequence[str]) -> None:
+    """End the state DOWN of nodes."""
+    for part in _batches(nodes):
+        run(["scontrol", "update", f"nodename={compress(part)}", "state=resume"])
+
+
 def promote(job: int, partitions: Sequence[str]) -> None:
     """Let a pending job use further partitions in addition to its own. Other tasks of its array are not changed."""
     records = run_json(["scontrol", "show", "job", str(job), "--json"]).get("jobs", [])

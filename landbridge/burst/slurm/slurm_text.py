@@ -23,7 +23,7 @@ NODE_FORMAT = "NodeList:0 ,StateComplete:0"
 JOB_FIELDS = (
     *("JobID", "State", "NodeList", "Partition", "Account", "UserName", "WCKey", "RestartCnt"),
     *("StartTime", "TimeLimit", "HetJobID", "ArrayJobID", "ArrayTaskID", "NumNodes", "SubmitTime"),
-    *("BatchFlag", "Requeue"),
+    *("BatchFlag", "Requeue", "tres-alloc"),
 )
 #: Variable of squeue's environment for times in seconds since 1970, without the ambiguous hour of a time zone.
 TIME_ENVIRONMENT = {"SLURM_TIME_FORMAT": "%s"}
@@ -83,7 +83,7 @@ def jobs_of(text: str, separator: str) -> Iterator[SlurmJob]:
 def _job(fields: Sequence[str]) -> SlurmJob:
     values = ["" if field in ("(null)", "N/A") else field for field in fields]
     number, word, node_list, partition, account, user, wckey, restarts, start, *others = values
-    limit, het, array, task, count, submit, batch, requeue = others
+    limit, het, array, task, count, submit, batch, requeue, resources = others
     try:
         nodes = tuple(expand(node_list)) if node_list else ()
         state = word if word in _STATES or word in _ENDED else "RUNNING" if nodes else "PENDING"
@@ -108,9 +108,17 @@ def _job(fields: Sequence[str]) -> SlurmJob:
             array_task=int(task) if task.isdigit() else None,  # of tasks that have not been split off: a range
             is_batch=batch != "0",
             may_requeue=requeue != "0",
+            gpus=_count("gres/gpu", resources),
+            cpus=_count("cpu", resources),
         )
     except ValueError as error:
         raise SlurmTextError(f"squeue: job {number[:20]!r}: {error}") from error
+
+
+def _count(resource: str, resources: str) -> int:
+    """Return the count of a trackable resource, such as 8 of `gres/gpu` in cpu=96,mem=1T,gres/gpu=8,gres/gpu:h100=8."""
+    counts = dict(part.split("=", 1) for part in resources.split(",") if "=" in part)
+    return int(counts[resource]) if counts.get(resource, "").isdigit() else 0
 
 
 def _timestamp(text: str) -> float | None:

@@ -23,7 +23,7 @@ class SecureTransport(Facts):
 
 
 class DatabaseFacts(Facts):
-    """Facts of databases.yaml. Ranges are minimum and maximum; `least_growth` is a share of the current size."""
+    """Facts of databases.yaml. Ranges are minimum and maximum."""
 
     source: str
     as_of: date = Field(alias="date")
@@ -31,7 +31,6 @@ class DatabaseFacts(Facts):
     port: int
     versions: Mapping[str, DatabaseVersion]
     storage_gib: tuple[int, int]
-    least_growth: float
     backup_days: tuple[int, int]
     zones: int
     secure_transport: SecureTransport

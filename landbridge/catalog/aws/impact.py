@@ -12,13 +12,14 @@ from landbridge.catalog.files import Facts, read
 
 
 class Effect(StrEnum):
-    """Effect of a change, from none to data loss."""
+    """Effect of a change, from none to data loss. `refused`: AWS does not make the change."""
 
     NONE = "none"
     IN_PLACE = "in_place"
     DRAIN = "drain"
     STOP_POOL = "stop_pool"
     REPLACE = "replace"
+    REFUSED = "refused"
     DATA_LOSS = "data_loss"
 
     @property
@@ -34,11 +35,51 @@ class EffectText(Facts):
     first: str
 
 
+class RefusedSize(Facts):
+    """Change of a size that AWS refuses; all its conditions must hold (impact.yaml lists them). `below`: share of the old
+    size; `says`: AWS's sentence."""
+
+    change: Literal["shrinks", "grows"]
+    below: float | None = None
+    hours: float | None = None
+    where: Mapping[str, Any] = {}
+    says: str
+
+    def refuses(self, old: float, new: float, hours_since: float | None, properties: Mapping[str, Any]) -> bool | None:
+        """Return whether AWS refuses the change of a resource with `properties`; None if that depends on the unknown time
+        since the last change."""
+        if (new >= old if self.change == "shrinks" else new <= old) or (
+            # round(): 110 is a tenth more than 100, although 100 * 1.1 is more than 110.
+            (self.below is not None and new >= round(old * (1 + self.below), 6))
+            or any(properties.get(key) != value for key, value in self.where.items())
+        ):
+            return False
+        if self.hours is None:
+            return True
+        return None if hours_since is None else hours_since < self.hours
+
+
 class PropertyImpact(Facts):
-    """Impact of a change of one property."""
+    """Impact of a change of one property; `of`: the number in it to which `refuses` applies, else its own value."""
 
     effect: Effect
     first: str | None = None
+    of: str | None = None
+    refuses: tuple[RefusedSize, ...] = ()
+
+    def refusal(
+        self, old: Any, new: Any, hours_since: float | None = None, properties: Mapping[str, Any] | None = None
+    ) -> tuple[RefusedSize, bool] | None:
+        """Return the row of the change of a property's value that AWS refuses, and whether that is sure; None if it
+        accepts it. A value without a size is accepted."""
+        before, after = (
+            value.get(self.of) if self.of and isinstance(value, Mapping) else value for value in (old, new)
+        )
+        if not isinstance(before, int | float) or not isinstance(after, int | float):
+            return None
+        judged = [(row, row.refuses(before, after, hours_since, properties or {})) for row in self.refuses]
+        sure = next(((row, True) for row, is_refused in judged if is_refused), None)
+        return sure or next(((row, False) for row, is_refused in judged if is_refused is None), None)
 
 
 class Case(Facts):

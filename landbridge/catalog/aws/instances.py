@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -16,7 +16,8 @@ from landbridge.catalog.hardware.hardware import Accelerators, Cpus
 
 Purchase = Literal["on_demand", "spot", "capacity_block"]
 Placement = Literal["cluster", "partition", "spread"]
-Driver = Literal["open", "proprietary", "neuron"]
+#: grid: NVIDIA's driver of a virtual GPU, which a fraction of a GPU is.
+Driver = Literal["open", "proprietary", "grid", "neuron"]
 InterfaceType = Literal["interface", "efa", "efa-only"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9-]+")
@@ -108,6 +109,12 @@ class InstanceType(Facts):
         ):
             raise ValueError("efa_cards and ip_cards name cards that can carry EFA and an address")
         return {key: value for key, value in row.items() if key not in _CHOICES} | {"cards": tuple(cards)}
+
+    @model_validator(mode="after")
+    def _grid(self) -> Self:
+        if self.accelerators is not None and (self.accelerators.fraction < 1) != ("grid" in self.driver):
+            raise ValueError("a fraction of a GPU, and no other, has the driver grid")
+        return self
 
     @property
     def family(self) -> str:

@@ -95,6 +95,14 @@ class Volumes(Facts):
     types: Mapping[str, VolumeType]
 
 
+class MetadataKeys(Facts):
+    """Tag keys that the instance metadata service can show."""
+
+    source: str
+    pattern: str
+    reserved: tuple[str, ...]
+
+
 class Tags(Facts):
     """Tags of one resource."""
 
@@ -104,6 +112,7 @@ class Tags(Facts):
     value_characters: int
     reserved_prefix: str
     pattern: str
+    metadata_keys: MetadataKeys
 
 
 class NameRule(Facts):

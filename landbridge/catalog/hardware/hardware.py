@@ -1,17 +1,37 @@
 """Accelerators and processors of EC2 instance types and on-prem nodes."""
 
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from landbridge.catalog.files import Facts
 
+#: Suffix of the gres type of a fraction of a GPU: EC2's GpuPartitionSize of g6f and gr6f. Source: EC2 API Reference, GpuDeviceInfo.
+FRACTIONS = {0.5: "_half", 0.25: "_quarter", 0.125: "_eighth"}
+
 
 class Accelerators(Facts):
-    """Accelerators of one node. `type` is Slurm's gres type; `memory_mib` is per accelerator."""
+    """Accelerators of one node. `type` is Slurm's gres type; `memory_mib` is per accelerator. `fraction`: the share of a
+    physical GPU that each of them is; a job must not get it for a whole one, so its gres type is another one."""
 
     kind: Literal["gpu", "neuron"] = "gpu"
     count: int
     type: str
     memory_mib: int | None = None
+    fraction: float = 1.0
+
+    @model_validator(mode="after")
+    def _own_type(self) -> Self:
+        suffix = FRACTIONS.get(self.fraction)
+        if self.fraction != 1.0 and (suffix is None or not self.type.endswith(suffix)):
+            known = ", ".join(f"{fraction:g}: {name}" for fraction, name in FRACTIONS.items())
+            raise ValueError(f"the type of a fraction of a GPU ends with its suffix, such as l4_eighth ({known})")
+        return self
+
+    @property
+    def model(self) -> str:
+        """Return the gres type of the whole GPU."""
+        return self.type.removesuffix(FRACTIONS.get(self.fraction, ""))
 
 
 class Cpus(Facts):

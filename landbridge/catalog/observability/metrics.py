@@ -17,11 +17,14 @@ _OPERATORS = frozenset({"and", "or", "unless", "bool", "inf", "nan"})
 
 
 class MetricFact(Facts):
-    """Metric of an exporter. `since`: first release of its program, if that is not every supported one."""
+    """Metric of an exporter. `since`: first release of its program, if that is not every supported one; `mig`: whether
+    nodes with MIG instances have it.
+    """
 
     type: Literal["counter", "gauge", "histogram"]
     labels: tuple[str, ...] = ()
     since: str | None = None
+    mig: bool = True
     description: str = Field(alias="what")
 
 

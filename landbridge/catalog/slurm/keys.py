@@ -27,13 +27,15 @@ class PlannedKeys(Facts):
 
 class RequiredValue(Facts):
     """Value of a key that overrides must keep: `program`, or all `words` of a comma-separated list; with neither, no value
-    is permitted. `loses`: the guarantees that end without it. `removable`: null is permitted.
+    is permitted. `loses`: the guarantees that end without it. `removable`: null is permitted. `removable_with`: null is
+    permitted if the override of this key is null too.
     """
 
     program: str | None = None
     words: tuple[str, ...] = ()
     loses: str
     removable: bool = False
+    removable_with: str | None = None
 
 
 class IdledSettings(Facts):

@@ -76,7 +76,7 @@ def cost(
     jobs: dict[int, AccountedJob] = {}
     if by in (CostGroup.JOB, CostGroup.USER):
         ids = {charge.key.job for charge in charges if days[0] <= charge.key.day <= days[1]}
-        ids |= {job for hold in state.holds.values() for job, _, _ in hold.claims}
+        ids |= {job for hold in state.holds.values() for job, *_ in hold.claims}
         jobs = _accounted(ids - {0}, notes)
     report = cost_report(state, charges, CostBy(by), jobs, gpus, time.time(), days)
     for item in report.unitemized:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, exit_code, print_findings, print_json, require
+from landbridge.cli.common import File, Format, Stack, print_json, require, require_trace
 
 if TYPE_CHECKING:
     from landbridge.simulation.conditions import CapacityStep
@@ -95,7 +95,6 @@ def simulate(
     from landbridge.simulation.mapping import AccountMapping, simulated_jobs
     from landbridge.simulation.report import report
     from landbridge.simulation.scenario import scenario_of
-    from landbridge.trace import read
 
     # The replay creates no garbage with reference cycles, and the search for it would take a fifth of the time.
     gc.disable()
@@ -104,10 +103,7 @@ def simulate(
     if not scenario.onprem and not scenario.pools:
         typer.echo(f"landbridge: {environment.name} has no GPU, on-prem or in AWS", err=True)
         raise typer.Exit(2)
-    trace = read(queue)
-    if trace.has_errors:
-        print_findings(trace.findings)
-        raise typer.Exit(exit_code(trace.findings))
+    trace = require_trace(queue)
     tasks = simulated_jobs(trace.jobs, scenario.policy, AccountMapping(restricted, sample, limit_factor, kinds))
     del trace  # ten megabytes for 80,000 jobs
     if not tasks:

@@ -79,6 +79,7 @@ def read_records(
         ledger=list(TransferLedger(ledger).lines()) if ledger is not None else (),
         joules=joules,
         grid=grid,
+        queued=_queued(allocations) if sacct is None else None,
     )
 
 
@@ -108,12 +109,21 @@ def _from_slurm(
     sacct: Path | None, events: Path | None, since: str
 ) -> "tuple[tuple[Allocation, ...], tuple[NodeEvent, ...], tuple[Finding, ...]]":
     """Return the allocations and node events of the files, or of Slurm on this host without a file of allocations."""
-    from landbridge.trace.allocations import ALLOCATION_FIELDS, EVENT_FIELDS, SUBMIT_FIELD, allocations_of, events_of
+    from landbridge.trace.allocations import (
+        ALLOCATION_FIELDS,
+        ELIGIBLE_FIELD,
+        EVENT_FIELDS,
+        SUBMIT_FIELD,
+        allocations_of,
+        events_of,
+    )
 
     text = (
         _text(sacct)
         if sacct is not None
-        else _slurm([*SACCT, f"--starttime={since}", f"--format={','.join((*ALLOCATION_FIELDS, SUBMIT_FIELD))}"])
+        else _slurm(
+            [*SACCT, f"--starttime={since}", f"--format={','.join((*ALLOCATION_FIELDS, SUBMIT_FIELD, ELIGIBLE_FIELD))}"]
+        )
     )
     allocations, findings = allocations_of(text, str(sacct) if sacct is not None else None)
     if events is None and sacct is not None:
@@ -125,6 +135,19 @@ def _from_slurm(
     )
     node_events, of_events = events_of(text, str(events) if events is not None else None)
     return allocations, node_events, (*findings, *of_events)
+
+
+def _queued(allocations: "Iterable[Allocation]") -> frozenset[int] | None:
+    """Return the jobs that slurmctld has, if a run without an end is to be looked up; None if it does not answer."""
+    from landbridge.burst.slurm.accounting import queued_jobs
+    from landbridge.burst.slurm.slurm import SlurmError
+
+    if all(each.end is not None for each in allocations):
+        return frozenset()
+    try:
+        return queued_jobs()
+    except SlurmError:
+        return None
 
 
 #: Source: sacct(1): --duplicates lists every run of a requeued job.

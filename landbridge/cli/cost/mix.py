@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, FindingsError, Format, Stack, exit_code, print_findings, print_json, require
+from landbridge.cli.common import (
+    File,
+    FindingsError,
+    Format,
+    Stack,
+    exit_code,
+    print_findings,
+    print_json,
+    require,
+    require_trace,
+)
 from landbridge.cli.cost.own_prices import OwnPrices, use_price_book
 
 if TYPE_CHECKING:
@@ -19,7 +29,7 @@ Jobs = Annotated[
     typer.Argument(
         metavar="TRACE",
         help="Output of `sacct -aXPn -o JobIDRaw,User,Account,Partition,QOS,Submit,Start,End,State,ElapsedRaw,NNodes,"
-        "AllocTRES,ReqTRES,Constraints`, a CSV (timestamp,duration,num_gpus), JSON, or `squeue --json`.",
+        "AllocTRES,ReqTRES,Constraints,Eligible`, a CSV (timestamp,duration,num_gpus), JSON, or `squeue --json`.",
     ),
 ]
 Pool = Annotated[str | None, typer.Option(help="Pool whose instance type is bought; default: the first with GPUs.")]
@@ -104,13 +114,10 @@ def mix(
     """
     from landbridge.economics.mix.quotes import GivenRates, quotes_of
     from landbridge.economics.mix.study import study_of
-    from landbridge.trace import of_kind, read
 
     use_price_book(prices)
     environment = require(stack, file)
-    jobs = read(trace)
-    if kind is not None and not jobs.has_errors:
-        jobs = of_kind(jobs, kind)
+    jobs = require_trace(trace, kind)
     given = GivenRates(
         owned_usd_gpu_hour,
         committed_usd_hour,
@@ -123,10 +130,9 @@ def mix(
         savings_plan,
     )
     quotes = quotes_of(environment, pool, given)
-    if jobs.has_errors or quotes.prices is None:
-        findings = (*jobs.findings, *quotes.findings)
-        print_findings(findings)
-        raise typer.Exit(exit_code(findings))
+    if quotes.prices is None:
+        print_findings(quotes.findings)
+        raise typer.Exit(exit_code(quotes.findings))
     now = time.time() if today is None else today.replace(tzinfo=UTC).timestamp()
     try:
         study = study_of(jobs.jobs, quotes, now, spot_share)

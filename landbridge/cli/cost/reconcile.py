@@ -50,29 +50,42 @@ def reconcile(
     Exit status: 0 no differences of instances, 1 differences, 2 a file cannot be read. Example: landbridge cost
     reconcile --cur cur.csv.gz --journal landbridge-burst
     """
+    from fractions import Fraction
+
     from landbridge.burst.journal.paths import DECISIONS, STATE_DIR
-    from landbridge.economics.job_costs.invoice import invoiced_times, launched_instances
-    from landbridge.economics.job_costs.reconciliation import pool_days
+    from landbridge.economics.job_costs.invoice import launched_instances, read_invoice
+    from landbridge.economics.job_costs.reconciliation import pool_days, unused_reservations
     from landbridge.economics.job_costs.reconciliation import reconcile as differences
 
     charges = paid_times(read_journal(journal)[1])
-    invoiced, findings = invoiced_times(_lines(cur), str(cur))
+    invoice, findings = read_invoice(_lines(cur), str(cur))
     launched = launched_instances(_lines(decisions or Path(STATE_DIR) / DECISIONS))
-    differences_found: tuple[Finding, ...] = (*findings, *differences(invoiced, launched, charges, hours, share))
-    days = pool_days(invoiced, launched, charges)
+    differences_found: tuple[Finding, ...] = (
+        *findings,
+        *differences(invoice.instances, launched, charges, hours, share),
+        *unused_reservations(invoice.unused),
+    )
+    days = pool_days(invoice.instances, launched, charges)
     print_findings(differences_found)
     if form is Format.JSON:
         rows = [
             {"day": each.day, "pool": each.pool, "invoiced": float(each.invoiced), "journal": float(each.journal)}
             for each in days
         ]
-        print_json({"days": rows, "findings": [finding.to_dict() for finding in differences_found]})
+        unused = [
+            {"day": day, "reservation": reservation, "hours": time.hours, "usd": float(time.usd)}
+            for (reservation, day), time in sorted(invoice.unused.items())
+        ]
+        print_json({"days": rows, "unused": unused, "findings": [finding.to_dict() for finding in differences_found]})
     else:
         typer.echo(f"{'day':<12}{'pool':<14}{'cost report':>14}{'journal':>14}{'difference':>14}")
-        for each in days:
-            amounts = (each.invoiced, each.journal, each.difference)
-            typer.echo(f"{each.day:<12}{each.pool:<14}" + "".join(f"{_shown(usd):>14}" for usd in amounts))
-        count = len({instance for instance, _ in invoiced})
+        lines = [(each.day, each.pool, each.invoiced, each.journal, each.difference) for each in days]
+        lines += [
+            (day, f"{name} unused ", time.usd, Fraction(0), -time.usd) for (name, day), time in invoice.unused.items()
+        ]
+        for day, name, *amounts in sorted(lines):
+            typer.echo(f"{day:<12}{name:<14}" + "".join(f"{_shown(usd):>14}" for usd in amounts))
+        count = len({instance for instance, _ in invoice.instances})
         typer.echo(
             f"{count} instance{'s' * (count != 1)}, {len(differences_found) or 'no'} finding{'s' * (len(differences_found) != 1)}"
         )

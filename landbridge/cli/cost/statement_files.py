@@ -37,9 +37,11 @@ def write_metrics_file(environment: "Environment", records: "Records", month: st
     """Write the metrics of a month's jobs."""
     from landbridge.catalog.observability.objectives import service_objectives
     from landbridge.economics.job_costs.job_metrics import job_metrics
+    from landbridge.economics.job_costs.nodes import rated_nodes
     from landbridge.economics.job_costs.statement import statement
     from landbridge.ops.netcheck.metrics import write_metrics
 
     now = time.time()
     whole = statement(environment, records, month, now)
-    write_metrics(path, job_metrics(whole, records.allocations, service_objectives().bounds, now))
+    in_aws = {name for group in rated_nodes(environment) if group.site == "aws" for name in group.names}
+    write_metrics(path, job_metrics(whole, records.allocations, service_objectives().bounds, now, in_aws))

@@ -59,6 +59,8 @@ class ConfigureDisplay:
         )
         if event.state != "ok":
             self._pending.setdefault(event.task, {}).setdefault(event.state, []).append(event.host)
+        for name in event.removals:
+            self._console.print(f"  remove      {name}  [{event.host}]", style="yellow", markup=False)
         if event.message:
             self._print([event.task])
             text = "\n".join("      " + line for line in event.message.splitlines())

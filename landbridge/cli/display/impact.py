@@ -8,7 +8,14 @@ from rich.text import Text
 if TYPE_CHECKING:
     from landbridge.ops.impact import ImpactReport
 
-_STYLES = {"data_loss": "bold red", "replace": "red", "stop_pool": "magenta", "drain": "yellow", "in_place": "cyan"}
+_STYLES = {
+    "data_loss": "bold red",
+    "refused": "bold red",
+    "replace": "red",
+    "stop_pool": "magenta",
+    "drain": "yellow",
+    "in_place": "cyan",
+}
 #: Effects whose single steps are not printed.
 _COUNTED = ("none",)
 

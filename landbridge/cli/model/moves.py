@@ -33,6 +33,12 @@ class AliasName(StrEnum):
 Alias = Annotated[
     AliasName, typer.Argument(metavar="ALIAS", help="staging or champion; candidate for an imported one.")
 ]
+NewInterface = Annotated[
+    bool,
+    typer.Option(
+        "--new-interface", help="The inputs or outputs may differ from those of champion. It is a tag of the version."
+    ),
+]
 Earlier = Annotated[
     str | None,
     typer.Option("--to", metavar="VERSION", help="Former champion. Default: the last one before the present."),
@@ -50,6 +56,7 @@ def promote(
     alias: Alias,
     tracking_uri: Server,
     reason: Reason,
+    new_interface: NewInterface = False,
     stack: Stack = None,
     file: File = None,
     trust: Trusted = None,
@@ -57,8 +64,8 @@ def promote(
 ) -> None:
     """Move staging or champion to a version.
 
-    A candidate becomes staging, and the version of staging becomes champion, each after its signature was verified. The
-    history has account, time and reason.
+    A candidate becomes staging, and the version of staging becomes champion, each after its signature was verified. A version
+    whose inputs or outputs differ from those of champion is refused without --new-interface. The history has account, time and reason.
 
     Example: landbridge model promote digits/3 staging --reason "accuracy 0.97" -s acme
     """
@@ -67,7 +74,7 @@ def promote(
     with failures():
         registry, accepted = open_registry(tracking_uri), trust_from(trust, revoked, stack, file)
         wanted = find_version(registry, version)
-        order = moves.MoveOrder(account(), reason, time.time())
+        order = moves.MoveOrder(account(), reason, time.time(), new_interface)
         move = moves.promote(registry, wanted.name, wanted.version, alias.value, accepted, order)
     typer.echo(f"{wanted.name}: {move.alias} {move.before or 'none'} → {move.after}")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from landbridge.cli.common import File, Format, Stack, exit_code, print_findings, print_json, require
+from landbridge.cli.common import File, Format, Stack, print_json, require, require_trace
 
 if TYPE_CHECKING:
     from landbridge.simulation.placement import PlacementReport
@@ -42,13 +42,9 @@ def simulate(
     from landbridge.simulation.mapping import AccountMapping, simulated_jobs
     from landbridge.simulation.placement import placed_jobs
     from landbridge.simulation.scenario import scenario_of
-    from landbridge.trace import read
 
     environment = require(stack, file)
-    recorded = read(trace)
-    if recorded.has_errors:
-        print_findings(recorded.findings)
-        raise typer.Exit(exit_code(recorded.findings))
+    recorded = require_trace(trace)
     jobs = simulated_jobs(recorded.jobs, scenario_of(environment).policy, AccountMapping(restricted, sample))
     if not jobs:
         typer.echo(f"landbridge: --sample {sample} leaves no job of {trace}", err=True)

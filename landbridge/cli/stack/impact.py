@@ -28,7 +28,7 @@ def impact(
 ) -> None:
     """Show the effect of `up` on running jobs and on data. Lists the actions to take first; changes nothing.
 
-    Exit status: 0 no data is lost except that of --lose; 1 other data would be lost, or Pulumi refuses the change.
+    Exit status: 0 no data is lost except that of --lose; 1 other data would be lost, or AWS or Pulumi refuses the change.
     """
     from landbridge.ops.impact import report
 
@@ -62,7 +62,10 @@ def show(impact_report: "ImpactReport") -> None:
 
 
 def refused(impact_report: "ImpactReport") -> bool:
-    """Print data losses without --lose and unknown --lose options on standard error; return true if there are any."""
+    """Print changes that AWS refuses, data losses without --lose and unknown --lose options on standard error; return
+    true if there are any."""
+    for impact_ in impact_report.refused_by_aws:
+        typer.echo(f"error: {impact_.type}::{impact_.name}: {impact_.why}", err=True)
     for impact_ in impact_report.unnamed:
         typer.echo(
             f"error: {impact_.type}::{impact_.name} would lose {impact_.holds}: "

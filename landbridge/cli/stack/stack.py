@@ -42,8 +42,8 @@ def up(
 ) -> None:
     """Build the environment in AWS. Writes its outputs for Ansible and the burst controller.
 
-    First it prints the effect on jobs and data (`landbridge impact`). A change that would lose data is refused, also
-    with --yes, unless each resource that loses data is given with --lose.
+    First it prints the effect on jobs and data (`landbridge impact`). A change that AWS refuses is refused, also with
+    --yes; so is one that would lose data, unless each resource that loses data is given with --lose.
     """
     if not yes:
         _require_terminal("up")

@@ -1,7 +1,7 @@
 """Metrics of a month's jobs for objectives: waits, recoveries from failed nodes, and paid GPU time by use. Pure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from landbridge.economics.job_costs.lines import MonthStatement, Use
@@ -10,7 +10,7 @@ from landbridge.trace.allocations import Allocation
 
 PREFIX = "landbridge_jobs_"
 _HELP = {
-    "wait_seconds": "Time from the submission of a run of a job to its start.",
+    "wait_seconds": "Time from when a run of a job is eligible to its start; in AWS from its submission.",
     "recovery_seconds": "Time from the failure of a node to the next start of its job.",
     "gpu_seconds_total": "Paid GPU time by use; that of a job counts when it has ended.",
     "read_timestamp_seconds": "Time of these metrics.",
@@ -18,9 +18,13 @@ _HELP = {
 
 
 def job_metrics(
-    statement: MonthStatement, allocations: Sequence[Allocation], bounds: Sequence[float], now: float
+    statement: MonthStatement,
+    allocations: Sequence[Allocation],
+    bounds: Sequence[float],
+    now: float,
+    in_aws: Collection[str] = (),
 ) -> str:
-    """Return the metrics in Prometheus' text format. The counters begin at zero in each month.
+    """Return the metrics in Prometheus' text format. The counters begin at zero in each month. `in_aws`: nodes in AWS.
 
     A running job is in no counter of GPU time, because its use is not known before its end.
     """
@@ -31,7 +35,7 @@ def job_metrics(
         if line.key.use is not Use.RUNNING and line.gpu_hours:
             gpu_seconds[line.key.resource, line.key.use] += line.gpu_hours * 3600  # type: ignore[assignment]
     lines = [
-        *_histogram("wait_seconds", waits(begun), bounds, "partition"),
+        *_histogram("wait_seconds", waits(begun, in_aws), bounds, "partition"),
         *_histogram("recovery_seconds", {"": list(recoveries(allocations, start, end))}, bounds),
         *_family("gpu_seconds_total", "counter"),
         *(
@@ -44,12 +48,18 @@ def job_metrics(
     return "\n".join([*lines, ""])
 
 
-def waits(allocations: Iterable[Allocation]) -> dict[str, list[int]]:
-    """Return the seconds from submission to start by partition; runs without the column Submit are left out."""
+def waits(allocations: Iterable[Allocation], in_aws: Collection[str] = ()) -> dict[str, list[int]]:
+    """Return the seconds that runs waited for their nodes, by partition; runs without the column Submit are left out.
+
+    A wait begins when the run is eligible: after its dependencies, holds and begin time. On nodes in AWS it begins with the
+    submission, because the burst controller moves the begin time of a job that AWS has no capacity for.
+    """
     by_partition: dict[str, list[int]] = defaultdict(list)
     for each in allocations:
         if each.submit is not None:
-            by_partition[each.partition].append(max(0, each.start - each.submit))
+            is_in_aws = any(node in in_aws for node in each.nodes)
+            ready = each.submit if each.eligible is None or is_in_aws else max(each.submit, each.eligible)
+            by_partition[each.partition].append(max(0, each.start - ready))
     return dict(by_partition)
 
 

@@ -27,7 +27,7 @@ class NodeRate:
 class RatedNodes:
     """Equal nodes with the rate of one of them, and its power.
 
-    `units` is what jobs have shares of: the GPUs of a node, or its CPUs if it has none. The rate is None for nodes in
+    `units` is what jobs have shares of: the GPUs of a node, or its CPUs if it has none. `cpus`: those that jobs can have. The rate is None for nodes in
     AWS, whose cost is in the journal, and for owned nodes without a price (`missing` is the reason). The power in kW
     includes the PUE of the room; None if it is not known.
     """
@@ -43,6 +43,7 @@ class RatedNodes:
     load_kw: Fraction | None = None
     pue: Fraction = Fraction(1)
     missing: str = ""
+    cpus: int = 0
 
     def units_of(self, gpus: int, cpus: int) -> int:
         """Return a job's units by its GPUs and CPUs."""
@@ -59,7 +60,7 @@ def _owned(environment: Environment) -> Iterator[RatedNodes]:
         common = (group.hosts, nodes.names, "onprem", "owned", _units(nodes), nodes.gpu_count > 0)
         inputs = group.inputs
         if inputs is None:
-            yield RatedNodes(*common, missing=group.missing or "")  # type: ignore[arg-type]
+            yield RatedNodes(*common, missing=group.missing or "", cpus=_job_cpus(nodes))  # type: ignore[arg-type]
             continue
         idle, load = (exact(onprem_node_hour(inputs, utilisation).usd) for utilisation in (0.0, 1.0))
         has_power = inputs.load_kw > 0
@@ -69,6 +70,7 @@ def _owned(environment: Environment) -> Iterator[RatedNodes]:
             idle_kw=exact(inputs.idle_kw) * exact(inputs.pue) if has_power else None,
             load_kw=exact(inputs.load_kw) * exact(inputs.pue) if has_power else None,
             pue=exact(inputs.pue),
+            cpus=_job_cpus(nodes),
         )
 
 
@@ -88,11 +90,16 @@ def _pools(environment: Environment) -> Iterator[RatedNodes]:
             idle_kw=kilowatts,
             load_kw=kilowatts,
             pue=pue,
+            cpus=_job_cpus(nodes),
         )
 
 
 def _units(nodes: Nodes) -> int:
     return max(1, nodes.gpu_count or nodes.cpus)
+
+
+def _job_cpus(nodes: Nodes) -> int:
+    return nodes.cpus - nodes.reserved_cores * nodes.threads_per_core
 
 
 def _instrument(pool: PoolSettings) -> str:

@@ -26,7 +26,8 @@ def shares_by_node(
     """Return the shares of the allocations by node, and the allocations on nodes that are in no group.
 
     Accounting has the sum of a job's GPUs, not those of each node: they are divided by the nodes' units, which Slurm does
-    on equal nodes unless the job asked for a number of GPUs without a number by node.
+    on equal nodes unless the job asked for a number of GPUs without a number by node. A job without GPUs has all of them if
+    it has all CPUs of its nodes: nobody else could use them.
     """
     group_of = {name: group for group in groups for name in group.names}
     by_node: dict[str, list[AllocatedShare]] = defaultdict(list)
@@ -38,8 +39,10 @@ def shares_by_node(
         units = {name: group_of[name].units for name in known}
         # A node that is not known any more has as many GPUs as the others.
         whole = Fraction(sum(units.values()) * len(allocation.nodes), len(known) or 1)
+        cpus = sum(group_of[name].cpus for name in known)
+        is_whole = not allocation.gpus and len(known) == len(allocation.nodes) and 0 < cpus <= allocation.cpus
         for name in known:
-            has = group_of[name].units_of(allocation.gpus, allocation.cpus)
+            has = whole if is_whole else group_of[name].units_of(allocation.gpus, allocation.cpus)
             by_node[name].append(AllocatedShare(allocation, Fraction(has * units[name]) / whole))
     return dict(by_node), dict(unknown)
 

@@ -44,6 +44,20 @@ def pool_days(
     return [PoolDay(*key, of_aws[key], of_journal[key]) for key in sorted({*of_aws, *of_journal})]
 
 
+def unused_reservations(unused: Mapping[tuple[str, str], InvoicedTime]) -> Iterator[Finding]:
+    """Yield a finding for each capacity reservation that cost money without an instance."""
+    by_reservation: dict[str, list[InvoicedTime]] = defaultdict(list)
+    for (reservation, _), time in unused.items():
+        by_reservation[reservation].append(time)
+    for reservation, times in sorted(by_reservation.items()):
+        hours, usd = sum(time.hours for time in times), float(sum(time.usd for time in times))
+        message = (
+            f"{reservation} was unused for {hours:,.1f} instance-hours, which cost {usd:,.2f} USD and are in no journal"
+        )
+        fix = "cancel it, or let a pool use it: no job and no account pays for this time"
+        yield Finding("invoice-unused-reservation", message, (), fix, Severity.WARNING)
+
+
 def reconcile(
     invoiced: Mapping[tuple[str, str], InvoicedTime],
     launched: Mapping[str, LoggedInstance],
@@ -66,9 +80,13 @@ def reconcile(
             yield Finding("invoice-missing-instance", message, (), "a report is complete some days after the month")
         elif time is not None and abs(expected - invoiced_hours) > hours:
             message = f"{instance} of pool {known.pool} ran {expected:.2f} hours on {day}; the cost report has {invoiced_hours:.2f}"
-            yield Finding("invoice-hours", message)
+            fix = "if the report has twice the hours, the file may have two versions of it: their ids differ"
+            yield Finding("invoice-hours", message, (), fix)
     for each in pool_days(invoiced, launched, charges):
         if abs(each.difference) > share * max(each.invoiced, each.journal):
             message = f"pool {each.pool} on {each.day}: the journal has {float(each.journal):,.2f} USD, the cost report {float(each.invoiced):,.2f}"
-            fix = "spot is charged at its highest price; else refresh the prices, or set burst.prices"
+            fix = (
+                "the journal has list prices, and of spot the highest: a Savings Plan, a reservation, a discount or a credit "
+                "lowers AWS's cost; else refresh the prices, or set burst.prices"
+            )
             yield Finding("invoice-usd", message, (), fix, Severity.WARNING)

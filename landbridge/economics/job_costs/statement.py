@@ -9,6 +9,7 @@ from typing import Any
 
 from landbridge.catalog.carbon import carbon
 from landbridge.catalog.hardware.gpu_power import recorded_on, recorded_shares
+from landbridge.economics.job_costs.doubts import doubts
 from landbridge.economics.job_costs.lines import (
     Amounts,
     LineAmounts,
@@ -39,7 +40,8 @@ class Records:
     """Recorded inputs of a statement.
 
     `spent` is the journal's spending by month, account and pool, `joules` the measured energy of the GPUs by job, `ledger`
-    the lines of the ledger of transfers, and `grid` the site's electric grid in carbon.yaml.
+    the lines of the ledger of transfers, `grid` the site's electric grid in carbon.yaml, and
+    `queued` the numbers of the jobs in squeue; None: not known.
     """
 
     allocations: Sequence[Allocation] = ()
@@ -49,6 +51,7 @@ class Records:
     ledger: Sequence[Mapping[str, Any]] = ()
     joules: Mapping[int, float] = field(default_factory=dict)
     grid: str | None = None
+    queued: Collection[int] | None = None
 
 
 def statement(environment: Environment, records: Records, month: str, now: float) -> MonthStatement:
@@ -71,7 +74,10 @@ def statement(environment: Environment, records: Records, month: str, now: float
         end,
         lines,
         MonthBill(owned_bill, journal_bill, transfer_bill),
-        tuple(_findings(site, pools, shares, unknown, charges, start, end)),
+        (
+            *_findings(site, pools, shares, unknown, charges, start, end),
+            *doubts(groups, shares, records.queued, start, end),
+        ),
         ((NOTE_ELECTRICITY,) if site else ()) + ((note_modelled(),) if any(map(_is_modelled, lines)) else ()),
     )
 

@@ -18,7 +18,7 @@ from landbridge.trace.sample import share_of
 
 #: Assumptions of the study, printed with every result.
 ASSUMPTIONS = (
-    "the future demand is that of the trace, and every job starts when it is submitted",
+    "the future demand is that of the trace, and every job starts when it is eligible",
     "jobs fill whole nodes in any order, and a GPU of either site is as fast as the other's",
     "owned nodes and commitments are paid for the whole period, blocks in advance, on-demand and spot instances for use",
     "AWS has capacity, and blocks are for sale on each day at the price above",

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from landbridge.environment.aws.cloud_services import CloudServices
 from landbridge.environment.aws.guardrails import GuardrailsSettings
 from landbridge.environment.aws.iam import Egress, IamSettings, Ingress
-from landbridge.environment.aws.images import ImageSource, NodeChecks
+from landbridge.environment.aws.images import ImageSource, KeyArn, NodeChecks
 from landbridge.environment.aws.network import EndpointPolicy, ExistingVpc, Kubernetes, Logs
 from landbridge.environment.aws.other_regions import OtherRegion
 from landbridge.environment.aws.pool import NicPolicy, PoolSettings
@@ -62,6 +62,10 @@ class Aws(Model):
         default={}, description="regions where pools may launch nodes when the environment's own region has no capacity"
     )
     images: Mapping[Word, ImageSource] = Field(default={}, description="node images by name, for pools")
+    disk_keys: tuple[KeyArn, ...] = Field(
+        default=(),
+        description="your own KMS keys of disks that the launching roles may use, besides kms_keys of images: the account's default key for EBS in each region, and the keys of your own AMIs",
+    )
     node_checks: NodeChecks = NodeChecks.with_defaults()
     services: CloudServices | None = Field(
         default=None,

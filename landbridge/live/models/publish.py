@@ -69,7 +69,8 @@ def move_alias(registry: ModelRegistry, name: str, move: AliasMove, account: str
     """Write the record of a move, and move the alias. A move that is recorded already only moves the alias."""
     records, _ = read_history(registry.tags(name))
     last = next((record for record in reversed(records) if record.alias == move.alias), None)
-    if last is None or last.after != move.after:
+    # A version that got the alias by other means leaves it with a record too.
+    if last is None or last.after != move.after or move.before not in (last.before, last.after):
         registry.add_record(name, next_record(records, move, now, account, reason))
     if move.after:
         registry.set_alias(name, move.alias, move.after)

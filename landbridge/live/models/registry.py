@@ -14,6 +14,7 @@ from typing import Any
 
 from landbridge.live.mlflow_client import answers, client_class, pages
 from landbridge.models.history import AliasRecord
+from landbridge.models.names import MANIFEST_FILE
 from landbridge.models.version_tags import DIGEST_TAG, PLACEHOLDER_TAG
 
 #: Prefix of the experiment's name, for the runs that have the files of a model's versions.
@@ -154,6 +155,11 @@ class ModelRegistry:
             with answers(self.uri, RegistryError):
                 path = Path(self._client.download_artifacts(version.run, _FOLDER, folder))
             yield path
+
+    def manifest(self, version: RegisteredVersion) -> bytes:
+        """Return the text of a version's manifest, without its weights."""
+        with TemporaryDirectory(prefix="landbridge-model-") as folder, answers(self.uri, RegistryError):
+            return Path(self._client.download_artifacts(version.run, f"{_FOLDER}/{MANIFEST_FILE}", folder)).read_bytes()
 
     def size(self, version: RegisteredVersion) -> int:
         """Return the bytes of the files of a version, as the server lists them."""

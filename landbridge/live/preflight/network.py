@@ -7,10 +7,11 @@ from landbridge.aws_api.refusal import AwsRefusal, RefusalKind
 from landbridge.environment import ExistingVpc
 from landbridge.findings import DataPath, Finding
 from landbridge.live.preflight.registry import check
-from landbridge.live.preflight.scene import Scene, error, warning
+from landbridge.live.preflight.scene import Scene, error, info, warning
 from landbridge.plan.instances.network_interfaces import pool_interfaces
 from landbridge.plan.network.addresses import ip_budget
 from landbridge.plan.network.endpoints import endpoint_services, needed
+from landbridge.plan.network.subnets import used_zones
 
 VPC: DataPath = ("aws", "vpc")
 
@@ -177,6 +178,41 @@ def endpoint(scene: Scene) -> Iterator[Finding]:
             message = f"{existing.id} has an endpoint of {endpoint_service.service} with the private name: {foreign_endpoints[name]['VpcEndpointId']}"
             fix = "vpc_endpoints: gateway, if the existing endpoint serves the nodes"
             yield error("live-endpoint", message, ("aws", "vpc_endpoints"), fix)
+
+
+@check("zones of endpoint services", "ec2:DescribeVpcEndpointServices", "ec2:DescribeAvailabilityZones")
+def endpoint_zone(scene: Scene) -> Iterator[Finding]:
+    """Every service for which Landbridge creates an interface endpoint has a zone in common with the subnets.
+
+    The endpoint gets an address in these zones only; nodes of the other zones reach it there, across zones.
+    Source: AWS PrivateLink Guide, "Subnets and Availability Zones"; EC2 API reference, DescribeVpcEndpointServices.
+    """
+    region = scene.environment.region
+    names = [
+        f"com.amazonaws.{region}.{planned.service}"
+        for planned in endpoint_services(scene.environment)
+        if planned.kind == "interface"
+    ]
+    if not names:
+        return
+    zones = set(used_zones(scene.environment))
+    ids = {
+        zone["ZoneName"]: zone["ZoneId"]
+        for zone in scene.aws.ask("ec2", "describe_availability_zones")["AvailabilityZones"]
+    }
+    for service in scene.aws.all("ec2", "describe_vpc_endpoint_services", "ServiceDetails", ServiceNames=names):
+        served = {ids.get(name) for name in service["AvailabilityZones"]}
+        name = service["ServiceName"].removeprefix(f"com.amazonaws.{region}.")
+        path: DataPath = ("aws", "vpc_endpoints")
+        if not zones & served:
+            message = f"AWS has no endpoint of {name} in the zones of the subnets ({', '.join(sorted(zones))})"
+            fix = f"add a pool in another zone ({', '.join(sorted(zone for zone in served if zone))}), or nat: single"
+            yield error("live-endpoint-zone", message, path, fix)
+        elif lacking := zones - served:
+            message = (
+                f"AWS has no endpoint of {name} in {', '.join(sorted(lacking))}: nodes there use it in another zone"
+            )
+            yield info("live-endpoint-zone", message, path)
 
 
 @check("ways out of the subnets", "ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints")

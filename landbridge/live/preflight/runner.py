@@ -20,9 +20,10 @@ Result = Literal["good", "found", "not-allowed", "not-looked"]
 #: Number of threads. Most checks wait for AWS, and EC2 limits describe calls to some tens a second.
 _CONCURRENT_CHECKS = 8
 NO_ANSWER = "live-no-answer"
-#: Checks that run in the environment's other regions too: capacity, images and quotas.
+#: Checks that run in the environment's other regions too: capacity, keys, images and quotas.
 ELSEWHERE = (
     *("live-region", "live-zone", "live-offering", "live-spot-price", "live-reservation", "live-reservation-group"),
+    "live-disk-key",
     *("live-image-parameter", "live-image", "live-quota", "live-vpc-quota", "live-address-quota", "live-gateway-quota"),
 )
 

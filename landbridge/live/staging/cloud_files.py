@@ -2,6 +2,9 @@
 
 S3 copies large files from their blocks; small files are read once a block and written. The description is written last:
 a version without it is incomplete. A repeated run writes only what is absent.
+
+Other programs and the bucket's lifecycle rules may delete or replace a file later: a version in use is compared with its
+manifest once a day, and then its description is written again. Its time is that of the last comparison and the last use.
 """
 
 import hashlib
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from landbridge.aws_api.object_files import LEAST_PART, MOST_PARTS
-from landbridge.aws_api.objects import ObjectBucket
+from landbridge.aws_api.objects import ObjectBucket, ObjectFacts
 from landbridge.datasets import DATASET_FILE, DatasetFile, DatasetManifest, files_prefix, object_key
 from landbridge.findings import Finding, FindingsError
 from landbridge.live.datasets.check import block_fault
@@ -20,6 +23,11 @@ from landbridge.live.datasets.check import block_fault
 #: Lock of a content store while the files of a class in AWS are written or deleted.
 COPIES = "copies"
 _RENEWAL = timedelta(days=1)
+#: Metadata of a description whose files were compared, also by SHA-256; earlier releases wrote it again without.
+_CHECKED = {"checked": "sha256"}
+#: Storage classes whose objects cannot be read before they are restored. Source: S3 User Guide, "Understanding and managing
+#: Amazon S3 storage classes".
+_ARCHIVES = frozenset({"GLACIER", "DEEP_ARCHIVE"})
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
@@ -50,27 +58,50 @@ class CloudFiles:
         return tuple(file for files in self.passed.values() for file in files)
 
 
-def has_cloud_files(bucket: ObjectBucket, manifest: DatasetManifest) -> bool:
-    """Return true if the version's files are complete. Raises AwsRefusal."""
+def description_of(bucket: ObjectBucket, manifest: DatasetManifest) -> ObjectFacts | None:
+    """Return the description of the version's files; None while they are incomplete. Raises AwsRefusal."""
     facts = bucket.head(files_prefix(manifest.content.name, manifest.version) + DATASET_FILE)
-    return facts is not None and facts.metadata.get("digest") == manifest.content.digest
+    return facts if facts is not None and facts.metadata.get("digest") == manifest.content.digest else None
 
 
-def note_use(bucket: ObjectBucket, manifest: DatasetManifest, now: datetime) -> None:
-    """Write the description of complete files again if it is older than a day: its time is that of the last use. Raises AwsRefusal."""
-    facts = bucket.head(files_prefix(manifest.content.name, manifest.version) + DATASET_FILE)
-    if facts is not None and now - facts.modified > _RENEWAL:
-        _describe(bucket, manifest)
+def is_checked(description: ObjectFacts, now: datetime) -> bool:
+    """Return true if the files of a description were compared within a day."""
+    return _is_marked(description) and now - description.modified <= _RENEWAL
 
 
-def absent_files(bucket: ObjectBucket, manifest: DatasetManifest) -> CloudFiles:
-    """Return the files that the bucket lacks, or has with another size. Raises AwsRefusal."""
+def note_use(bucket: ObjectBucket, manifest: DatasetManifest) -> None:
+    """Write the description of files again that were compared: its time is that of the last use. Raises AwsRefusal."""
+    _describe(bucket, manifest)
+
+
+def absent_files(
+    bucket: ObjectBucket, manifest: DatasetManifest, description: ObjectFacts | None, *, is_whole: bool = False
+) -> CloudFiles:
+    """Return the files that the bucket lacks, has with another size or in an archive, or with other bytes. Raises AwsRefusal.
+
+    The bytes are compared by the SHA-256 of the metadata, with a call for each file that was written since its description
+    was. Without a description only `is_whole` compares the bytes: of the files that an interrupted copy has left.
+    """
     prefix = files_prefix(manifest.content.name, manifest.version)
-    present = {facts.key.removeprefix(prefix): facts.size for facts in bucket.list(prefix)}
+    present = {
+        facts.key.removeprefix(prefix): facts for facts in bucket.list(prefix) if facts.storage_class not in _ARCHIVES
+    }
+    same_size = [file for file in manifest.content.files if (has := present.get(file.path)) and has.size == file.size]
+    suspects = same_size if description is not None or is_whole else []
+    if description is not None and _is_marked(description):
+        suspects = [file for file in suspects if present[file.path].modified >= description.modified]
+    with ThreadPoolExecutor(bucket.workers, "compare") as pool:
+        heads = pool.map(lambda file: bucket.head(_key(manifest, file)), suspects)
+        changed = {
+            file.path
+            for file, head in zip(suspects, heads, strict=True)
+            if head is None or head.metadata.get("sha256") != file.sha256
+        }
+    right = {file.path for file in same_size} - changed
     copied: list[DatasetFile] = []
     passed: dict[int, list[DatasetFile]] = {}
     for file in manifest.content.files:
-        if present.get(file.path) == file.size:
+        if file.path in right:
             continue
         if _is_whole_blocks(manifest, file):
             copied.append(file)
@@ -83,7 +114,7 @@ def write_cloud_files(
     bucket: ObjectBucket, manifest: DatasetManifest, progress: Callable[[int], None] = lambda count: None
 ) -> CloudFiles:
     """Write the files that the bucket lacks, then the description; return these files. Raises AwsRefusal and FindingsError."""
-    absent = absent_files(bucket, manifest)
+    absent = absent_files(bucket, manifest, description_of(bucket, manifest), is_whole=True)
     work: list[Callable[[], Iterable[Finding]]] = [
         *(lambda file=file: _copy(bucket, manifest, file, progress) for file in absent.copied),
         *(lambda files=files: _pass(bucket, manifest, files, progress) for files in absent.passed.values()),
@@ -150,7 +181,11 @@ def _describe(bucket: ObjectBucket, manifest: DatasetManifest) -> None:
     described = {"name": content.name, "version": manifest.version, "data_class": content.data_class}
     text = json.dumps({**described, "created": manifest.created, "digest": content.digest}, indent=2).encode() + b"\n"
     key = files_prefix(content.name, manifest.version) + DATASET_FILE
-    bucket.put(key, text, hashlib.sha256(text).hexdigest(), metadata={"digest": content.digest})
+    bucket.put(key, text, hashlib.sha256(text).hexdigest(), metadata={"digest": content.digest, **_CHECKED})
+
+
+def _is_marked(description: ObjectFacts) -> bool:
+    return description.metadata.items() >= _CHECKED.items()
 
 
 def _key(manifest: DatasetManifest, file: DatasetFile) -> str:

@@ -17,7 +17,14 @@ from landbridge.datasets import DATASET_FILE, DatasetManifest, files_prefix, par
 from landbridge.findings import FindingsError
 from landbridge.live.datasets import ContentStore, bytes_to_read, find_manifest, stage
 from landbridge.live.staging.class_buckets import ClassBuckets
-from landbridge.live.staging.cloud_files import COPIES, absent_files, has_cloud_files, note_use, write_cloud_files
+from landbridge.live.staging.cloud_files import (
+    COPIES,
+    absent_files,
+    description_of,
+    is_checked,
+    note_use,
+    write_cloud_files,
+)
 from landbridge.live.staging.config import MoverClass, MoverConfig
 from landbridge.staging.exchange import read_requests, write_reports
 from landbridge.staging.places import DataReport, DatasetPlace
@@ -33,8 +40,14 @@ RETRY_SECONDS = 600.0
 class Mover:
     """Mover of one site."""
 
-    def __init__(self, config: MoverConfig, log: Callable[[str], None], buckets: ClassBuckets | None = None) -> None:
-        self._config, self._log = config, log
+    def __init__(
+        self,
+        config: MoverConfig,
+        log: Callable[[str], None],
+        buckets: ClassBuckets | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._config, self._log, self._clock = config, log, clock
         self._buckets = buckets or ClassBuckets(config)
         self._manifests: dict[tuple[str, str], DatasetManifest] = {}
         self._failed: dict[DatasetPlace, tuple[float, str]] = {}
@@ -157,10 +170,15 @@ class Mover:
         prefix = files_prefix(manifest.content.name, manifest.version).rstrip("/")
         path = f"s3://{known.bucket}/{prefix}" if known.mount is None else f"{known.mount.rstrip('/')}/{prefix}"
         size = manifest.content.size
-        if has_cloud_files(bucket, manifest):
-            self._note_use(lambda: note_use(bucket, manifest, datetime.now(UTC)))
+        description = description_of(bucket, manifest)
+        if description is not None and is_checked(description, self._clock()):
             return DataReport("present", size, 0, 0.0, 0.0, path)
-        absent = absent_files(bucket, manifest)
+        absent = absent_files(bucket, manifest, description)
+        if description is not None and not absent.files:
+            self._note_use(lambda: note_use(bucket, manifest))
+            return DataReport("present", size, 0, 0.0, 0.0, path)
+        if description is not None:
+            self._log(f"{place.dataset} in AWS: {absent.files} files are absent, archived or changed")
         blocks = len(manifest.content.unique_blocks)
         usd = self._buckets.usd(
             reads=2 * blocks, writes=absent.files + 2 * blocks, bytes_out=absent.read_bytes(manifest)

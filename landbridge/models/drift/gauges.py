@@ -10,6 +10,12 @@ def gauge_text(report: DriftReport, model: str, version: str, at: float) -> str:
     return "\n".join(_lines(report, f'model="{model}",version="{version}"', at)) + "\n"
 
 
+def window_text(model: str, version: str, at: float) -> str:
+    """Return the gauge of the start of a window that is not judged yet."""
+    name = "landbridge_model_drift_window_start_timestamp_seconds"
+    return f'# TYPE {name} gauge\n{name}{{model="{model}",version="{version}"}} {at:.0f}\n'
+
+
 def _lines(report: DriftReport, labels: str, at: float) -> Iterator[str]:
     yield "# TYPE landbridge_model_drift_judged_timestamp_seconds gauge"
     yield f"landbridge_model_drift_judged_timestamp_seconds{{{labels}}} {at:.0f}"

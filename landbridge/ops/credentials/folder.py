@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from landbridge.catalog.aws.limits import limits
 from landbridge.certificates import (
     CertificateError,
     Issued,
@@ -26,6 +27,7 @@ from landbridge.certificates import (
     read_authority,
     read_issued,
     read_request,
+    refused_tags,
     sign,
 )
 from landbridge.paths import secrets_dir
@@ -99,6 +101,9 @@ class AuthorityFolder:
     def take(self, certificate: bytes, hosts: tuple[str, ...], now: datetime) -> str:
         """Keep a certificate that was signed elsewhere; return its host. Raises CertificateError."""
         problems = host_problems(certificate, _read(self.certificate), hosts, now)
+        # The issuer is the CA of the environment file, which `landbridge check` reads.
+        for key, value in refused_tags(certificate, limits().tags.pattern, ["x509Subject", "x509SAN"]):
+            problems.append(f'IAM Roles Anywhere cannot map {key}="{value}" to a session tag')
         if problems:
             raise CertificateError("; ".join(problems))
         host = read_issued(certificate).common_name

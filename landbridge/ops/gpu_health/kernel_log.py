@@ -12,8 +12,10 @@ from landbridge import timestamps
 from landbridge.catalog.hardware.xids import xids
 from landbridge.ops.gpu_health.values import HealthObservation
 
-_XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)\): (\d+)(?:, *(.*))?$")
-_SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)\): (\d+), Fatal")
+# Of a MIG instance, words such as GPU-I:05 and GPU-CI:00 follow the address (open-gpu-kernel-modules, kernel_rc.c).
+_XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)[^)]*\): (\d+)(?:, *(.*))?$")
+_SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)[^)]*\): (\d+), Fatal")
+_RESET = re.compile(r"NVRM: (?:(GPU\d+) )?.*\[(NV_ERR_RESET_REQUIRED)\]")
 _FAILED = re.compile(r"NVRM: GPU ([0-9A-Fa-f]{4}:[0-9A-Fa-f:.]+): RmInitAdapter failed")
 _UUID = re.compile(r"NVRM: GPU at PCI:([0-9A-Fa-f:.]+): (GPU-[0-9a-f-]+)")
 _SERIAL = re.compile(r"NVRM: GPU Board Serial Number: (\S+)")
@@ -72,6 +74,9 @@ def _observations(at: float, message: str, node: str, uuids: Mapping[str, str]) 
     elif match := _SXID.search(message):
         address = short(match.group(1))
         yield HealthObservation(at, node, "sxid", f"{match.group(2)} at {address}", "", "reset", event=True)
+    elif match := _RESET.search(message):
+        detail = f"{match.group(2)} at {match.group(1) or 'one GPU'}"
+        yield HealthObservation(at, node, "recovery", detail, "", "reset", event=True)
     elif match := _FAILED.search(message):
         address = short(match.group(1))
         yield HealthObservation(

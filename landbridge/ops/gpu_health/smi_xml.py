@@ -11,6 +11,8 @@ from landbridge.ops.gpu_health.kernel_log import short
 from landbridge.ops.gpu_health.values import GpuIdentity, HealthObservation
 
 _END = "</nvidia_smi_log>"
+#: Texts instead of a value of a GPU that does not answer, with the action. Source: NVML API reference, nvmlReturn_t.
+_ERRORS = {"Unknown Error": "reset", "GPU requires reset": "reset", "ERR!": "reset", "GPU is lost": "reboot"}
 
 
 class SmiError(Exception):
@@ -82,6 +84,12 @@ def _gpu(index: int, gpu: ElementTree.Element) -> GpuReading:
 
 def _faults(gpu: ElementTree.Element, identity: GpuIdentity) -> Iterator[tuple[str, str, str]]:
     where = f"GPU {identity.index} at {identity.address}"
+    # The status of the registration with the fabric may be an error of the fabric, below.
+    texts = ((element.text or "").strip().strip("[]") for element in gpu.iter() if element.tag != "status")
+    error = next((text for text in texts if text in _ERRORS), "")
+    if error:
+        yield "gpu", f"{where} does not answer: {error}", _ERRORS[error]
+        return
     if _text(gpu, "remapped_rows/remapped_row_failure") in ("Yes", "1"):
         yield "rows", f"{where} could not remap a row", "repair"
     if _text(gpu, "ecc_errors/unrepairable_memory") == "Yes":

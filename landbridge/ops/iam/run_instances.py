@@ -3,15 +3,25 @@
 Source: Service Authorization Reference, "Actions defined by Amazon EC2" (resource types and condition keys of
 RunInstances); EC2 User Guide, "Example policies to control access to the Amazon EC2 API" (launch templates:
 ec2:IsLaunchTemplateResource is false for a resource that the request specifies itself; spot: an untagged spot request is
-not presented), 2026-11-25.
+not presented), 2026-11-25. EBS User Guide, "Requirements for Amazon EBS encryption" (actions on the key of a disk);
+KMS Developer Guide, "AWS KMS condition keys", kms:ViaService and kms:GrantIsForAWSResource, 2026-11-29.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from landbridge.ops.iam.evaluate import Request
 from landbridge.ops.iam.whole_request import PresentedResource
 
+_DISK_KEY_ACTIONS = (
+    "kms:CreateGrant",
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:GenerateDataKeyWithoutPlaintext",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+)
 Parameters = Mapping[str, Any]
 Keys = dict[str, str | list[str]]
 
@@ -61,6 +71,19 @@ class Ec2Account:
 def terminate_resources(instances: Sequence[str], account: Ec2Account) -> tuple[PresentedResource, ...]:
     """Return the resources of TerminateInstances: each instance, with its tags."""
     return tuple(account.existing("instance", instance, {}) for instance in instances)
+
+
+def disk_key_requests(principal: str, key: str, account: Ec2Account) -> Iterator[Request]:
+    """Yield the requests to KMS that EBS makes for the caller of RunInstances, for a disk with this key (its ARN).
+
+    RunInstances itself does not fail without these permissions: the instance ends with Client.InternalError.
+    """
+    region, owner = key.split(":")[3:5]
+    suffix = "amazonaws.com.cn" if account.partition == "aws-cn" else "amazonaws.com"
+    context = {"kms:ViaService": f"ec2.{region}.{suffix}", "kms:CallerAccount": account.account}
+    for action in _DISK_KEY_ACTIONS:
+        grant = {"kms:GrantIsForAWSResource": "true"} if action == "kms:CreateGrant" else {}
+        yield Request(principal, action, key, {**context, **grant}, resource_account=owner)
 
 
 def launch_resources(

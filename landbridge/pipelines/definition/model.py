@@ -31,6 +31,10 @@ class DatasetTrigger(Model):
     dataset: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")] = Field(
         description="name of the dataset, without a version"
     )
+    each: bool = Field(
+        default=False,
+        description="a run for each version, the oldest first, such as one for each day; else for the newest one",
+    )
 
 
 class ScheduleTrigger(Model):

@@ -66,12 +66,16 @@ def due_request(
 ) -> RunRequest | None:
     """Return the request of the first trigger that is due; None if none is.
 
-    `runs`: start of each run of this pipeline, by its name. Causes from before `registered` start nothing.
+    `runs`: end of each run of this pipeline, by its name. Causes from before `registered` start nothing.
     """
     definition = source.definition
     for trigger in definition.triggers:
         for kind, key in _causes(trigger, definition, registered, view, max(runs.values(), default=None), now):
-            request = RunRequest(source, kind, key, now, _datasets(definition, view))
+            datasets = dict(_newest(definition, view))
+            if kind == "dataset":
+                name, _, version = key.partition(":")
+                datasets[name] = version
+            request = RunRequest(source, kind, key, now, datasets)
             if request.name in runs:
                 continue
             try:
@@ -114,9 +118,10 @@ def _causes(
 ) -> Iterator[tuple[TriggerKind, str]]:
     """Yield kind and key of each cause of a trigger that is due, the oldest first."""
     if isinstance(trigger, DatasetTrigger):
-        newest = view.newest(trigger.dataset)
-        if newest is not None and newest.complete > registered:
-            yield "dataset", f"{trigger.dataset}:{newest.version}"
+        versions = sorted(view.versions.get(trigger.dataset, ()), key=lambda each: (each.complete, each.version))
+        for version in versions if trigger.each else versions[-1:]:
+            if version.complete > registered:
+                yield "dataset", f"{trigger.dataset}:{version.version}"
     elif isinstance(trigger, ScheduleTrigger):
         slot = last_slot(trigger, now)
         if slot > registered:
@@ -132,10 +137,6 @@ def _causes(
             # Else a pipeline that registers the model would start itself for ever.
             if each.at > registered and not is_run_of(each.pipeline_run, definition.name):
                 yield "model", each.key
-
-
-def _datasets(definition: PipelineDefinition, view: TriggerView) -> dict[str, str]:
-    return dict(_newest(definition, view))
 
 
 def _newest(definition: PipelineDefinition, view: TriggerView) -> Iterator[tuple[str, str]]:

@@ -143,7 +143,8 @@ class PipelinePass:
             live = [run for run in (*records, *content["requests"]) if is_run_of(run, source.definition.name)]
             if live:
                 continue
-            ended = {run: at for run, at in content["ended"].items() if is_run_of(run, source.definition.name)}
+            past = self.journal.remember(owner, content["ended"])
+            ended = {run: at for run, at in past.items() if is_run_of(run, source.definition.name)}
             view = _trigger_view(content, source.definition)
             request = due_request(source, registered, view, ended, self.clock())
             if request is not None:
@@ -170,6 +171,7 @@ class PipelinePass:
                     self.log(f"{record.name}: job {action.job} is cancelled")
                     self.slurm.cancel(record, action.job)
         if record.ended is not None:
+            self.journal.remember(record.owner, {record.name: record.ended})
             self.folders.finish(record)
             self.journal.remove(record.name)
             self.metrics.ended(_account(record), record.outcome)

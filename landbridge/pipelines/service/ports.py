@@ -40,10 +40,12 @@ class PipelineSlurm(Protocol):
 
 
 class RunJournal(Protocol):
-    """Journal of live runs. All raise OSError."""
+    """Journal of live runs and of the names of ended ones. All raise OSError."""
 
     def load(self) -> dict[str, RunRecord]: ...
 
     def save(self, record: RunRecord) -> None: ...
 
     def remove(self, name: str) -> None: ...
+
+    def remember(self, owner: str, runs: Mapping[str, float]) -> dict[str, float]: ...

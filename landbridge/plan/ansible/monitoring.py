@@ -30,6 +30,7 @@ from landbridge.plan.observability.targets import (
     metrics_targets,
     sources_of,
 )
+from landbridge.plan.site.mig import group_of
 from landbridge.plan.site.site_tls import AUTHORITY_FILE, HOST_FILE
 
 Variables = dict[str, Any]
@@ -131,6 +132,9 @@ def exporter_variables(environment: Environment, host: InventoryHost) -> Variabl
             "dcgm_exporter_listen": f"{host.address}:{exporter_port('dcgm')}",
             "dcgm_exporter_series": metrics_contract().exporters["dcgm"].version,
         }
+        group = group_of(environment, host.name)
+        if group is not None and group.mig:
+            variables["dcgm_exporter_counters"] = counters(mig=True)
     return variables
 
 
@@ -152,10 +156,16 @@ def gpu_exporter_of_image() -> Variables:
     }
 
 
-def counters() -> list[dict[str, str]]:
-    """Return the rows of dcgm-exporter's file of counters: every metric of the contract, and no other."""
+def counters(mig: bool = False) -> list[dict[str, str]]:
+    """Return the rows of dcgm-exporter's file of counters: every metric of the contract, and no other. `mig`: of a node
+    with MIG instances.
+    """
     metrics = metrics_contract().exporters["dcgm"].metrics
-    return [{"field": name, "type": fact.type, "help": fact.description} for name, fact in metrics.items()]
+    return [
+        {"field": name, "type": fact.type, "help": fact.description}
+        for name, fact in metrics.items()
+        if fact.mig or not mig
+    ]
 
 
 def _backups(environment: Environment, host: InventoryHost) -> dict[str, str]:

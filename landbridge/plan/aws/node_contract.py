@@ -97,8 +97,11 @@ def _units(with_actions: bool) -> list[str]:
 
 
 def _modules(pool: PoolSettings, types: Iterable[InstanceType]) -> list[str]:
-    """Return the kernel modules that every type of the pool supports; empty without GPUs."""
-    supported = [{*kind.driver} - {"neuron"} for kind in types]
+    """Return the kernel modules that every type of the pool supports; empty without GPUs. The GRID driver's are
+    proprietary."""
+    supported = [
+        {"proprietary" if flavour == "grid" else flavour for flavour in kind.driver} - {"neuron"} for kind in types
+    ]
     if not supported:
         return []
     common = set.intersection(*supported)

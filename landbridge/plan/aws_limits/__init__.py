@@ -6,7 +6,7 @@ sandbox's provider to its inputs; each of them reports the violation's place in 
 
 from landbridge.plan.aws_limits.launch import capacity_block_violations, imds_hop_limit_violations
 from landbridge.plan.aws_limits.security_group_rules import is_internet, port_range_violations, rule_count_violations
-from landbridge.plan.aws_limits.tags import tag_violations
+from landbridge.plan.aws_limits.tags import metadata_tag_violations, tag_violations
 from landbridge.plan.aws_limits.violation import LimitViolation
 from landbridge.plan.aws_limits.volumes import volume_violations
 
@@ -15,6 +15,7 @@ __all__ = [
     "capacity_block_violations",
     "imds_hop_limit_violations",
     "is_internet",
+    "metadata_tag_violations",
     "port_range_violations",
     "rule_count_violations",
     "tag_violations",

@@ -1,7 +1,7 @@
 """Limits of tags. Source: AWS Tagging, "Tag naming limits and requirements" (landbridge/catalog/limits.yaml)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from landbridge.catalog.aws.limits import limits
 from landbridge.plan.aws_limits.violation import LimitViolation
@@ -40,6 +40,17 @@ def tag_form_violations(key: str, value: str | None) -> Iterator[LimitViolation]
         yield LimitViolation(key, f'a tag\'s key cannot have "{invalid}"')
     else:
         yield from tag_value_violations(key, value)
+
+
+def metadata_tag_violations(keys: Iterable[str]) -> Iterator[LimitViolation]:
+    """Yield the tag keys that EC2 refuses on an instance that shows its tags in its metadata; values may have any
+    character of a tag.
+    """
+    allowed = limits().tags.metadata_keys
+    for key in keys:
+        if key in allowed.reserved or not re.fullmatch(allowed.pattern, key):
+            message = f'EC2 refuses the tag key "{key}" on an instance that shows its tags in its metadata'
+            yield LimitViolation(key, message)
 
 
 def tag_value_violations(key: str, value: str | None) -> Iterator[LimitViolation]:

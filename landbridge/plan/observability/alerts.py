@@ -6,6 +6,7 @@ from typing import Any
 from landbridge.catalog.observability.alerts import alert_rules, runbook_of
 from landbridge.environment import Environment
 from landbridge.plan.network.services.serving import starts_model_servers
+from landbridge.plan.observability.expected import gpu_rules, seen_rules
 from landbridge.plan.observability.objectives import (
     OBJECTIVES,
     exporters_of,
@@ -35,6 +36,8 @@ def alert_groups(environment: Environment, gpu_hosts: Collection[str]) -> dict[s
     ]
     service_rules = latency_rules(_latencies(environment)) + scale_rules(_least_hosts(environment))
     service_rules += wanted_rules() if starts_model_servers(environment) else []
+    used = " ".join(rule["expr"] for rule in landbridge_rules)
+    service_rules += [rule for rule in (*gpu_rules(environment, gpu_hosts), *seen_rules()) if rule["record"] in used]
     groups = [
         {
             "name": "objectives",

@@ -6,6 +6,7 @@ from typing import Any
 from landbridge.catalog.observability.metrics import metrics_contract, metrics_in
 from landbridge.catalog.observability.objectives import WINDOW, ServiceObjective, service_objectives
 from landbridge.environment import Environment
+from landbridge.plan.observability.expected import NODE_GPUS, PORT_SEEN, SERVER_SEEN
 
 #: Windows of every objective, and those of objectives with `available`, which have a value at each moment.
 WINDOWS, SHORT_WINDOWS = ("6h", "3d", "28d"), ("5m", "30m", "1h")
@@ -32,7 +33,8 @@ RECORDED: Mapping[str, frozenset[str]] = (
         )
     }
     | dict.fromkeys((MODEL_P95, MODEL_LEAST), frozenset({"service"}))
-    | {MODEL_WANTED: frozenset({"host"})}
+    | {MODEL_WANTED: frozenset({"host"}), NODE_GPUS: frozenset({"node"})}
+    | {PORT_SEEN: frozenset({"node", "device", "port"}), SERVER_SEEN: frozenset({"service", "node"})}
 )
 #: Name of the recorded series among exporters.
 OBJECTIVES = "objectives"
@@ -63,7 +65,10 @@ def exporters_of(expression: str) -> set[str]:
     `up` is of every job: the job that it names is needed.
     """
     contract = metrics_contract()
-    recorded = dict.fromkeys(RECORDED, OBJECTIVES) | dict.fromkeys((MODEL_P95, MODEL_LEAST), "model_server")
+    recorded = dict.fromkeys(RECORDED, OBJECTIVES) | dict.fromkeys(
+        (MODEL_P95, MODEL_LEAST, SERVER_SEEN), "model_server"
+    )
+    recorded |= {NODE_GPUS: "dcgm", PORT_SEEN: "node"}
     # An alert of every site may exclude these hosts.
     recorded[MODEL_WANTED] = "host"
     jobs = {job for job in contract.exporters if f'job="{job}"' in expression}

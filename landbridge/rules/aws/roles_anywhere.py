@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from landbridge.catalog.aws.access.iam import iam
+from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.network.services.mlflow_servers import artifact_class
@@ -104,6 +105,34 @@ def roles_anywhere_authority(environment: Environment, today: date) -> Iterator[
             yield error(_CERTIFICATE, f"the CA certificate expired on {end.date()}", fix=fix)
         elif days < _AUTHORITY_WARNING_DAYS:
             yield warning(_CERTIFICATE, f"the CA certificate expires on {end.date()}", fix=fix)
+
+
+@rule
+def roles_anywhere_issuer(environment: Environment) -> Iterator[Finding]:
+    """The name of the CA of IAM Roles Anywhere has only characters of session tags.
+
+    A profile makes session tags of each part of the issuer's name. If one of them has another character, such as a comma,
+    an ampersand or a parenthesis, no host gets a session. Pulumi's AWS provider cannot change a profile's mapping.
+    Source: IAM Roles Anywhere User Guide, "Certificate attribute mapping"; aws/rolesanywhere-credential-helper#188;
+    hashicorp/terraform-provider-aws#48211 (open on 2026-11-29).
+    """
+    for text in _certificates(environment):
+        from landbridge.certificates import CertificateError, refused_tags  # imports a large library
+
+        try:
+            refused = refused_tags(text.encode(), limits().tags.pattern, ["x509Subject"])
+        except CertificateError:
+            continue
+        for key, value in refused:
+            message = (
+                f'IAM Roles Anywhere cannot map {key.removeprefix("x509Subject/")}="{value}" of the CA to a session tag'
+            )
+            fix = (
+                "use a CA whose name has letters, digits, spaces and . : / = + - @ _ only, such as that of landbridge "
+                "credentials init; or suppress this rule, and after each new profile run aws rolesanywhere "
+                "delete-attribute-mapping --certificate-field x509Issuer --profile-id PROFILE"
+            )
+            yield error(_CERTIFICATE, message, fix=fix)
 
 
 @rule(suppressible=False)

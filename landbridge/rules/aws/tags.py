@@ -6,11 +6,17 @@ from landbridge.catalog.aws.limits import limits
 from landbridge.environment import Environment
 from landbridge.findings import DataPath, Finding, error, warning
 from landbridge.plan.args import tags
-from landbridge.plan.aws_limits.tags import reserved_tag_violations, tag_form_violations, tag_value_violations
+from landbridge.plan.aws_limits.tags import (
+    metadata_tag_violations,
+    reserved_tag_violations,
+    tag_form_violations,
+    tag_value_violations,
+)
 from landbridge.rules.registry import rule
 from landbridge.tags import OF_INSTANCES, PREFIX
 
 _LETTERS = "use letters, digits, spaces and . : / = + - @ _"
+_KEY_LETTERS = "use only a to z, A to Z, digits and . : = + - @ _ in the key"
 
 
 @rule
@@ -37,8 +43,10 @@ def tag_reserved(environment: Environment) -> Iterator[Finding]:
 def tag_form(environment: Environment) -> Iterator[Finding]:
     """Keys and values of tags have the length and the characters that AWS allows.
 
-    The same holds for owner and cost_center, which become tags.
-    Source: AWS Tagging, "Tag naming limits and requirements".
+    The same holds for owner and cost_center, which become tags. Instances show their tags in their metadata, where a
+    key has fewer characters than elsewhere: with another key EC2 refuses every launch.
+    Source: AWS Tagging, "Tag naming limits and requirements"; EC2 User Guide, "View tags for your EC2 instances using
+    instance metadata".
     """
     for key, value in (("owner", environment.owner), ("cost_center", environment.cost_center)):
         for fault in tag_value_violations(key, value):
@@ -47,6 +55,8 @@ def tag_form(environment: Environment) -> Iterator[Finding]:
         for key, value in written.items():
             for fault in tag_form_violations(key, value):
                 yield error((*path, key), fault.message, fix=_LETTERS)
+        for fault in metadata_tag_violations(written):
+            yield error((*path, fault.key), fault.message, fix=_KEY_LETTERS)
 
 
 @rule

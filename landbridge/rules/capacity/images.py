@@ -267,7 +267,8 @@ def _has_other_ending(parameter: str) -> bool:
 
 
 def _modules_text(flavour: str) -> str:
-    return "Neuron's modules" if flavour == "neuron" else f"NVIDIA's {flavour} modules"
+    others = {"neuron": "Neuron's modules", "grid": "NVIDIA's GRID driver"}
+    return others.get(flavour, f"NVIDIA's {flavour} modules")
 
 
 def written(owner: PoolAt, key: str) -> bool:

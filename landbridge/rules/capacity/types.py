@@ -171,25 +171,30 @@ def pool_without_accelerator(environment: Environment) -> Iterator[Finding]:
 
 @rule
 def mixed_partition(environment: Environment) -> Iterator[Finding]:
-    """The pools of a partition have the same accelerators.
+    """The pools of a partition have the same accelerators, with the same memory.
 
-    `--gpus=16` over two models runs as slowly as the slower one; over pools with and without GPUs it may never start.
+    `--gpus=16` over two models runs as slowly as the slower one; over pools with and without GPUs it may never start. Of
+    one model with two sizes of memory, a job gets either by chance: its gres type is the same.
     Source: ParallelCluster InstancesAcceleratorsValidator, for types that share a partition; slurm.conf(5), Gres.
     """
     pools_by_name = {at.pool.name: at for at in pools(environment) if at.type is not None}
     for name, partition in environment.scheduler.partitions.items():
-        first: tuple[str, str] | None = None
+        first: tuple[str, InstanceType] | None = None
         for index, token in enumerate(partition.nodes):
             at = pools_by_name.get(token)
             if at is None or at.type is None:
                 continue
-            model = _model(at.type)
             if first is None:
-                first = (token, model)
-            elif first[1] != model:
+                first = (token, at.type)
+                continue
+            is_equal_model = _model(at.type) == _model(first[1])
+            ours, others = (_model(kind) + (_memory(kind) if is_equal_model else "") for kind in (at.type, first[1]))
+            if ours != others:
                 path: DataPath = ("scheduler", "partitions", name, "nodes", index)
-                message = f"{token} has {model}; {first[0]} in the same partition has {first[1]}"
-                fix = "write one partition for each, or submit jobs with a model: --gres=gpu:h100:8"
+                message = f"{token} has {ours}; {first[0]} in the same partition has {others}"
+                fix = "write one partition for each"
+                if not is_equal_model:
+                    fix += ", or submit jobs with a model: --gres=gpu:h100:8"
                 related = (at.at("instance"), pools_by_name[first[0]].at("instance"))
                 yield warning(path, message, fix=fix, related=related)
                 break
@@ -216,5 +221,9 @@ def _accelerators(kind: InstanceType) -> str:
     accelerators = kind.accelerators
     if accelerators is None:
         return "no accelerator"
-    memory = f" of {accelerators.memory_mib} MiB" if accelerators.memory_mib else ""
-    return f"{accelerators.count} {accelerators.type.upper()}{memory}"
+    return f"{accelerators.count} {accelerators.type.upper()}{_memory(kind)}"
+
+
+def _memory(kind: InstanceType) -> str:
+    memory = kind.accelerators.memory_mib if kind.accelerators is not None else None
+    return f" of {memory} MiB" if memory else ""

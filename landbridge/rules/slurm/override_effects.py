@@ -24,9 +24,11 @@ def slurm_program(environment: Environment) -> Iterator[Finding]:
     decision 6: restricted classes are denied in layers.
     """
     required = {key.casefold(): value for key, value in slurm_keys().required.items()}
-    for key, value in environment.scheduler.overrides.slurm_conf.items():
+    overrides = environment.scheduler.overrides.slurm_conf
+    removed = {key.casefold() for key, value in overrides.items() if value is None}
+    for key, value in overrides.items():
         rule_of_key = required.get(key.casefold())
-        if rule_of_key is not None and not _keeps(rule_of_key, value):
+        if rule_of_key is not None and not _keeps(rule_of_key, value, removed):
             fix = f"keep {', '.join(rule_of_key.words)} in it" if rule_of_key.words else "remove it"
             yield error((*_CONF, key), f"{key}: this value ends {rule_of_key.loses}", fix=fix)
 
@@ -72,9 +74,9 @@ def partition_qos_setting(environment: Environment) -> Iterator[Finding]:
                 yield warning(path, message, fix="remove it", related=(("budget",), ("scheduler", "qos")))
 
 
-def _keeps(required: RequiredValue, value: Scalar | None) -> bool:
+def _keeps(required: RequiredValue, value: Scalar | None, removed: set[str]) -> bool:
     if value is None:
-        return required.removable
+        return required.removable or (required.removable_with or "").casefold() in removed
     if required.words:
         return {word.casefold() for word in required.words} <= {word.casefold() for word in _list(value)}
     return value == required.program

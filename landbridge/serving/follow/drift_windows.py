@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from landbridge.models.drift.gauges import gauge_text
+from landbridge.models.drift.gauges import gauge_text, window_text
 from landbridge.models.drift.judge import DriftReport
 from landbridge.models.drift.reference import ModelReference
 from landbridge.serving.canary_controller.exposition import MetricSample
@@ -27,7 +27,7 @@ def judge_window(
     """Judge a window that has ended, write its gauges, and begin the next one; None while it goes on.
 
     `model`: name and version; `samples`: those of each server. A window of another version is left out. One in which nothing can be
-    judged goes on, and the gauges keep the time of the last judgement.
+    judged goes on, and the gauges keep the time of its start.
     """
     name, version = model
     present = {
@@ -37,12 +37,13 @@ def judge_window(
     first, began = _beginning(path, version)
     if first is not None and at - began < seconds:
         return None
-    report = None
+    report, judged = None, ""
     if first is not None:
         report = judged_window(reference, since_start(present, first), (), version)
         if report.is_empty:
             return None
-        write_whole(gauges, gauge_text(report, name, version, at), mode=0o644)
+        judged = gauge_text(report, name, version, at)
+    write_whole(gauges, judged + window_text(name, version, at), mode=0o644)
     rows = {server: [[each.name, dict(each.labels), each.value] for each in read] for server, read in present.items()}
     write_whole(path, json.dumps({"version": version, "at": at, "samples": rows}))
     return report

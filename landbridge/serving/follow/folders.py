@@ -4,10 +4,20 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
+from landbridge.models.manifest import ModelManifest
+from landbridge.models.names import MANIFEST_FILE
+
 
 def model_folder(root: Path, model: str, version: str) -> Path:
     """Return the place of a version."""
     return root / model / version
+
+
+def manifest_in(root: Path, model: str, version: str) -> ModelManifest | None:
+    """Return the manifest of a version that was fetched; None before, and without a version."""
+    file = model_folder(root, model, version or "0") / MANIFEST_FILE
+    manifest = ModelManifest.parse(file.read_text()) if file.exists() else None
+    return manifest if isinstance(manifest, ModelManifest) else None
 
 
 def collect(folder: Path, wanted: Collection[str]) -> None:

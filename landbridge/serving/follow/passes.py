@@ -17,8 +17,8 @@ from landbridge.models.aliases import CHAMPION, STAGING
 from landbridge.models.canary.decide import weight_of
 from landbridge.models.canary.gauges import canary_gauge_text
 from landbridge.models.drift.reference import ModelReference, parse_reference
-from landbridge.models.manifest import ModelManifest
-from landbridge.models.names import MANIFEST_FILE
+from landbridge.models.interface import interface_changes
+from landbridge.models.version_tags import NEW_INTERFACE_TAG
 from landbridge.serving.canary_controller.controller import step, store, stored
 from landbridge.serving.canary_controller.gateway import HaproxyShares
 from landbridge.serving.canary_controller.guard_counters import GuardBounds, low_bound
@@ -27,7 +27,7 @@ from landbridge.serving.canary_controller.plans import canary_plan
 from landbridge.serving.canary_controller.runtime_socket import GatewayError, running_servers
 from landbridge.serving.follow.config import FollowConfig, FollowedService
 from landbridge.serving.follow.drift_windows import judge_window
-from landbridge.serving.follow.folders import collect, model_folder
+from landbridge.serving.follow.folders import collect, manifest_in, model_folder
 from landbridge.serving.follow.leases import Leases
 from landbridge.serving.follow.peer import PeerError, read_peer
 from landbridge.serving.follow.placement import Placement, RegistryAliases, adopted, placed
@@ -112,6 +112,8 @@ class FollowPass:
             if (record.champion, record.candidate) == (placement.serving, placement.candidate):
                 weight = weight_of(canary_plan(False, service.schedule), record)
         self._shares(service, view, placement).set_share(weight)
+        for kind in ("canary", "drift"):  # The other gateway writes them now.
+            self._gauges(kind, service).unlink(missing_ok=True)
         write_placement(path, placement, peer.aliases)
         self._folders(service, placement)
 
@@ -196,12 +198,19 @@ class FollowPass:
         record, candidate = self._record(service), placement.candidate
         moves = self._moves(service)
         begun = stored(record)
-        if (begun is None or begun.candidate != candidate) and not view.ready(candidate):
-            shares.set_share(0)
-            if now - placement.staged_at >= START_SECONDS:
-                reason = f"no model server of it was ready within {START_SECONDS:.0f} s"
-                moves.withdraw(service.model, candidate, f"canary: {reason}")
-            return
+        if begun is None or begun.candidate != candidate:
+            changes = self._interface_changes(service, placement)
+            if changes != [] or not view.ready(candidate):
+                shares.set_share(0)
+                if changes:
+                    reason = (
+                        f"its inputs or outputs are not those of champion {placement.serving}: {'; '.join(changes)}"
+                    )
+                    moves.withdraw(service.model, candidate, f"canary: {reason}")
+                elif now - placement.staged_at >= START_SECONDS:
+                    reason = f"no model server of it was ready within {START_SECONDS:.0f} s"
+                    moves.withdraw(service.model, candidate, f"canary: {reason}")
+                return
         bounds = GuardBounds(service.p95_ms / 1000, self._low_confidence(service, placement))
         look = look_at(now, view.samples, placement.serving, candidate, bounds)
         versions = (service.model, placement.serving, candidate)
@@ -215,6 +224,16 @@ class FollowPass:
         if state is not None:
             text = canary_gauge_text(state, decision, now)
             write_whole(self._gauges("canary", service), text, mode=0o644)
+
+    def _interface_changes(self, service: FollowedService, placement: Placement) -> list[str] | None:
+        """Return the reasons why clients of the champion cannot use the candidate; None until both folders were fetched."""
+        root, name, candidate = self.config.state / "models", service.model, placement.candidate
+        present, new = manifest_in(root, name, placement.serving), manifest_in(root, name, candidate)
+        if present is None or new is None:
+            return None
+        changes = interface_changes(present, new)
+        accepted = changes and self._registry(service).version(name, candidate).tags.get(NEW_INTERFACE_TAG)
+        return [] if accepted == placement.serving else changes
 
     def _folders(self, service: FollowedService, placement: Placement) -> None:
         """Fetch the versions of both slots, and remove those that no slot has."""
@@ -248,12 +267,9 @@ class FollowPass:
 
     def _reference(self, service: FollowedService, version: str) -> ModelReference | None:
         """Return the distributions of a version's training data; None without them."""
-        file = model_folder(self.config.state / "models", service.model, version or "0") / MANIFEST_FILE
-        if not file.exists():
-            return None
-        manifest = ModelManifest.parse(file.read_text())
+        manifest = manifest_in(self.config.state / "models", service.model, version)
         try:
-            return parse_reference(manifest.reference) if isinstance(manifest, ModelManifest) else None
+            return parse_reference(manifest.reference) if manifest is not None else None
         except (KeyError, TypeError, ValueError):
             return None
 

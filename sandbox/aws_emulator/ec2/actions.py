@@ -17,6 +17,7 @@ from sandbox.aws_emulator.ec2 import (
     images,
     instance_status,
     instance_topology,
+    metadata_tags,
     quotas,
     termination_protection,
 )
@@ -25,13 +26,13 @@ from sandbox.aws_emulator.ec2 import placement_groups as placement
 from sandbox.aws_emulator.ec2 import resource_groups as groups
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
 from sandbox.aws_emulator.ec2.launches import create_fleet as fleet
-from sandbox.aws_emulator.ec2.launches import launch, launch_authorization, launch_template_versions
+from sandbox.aws_emulator.ec2.launches import disk_keys, launch, launch_authorization, launch_template_versions
 from sandbox.aws_emulator.ec2.launches import run_instances_checks as requests
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import aws_managed_policies as managed
 from sandbox.aws_emulator.identity import service_linked_roles
 from sandbox.aws_emulator.instances.lifecycle import TERMINATED
-from sandbox.aws_emulator.network import dependencies, resolver, vpn_tunnels
+from sandbox.aws_emulator.network import dependencies, endpoint_services, resolver, shared_vpcs, vpn_tunnels
 from sandbox.aws_emulator.network import direct_connect as lines
 from sandbox.aws_emulator.network import transit_gateway_attachments as attachments
 from sandbox.aws_emulator.network import transit_gateway_peering as peering
@@ -56,6 +57,7 @@ def install(emulator: EmulatorState) -> None:
         quotas,
         groups,
         images,
+        metadata_tags,
         launch_template_versions,
         fsx,
         efs,
@@ -67,7 +69,7 @@ def install(emulator: EmulatorState) -> None:
         rds,
     ):
         other.install(emulator)
-    for network in (transit, peering, lines, vpn_tunnels):
+    for network in (transit, peering, lines, vpn_tunnels, shared_vpcs, endpoint_services):
         network.install(emulator)
 
 
@@ -116,16 +118,20 @@ def _run_instances(emulator: EmulatorState, response: Any) -> Any:
         service_linked_roles.require_for_spot(emulator, response, launch.market(merged), dry_run=True)
         launch.check(emulator, backend, merged, minimum)
         raise CloudError("DryRunOperation", "Request would have succeeded, but DryRun flag is set.", 412)
-    parameters = {**request, "MinCount": minimum, "MaxCount": maximum}
+    parameters, is_repeated = {**request, "MinCount": minimum, "MaxCount": maximum}, True
 
     def answer() -> Any:
+        nonlocal is_repeated
+        is_repeated = False
         merged = requests.resolve(backend, request)
         service_linked_roles.require_for_spot(emulator, response, launch.market(merged))
-        return launch.run(emulator, backend, merged, minimum, maximum, token)
+        failure = disk_keys.failure(emulator, response, merged)
+        return launch.run(emulator, backend, merged, minimum, maximum, token, failure)
 
     with emulator.lock:
         reservation = emulator.tokens.once(f"RunInstances/{backend.region_name}", token, parameters, answer)
-        launch.refuse_terminated(reservation)
+        if is_repeated:
+            launch.refuse_terminated(reservation)
     return reservation
 
 
@@ -162,12 +168,7 @@ def terminate(emulator: EmulatorState, backend: Any, ids: list[str], reason: str
         backend.terminate_instances(alive)
     for instance_id in alive:
         instance = backend.get_instance(instance_id)
-        for nic in list(instance.nics.values()):
-            nic.subnet.del_subnet_ip(nic.private_ip_address)
-        for subnet, address in emulator.extra.pop(instance_id, []):
-            subnet.del_subnet_ip(address)
-        emulator.reserved.pop(instance_id, None)
-        emulator.capacity.give_back(emulator.capacity_keys.pop(instance_id, None))
+        launch.release(emulator, instance)
         instance._state = InstanceState(*TERMINATED)
         emulator.lifecycle.end(instance_id, reason)
     return [
@@ -266,4 +267,5 @@ ACTIONS: dict[str, Action] = {
     "describe_instance_types": _with_response(types.describe),
     "describe_instance_type_offerings": _with_response(types.offerings),
     "describe_spot_price_history": _with_response(types.spot_prices),
+    "describe_vpc_endpoint_services": _with_response(endpoint_services.describe),
 }

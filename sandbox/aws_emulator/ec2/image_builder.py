@@ -170,6 +170,7 @@ def _create_ami(
                         "VolumeSize": disk["ebs"]["volumeSize"],
                         "VolumeType": disk["ebs"]["volumeType"],
                         "Encrypted": disk["ebs"]["encrypted"],
+                        **({"KmsKeyId": key} if (key := ami_configuration.get("kmsKeyId")) else {}),
                     },
                 }
             ],

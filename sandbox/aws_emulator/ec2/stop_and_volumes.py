@@ -9,6 +9,7 @@ from typing import Any
 
 from moto.ec2.models import EC2Backend
 
+from landbridge.catalog.aws.impact import impact_facts
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.network.checks import error
 from sandbox.aws_emulator.server.errors import CloudError, insufficient_capacity
@@ -90,6 +91,6 @@ def _attach(backend: Any, arguments: dict[str, Any]) -> None:
 
 def _modify(backend: Any, arguments: dict[str, Any]) -> None:
     volume, size = backend.get_volume(arguments["volume_id"]), arguments.get("target_size")
-    if size is not None and size < volume.size:
-        message = f"New size cannot be smaller than existing size {volume.size}: volumes only grow."
-        raise error("InvalidParameterValue", message)
+    refusal = impact_facts().types["aws:ebs/volume:Volume"].properties["size"].refusal(volume.size, size)
+    if refusal is not None:
+        raise error("InvalidParameterValue", f"{refusal[0].says}.")

@@ -7,7 +7,8 @@ Landbridge's certificates have it.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
@@ -19,6 +20,8 @@ from cryptography.hazmat.primitives.hashes import MD5, SHA1
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from moto.utilities.utils import get_partition
 
+from landbridge.catalog.aws.limits import limits
+from landbridge.certificates import session_tags
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals, x509_signature
@@ -31,14 +34,6 @@ SERVICE_PRINCIPAL = "rolesanywhere.amazonaws.com"
 #: Bounds of durationSeconds.
 _SECONDS = (900, 43200)
 _ACTIONS = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity")
-_ATTRIBUTES = {
-    "CN": NameOID.COMMON_NAME,
-    "O": NameOID.ORGANIZATION_NAME,
-    "OU": NameOID.ORGANIZATIONAL_UNIT_NAME,
-    "C": NameOID.COUNTRY_NAME,
-    "ST": NameOID.STATE_OR_PROVINCE_NAME,
-    "L": NameOID.LOCALITY_NAME,
-}
 
 
 def create_session(emulator: EmulatorState, environ: Mapping[str, Any]) -> Bag:
@@ -132,7 +127,13 @@ def _session(request: Bag, signed: x509_signature.SignedRequest, profile: Bag) -
     role = principals.role(signed.region, role_arn)
     if role_arn not in profile["roleArns"]:
         raise _denied(f"Role {role_arn} is not in the profile")
-    if role is None or not _trusted(role, request["trustAnchorArn"], certificate):
+    rules = {
+        row["certificateField"]: [rule["specifier"] for rule in row["mappingRules"]]
+        for row in profile["attributeMappings"]
+    }
+    tags = dict(session_tags(certificate, rules))
+    _refuse_unmapped(tags)
+    if role is None or not _trusted(role, request["trustAnchorArn"], tags):
         raise _denied(f"Unable to assume role for {role_arn}")
     seconds = _seconds(request, profile, role)
     name = f"{certificate.serial_number:x}"
@@ -173,25 +174,35 @@ def _seconds(request: Bag, profile: Bag, role: Any) -> int:
     return seconds
 
 
-def _trusted(role: Any, anchor_arn: str, certificate: x509.Certificate) -> bool:
-    """Return whether the role's trust policy allows all three actions with the certificate's attributes."""
+def _refuse_unmapped(tags: Mapping[str, str]) -> None:
+    """Raise CloudError if STS does not accept a tag. The sentence is AWS's (aws/rolesanywhere-credential-helper#188)."""
+    limits_of_tags = limits().tags
+    refused = [
+        key
+        for key, value in tags.items()
+        if not re.fullmatch(limits_of_tags.pattern, value) or len(value) > limits_of_tags.value_characters
+    ]
+    if refused:
+        named = [
+            f"{word}: [ {', '.join(key.partition('/')[2] for key in refused if key.startswith(f'x509{word}/'))} ]"
+            for word in ("Issuer", "Subject", "SAN")
+        ]
+        raise _denied(
+            f"Unable to assume role. Some attributes failed to be mapped into session tags. {'; '.join(named)}"
+        )
+
+
+def _trusted(role: Any, anchor_arn: str, tags: Mapping[str, str]) -> bool:
+    """Return whether the role's trust policy allows all three actions with the tags of the session."""
     document = role.assume_role_policy_document
     trust = Document.of("the trust policy", document)
     context = {
         "aws:SourceAccount": ACCOUNT,
         "aws:SourceArn": anchor_arn,
-        **dict(_tags("x509Subject", certificate.subject)),
-        **dict(_tags("x509Issuer", certificate.issuer)),
+        **{f"aws:PrincipalTag/{key}": value for key, value in tags.items()},
     }
     policies = Policies(resource=trust, resource_decides=True)
     return all(evaluate(Request(SERVICE_PRINCIPAL, action, role.arn, context), policies).allowed for action in _ACTIONS)
-
-
-def _tags(word: str, name: x509.Name) -> Iterator[tuple[str, str]]:
-    for attribute, oid in _ATTRIBUTES.items():
-        values = [str(item.value) for item in name.get_attributes_for_oid(oid)]
-        if values:
-            yield f"aws:PrincipalTag/{word}/{attribute}", "/".join(values)
 
 
 def _denied(message: str) -> CloudError:

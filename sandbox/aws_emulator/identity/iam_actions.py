@@ -11,7 +11,12 @@ _PATHS = (
     ("elasticfilesystem", "GET", "/2015-02-01/mount-targets", "DescribeMountTargets"),
 )
 _S3 = {"HEAD": "ListBucket", "DELETE": "DeleteBucket", "GET": "GetObject", "PUT": "PutObject"}
-_S3_QUERIES = {"tagging": "GetBucketTagging", "location": "GetBucketLocation", "policy": "GetBucketPolicy"}
+_S3_QUERIES = {
+    "tagging": "GetBucketTagging",
+    "location": "GetBucketLocation",
+    "policy": "GetBucketPolicy",
+    "lifecycle": "GetLifecycleConfiguration",
+}
 
 
 def rest_action(service: str, method: str, path: str) -> str | None:

@@ -6,12 +6,13 @@ certificate) and "Notifications" (45 days by default).
 
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import MD5, SHA1
 
+from landbridge.certificates import DEFAULT_RULES
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
@@ -51,6 +52,7 @@ def _create(emulator: EmulatorState, region: str, kind: str, request: Bag) -> Ba
         item["notificationSettings"] = _notifications(request.get("notificationSettings", []))
     else:
         item |= {"durationSeconds": request.get("durationSeconds", 3600), "createdBy": f"arn:aws:iam::{ACCOUNT}:root"}
+        item["attributeMappings"] = [_mapping(field, rules) for field, rules in DEFAULT_RULES.items()]
         item["requireInstanceProperties"] = request.get("requireInstanceProperties", False)
     emulator.anywhere[arn] = {"kind": kind, "region": region, "tags": request.get("tags", []), "is": item}
     return {word: item}
@@ -155,6 +157,33 @@ def _notify(emulator: EmulatorState, region: str, request: Bag) -> Bag:
     return {"trustAnchor": resource["is"]}
 
 
+def _mapping(field: str, specifiers: Iterable[str]) -> Bag:
+    return {"certificateField": field, "mappingRules": [{"specifier": specifier} for specifier in specifiers]}
+
+
+def _change_mapping(emulator: EmulatorState, region: str, request: Bag, specifiers: Sequence[str]) -> Bag:
+    """Replace the mapping rules of one field of a profile; without a specifier there is no rule for it."""
+    profile, field = _resource(emulator, region, "Profile", request)["is"], request["certificateField"]
+    others = [row for row in profile["attributeMappings"] if row["certificateField"] != field]
+    profile["attributeMappings"] = [*others, *([_mapping(field, specifiers)] if specifiers else [])]
+    return {"profile": profile}
+
+
+def _put_mapping(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    return _change_mapping(emulator, region, request, [rule["specifier"] for rule in request["mappingRules"]])
+
+
+def _delete_mapping(emulator: EmulatorState, region: str, request: Bag) -> Bag:
+    profile, dropped = _resource(emulator, region, "Profile", request)["is"], request.get("specifiers")
+    rules = [
+        rule["specifier"]
+        for row in profile["attributeMappings"]
+        if row["certificateField"] == request["certificateField"]
+        for rule in row["mappingRules"]
+    ]
+    return _change_mapping(emulator, region, request, [rule for rule in rules if dropped and rule not in dropped])
+
+
 def _tagged_resource(emulator: EmulatorState, request: Bag) -> Bag:
     if request["resourceArn"] not in emulator.anywhere:
         raise CloudError("ResourceNotFoundException", f"Resource {request['resourceArn']} not found", 404)
@@ -189,6 +218,8 @@ _PLAIN: dict[str, Callable[[EmulatorState, str, str, Bag], Bag]] = {
 }
 _OTHERS: dict[str, Callable[[EmulatorState, str, Bag], Bag]] = {
     "PutNotificationSettings": _notify,
+    "PutAttributeMapping": _put_mapping,
+    "DeleteAttributeMapping": _delete_mapping,
     "TagResource": _tag,
     "UntagResource": _untag,
     "ListTagsForResource": _tags,

@@ -31,6 +31,7 @@ _BUCKET: dict[str, dict[str | None, str]] = {
         "versions": "ListBucketVersions",
         "versioning": "GetBucketVersioning",
         "tagging": "GetBucketTagging",
+        "lifecycle": "GetLifecycleConfiguration",
     },
     "HEAD": {None: "ListBucket"},
     "PUT": {None: "CreateBucket", "policy": "PutBucketPolicy", "versioning": "PutBucketVersioning"},

@@ -11,7 +11,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class LaunchedInstance:
-    """Instance for a launcher. `tags` are those of the launch call: later tags come through the metadata service."""
+    """Instance for a launcher. `tags` are those of the launch call: later tags come through the metadata service.
+
+    An instance with a `failure` never runs: EC2 ends it with this reason.
+    """
 
     id: str
     type: str
@@ -20,6 +23,7 @@ class LaunchedInstance:
     image: str
     tags: Mapping[str, str] = field(default_factory=dict)
     user_data: bytes = b""
+    failure: str = ""
 
 
 class Launcher(Protocol):

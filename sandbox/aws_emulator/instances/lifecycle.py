@@ -89,9 +89,10 @@ class InstanceLifecycle:
             if self._stage.get(instance.id) != "waiting":
                 return
             self._stage[instance.id] = "starting"
-        failure = ""
+        failure = instance.failure
         try:
-            self.launcher.launch(instance)
+            if not failure:
+                self.launcher.launch(instance)
         except Exception as error:  # noqa: BLE001  any failure of a launcher makes the instance fail
             failure = f"Server.InternalError: {error}"
             print(f"launch of {instance.id} failed: {error}", file=sys.stderr, flush=True)

@@ -6,7 +6,7 @@ delete.
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from moto.ec2.models import EC2Backend
@@ -37,6 +37,7 @@ def _before(name: str, judge: Judge) -> None:
     original = _ORIGINAL.setdefault(name, getattr(EC2Backend, name))
     parameters = inspect.signature(original)
 
+    @wraps(original)
     def judged(backend: Any, *arguments: Any, **keywords: Any) -> Any:
         judge(backend, parameters.bind(backend, *arguments, **keywords).arguments)
         return original(backend, *arguments, **keywords)

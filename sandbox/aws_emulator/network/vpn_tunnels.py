@@ -45,8 +45,26 @@ def install(emulator: EmulatorState) -> None:
 
     if not getattr(create, "has_tunnels", False):
         EC2Response.create_vpn_connection = _creating(create)
+    EC2Response.create_customer_gateway = _create_gateway
     VPNConnectionBackend.describe_vpn_connections = describe
     EC2Response.modify_vpn_tunnel_options = modify
+
+
+def _create_gateway(response: Any) -> Any:
+    """Create a customer gateway, or return the existing one with the same type, address, ASN and device name.
+
+    Source: EC2 API Reference, CreateCustomerGateway (2026-11-29).
+    """
+    backend, device = response.ec2_backend, str(response._get_param("DeviceName") or "")
+    address = response._get_param("IpAddress") or response._get_param("PublicIp")
+    identity = (response._get_param("Type"), address, str(response._get_param("BgpAsn")), device)
+    for gateway in backend.customer_gateways.values():
+        if gateway.state == "available" and getattr(gateway, "landbridge_identity", None) == identity:
+            return ActionResult({"CustomerGateway": gateway})
+    tags = response._parse_tag_specification().get("customer-gateway", {})
+    gateway = backend.create_customer_gateway(identity[0], ip_address=address, bgp_asn=identity[2], tags=tags)
+    gateway.landbridge_identity, gateway.device_name = identity, device
+    return ActionResult({"CustomerGateway": gateway})
 
 
 def _creating(create: Any) -> Any:

@@ -89,6 +89,17 @@ def _interrupt(emulator: EmulatorState, value: Any) -> None:
         timer.start()
 
 
+def _end(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """End instances whose launch was accepted, as EC2 does for lack of a quota or of a KMS grant: the reason by id, such as
+    `Client.VolumeLimitExceeded: Volume limit exceeded`."""
+    for instance_id, reason in value.items():
+        instance = account.find_instance(instance_id)
+        if instance is None:
+            raise ValueError(f"no instance {instance_id}")
+        with emulator.lock:
+            terminate(emulator, instance[0], [instance_id], str(reason))
+
+
 def _rebalance(emulator: EmulatorState, value: Any) -> None:
     """Show the rebalance recommendation of spot instances in the metadata service; no instance terminates."""
     for instance_id in value:
@@ -181,6 +192,16 @@ def _offered(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
     emulator.offered.update({name: list(zones) for name, zones in value.items()})
 
 
+def _owners(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set the accounts that own VPCs and share their subnets with the emulated one, by VPC id."""
+    emulator.owners.update({vpc: str(owner) for vpc, owner in value.items()})
+
+
+def _without_zones(emulator: EmulatorState, value: Mapping[str, Any]) -> None:
+    """Set the zone ids that lack an endpoint service, by service: `{"kms": ["use1-az3"]}`."""
+    emulator.without_zones.update({name: list(zones) for name, zones in value.items()})
+
+
 def _closed(emulator: EmulatorState, value: Any) -> None:
     """Set the regions that the account has not opted in to."""
     emulator.closed = {str(name) for name in value}
@@ -230,6 +251,7 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "tunnel_change": _tunnel_change,
     "faults": _faults,
     "interrupt": _interrupt,
+    "end": _end,
     "rebalance": _rebalance,
     "statuses": _statuses,
     "deny": _deny,
@@ -240,7 +262,9 @@ SETTINGS: dict[str, Callable[[EmulatorState, Any], None]] = {
     "released": _released,
     "types": _types,
     "offered": _offered,
+    "without_zones": _without_zones,
     "closed": _closed,
+    "owners": _owners,
     "training": _training,
     "spot": _spot,
     "products": _products,

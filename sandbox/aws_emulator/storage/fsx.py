@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from math import inf
 from typing import Any
 
 from moto.core.utils import unix_time
@@ -204,12 +205,8 @@ def _update(emulator: EmulatorState, response: Any, request: dict[str, Any]) -> 
 
 
 def _grow(emulator: EmulatorState, system: dict[str, Any], deployment: str, size: int) -> None:
-    if deployment == "scratch_1":
-        raise bad("StorageCapacity cannot be changed on deployment type SCRATCH_1.")
-    limits.check_growth(system["StorageCapacity"], size)
-    last, pause = emulator.grown.get(system["FileSystemId"]), timedelta(seconds=limits.GROWTH_PAUSE_SECONDS)
-    if last is not None and emulator.now() < last + pause:
-        raise bad("StorageCapacity can be changed again six hours after the last change.")
+    last = emulator.grown.get(system["FileSystemId"])
+    limits.check_growth(system, deployment, size, inf if last is None else (emulator.now() - last) / timedelta(hours=1))
     emulator.grown[system["FileSystemId"]] = emulator.now()
 
 

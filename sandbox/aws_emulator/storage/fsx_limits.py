@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from landbridge.catalog.aws.impact import impact_facts
 from landbridge.catalog.aws.storage import storage as facts
 from sandbox.aws_emulator.server.errors import CloudError
 
-#: Least growth factor of a file system, and the time until the next growth. Source: FSx API Reference, UpdateFileSystem
-#: (StorageCapacity).
-LEAST_GROWTH_FACTOR, GROWTH_PAUSE_SECONDS = 1.1, 6 * 3600
+_TOKENS = {
+    "LUSTRE": "aws:fsx/lustreFileSystem:LustreFileSystem",
+    "OPENZFS": "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+    "ONTAP": "aws:fsx/ontapFileSystem:OntapFileSystem",
+}
 _ONTAP_LEAST_GIB = 1024
 _STORAGE_TYPES = {"SSD": "ssd", "HDD": "hdd"}
 
@@ -118,13 +121,12 @@ def openzfs_throughput(deployment: str, rate: Any) -> None:
         raise bad(f"ThroughputCapacity {rate} is not valid; valid values are {list(row.throughput)}.")
 
 
-def check_growth(before: int, after: int) -> None:
-    """Raise BadRequest unless the storage grows by 10 % or more.
-
-    Source: FSx API Reference, UpdateFileSystem (StorageCapacity).
-    """
-    if after < before * LEAST_GROWTH_FACTOR:
-        raise bad(f"StorageCapacity must be at least 10 percent greater than the current {before} GiB, not {after}.")
+def check_growth(system: Mapping[str, Any], deployment: str, size: Any, hours_since: float) -> None:
+    """Raise BadRequest for a new size (GiB) that impact.yaml lists as refused. `hours_since`: the last growth."""
+    rule = impact_facts().types[_TOKENS[system["FileSystemType"]]].properties["storageCapacity"]
+    refusal = rule.refusal(system["StorageCapacity"], size, hours_since, {"deploymentType": deployment.upper()})
+    if refusal is not None:
+        raise bad(f"{refusal[0].says}.")
 
 
 def can_be_backed_up(system: Mapping[str, Any], linked: bool) -> bool:

@@ -5,6 +5,9 @@ groups; RDS User Guide, "Working with a DB instance in a VPC".
 """
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from math import inf
 from typing import Any
 
 from moto.backends import get_backend
@@ -12,6 +15,7 @@ from moto.rds.exceptions import RDSClientError
 from moto.rds.models import RDSBackend
 
 from landbridge.catalog.aws.databases import databases
+from landbridge.catalog.aws.impact import impact_facts
 from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.server.moto_hooks import before
 
@@ -22,7 +26,7 @@ def install(emulator: EmulatorState) -> None:
     """Install checks of the calls that create, change or delete. Global to the process, as moto's state is."""
     judges: Mapping[str, Callable[[Any, Arguments], None]] = {
         "create_db_instance": _create,
-        "modify_db_instance": _modify,
+        "modify_db_instance": partial(_modify, emulator),
         "delete_db_instance": _delete,
         "create_subnet_group": _create_subnet_group,
         "delete_subnet_group": _delete_subnet_group,
@@ -124,18 +128,20 @@ def _is_true(value: Any) -> bool:
     return str(value).lower() == "true"
 
 
-def _modify(backend: Any, arguments: Arguments) -> None:
+def _modify(emulator: EmulatorState, backend: Any, arguments: Arguments) -> None:
     request, facts = arguments["db_kwargs"], databases()
     database = backend.databases.get(arguments["db_instance_identifier"])
     if database is None or database.engine != facts.engine:
         return
     _check_backup_days(request)
-    size, current_size = request.get("allocated_storage"), int(database.allocated_storage)
-    if size is not None and int(size) != current_size and int(size) < round(current_size * (1 + facts.least_growth)):
-        message = (
-            f"Invalid storage size: {size}. It is {current_size}, never shrinks, and grows by 10 percent at least."
-        )
-        raise RDSClientError("InvalidParameterCombination", message)
+    size, last = request.get("allocated_storage"), emulator.grown.get(database.db_instance_arn)
+    if size is not None and int(size) != int(database.allocated_storage):
+        rule = impact_facts().types["aws:rds/instance:Instance"].properties["allocatedStorage"]
+        hours_since = inf if last is None else (emulator.now() - last) / timedelta(hours=1)
+        refusal = rule.refusal(int(database.allocated_storage), int(size), hours_since)
+        if refusal is not None:
+            raise RDSClientError("InvalidParameterCombination", f"{refusal[0].says}.")
+        emulator.grown[database.db_instance_arn] = emulator.now()
     version = request.get("engine_version")
     if version is not None and facts.family(version) != facts.family(database.engine_version):
         if not _is_true(request.get("allow_major_version_upgrade")):

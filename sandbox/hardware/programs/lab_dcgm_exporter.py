@@ -73,7 +73,7 @@ def kernel_log():
 
 def text(rows, begun):
     machine, faults = lab_hardware.machine(), lab_hardware.faults()
-    reported = [re.search(r"Xid \(PCI:([0-9a-f:]+)\): (\d+)", line) for line in kernel_log()[begun:]]
+    reported = [re.search(r"Xid \(PCI:([0-9a-f:]+)[^)]*\): (\d+)", line) for line in kernel_log()[begun:]]
     xids = {match[1]: int(match[2]) for match in reported if match}
     lines = []
     for field, kind, description in rows:

@@ -22,6 +22,8 @@ KNOWN = {
     "links": dict,  # GPU: number of inactive links
     "fabric": dict,  # GPU: state of its registration with the fabric, such as In Progress
     "recovery": dict,  # GPU: action that the driver requires, such as Reset; "" if the driver does not have the field
+    "values": dict,  # GPU: texts by field, such as {"memory.total": "[Unknown Error]"} of a GPU that does not answer
+    "inforom": list,  # GPUs whose infoROM is corrupted: nvidia-smi answers, and ends with 14
     "ports": list,  # adapters without a link
     "slow": dict,  # adapter: Gb/s
     "driver": str,  # driver version, other than the machine's

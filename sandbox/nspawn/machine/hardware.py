@@ -6,11 +6,18 @@ from sandbox.nspawn.machine.node import LabNode
 # Major number of NVIDIA's character devices. The lab has no driver for it: opening a device gives ENXIO with permission
 # and EPERM without; the tests of Slurm's device confinement use this difference.
 _NVIDIA_MAJOR = 195
+# The kernel gives nvidia-uvm one of the numbers for modules without a fixed one.
+_UVM_MAJOR = 511
 
 
 def device_nodes(node: LabNode) -> str:
     """Return tmpfiles.d lines that create the GPU device nodes at each boot: /dev is empty then."""
     lines = [f"c /dev/nvidia{index} 0666 root root - {_NVIDIA_MAJOR}:{index}" for index in range(node.gpus)]
+    if node.gpus:
+        lines += [
+            f"c /dev/nvidiactl 0666 root root - {_NVIDIA_MAJOR}:255",
+            f"c /dev/nvidia-uvm 0666 root root - {_UVM_MAJOR}:0",
+        ]
     return "".join(line + "\n" for line in lines) + (KERNEL_LOG + LOADED_DRIVER if node.platform else "")
 
 

@@ -19,9 +19,9 @@ from landbridge.plan.ansible.inventory import inventory
 from sandbox.fast_ansible import fast_ansible_variables
 from sandbox.hardware.install import install
 from sandbox.nspawn.errors import LabError
-from sandbox.nspawn.from_environment import CHECKOUT, site_range
+from sandbox.nspawn.from_environment import site_range
 from sandbox.nspawn.host import shell
-from sandbox.nspawn.layout import Layout
+from sandbox.nspawn.layout import CHECKOUT, Layout
 from sandbox.nspawn.locks import locked
 from sandbox.nspawn.machine import image, nodes
 from sandbox.nspawn.machine.node import LabNode

@@ -1,4 +1,4 @@
-"""Provider functions (invokes) of the SDK that read the account, the region, parameters and subnets."""
+"""Provider functions (invokes) of the SDK that read the account, the region, parameters, subnets and endpoint services."""
 
 from botocore.exceptions import ClientError
 
@@ -42,5 +42,9 @@ def invoke(cloud: EmulatedAws, token: str, arguments: Bag) -> Bag:
                 "availabilityZone": subnet["AvailabilityZone"],
                 "availabilityZoneId": subnet["AvailabilityZoneId"],
             }
+        case "aws:ec2/getVpcEndpointService:getVpcEndpointService":
+            names = [arguments["serviceName"]]
+            (service,) = cloud.client("ec2").describe_vpc_endpoint_services(ServiceNames=names)["ServiceDetails"]
+            return {"id": names[0], "serviceName": names[0], "availabilityZones": service["AvailabilityZones"]}
         case _:
             raise ProviderError(f"the sandbox has no answer to {token}")

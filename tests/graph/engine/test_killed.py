@@ -27,9 +27,9 @@ MOMENTS = (
         "AssociateRouteTable",
         "CreateTransitGatewayVpcAttachment",
         "AuthorizeSecurityGroupIngress",
-        "CreateLaunchTemplate",
     ),
-    ("CreateRoute",),
+    # Pools wait for the roles that terminate nodes; with more calls in progress the engine would not create these roles.
+    ("CreateRoute", "CreateLaunchTemplate"),
 )
 
 

@@ -1,5 +1,6 @@
 """Launches and terminations as whole requests: IAM has to allow each resource that a request presents."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import pytest
 
 from landbridge.catalog.aws.access.iam import iam
+from tests.graph.components.pools.node_images import OTHER_REGION, built
 from tests.graph.components.test_existing_network import IDS, existing_vpc
 from tests.graph.conftest import ROOT, SANDBOX
 from tests.graph.iam.whole_launch import Cluster, cluster_of
 from tests.graph.support.cloud_only_environment import write
+from tests.graph.support.policy_documents import ACCOUNT
 
 STACKS = sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
 OWN_GROUP, RESERVATION = "sg-0fedcba9876543210", "cr-0123456789abcdef0"
@@ -114,6 +117,39 @@ def test_a_controller_in_aws_launches_its_pools(in_aws: Cluster) -> None:
     request = first_request(in_aws)
     del request["LaunchTemplate"]
     assert not in_aws.decide({**request, "ImageId": "ami-0a11ce5a9db0c5000"}).allowed
+
+
+def key(name: str, region: str = "us-east-1") -> str:
+    return f"arn:aws:kms:{region}:{ACCOUNT}:key/{name}"
+
+
+def test_disks_have_the_keys_of_images_and_of_the_account_in_every_region(tmp_path_factory: Any) -> None:
+    """EBS uses a customer managed key with the rights of the launch role, and no other key of the account."""
+    images = {region: key("image", region) for region in ("us-east-1", "us-east-2")}
+    cluster = recorded(
+        tmp_path_factory,
+        built(f"kms_keys: {json.dumps(images)}"),
+        ("protect: false", f"protect: false\n      disk_keys: ['{key('default')}']"),
+        OTHER_REGION,
+        ("image: ami-0a11ce5a9db0c5000", "image: node"),
+    )
+    for name in (*images.values(), key("default")):
+        decision = cluster.decide_disk_key(name)
+        assert decision.allowed, (name, decision.why)
+    for name in (key("other"), key("default", "us-east-2")):
+        assert not cluster.decide_disk_key(name).allowed
+    # Not for its own calls: only through EC2, and grants only for the disks.
+    for action, context in (
+        ("kms:Decrypt", {}),
+        ("kms:Decrypt", {"kms:ViaService": "s3.us-east-1.amazonaws.com"}),
+        ("kms:CreateGrant", {"kms:ViaService": "ec2.us-east-1.amazonaws.com"}),
+        ("kms:RevokeGrant", {"kms:ViaService": "ec2.us-east-1.amazonaws.com"}),
+    ):
+        assert not cluster.decide_request("launch", action, key("default"), context).allowed, (action, context)
+
+
+def test_without_keys_in_the_file_the_launch_role_may_use_none(site: Cluster) -> None:
+    assert not site.decide_disk_key(key("default")).allowed
 
 
 def interface(**values: Any) -> Change:

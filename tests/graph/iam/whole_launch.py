@@ -14,6 +14,7 @@ from landbridge.ops.iam import Decision, Document, Policies, Request, evaluate
 from landbridge.ops.iam.run_instances import (
     Ec2Account,
     LaunchTemplateVersion,
+    disk_key_requests,
     launch_resources,
     terminate_resources,
 )
@@ -86,6 +87,25 @@ class Cluster:
             context={"iam:PassedToService": "ec2.amazonaws.com"},
         )
         return tagging if not tagging.allowed else evaluate(passing, self._policies("launch"))
+
+    def decide_disk_key(self, key: str, right: str = "launch") -> Decision:
+        """Return IAM's decision about the use of a KMS key for the disks of a launch; the key's policy delegates to the
+        account.
+        """
+        root = {"AWS": f"arn:aws:iam::{ACCOUNT}:root"}
+        statement = {"Effect": "Allow", "Principal": root, "Action": "kms:*", "Resource": "*"}
+        policies = replace(
+            self._policies(right),
+            resource=Document.of("key policy", {"Statement": [statement]}),
+            resource_decides=True,
+        )
+        requests = disk_key_requests(self._asks("").principal, key, self._account(self.policy.region))
+        decisions = [evaluate(request, policies) for request in requests]
+        return next((decision for decision in decisions if not decision.allowed), decisions[-1])
+
+    def decide_request(self, right: str, action: str, resource: str, context: Mapping[str, str]) -> Decision:
+        """Return IAM's decision about one request of a role with one resource."""
+        return evaluate(replace(self._asks(action), resource=resource, context=context), self._policies(right))
 
     def decide_termination(self, *instances: str, region: str = "") -> Decision:
         """Return IAM's decision about one TerminateInstances call."""

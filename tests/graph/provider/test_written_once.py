@@ -45,6 +45,13 @@ def disk(**ebs: Any) -> dict[str, Any]:
     }
 
 
+def metadata_tags(key: str) -> dict[str, Any]:
+    return {
+        "metadataOptions": {"httpTokens": "required", "instanceMetadataTags": "enabled"},
+        "tagSpecifications": [{"resourceType": "instance", "tags": {key: "1"}}],
+    }
+
+
 def nics(*interfaces: tuple[int, int, str]) -> dict[str, Any]:
     return {
         "instanceType": "p5.48xlarge",
@@ -126,7 +133,9 @@ CASES = [
          {(*SHARES, "home"): {"kind": "efs", "performance": "max_io"}},
          "possible-file-systems", EFS, {"encrypted": True, "performanceMode": "maxIO", "throughputMode": "elastic"},
          right={"encrypted": True, "throughputMode": "elastic"}),
-    # Mistakes that AWS accepts.
+    # Mistakes that AWS accepts: this one until the first launch.
+    Case('EC2 refuses the tag key "Cost Center"', "tag-form", {("aws", "tags"): {"Cost Center": "1"}},
+         "possible-tags", TEMPLATE, metadata_tags("Cost Center"), aws=False, right=metadata_tags("CostCenter")),
     Case("4 hops everything behind the node", "metadata-hop-limit", {(*POOL, "imds_hop_limit"): 4},
          "imds-v2", TEMPLATE, {"metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 4}}, aws=False,
          right={"metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2}}),

@@ -182,6 +182,15 @@ def test_gpu_metrics_are_those_of_the_contract_from_the_series_before_the_new_na
     process = converged.run("systemctl show --property ExecStart nvidia-dcgm-exporter")
     assert "landbridge.csv" in process and "--remote-hostengine-info localhost:5555" in process
     assert converged.run("systemctl is-active nvidia-dcgm-exporter") == "active"
+    for end in ("systemctl stop nvidia-dcgm; systemctl start nvidia-dcgm", "systemctl kill -s KILL nvidia-dcgm"):
+        before = converged.run("systemctl show -P MainPID nvidia-dcgm-exporter")
+        converged.run(end)
+        wait_for(
+            "the exporter to follow DCGM",
+            lambda: converged.run("systemctl show -P MainPID nvidia-dcgm-exporter"),
+            lambda pid, before=before: pid not in (before, "0"),
+            details=converged.describe,
+        )
     rows = [line.split(", ") for line in converged.run("grep -v '^#' /etc/dcgm-exporter/landbridge.csv").splitlines()]
     assert [row[0] for row in rows] == [row["field"] for row in counters()] and {len(row) for row in rows} == {3}
     assert converged.run("pgrep -c -x nv-hostengine") == "1"

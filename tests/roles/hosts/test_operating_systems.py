@@ -97,6 +97,30 @@ def test_apt_holds_kernel_and_driver_back(rendered: Mapping[str, Path], system: 
     assert 'APT::Periodic::Unattended-Upgrade "1";' in periodic
 
 
+@pytest.mark.parametrize("system", ["Debian 13", "Ubuntu 24.04"])
+def test_awsome_1165_updates_of_libraries_restart_no_service_that_jobs_need(
+    rendered: Mapping[str, Path], system: str
+) -> None:
+    program = """
+        our %nrconf = (override_rc => {qr(^dbus) => 0});
+        do $ARGV[0] or die $@ || $!;
+        for my $name (@ARGV[1 .. $#ARGV]) {
+            my ($match) = grep { $name =~ /$_/ } keys %{$nrconf{override_rc}};
+            print defined $match ? $nrconf{override_rc}{$match} : 1, "\n";
+        }
+    """
+    kept = [
+        f"{name}.service" for name in ("nvidia-fabricmanager", "nvidia-dcgm", "nvidia-imex", "munge", "slurmd", "dbus")
+    ]
+    restarted = [f"{name}.service" for name in ("ssh", "slurmdbd", "chrony")]
+    file = str(rendered[system] / "60-hardening.conf")
+    output = subprocess.run(
+        ["perl", "-we", program, file, *kept, *restarted], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.split() == ["0"] * len(kept) + ["1"] * len(restarted)
+    assert output.stderr == ""
+
+
 def test_dnf_holds_kernel_and_driver_back(rendered: Mapping[str, Path]) -> None:
     configuration = configparser.ConfigParser()
     configuration.read(rendered["EL9"] / "automatic.conf")

@@ -25,6 +25,14 @@ def test_deepops_936_gpus_are_reset_only_after_a_job_with_every_gpu(node: Node) 
     assert node.calls[-1] == f"-i {','.join(ADDRESSES)} --gpu-reset"
 
 
+def test_a_corrupted_inforom_is_a_message_and_no_fault_of_the_job(
+    node: Node, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node.smi("echo All done.; echo WARNING: infoROM is corrupted at gpu 0000:43:00.0; exit 14")
+    assert node.run("epilog_slurmd") == 0
+    assert "infoROM is corrupted at gpu 0000:43:00.0" in capsys.readouterr().err and node.failed == ""
+
+
 def test_without_whole_gpus_nvidia_smi_is_not_called(node: Node) -> None:
     node.smi()
     assert node.run("epilog_slurmd", SLURM_JOB_GPUS=None) == 0

@@ -163,6 +163,27 @@ def test_a_users_own_folder_is_created_once_and_kept(node: Node) -> None:
     assert (user_folder / "image").read_text() == "kept"
 
 
+@pytest.mark.parametrize("owner", [0, 65532, "link"])
+def test_awsome_185_a_users_own_folder_of_another_owner_becomes_the_users(node: Node, owner: int | str) -> None:
+    images, elsewhere = node.folder / "images", node.folder / "elsewhere"
+    folder = images / "65533"
+    images.mkdir()
+    elsewhere.mkdir()
+    if isinstance(owner, int):
+        # As after an interruption between the creation and the change of the owner, and after a wrong restoration.
+        folder.mkdir()
+        (folder / "image").write_text("of another")
+        os.chown(folder, owner, owner)
+    else:
+        folder.symlink_to(elsewhere)
+    node.settings["user_folders"] = [str(images)]
+    assert node.run("prolog_slurmd", SLURM_JOB_UID="65533", SLURM_JOB_GID="65533") == 0
+    status = folder.lstat()
+    assert (status.st_uid, stat.S_IMODE(status.st_mode), stat.S_ISDIR(status.st_mode)) == (65533, 0o700, True)
+    assert (folder / "image").exists() is (owner == 0), "the user runs no program that another user wrote"
+    assert elsewhere.stat().st_uid == 0 and not node.failed
+
+
 def test_tasks_get_the_path_of_the_users_runtime_folder(node: Node, capsys: pytest.CaptureFixture[str]) -> None:
     node.settings["runtime"] = str(node.folder / "users")
     assert node.run("prolog_slurmd") == node.run("prolog_task") == 0

@@ -63,6 +63,7 @@ def environment_content(lab: Layout, kind: Kind) -> dict[str, Any]:
     }
     overrides: dict[str, Any] = {
         "AccountingStorageType": None,
+        "AccountingStorageTRES": None,
         "SlurmdParameters": "config_overrides",
         "HealthCheckInterval": 10,
     }

@@ -150,6 +150,20 @@ def test_the_command_ends_with_1_when_a_host_failed(project: Path) -> None:
     assert report["failures"][0]["message"] == "this is why"
 
 
+def test_the_command_names_what_a_run_removes(project: Path) -> None:
+    query = """
+    - name: Query
+      ansible.builtin.debug: {var: removals}
+      vars: {removals: [landbridge-mover.service, /etc/landbridge/mover.json]}
+"""
+    (project / "ansible/site.yml").write_text("---" + PLAY + query)
+    words = ["configure", "--file", str(project / "stacks/Pulumi.sandbox.yaml"), "--check"]
+    done = CliRunner().invoke(build(), words)
+    assert "  remove      /etc/landbridge/mover.json  [localhost]" in done.stderr.splitlines()
+    report = json.loads(CliRunner().invoke(build(), [*words, "--format", "json"]).stdout)
+    assert report["removals"] == {"localhost": ["landbridge-mover.service", "/etc/landbridge/mover.json"]}
+
+
 def test_the_command_names_the_longest_task_of_each_host(project: Path) -> None:
     (project / "ansible/site.yml").write_text(
         "---" + PLAY.replace('"true"', '"sleep 1.5"').partition("    - name: Write")[0]

@@ -54,9 +54,10 @@ def session(
     existing: tuple[str, ...] = (),
     spot: bool = False,
     passed: tuple[str, ...] = ("node",),
+    disk_keys: tuple[str, ...] = (),
 ) -> Any:
     """Return an EC2 client with the keys of a session of the role. `existing` are ids of subnets of the organisation,
-    `passed` names of roles of nodes.
+    `passed` names of roles of nodes, `disk_keys` ARNs of KMS keys.
     """
     place = ArnContext(CLUSTER, "aws", "us-east-1", ACCOUNT)
     targets = LaunchTargets(
@@ -64,6 +65,7 @@ def session(
         existing=tuple(ExistingResource(region="us-east-1", kind="subnet", id=name) for name in existing),
         creates_subnets=not existing,
         spot=spot,
+        disk_keys=disk_keys,
     )
     statements = (
         launch(

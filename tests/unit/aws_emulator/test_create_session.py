@@ -43,6 +43,14 @@ class Site:
     role: str
     seconds: int = 3600
 
+    def named(self, issuer: str) -> "Site":
+        """Return the site with a CA of this name in the trust anchor."""
+        authority = new_authority(issuer, datetime.now(UTC) - timedelta(days=30))
+        source = {"sourceType": "CERTIFICATE_BUNDLE", "sourceData": {"x509CertificateData": authority[1].decode()}}
+        anchor = self.anchor.rpartition("/")[2]
+        client_of(self.cloud, "rolesanywhere").update_trust_anchor(trustAnchorId=anchor, source=source)
+        return replace(self, authority=authority)
+
     def certify(self, host: str = HOST, days: int = 90, now: datetime | None = None) -> None:
         """Write a key, and a certificate that the CA signs."""
         request = _request(self.folder, host)
@@ -186,3 +194,26 @@ def test_a_certificate_without_digital_signature_is_refused(site: Site) -> None:
     )
     (site.folder / "host.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
     assert "It has no key usage" in refused(site)
+
+
+UNMAPPED = "Some attributes failed to be mapped into session tags. Issuer: [ CN ]; Subject: [  ]; SAN: [  ]"
+
+
+@pytest.mark.parametrize("issuer", ["Acme, Inc.", "R&D", "King's College", "Issuing CA (Research)"])
+def test_an_issuer_whose_name_cannot_be_a_session_tag_gets_nothing(site: Site, issuer: str) -> None:
+    named = site.named(issuer)
+    named.certify()
+    assert UNMAPPED in refused(named)
+
+
+def test_a_profile_that_does_not_map_the_issuer_accepts_any_name(site: Site) -> None:
+    named, anywhere = site.named("R&D"), client_of(site.cloud, "rolesanywhere")
+    named.certify()
+    profile = site.profile.rpartition("/")[2]
+    left = anywhere.delete_attribute_mapping(profileId=profile, certificateField="x509Issuer")["profile"]
+    assert {row["certificateField"] for row in left["attributeMappings"]} == {"x509Subject", "x509SAN"}
+    assert credentials(named)["Version"] == 1
+    rules = [{"specifier": "OU"}]
+    anywhere.put_attribute_mapping(profileId=profile, certificateField="x509Subject", mappingRules=rules)
+    # The trust policy asks for the common name, which is no tag now.
+    assert "Unable to assume role for" in refused(named)

@@ -118,7 +118,7 @@ def test_a_volume_is_attached_to_one_instance_of_its_zone_and_survives_it(site: 
             attach(volume, machine)
     with pytest.raises(ClientError, match="VolumeInUse"):
         site.ec2.delete_volume(VolumeId=attached_volume)
-    with pytest.raises(ClientError, match="only grow"):
+    with pytest.raises(ClientError, match="equal to the existing size"):
         site.ec2.modify_volume(VolumeId=attached_volume, Size=40)
     site.ec2.modify_volume(VolumeId=attached_volume, Size=60)
     site.ec2.terminate_instances(InstanceIds=[first])
@@ -190,7 +190,7 @@ def test_a_database_grows_by_a_tenth_and_a_major_upgrade_needs_permission(site: 
         site.rds.modify_db_instance(DBInstanceIdentifier="d", ApplyImmediately=True, **parameters)
 
     for invalid, message in (
-        ({"AllocatedStorage": 50}, "never shrinks"),
+        ({"AllocatedStorage": 50}, "can't reduce the amount of storage"),
         ({"AllocatedStorage": 105}, "10 percent"),
         ({"EngineVersion": "11.8"}, "AllowMajorVersionUpgrade"),
         ({"EngineVersion": "11.8", "AllowMajorVersionUpgrade": True}, "mariadb11.8"),
@@ -198,4 +198,6 @@ def test_a_database_grows_by_a_tenth_and_a_major_upgrade_needs_permission(site: 
         with pytest.raises(ClientError, match=message):
             change(**invalid)
     change(AllocatedStorage=110)
+    with pytest.raises(ClientError, match=r"six \(6\) hours"):
+        change(AllocatedStorage=130)
     change(DBInstanceClass="db.t4g.large", BackupRetentionPeriod=7)

@@ -45,6 +45,58 @@ def test_a_wrong_fact_of_the_catalogue_is_reported(
     assert differences[fact] == Difference(P5, fact, ours, theirs)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("gpu", "differences"),
+    [
+        ({"Count": 0, "LogicalGpuCount": 1, "GpuPartitionSize": 1.0}, {}),
+        ({"Count": 0}, {}),
+        ({"Count": 1}, {}),
+        ({"Count": 0, "LogicalGpuCount": 1, "GpuPartitionSize": 0.125}, {"accelerators.fraction": (1.0, 0.125)}),
+        ({"Count": 2, "LogicalGpuCount": 2}, {"accelerators.count": (1, 2)}),
+    ],
+)
+def test_a_count_of_zero_whole_gpus_is_no_missing_gpu(
+    gpu: dict[str, Any], differences: dict[str, tuple[float, float]]
+) -> None:
+    description = {
+        "InstanceType": "g6.xlarge",
+        "GpuInfo": {"Gpus": [{"Name": "L4", **gpu}]},
+        "InstanceStorageInfo": {"TotalSizeInGB": 250},
+    }
+    compared = {
+        difference.fact: (difference.ours, difference.theirs) for difference in compare(instances(), [description])
+    }
+    assert compared == differences
+
+
+def test_a_fraction_of_a_gpu_has_a_gres_type_and_a_driver_of_its_own() -> None:
+    whole = instances()["g6.xlarge"]
+    row = whole.model_dump() | {"driver": ["grid"], "cards": whole.cards}
+    eighth = {"count": 1, "type": "l4_eighth", "memory_mib": 2861, "fraction": 0.125}
+    kind = InstanceType.model_validate({**row, "accelerators": eighth})
+    assert kind.accelerators is not None and kind.accelerators.model == "l4"
+    description = {
+        "Name": "L4",
+        "Count": 0,
+        "LogicalGpuCount": 1,
+        "GpuPartitionSize": 0.125,
+        "MemoryInfo": {"SizeInMiB": 2861},
+    }
+    described = {
+        "InstanceType": kind.name,
+        "GpuInfo": {"Gpus": [description]},
+        "InstanceStorageInfo": {"TotalSizeInGB": 250},
+    }
+    assert compare({kind.name: kind}, [described]) == ()
+    for wrong in (
+        {"accelerators": {**eighth, "type": "l4"}},
+        {"driver": ["open"]},
+        {"accelerators": {**eighth, "fraction": 0.3}},
+    ):
+        with pytest.raises(ValueError, match="fraction of a GPU"):
+            InstanceType.model_validate({**row, "accelerators": eighth, **wrong})
+
+
 def test_a_change_of_a_single_card_is_reported() -> None:
     theirs = described(B300)
     theirs["NetworkInfo"]["NetworkCards"][5]["InterfaceTypes"] = ["interface"]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography.x509.oid import ExtendedKeyUsageOID
 from typer.testing import CliRunner
 
 from landbridge.certificates import CertificateError, host_problems, new_authority, read_issued, sign
@@ -90,6 +91,20 @@ def test_a_ca_elsewhere_signs_requests_and_import_checks_them(file: Path, tmp_pa
     other.write_bytes(sign(request.read_bytes(), "ctl01", *reversed(new_authority("other", now)), now, 30))
     assert "not signed by the CA" in run("import", good, other, "-f", file, code=1)
     assert read_issued(run("issue", "ctl01", "--request", request, "-f", file).encode()).common_name == "ctl01"
+
+
+def test_import_refuses_names_that_roles_anywhere_cannot_map(file: Path, tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    key, certificate = new_authority("organisation", now)
+    (tmp_path / "ca.pem").write_bytes(certificate)
+    run("init", "-f", file, "--ca-certificate", tmp_path / "ca.pem")
+    request, wild = csr(tmp_path, "ctl01").read_bytes(), tmp_path / "wild.pem"
+    purpose = ExtendedKeyUsageOID.CLIENT_AUTH
+    wild.write_bytes(sign(request, "ctl01", certificate, key, now, 30, ["*.example.org", "ctl01"], purpose))
+    assert 'cannot map x509SAN/DNS="*.example.org"' in run("import", wild, "-f", file, code=1)
+    # Of several names of one kind only the first is mapped.
+    wild.write_bytes(sign(request, "ctl01", certificate, key, now, 30, ["ctl01", "*.example.org"], purpose))
+    assert "ctl01" in run("import", wild, "-f", file)
 
 
 def test_an_existing_ca_is_taken_with_its_key(file: Path, tmp_path: Path) -> None:

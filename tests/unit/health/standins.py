@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "ansible/roles/node_health/files"))
 
+from node_health import host  # noqa: E402
 from node_health import run as runner  # noqa: E402
 
 from sandbox.hardware import faults  # noqa: E402
@@ -92,5 +93,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Standins:
     program = tmp_path / "usr/bin/scontrol"
     program.write_text(_SCONTROL.format(path=str(tmp_path / "slurm.json")))
     program.chmod(0o755)
+    (tmp_path / "dev").mkdir()
+    for name in ("nvidiactl", "nvidia-uvm"):
+        (tmp_path / "dev" / name).touch()
+    monkeypatch.setattr(host, "DEV", tmp_path / "dev")
     monkeypatch.setattr(runner, "PATH", f"{tmp_path}/usr/bin:{tmp_path}/usr/sbin:/usr/bin:/bin")
     return machine

@@ -1,12 +1,14 @@
 """Draining and resuming by the health program: it leaves drains of operators and of Slurm unchanged."""
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from landbridge.ops.nodes import node_rows, why
 from landbridge.plan.site.health import TIMEOUT_SECONDS
 from tests.unit.health.standins import ROOT, Standins, machine
 
@@ -51,6 +53,50 @@ def test_a_drain_by_an_operator_or_slurm_is_unchanged(machine: Standins, reason:
     assert "updates" not in machine.slurm()
 
 
+MOUNT = Problem("mount", "/home is not mounted", "inspect")
+
+
+@pytest.fixture
+def job_failed(machine: Standins, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file in which a job's Prolog or Epilog leaves its error."""
+    path = machine.root / "job.failed"
+    monkeypatch.setattr(program, "JOB_FAILED", path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("landbridge:epilog:process: 4711 'python' cannot be killed\n", "Epilog error: process: 4711  python  cannot be killed"),
+        ("landbridge:prolog:scratch: nothing is mounted on /scratch\n", "Prolog error: scratch: nothing is mounted on /scratch"),
+        ("", "Epilog error"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("budget", [0, 1])
+def test_soperator_398_slurms_drain_during_that_of_a_check_is_kept(
+    machine: Standins, job_failed: Path, error: str, reason: str, budget: int
+) -> None:
+    assert apply(machine, MOUNT, budget=budget)[0]
+    assert apply(machine, MOUNT, GPU, budget=budget)[0]
+    # Slurm drains no node that is drained, and writes no reason.
+    job_failed.write_text(error)
+    # The problem ends, or another node's drain needs the budget.
+    machine.slurm(others=[drained("dgx01", 5)] if budget else [])
+    assert apply(machine, *([GPU] if budget else []), budget=budget) == (True, reason)
+    assert not machine.slurm().get("comment")
+    assert apply(machine) == (True, reason), "it is Slurm's drain now"
+    machine.slurm(state=["IDLE"], others=[])
+    os.utime(job_failed, (time.time() - 60, time.time() - 60))
+    assert apply(machine, GPU)[0] and apply(machine) == (False, ""), "the error is older than this drain"
+
+
+def test_an_error_of_a_job_before_the_drain_does_not_keep_the_node(machine: Standins, job_failed: Path) -> None:
+    job_failed.write_text("landbridge:epilog:gpu: nvidia-smi ended with 15\n")
+    an_hour_ago = time.time() - 3600
+    os.utime(job_failed, (an_hour_ago, an_hour_ago))
+    assert apply(machine, MOUNT)[0] and apply(machine) == (False, "")
+
+
 def test_a_drain_whose_reason_an_operator_changed_is_kept(machine: Standins) -> None:
     apply(machine, GPU)
     machine.slurm(reason="in repair")
@@ -63,6 +109,18 @@ def test_a_drain_by_slurm_with_an_old_reason_of_the_program_is_kept(machine: Sta
     machine.slurm(state=["IDLE", "DRAIN"])
     assert machine.slurm()["reason"] == WORDS
     assert apply(machine) == (True, WORDS)
+
+
+def test_soperator_1316_a_drain_without_a_record_is_named_as_such_once(machine: Standins) -> None:
+    apply(machine, GPU)
+    # The mark was on the system disk.
+    (machine.root / "mark.json").unlink()
+    assert apply(machine) == apply(machine, GPU) == (True, WORDS)
+    (node,) = node_rows({"nodes": [{"name": "node", **machine.slurm()}]})
+    assert "no record of this drain" in why(node).meaning and "landbridge node resume node" in why(node).step
+    assert machine.slurm()["updates"] == 2
+    machine.slurm(state=["IDLE"])
+    assert apply(machine) == (False, "") and machine.slurm()["comment"] == ""
 
 
 def test_a_node_drained_before_a_restart_is_resumed_after_it(machine: Standins) -> None:

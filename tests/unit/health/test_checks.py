@@ -11,13 +11,14 @@ import pytest
 from landbridge import yaml_text
 from landbridge.catalog import platforms
 from landbridge.catalog.hardware.xids import xids
+from landbridge.ops.gpu_health.kernel_log import read_log
 from landbridge.plan.site.health import expected
 from tests.unit.core.samples import environment
 from tests.unit.health.standins import ROOT, Standins, machine
 
 __all__ = ["machine"]
 
-from node_health import checks, gpus, host, kernel, recovery
+from node_health import checks, counters, facts, gpus, host, kernel, query, recovery
 from node_health.problem import Problem, Result, is_ours, load, reason, save
 from node_health.run import run
 
@@ -56,7 +57,7 @@ def test_a_healthy_node_of_every_platform_has_no_problem(machine: Standins, plat
         ({"recovery": {"0": "Drain and Reset"}}, ["landbridge:recovery:GPU 0 needs: Drain and Reset; do: reset"]),
         ({"recovery": {"0": "Drain P2P"}}, ["landbridge:recovery:GPU 0 needs: Drain P2P; do: inspect"]),
         ({"recovery": {"7": "Reboot"}}, ["landbridge:recovery:GPU 7 needs: Reboot; do: reboot"]),
-        ({"recovery": {"7": "[N/A]"}}, []),
+        ({"recovery": {str(index): "[N/A]" for index in range(8)}}, []),
         ({"recovery": {"7": "Swap the planet"}}, ["landbridge:recovery:GPU 7 needs: Swap the planet; do: inspect"]),
         ({"fabric": {"3": "In Progress"}}, ["landbridge:fabric:GPU 3: registration In Progress; do: reboot"]),
         # NVIDIA permits new jobs: warnings.
@@ -75,6 +76,69 @@ def test_each_fault_is_one_problem_with_location_and_action(
     machine: Standins, faults: dict[str, Any], reasons: list[str]
 ) -> None:
     assert check_reasons(machine, **faults) == reasons
+
+
+#: Fields of one pass that a GPU without an answer has no value for.
+LOST = [field for field in query.ALL if field not in ("index", "pci.bus_id", "name", "uuid", "driver_version")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        *((LOST, text) for text in ("[Unknown Error]", "ERR!", "[GPU requires reset]", "[Not Found]")),
+        *(([field], "[Unknown Error]") for field in LOST),
+    ],
+    ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else value,
+)
+def test_gpustack_26_a_gpu_with_a_value_that_cannot_be_read_is_a_problem(
+    machine: Standins, fields: list[str], text: str
+) -> None:
+    words = f"landbridge:gpu:GPU 2 at 0000:33:00.0 does not answer: {text}; do: reset"
+    assert check_reasons(machine, values={"2": dict.fromkeys(fields, text)}) == [words]
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("memory.total", "[Not Supported]"),
+        ("ecc.errors.uncorrected.volatile.total", "[N/A]"),
+        ("fabric.state", "N/A"),
+        ("gpu_recovery_action", "[Requested functionality has been deprecated]"),
+    ],
+)
+def test_a_value_that_one_gpu_lacks_is_a_problem_and_one_that_all_lack_is_none(
+    machine: Standins, field: str, text: str
+) -> None:
+    words = f"landbridge:gpu:GPU 2 at 0000:33:00.0 has no {field}, which the other GPUs have; do: inspect"
+    assert check_reasons(machine, values={"2": {field: text}}) == [words]
+    assert check_reasons(machine, values={str(index): {field: text} for index in range(8)}) == []
+
+
+def test_gpu_operator_2596_a_corrupted_inforom_is_a_note_and_hides_nothing(machine: Standins) -> None:
+    assert check_reasons(machine, inforom=[0], width={"2": 8}) == [
+        "landbridge:pcie:GPU 2 at 0000:33:00.0 runs x8 of x16; do: repair"
+    ]
+    expectations = expected(environment(), platforms()["dgx-h100"])["gpus"]
+    assert gpus.check(expectations)[1] == ["the infoROM of GPU 0000:1b:00.0 is corrupted"]
+    assert len(facts.identities()) == 8 and facts.processes() == 0
+    assert len(counters.replays()) == len(counters.link_errors()) == 8
+    machine.inject(inforom=[0], links={"5": 2})
+    assert [problem.detail for problem in gpus.check(expectations)[0]] == ["GPU 5 has 16 of 18 links"]
+
+
+@pytest.mark.parametrize("name", ["nvidiactl", "nvidia-uvm"])
+def test_gpu_operator_2685_a_missing_device_file_of_the_driver_is_a_problem(machine: Standins, name: str) -> None:
+    machine.inject()
+    wanted = {"gpus": {"count": 8, "type": "h100"}}
+    assert checks.check({"expected": wanted, "xids": {}}, machine.root / "state").problems == ()
+    (machine.root / "dev" / name).unlink()
+    (problem,) = checks.check({"expected": wanted, "xids": {}}, machine.root / "state").problems
+    assert reason([problem]) == f"landbridge:driver:/dev/{name} is not there: CUDA programs fail; do: inspect"
+    assert checks.check({"expected": {}, "xids": {}}, machine.root / "state").problems == ()
+
+
+def test_a_use_that_one_gpu_lacks_is_no_problem(machine: Standins) -> None:
+    assert check_reasons(machine, values={"2": {"utilization.gpu": "[N/A]"}}) == []
 
 
 def test_equally_slow_slots_are_a_note_and_no_problem(machine: Standins) -> None:
@@ -198,10 +262,46 @@ def test_the_drivers_present_recovery_action_replaces_its_announcement(
     assert words(list(result.problems)) == reasons
 
 
+#: Places of an Xid as the driver writes them: a GPU, a MIG GPU instance, a compute instance, and a word of a later driver.
+PLACES = ("0000:1b:00", "0000:1b:00 GPU-I:05", "0000:1b:00 GPU-I:05 GPU-CI:00", "0000:1b:00 GPU-I:05 NEW:1")
+
+
+@pytest.mark.parametrize("number", sorted(xids()))
+def test_both_readers_know_every_xid_also_of_a_mig_instance(number: int) -> None:
+    actions = {str(key): xid.action for key, xid in xids().items()} | {"154": "reboot"}
+    text = "GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)" if number == 154 else "pid=1"
+    for place in PLACES:
+        line = f"NVRM: Xid (PCI:{place}): {number}, {text}"
+        assert kernel.event(line, actions) == ("xid", str(number), "0000:1b:00", actions[str(number)])
+        drains = str(number) in ACTIONS or number == 154
+        observed = [(entry.detail, entry.action) for entry in read_log(f"[  1.0] {line}", "node").observations]
+        assert observed == ([(f"{number} at 0000:1b:00", actions[str(number)])] if drains else [])
+
+
 def test_fatal_switch_errors_are_events() -> None:
     switch = "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 24007, {}, Link 15 sourcequeue egress timeout"
     assert kernel.event(switch.format("Fatal"), ACTIONS) == ("sxid", "24007", "0000:05:00.0", "reset")
     assert kernel.event(switch.format("Non-fatal"), ACTIONS) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "detail"),
+    [
+        ("NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned from status @ kernel_channel.c:2874", "NV_ERR_RESET_REQUIRED at one GPU"),
+        ("NVRM: GPU1 nvCheckOkFailedNoLog: Check failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned from rmStatus", "NV_ERR_RESET_REQUIRED at GPU1"),
+    ],
+)  # fmt: skip
+def test_dra_driver_982_a_required_reset_without_an_xid_stays_until_acknowledged(
+    machine: Standins, tmp_path: Path, line: str, detail: str
+) -> None:
+    memory = tmp_path / "events.json"
+    machine.log.write_text("".join(record(number, line) for number in range(7, 10)))
+    for _ in range(2):
+        assert words(kernel.check(ACTIONS, memory, machine.log)) == [f"recovery {detail} reset"]
+        machine.log.write_text("")
+    assert [entry.detail for entry in read_log(f"[  1.0] {line}", "node").observations] == [detail]
+    kernel.acknowledge(memory)
+    assert kernel.check(ACTIONS, memory, machine.log) == []
 
 
 def test_a_registration_in_progress_is_a_problem_after_its_time_only(machine: Standins, tmp_path: Path) -> None:

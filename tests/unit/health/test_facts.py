@@ -13,7 +13,7 @@ from tests.unit.health.standins import Standins, machine
 __all__ = ["machine"]
 
 from node_health import __main__ as program
-from node_health import counters, facts, kernel, samples
+from node_health import counters, facts, kernel, query, samples
 from node_health.run import Output
 
 
@@ -100,7 +100,7 @@ def test_counters_are_read_every_ten_minutes_and_are_among_the_facts(
 
 def test_the_recorded_h200_has_its_replays_and_no_nvlink(monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = (Path(__file__).parent / "recorded_h200/smi-q-x.txt").read_text()
-    monkeypatch.setattr(counters, "run", lambda command: Output(0, recorded if "-q" in command else ""))
+    monkeypatch.setattr(query, "run", lambda command: Output(0, recorded if "-q" in command else ""))
     (value,) = counters.replays().values()
     assert value == 1 and counters.link_errors() == {}
 

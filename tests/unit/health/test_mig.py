@@ -45,6 +45,18 @@ def test_links_of_whole_gpus_still_count(machine: Standins) -> None:
     assert check_reasons({"3g.40gb": 1}) == ["landbridge:nvlink:GPU 5 has 16 of 18 links; do: reset"]
 
 
+def test_a_corrupted_inforom_hides_no_missing_instance(machine: Standins) -> None:
+    machine.inject(inforom=[0])
+    cut(machine, 7, "1g.10gb")
+    assert check_reasons({"1g.10gb": 2}) == ["landbridge:mig:1 of 2 1g.10gb; do: inspect"]
+
+
+def test_a_gpu_with_mig_has_fewer_values_than_the_others(machine: Standins) -> None:
+    machine.inject(values={"7": {"ecc.errors.uncorrected.volatile.total": "[N/A]", "utilization.gpu": "[N/A]"}})
+    cut(machine, 7, "3g.40gb")
+    assert check_reasons({"3g.40gb": 1}) == []
+
+
 @pytest.mark.parametrize(
     ("parts", "words"),
     [(("1g.10gb",), "1 of 2 1g.10gb"), (("1g.10gb", "1g.10gb", "3g.40gb"), "1 of 0 3g.40gb"), ((), "0 of 2 1g.10gb")],

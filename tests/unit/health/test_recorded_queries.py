@@ -78,6 +78,18 @@ def test_a_driver_that_lacks_a_field_is_asked_for_each_group(
     assert len(calls.read_text().splitlines()) == 6
 
 
+def test_a_driver_that_lacks_a_field_has_a_gpu_that_does_not_answer(
+    machine: Standins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "ALL", (*query.ALL, "gpu_no_such_field"))
+    machine.inject(values={"3": {"remapped_rows.failure": "ERR!"}, "5": {"power.draw": "[Unknown Error]"}})
+    problems, _ = gpus.check({"count": 8, "type": "h100", "errors": "row_remapping", "fabric": True})
+    assert [problem.detail for problem in problems] == [
+        "GPU 3 at 0000:3f:00.0 does not answer: ERR!",
+        "GPU 5 at 0000:57:00.0 does not answer: [Unknown Error]",
+    ]
+
+
 def test_the_recorded_refusal_is_recognised(model_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked_fields: list[str] = []
 

@@ -34,6 +34,8 @@ class Estate:
     policy: str
     #: Route table that a fault names in the file.
     route_table: str = ""
+    #: ARN of the KMS key that a fault has made the account's default for disks.
+    disk_key: str = ""
     #: Settings of an existing file system that a fault has created.
     share: dict[str, Any] = field(default_factory=dict)
 

@@ -1,5 +1,6 @@
 """Faults in an account or a file, one at a time, with preflight's message for each."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,7 +34,7 @@ class Fault:
 
 def plain(message: str) -> str:
     """Return a message without ids and times, which differ from run to run."""
-    message = re.sub(r"\b(cr|vpc|subnet|sg|ami|snap|vpce|rtb|tgw|fs|svm)-[0-9a-f]{8,17}\b", r"\1-…", message)
+    message = re.sub(r"\b(cr|vpc|subnet|sg|ami|snap|vpce|rtb|tgw|fs|svm|acl)-[0-9a-f]{8,17}\b", r"\1-…", message)
     message = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z|\+\d{4}| UTC)?", "TIME", message)
     message = re.sub(r"mount name of fs-… is \w+,", "mount name of fs-… is NAME,", message)
     return re.sub(r"key/[0-9a-f-]{36}", "key/…", message)
@@ -89,13 +90,39 @@ def named_table(cloud: EmulatorProcess, estate: Estate) -> str:
     return str(tables[0]["RouteTableId"])
 
 
-def site_route(cloud: EmulatorProcess, estate: Estate) -> None:
-    """Route the site's range to a gateway of the organisation, and name the table in the file."""
-    estate.route_table = named_table(cloud, estate)
-    gateway = ec2(cloud).create_transit_gateway(Description="organisation")["TransitGateway"]["TransitGatewayId"]
-    ec2(cloud).create_route(
-        RouteTableId=estate.route_table, DestinationCidrBlock="10.20.0.0/16", TransitGatewayId=gateway
-    )
+def site_route_to(cidr: str) -> Callable[[EmulatorProcess, Estate], Any]:
+    """Return a step that routes a range to a gateway of the organisation, in the table that the file names."""
+
+    def prepare(cloud: EmulatorProcess, estate: Estate) -> None:
+        estate.route_table = named_table(cloud, estate)
+        gateway = ec2(cloud).create_transit_gateway(Description="organisation")["TransitGateway"]["TransitGatewayId"]
+        ec2(cloud).create_route(RouteTableId=estate.route_table, DestinationCidrBlock=cidr, TransitGatewayId=gateway)
+
+    return prepare
+
+
+site_route = site_route_to("10.20.0.0/16")
+
+
+def with_route_table(estate: Estate) -> Changes:
+    return {("aws", "vpc", "subnets", "use1-az4", "route_table"): estate.route_table}
+
+
+def acl_rule(**entry: Any) -> Callable[[EmulatorProcess, Estate], Any]:
+    """Return a step that adds a rule to the network ACL of the VPC, before the one that allows all."""
+
+    def prepare(cloud: EmulatorProcess, estate: Estate) -> None:
+        filters = [{"Name": "vpc-id", "Values": [estate.vpc]}]
+        (acl,) = ec2(cloud).describe_network_acls(Filters=filters)["NetworkAcls"]
+        ec2(cloud).create_network_acl_entry(
+            **{"NetworkAclId": acl["NetworkAclId"], "RuleNumber": 50, "Protocol": "-1", **entry}
+        )
+
+    return prepare
+
+
+def shared_vpc(cloud: EmulatorProcess, estate: Estate) -> None:
+    cloud.control(owners={estate.vpc: "210987654321"})
 
 
 def private_endpoint(cloud: EmulatorProcess, estate: Estate) -> None:
@@ -135,6 +162,14 @@ def taken_bucket(cloud: EmulatorProcess, estate: Estate) -> None:
     client_of(cloud, "s3").create_bucket(Bucket="test-internal-123456789012")
 
 
+def expiring_bucket(cloud: EmulatorProcess, estate: Estate) -> None:
+    client, name = client_of(cloud, "s3"), "test-internal-123456789012"
+    client.create_bucket(Bucket=name)
+    client.put_bucket_tagging(Bucket=name, Tagging={"TagSet": [{"Key": "landbridge:cluster", "Value": "test"}]})
+    rule = {"ID": "tidy", "Status": "Enabled", "Filter": {"Prefix": ""}, "Expiration": {"Days": 30}}
+    client.put_bucket_lifecycle_configuration(Bucket=name, LifecycleConfiguration={"Rules": [rule]})
+
+
 def deleted_secret(cloud: EmulatorProcess, estate: Estate) -> None:
     secrets = client_of(cloud, "secretsmanager")
     secrets.create_secret(Name="test/slurm-key", SecretString="x")
@@ -157,6 +192,31 @@ def disabled_key(cloud: EmulatorProcess, estate: Estate) -> None:
     key = kms.create_key()["KeyMetadata"]["KeyId"]
     ec2(cloud).modify_ebs_default_kms_key_id(KmsKeyId=key)
     kms.disable_key(KeyId=key)
+
+
+ACCOUNT_ROOT, ADMINISTRATOR = "arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:role/admin"
+
+
+def own_key(principal: str = ACCOUNT_ROOT, *actions: str) -> Callable[[EmulatorProcess, Estate], Any]:
+    """Return a step that makes a key with this policy the account's default for disks."""
+
+    def prepare(cloud: EmulatorProcess, estate: Estate) -> None:
+        statement = {
+            "Effect": "Allow",
+            "Principal": {"AWS": principal},
+            "Action": list(actions) or "kms:*",
+            "Resource": "*",
+        }
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        key = client_of(cloud, "kms").create_key(Policy=policy)["KeyMetadata"]
+        ec2(cloud).modify_ebs_default_kms_key_id(KmsKeyId=key["KeyId"])
+        estate.disk_key = key["Arn"]
+
+    return prepare
+
+
+def with_disk_key(estate: Estate) -> Changes:
+    return {("aws", "disk_keys"): [estate.disk_key]}
 
 
 def an_efs(cloud: EmulatorProcess, estate: Estate) -> None:

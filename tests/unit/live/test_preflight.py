@@ -11,6 +11,7 @@ from landbridge.findings import Severity
 from landbridge.live.preflight import CHECKS
 from landbridge.rules import check
 from sandbox.aws_emulator.process import EmulatorProcess
+from tests.unit.aws_emulator.conftest import client_of
 
 from . import estate as estates
 from . import existing_file_systems as systems
@@ -47,6 +48,26 @@ def test_each_fault_is_found(cloud: EmulatorProcess, estate: Estate, build: Buil
     finding = findings[fault.path, fault.message]
     assert finding.severity == fault.severity
     assert finding.file == str(loaded.path) and (finding.line or 0) >= 1
+    assert not findings_of(report, "live-check-failed")
+
+
+@pytest.mark.parametrize(
+    "principal",
+    [
+        "arn:aws:iam::123456789012:root",
+        "123456789012",
+        "*",
+        ["arn:aws:iam::123456789012:role/admin", "arn:aws:iam::123456789012:role/test-launch"],
+    ],
+)
+def test_a_key_of_disks_that_the_launch_role_may_use_is_quiet(
+    cloud: EmulatorProcess, estate: Estate, build: Build, principal: Any
+) -> None:
+    f.own_key(principal)(cloud, estate)
+    spot = "arn:aws:iam::123456789012:role/aws-service-role/spot.amazonaws.com/AWSServiceRoleForEC2Spot"
+    client_of(cloud, "kms").create_grant(KeyId=estate.disk_key, GranteePrincipal=spot, Operations=["CreateGrant"])
+    report = run_preflight(build({**estate.changes(), **f.with_disk_key(estate)}), cloud)
+    assert findings_of(report, "live-disk-key") == []
     assert not findings_of(report, "live-check-failed")
 
 

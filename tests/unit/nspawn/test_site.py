@@ -52,4 +52,6 @@ def test_gpus_are_device_nodes_that_are_created_at_each_boot() -> None:
     assert hardware.device_nodes(node).splitlines() == [
         "c /dev/nvidia0 0666 root root - 195:0",
         "c /dev/nvidia1 0666 root root - 195:1",
+        "c /dev/nvidiactl 0666 root root - 195:255",
+        "c /dev/nvidia-uvm 0666 root root - 511:0",
     ]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from landbridge import yaml_text
+from landbridge.catalog.hardware.xids import xids
 from landbridge.catalog.observability.alerts import RUNBOOK, alert_rules, runbook_of
 from landbridge.catalog.observability.metrics import metrics_contract
 from landbridge.environment import Environment
@@ -35,6 +36,11 @@ def monitored() -> Environment:
             **served_in_aws(),
         }
     )
+
+
+def each_of(series: dict[str, str]) -> dict[str, str]:
+    """Return the series, with eight for each one that has a #: the GPUs of a node, with the numbers 0 to 7."""
+    return {name.replace("#", str(n)): text for name, text in series.items() for n in range(8 if "#" in name else 1)}
 
 
 def promtool(folder: Path, *arguments: str) -> str:
@@ -131,7 +137,7 @@ def test_a_node_that_its_gpus_alert_names_is_no_second_alert(drained: int, fires
         'slurm_nodes{instance="ctl01",job="slurm"}': "6x200",
         'slurm_nodes_drain{instance="ctl01",job="slurm"}': f"{drained}x200",
         'slurm_nodes_down{instance="ctl01",job="slurm"}': "0+0x200",
-        'DCGM_FI_DEV_GPU_TEMP{UUID="GPU-a",gpu="0",node="dgx01"}': "93x200",
+        'DCGM_FI_DEV_GPU_TEMP{UUID="GPU-dgx01-0",gpu="0",node="dgx01"}': "93x200",
     }
     alert = fired("SlurmNodesUnusable", {"labels": {"instance": "ctl01", "job": "slurm"}})
     check = {"alertname": "SlurmNodesUnusable", "eval_time": "60m", "exp_alerts": [alert] if fires else []}
@@ -177,7 +183,7 @@ def test_a_host_of_model_servers_in_aws_raises_an_alert_only_while_it_should_run
 
 
 def series(changes: dict[str, str]) -> list[dict[str, str]]:
-    every = {**CASES["healthy"], **changes}
+    every = each_of(CASES["healthy"]) | each_of(changes)
     return [{"series": name, "values": values} for name, values in every.items()]
 
 
@@ -190,6 +196,13 @@ def fired(name: str, case: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", alert_rules())
 def test_an_alert_uses_metrics_of_the_contract(name: str) -> None:
     assert metrics_contract().missing(alert_rules()[name].expression, frozenset(RECORDED)) == []
+
+
+def test_an_xid_that_needs_an_action_fires_until_it_was_taken() -> None:
+    selected = re.search(r'err_code=~"([\d|]+)"', alert_rules()["GpuXid"].expression)
+    assert selected is not None
+    needing = [str(number) for number, xid in xids().items() if xid.action in ("reset", "reboot", "repair")]
+    assert selected[1].split("|") == needing
 
 
 def test_every_alert_has_a_section_that_says_what_to_do() -> None:

@@ -205,3 +205,14 @@ def test_prometheus_keeps_the_metrics_of_the_contract_only() -> None:
     rule = jobs["node"]["metric_relabel_configs"][0]
     assert rule["action"] == "keep"
     assert {"node_load1", "landbridge_burst_active", "landbridge_link_check"} <= set(rule["regex"].split("|"))
+
+
+def test_slurm_job_exporter_52_nodes_with_mig_are_not_asked_for_values_of_the_pcie_link() -> None:
+    node = {"platform": "dgx-h100", "address": "10.20.1.11", "mig": [{"gpus": "7", "instances": {"3g.40gb": 2}}]}
+    whole = {"hosts": "dgx02", "platform": "dgx-h100", "address": "10.20.1.12"}
+    site = monitored({NODES: [{"hosts": "dgx01", **node}, whole]})
+    hosts = inventory(site)["_meta"]["hostvars"]
+    asked = {row["field"] for row in hosts["dgx01"]["dcgm_exporter_counters"]}
+    left_out = {row["field"] for row in counters()} - asked
+    assert left_out == {"DCGM_FI_PROF_PCIE_TX_BYTES", "DCGM_FI_PROF_PCIE_RX_BYTES"}
+    assert "dcgm_exporter_counters" not in hosts["dgx02"], "those of the group"

@@ -15,6 +15,7 @@ from tests.unit.ops.steps_impact import (
     Row,
     lifecycle,
     replaced,
+    sized,
     step,
 )
 
@@ -59,8 +60,85 @@ LOST = [
     ),
 ]
 
+#: Changes that AWS refuses in the middle of `up`.
+REFUSED = [
+    Row(
+        "the database becomes smaller",
+        sized(DATABASE, "hybrid-accounting", "allocatedStorage", 100, 50),
+        Effect.REFUSED,
+        "You can't reduce the amount of storage",
+    ),
+    Row(
+        "the database grows by a twentieth",
+        sized(DATABASE, "hybrid-accounting", "allocatedStorage", 100, 105),
+        Effect.REFUSED,
+        "by at least 10 percent",
+        "cloud-platform-environments pull requests 24410 and 24422",
+    ),
+    Row(
+        "a volume becomes smaller",
+        sized(VOLUME, "hybrid-state", "size", 30, 20),
+        Effect.REFUSED,
+        "equal to the existing size",
+    ),
+    Row(
+        "a root volume becomes smaller",
+        sized(INSTANCE, "hybrid-login", "rootBlockDevice", {"volumeSize": 50}, {"volumeSize": 40}, ".volumeSize"),
+        Effect.REFUSED,
+        "equal to the existing size",
+    ),
+    Row(
+        "OpenZFS grows by a twentieth",
+        sized(ZFS, "h-home", "storageCapacity", 1000, 1050),
+        Effect.REFUSED,
+        "10 percent",
+    ),
+    Row(
+        "a Lustre of the first kind grows",
+        (
+            step(
+                "update",
+                LUSTRE,
+                "h-scratch",
+                diff={"storageCapacity": "update"},
+                old={"storageCapacity": 1200, "deploymentType": "SCRATCH_1"},
+                new={"storageCapacity": 2400, "deploymentType": "SCRATCH_1"},
+            ),
+        ),
+        Effect.REFUSED,
+        "SCRATCH_1",
+    ),
+]
+
 ROWS = [
     *LOST,
+    *REFUSED,
+    Row(
+        "the database grows by a tenth",
+        sized(DATABASE, "hybrid-accounting", "allocatedStorage", 100, 110),
+        Effect.IN_PLACE,
+        "within 6 hours after the last change of its size; Landbridge does not know that time",
+    ),
+    Row("a volume grows", sized(VOLUME, "hybrid-state", "size", 30, 31), Effect.IN_PLACE, "grow the file system on it"),
+    Row(
+        "a root volume gets another tag",
+        sized(
+            INSTANCE,
+            "hybrid-login",
+            "rootBlockDevice",
+            {"volumeSize": 50},
+            {"volumeSize": 50, "tags": {"a": "b"}},
+            ".tags",
+        ),
+        Effect.IN_PLACE,
+        "nothing to do",
+    ),
+    Row(
+        "Lustre grows",
+        sized(LUSTRE, "hybrid-scratch", "storageCapacity", 4800, 7200),
+        Effect.IN_PLACE,
+        "within 6 hours after the last change of its size; Landbridge does not know that time",
+    ),
     Row("a tag", (step("update", BUCKET, "h", diff={"tags.a": "add"}),), Effect.NONE, "nothing to do"),
     Row("a pool is added", (step("create", TEMPLATE, "h-g6e", new={"imageId": "ami-1"}),), Effect.NONE, "new"),
     Row(

@@ -54,6 +54,11 @@ def replaced(token: str, name: str, *keys: str, **more: Any) -> tuple[Step, ...]
     )
 
 
+def sized(token: str, name: str, key: str, old: Any, new: Any, part: str = "") -> tuple[Step, ...]:
+    """Return the step of an update of one property, `part` of which differs."""
+    return (step("update", token, name, diff={key + part: "update"}, old={key: old}, new={key: new}),)
+
+
 LUSTRE, ZFS, EFS = (
     "aws:fsx/lustreFileSystem:LustreFileSystem",
     "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",

@@ -11,12 +11,13 @@ from rich.console import Console
 from landbridge.aws_resources import BY_TOKEN
 from landbridge.catalog.aws.impact import Effect, impact_facts
 from landbridge.cli.display.impact import print_report
+from landbridge.cli.stack.impact import refused
 from landbridge.ops.impact import ImpactReport, impacts, report
 from landbridge.plan.resource_change import ResourceChange
 from landbridge.realise.steps import change_of
 from sandbox.pulumi_provider.aws import RESOURCE_TYPES
 from sandbox.pulumi_provider.checks import sdk_args
-from tests.unit.ops.rows_impact import LOST, ROWS
+from tests.unit.ops.rows_impact import LOST, REFUSED, ROWS
 from tests.unit.ops.steps_impact import Row, Step
 
 
@@ -47,6 +48,16 @@ def test_data_is_lost_only_by_name() -> None:
     assert [impact.name for impact in partly.unnamed] == ["hybrid-scratch"] and partly.refused
     both = report(every, ["aws:efs/fileSystem:FileSystem::hybrid-shared", every[0].urn])
     assert not both.refused and both.unknown == () and both.worst is Effect.DATA_LOSS
+
+
+def test_a_change_that_aws_refuses_ends_with_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    result = report(changes(*(step for row in REFUSED[:2] for step in row.steps)))
+    assert result.refused and refused(result) and not result.unnamed
+    line = capsys.readouterr().err.splitlines()[0]
+    assert line.startswith(
+        "error: aws:rds/instance:Instance::hybrid-accounting: DB instance: allocatedStorage changes; AWS: "
+    )
+    assert refused(report(changes(*ROWS[-1].steps))) is False
 
 
 def test_an_unknown_or_ambiguous_name_names_nothing() -> None:

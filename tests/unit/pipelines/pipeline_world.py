@@ -100,6 +100,7 @@ class World:
     models: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     measurements: Callable[[str, str], Measurement] = lambda run, step: Measurement({"accuracy": 0.97})
     log: list[str] = field(default_factory=list)
+    past: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def a_pass(self) -> None:
         try:
@@ -154,6 +155,11 @@ class World:
     def remove(self, name: str) -> None:
         self.point()
         self.journal.pop(name, None)
+
+    def remember(self, owner: str, runs: Mapping[str, float]) -> dict[str, float]:
+        self.past.setdefault(owner, {}).update(runs)
+        self.point()
+        return dict(self.past[owner])
 
     # OwnerFolders.
 

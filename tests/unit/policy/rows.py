@@ -162,6 +162,7 @@ ROWS = [
     row("possible-tags", BUCKET, {"tags": {f"k{number}": "v" for number in range(51)}}, "51 tags", {"tags": {"k": "v"}}),
     row("possible-tags", BUCKET, {"tags": {"aws:mine": "v"}}, "only AWS sets", {"tags": {"Aws": None}}),
     row("possible-tags", BUCKET, {"tags": {"k": "<v>"}}, "cannot have", {"tags": {"k": "v@x"}}),
+    row("possible-tags", INSTANCE, {"metadataOptions": {"instanceMetadataTags": "enabled"}, "tags": {"a/b": "v"}}, '"a/b"', {"metadataOptions": {"instanceMetadataTags": "disabled"}, "tags": {"a/b": "v"}}),
     row("possible-file-systems", LUSTRE, {"deploymentType": "PERSISTENT_2", "storageCapacity": 5000}, "no size of 5000", {"deploymentType": "PERSISTENT_2", "storageCapacity": 4800}),
     row("possible-file-systems", ZFS, {"deploymentType": "SINGLE_AZ_HA_2", "storageCapacity": 10, "throughputCapacity": 320}, "64 to", {"deploymentType": "SINGLE_AZ_HA_2", "storageCapacity": 64}),
     row("possible-file-systems", EFS, {"performanceMode": "maxIO", "throughputMode": "elastic"}, "exclude each other", {"throughputMode": "elastic"}),

@@ -1,5 +1,6 @@
 """`make test`: counts, tests that were not run, and failures."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -34,6 +35,31 @@ def test_success_exits_with_0_and_lists_tests_that_were_not_run(tier, capsys) ->
     output = capsys.readouterr().out
     assert "not run: 1 of mine: needs the lab: not root" in output
     assert output.strip().splitlines()[-1].startswith("1 passed, 0 failed, 1 skipped in ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "tests"),
+    [
+        (["tests/mine/test_one.py"], {"test_one.py::test_a", "test_one.py::test_b"}),
+        (["tests/mine/test_one.py::test_b", "-v"], {"test_one.py::test_b"}),
+        (["-k", "test_b"], {"test_one.py::test_b", "test_two.py::test_b"}),
+        ([], {f"test_{file}.py::test_{name}" for file in ("one", "two") for name in "ab"}),
+    ],
+)
+def test_a_path_selects_its_tests_and_only_its_tier(
+    tier, monkeypatch: pytest.MonkeyPatch, arguments: list[str], tests: set[str]
+) -> None:
+    mine, other = tier(CASES), Tier("other", 1, "made up", behind=True)
+    monkeypatch.setattr(run, "TIERS", (mine, other))
+    (run.ROOT / "tests/mine/test_mine.py").unlink()
+    (run.ROOT / "tests/other").mkdir()
+    text = "def test_a(): pass\ndef test_b(): pass\n"
+    for file in ("mine/test_one.py", "mine/test_two.py", "other/test_three.py"):
+        (run.ROOT / "tests" / file).write_text(text)
+    run.main(["--", *arguments])
+    rows = [json.loads(row) for row in (run.ROOT / run.LOGS / "mine.jsonl").read_text().splitlines()]
+    assert {row["test"].removeprefix("tests/mine/") for row in rows if row["outcome"] == "passed"} == tests
+    assert (run.ROOT / run.LOGS / "other.jsonl").exists() == (arguments[:1] in ([], ["-k"]))
 
 
 @pytest.mark.parametrize(

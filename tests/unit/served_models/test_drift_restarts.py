@@ -46,13 +46,16 @@ def test_kthena_1042_a_server_that_starts_again_hides_no_drift(tmp_path: Path) -
     assert report.drifted and not report.unjudged
 
 
-def test_a_window_without_a_judgement_goes_on_and_writes_no_time(tmp_path: Path) -> None:
+def test_a_window_without_a_judgement_goes_on_and_keeps_the_time_of_its_start(tmp_path: Path) -> None:
     judge(tmp_path, {"a": read(0)}, 1000.0)
     assert judge(tmp_path, {"a": read(50)}, 4600.0) is None
-    assert not (tmp_path / "w.prom").exists()
+    # A version that was never judged has a time too: the alert ModelDriftNotJudged counts from it.
+    start = 'landbridge_model_drift_window_start_timestamp_seconds{model="digits",version="1"}'
+    assert (tmp_path / "w.prom").read_text().splitlines()[1:] == [f"{start} 1000"]
     assert judge(tmp_path, {"a": read(500)}, 8200.0) is not None
     gauges = (tmp_path / "w.prom").read_text()
     assert 'judged_timestamp_seconds{model="digits",version="1"} 8200' in gauges
+    assert f"{start} 8200" in gauges
     assert 'drift_unjudged{model="digits",version="1"} 0' in gauges
 
 

@@ -10,8 +10,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from landbridge.live.models.registry import ModelRegistry
 from tests.unit.models.conftest import Operator, operator, registry_uri
-from tests.unit.served_models.folders import onnx_bytes
-from tests.unit.served_models.followed import FollowedSite, followed_site
+from tests.unit.served_models.folders import onnx_bytes, write_folder
+from tests.unit.served_models.followed import REFERENCE, FollowedSite, followed_site
 from tests.unit.served_models.gateway import STRANGER, TOKEN
 
 __all__ = ["operator", "registry_uri"]
@@ -95,6 +95,21 @@ def test_a_replaced_candidate_is_refused_and_withdrawn(site: FollowedSite) -> No
     assert "staging" not in site.aliases()
     site.one_pass()
     assert site.placement() == {"a": "", "b": "2"} and site.serving() == {"2"}
+
+
+def test_a_candidate_with_other_inputs_gets_no_request(site: FollowedSite) -> None:
+    # An alias that was moved in MLflow's own pages: no command of Landbridge compared the inputs.
+    inputs = [{"name": "x", "datatype": "FP32", "shape": [-1, 4]}]
+    version = site.operator.publish(
+        write_folder(site.folder / "5", "", onnx_bytes(0.05), inputs=inputs, reference=REFERENCE)
+    )
+    registry = ModelRegistry(site.operator.uri)
+    registry.set_alias("digits", "staging", version.partition("/")[2])
+    site.until(lambda: "staging" not in site.aliases(), requests=40)
+    records = json.loads(site.operator.run("history", "digits", "--format", "json").stdout)["records"]
+    assert "the input x has the shape [-1, 4], before [-1, 3]" in records[-1]["reason"]
+    assert version.partition("/")[2] not in site.load.versions and site.load.statuses.keys() == {200}
+    site.until(lambda: site.placement() == {"a": "", "b": "2"})
 
 
 def test_the_operator_s_way_back_is_served(site: FollowedSite) -> None:

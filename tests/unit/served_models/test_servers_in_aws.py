@@ -12,7 +12,7 @@ from landbridge.environment import Environment, load_environment
 from landbridge.ops.iam import Document, Policies, Request, evaluate
 from landbridge.plan.ansible.inventory import inventory
 from landbridge.plan.aws.access.iam_policies import ArnContext, start_and_stop
-from landbridge.plan.aws.access.identity import identity_args
+from landbridge.plan.aws.access.identity import documents, identity_args
 from landbridge.plan.aws.model_servers import ModelServersArgs, model_servers_args
 from landbridge.plan.aws.pool import pool_args
 from landbridge.plan.cost import aws_spend
@@ -124,6 +124,24 @@ def test_they_have_no_role_and_the_gateway_one_for_starts_and_stops(site: Enviro
     for action, context, allowed in cases:
         request = Request("arn:aws:iam::123456789012:role/full-serving", action, instance, context)
         assert evaluate(request, Policies((rights,))).allowed is allowed, (action, context)
+
+
+def test_the_gateway_may_start_hosts_whose_disks_have_a_key_of_the_organisation(site: Environment) -> None:
+    place = ArnContext("full", "aws", "us-east-1", "123456789012")
+    args = identity_args(site)
+    arns = {plan.data_class: f"arn:aws:x:::{plan.data_class}" for plan in args.jobs}
+    written = documents(args, place, arns, arns, ["node"], arns, "secret")
+    rights = Policies((Document.of("serving", written.serving),))
+    through = {"kms:ViaService": "ec2.us-east-1.amazonaws.com", "kms:GrantIsForAWSResource": "true"}
+    (key,) = site.aws.disk_keys
+    for action, resource, context, allowed in (
+        ("kms:CreateGrant", key, through, True),
+        ("kms:CreateGrant", key, {}, False),
+        ("kms:CreateGrant", f"{key}-other", through, False),
+        ("kms:Decrypt", key, through, False),
+    ):
+        request = Request("arn:aws:iam::123456789012:role/full-serving", action, resource, context)
+        assert evaluate(request, rights).allowed is allowed, (action, context)
 
 
 def test_volumes_of_what_stops_cost_money(site: Environment) -> None:

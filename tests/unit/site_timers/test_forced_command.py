@@ -21,12 +21,14 @@ OURS = "landbridge: health: draining; xid 95; do: reset"
 #: Stand-in of scontrol, nvidia-smi and systemctl: it writes its words into a file.
 PROGRAM = """#!/bin/sh
 name=$(basename "$0")
+[ "$name" != nvidia-smi ] || trap '[ ! -e {folder}/inforom ] || {{ echo "WARNING: infoROM is corrupted at gpu 0000:1B:00.0"; exit 14; }}' EXIT
 echo "$name $*" >> {folder}/calls
 case "$name $*" in
   scontrol*) cat {folder}/nodes.json ;;
   *query-gpu=uuid*) echo {uuid} ;;
   *query-compute-apps*) cat {folder}/processes ;;
-  "systemctl is-active --quiet nvidia-dcgm") exit 0 ;;
+  "systemctl is-active --quiet nvidia-"*) exit 0 ;;
+  "systemctl stop nvidia-persistenced"|"systemctl start nvidia-dcgm") [ ! -e {folder}/broken ] ;;
   "systemctl is-active"*) exit 3 ;;
   *gpu-reset*) echo "GPU 0 was successfully reset" ;;
 esac
@@ -200,9 +202,25 @@ def test_a_reset_stops_and_starts_the_services_that_hold_the_gpus(host: Host) ->
     changes = [call for call in host.calls if "gpu-reset" in call or call.split()[1] in ("stop", "start")]
     assert changes == [
         "systemctl stop nvidia-dcgm",
+        "systemctl stop nvidia-persistenced",
         f"nvidia-smi -i {UUID} --gpu-reset",
         "systemctl start nvidia-dcgm",
+        "systemctl start nvidia-persistenced",
     ]
+
+
+def test_services_are_started_also_if_one_does_not_stop_and_another_does_not_start(host: Host) -> None:
+    (host.folder / "broken").touch()
+    assert host.serve(f"reset {UUID}")["code"] == 1
+    changes = [call for call in host.calls if "gpu-reset" in call or call.split()[1] in ("stop", "start")]
+    assert changes[2:] == ["systemctl start nvidia-dcgm", "systemctl start nvidia-persistenced"]
+
+
+def test_a_corrupted_inforom_prevents_no_reset(host: Host) -> None:
+    (host.folder / "inforom").touch()
+    assert host.serve(f"reset {UUID}")["code"] == 0
+    (host.folder / "processes").write_text("628\n")
+    assert host.serve(f"reset {UUID}")["err"] == "processes hold a GPU: 628\n"
 
 
 def test_a_restart_is_asked_of_systemd(host: Host) -> None:

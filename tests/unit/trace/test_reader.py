@@ -17,9 +17,7 @@ from tests.unit.core.samples import ROOT
 from tests.unit.simulation.queues import START
 
 HEADER = "timestamp,duration,num_gpus,cluster\n"
-SACCT_FORMAT = (
-    "JobIDRaw,User,Account,Partition,QOS,Submit,Start,End,State,ElapsedRaw,NNodes,AllocTRES,ReqTRES,Constraints"
-)
+SACCT_FORMAT = "JobIDRaw,User,Account,Partition,QOS,Submit,Start,End,State,ElapsedRaw,NNodes,AllocTRES,ReqTRES,Constraints,Eligible"
 
 
 def trace_of(text: str | bytes, folder: Path, name: str = "queue.csv") -> Trace:
@@ -62,7 +60,7 @@ def test_a_trace_is_read_from_the_output_of_squeue(tmp_path: Path) -> None:
 
 def sacct_line(number: int, elapsed: int, alloc: str, request: str = "", state: str = "COMPLETED") -> str:
     times = "2017-10-30T00:00:00|2017-10-30T00:01:00|2017-10-30T01:00:00"
-    return f"{number}|ann|vision|gpu|normal|{times}|{state}|{elapsed}|2|{alloc}|{request}|\n"
+    return f"{number}|ann|vision|gpu|normal|{times}|{state}|{elapsed}|2|{alloc}|{request}||Unknown\n"
 
 
 @pytest.mark.parametrize("header", [False, True])

@@ -5,13 +5,14 @@ DOCUMENTATION = r"""
 module: mlflow_users
 short_description: Manage MLflow's accounts
 description:
-  - Creates missing accounts and resets passwords that do not log in. Never deletes an account.
+  - Creates missing accounts and resets passwords that do not log in. Deletes the accounts of O(absent) only; their runs and models stay.
   - Gives the accounts the permission MANAGE on registered models, which need not exist yet.
 options:
   url: {type: str, required: true, description: The server.}
   ca_path: {type: path, description: File of the certificates of the CAs; the system's without it.}
   admin_password: {type: str, required: true, description: Password of the account admin.}
   users: {type: list, elements: dict, required: true, description: Accounts with name and password.}
+  absent: {type: list, elements: str, default: [], description: Names of accounts that are deleted.}
   models: {type: list, elements: str, default: [], description: Registered models that the accounts manage.}
 author: [landbridge]
 """
@@ -26,6 +27,7 @@ EXAMPLES = r"""
 RETURN = r"""
 created: {type: list, returned: always, description: Accounts that were missing.}
 updated: {type: list, returned: always, description: Accounts whose password was set.}
+deleted: {type: list, returned: always, description: Accounts that were deleted.}
 granted: {type: list, returned: always, description: Account and model of each new permission.}
 """
 
@@ -63,6 +65,7 @@ def main():
             "ca_path": {"type": "path"},
             "admin_password": {"type": "str", "required": True, "no_log": True},
             "users": {"type": "list", "elements": "dict", "required": True, "options": user_spec},
+            "absent": {"type": "list", "elements": "str", "default": []},
             "models": {"type": "list", "elements": "str", "default": []},
         },
         supports_check_mode=True,
@@ -71,7 +74,7 @@ def main():
     admin = ("admin", module.params["admin_password"])
     ca_path = module.params["ca_path"]
     context = ssl.create_default_context(cafile=ca_path) if ca_path else None
-    created, updated, granted = [], [], []
+    created, updated, granted, deleted = [], [], [], []
 
     def grant(name, model):
         """Give an account the permission on a model, if it has another one. Source: MLflow 3.17.2, server/auth/routes.py."""
@@ -98,26 +101,39 @@ def main():
         if status != 200:
             module.fail_json(msg="%s %s: %s %s" % (step, user["name"], status, text[:300]))
 
-    for user in module.params["users"]:
-        account_url = base + "get?username=" + urllib.parse.quote(user["name"])
+    def exists(account_url, name):
         try:
             status, text = call(account_url, "GET", *admin, context=context)
         except OSError as error:
             if not module.check_mode:
-                module.fail_json(msg="query of %s: %s" % (user["name"], error))
+                module.fail_json(msg="query of %s: %s" % (name, error))
             # The server of a new data class does not run yet.
-            status = 404
-        if status == 404:
+            return False
+        if status not in (200, 404):
+            module.fail_json(msg="query of %s: %s %s" % (name, status, text[:300]))
+        return status == 200
+
+    for user in module.params["users"]:
+        account_url = base + "get?username=" + urllib.parse.quote(user["name"])
+        if not exists(account_url, user["name"]):
             change("create", "POST", user)
             created.append(user["name"])
-        elif status != 200:
-            module.fail_json(msg="query of %s: %s %s" % (user["name"], status, text[:300]))
         elif call(account_url, "GET", user["name"], user["password"], context=context)[0] == 401:
             change("update-password", "PATCH", user)
             updated.append(user["name"])
         for model in module.params["models"]:
             grant(user["name"], model)
-    module.exit_json(changed=bool(created or updated or granted), created=created, updated=updated, granted=granted)
+    for name in module.params["absent"]:
+        if exists(base + "get?username=" + urllib.parse.quote(name), name):
+            change("delete", "DELETE", {"name": name, "password": ""})
+            deleted.append(name)
+    module.exit_json(
+        changed=bool(created or updated or granted or deleted),
+        created=created,
+        updated=updated,
+        granted=granted,
+        deleted=deleted,
+    )
 
 
 if __name__ == "__main__":

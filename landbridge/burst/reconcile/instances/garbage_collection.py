@@ -1,7 +1,8 @@
 """Garbage collection of orphans, of nodes without an instance and of duplicate instances of a node.
 
 Bound: `orphan_seconds` and one pass after Slurm, EC2 and the journal have shown the condition for the first time.
-Instances of nodes that Slurm has powered down are terminated at once. A node that an operator has drained or set down
+Instances of nodes that Slurm has powered down are terminated at once. A node that slurmctld hears is not gone, however long
+EC2 does not show its instance: its answers are eventually consistent, without a bound. A node that an operator has drained or set down
 is not changed: Slurm does not suspend it either (SuspendExcStates). A node that a program has drained or set down is
 powered down when it has no job, so that the next job gets another instance: at once if its health checks report a fault
 of the machine, whose cost is for nothing, else after `orphan_seconds`, because a mount or a service may come back. A
@@ -15,9 +16,11 @@ from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.node_states import (
     OUR_REASON,
     has_machine_fault,
+    has_unexpected_reboot,
     is_asked_to_power_down,
     is_down,
     is_drained,
+    is_heard,
     is_powered_down,
     is_set_by_operator,
     is_unhealthy,
@@ -124,7 +127,12 @@ def _check_node(observed: Observed, changes: Changes, node: SlurmNode, is_instan
         bound = observed.policy.orphan_seconds
         if changes.seconds_seen(ObservationKind.NODE_DRAINED, node.name, bound) >= bound:
             changes.down([node.name], "ORPHANED", node.reason.removeprefix(OUR_REASON).strip() or "it is drained")
-    elif is_up(node) and observed.ec2 is not None and not observed.has(node.name):
+    elif (
+        is_up(node)
+        and observed.ec2 is not None
+        and not observed.has(node.name)
+        and (is_instance_ending or not is_heard(node))
+    ):
         bound = TERMINATED_RECHECK_SECONDS if is_instance_ending else observed.policy.orphan_seconds / 2
         if changes.seconds_seen(ObservationKind.NODE_WITHOUT_INSTANCE, node.name, bound) >= bound:
             changes.down([node.name], "GONE", "its instance is not there any more", jobs)
@@ -144,8 +152,21 @@ def _power_down_node(observed: Observed, changes: Changes, node: SlurmNode) -> N
     """Power down a node that is down for another reason than an operator's, so that it can be launched again."""
     if "POWERING_DOWN" in node.states or node.name in observed.held:
         return
+    if has_unexpected_reboot(node) and not is_powered_down(node) and _has_booted_once(observed, node.name):
+        changes.resumes.append(node.name)
+        changes.record("resume", text="it has booted once; slurmctld did not know", nodes=[node.name])
+        return
     is_ours = node.reason.lower().startswith(OUR_REASON)
     is_unused = is_ours or is_powered_down(node) or not observed.has(node.name)
     bound = DOWN_RETRY_SECONDS if is_unused and not is_asked_to_power_down(node) else observed.policy.orphan_seconds
     if changes.seconds_seen(ObservationKind.NODE_DOWN, node.name, bound) >= bound:
         changes.down([node.name], "ORPHANED", node.reason.removeprefix(OUR_REASON).strip() or "it is down")
+
+
+def _has_booted_once(observed: Observed, node: str) -> bool:
+    """Return whether the node has one instance, of a launch in the journal, whose node has not been up in a pass before:
+    its boot is the first one, and no fault of the machine."""
+    instances = observed.living.get(node, ())
+    attempt = observed.state.attempts.get(instances[0].token) if len(instances) == 1 else None
+    hold = observed.state.holds.get(instances[0].id) if attempt is not None else None
+    return attempt is not None and attempt.gang != REBUILT_GANG and hold is not None and hold.registered is None

@@ -25,6 +25,9 @@ from landbridge.burst.reconcile.observed import Observed
 from landbridge.timestamps import round_up_to_minute
 
 CLOCK_SET_BACK_SECONDS = 3600.0  # a clock may have been set back by this time since a job was started
+#: Seconds before the end of a lease at which jobs that cannot pay for a longer one leave: the next passes renew it for the
+#: account that launched the node, before the reaper in AWS ends the instance.
+HANDOVER_SECONDS = 60.0
 RENEWAL_SHARE = 0.5  # a lease without a fixed end is renewed when less than this share of it remains
 
 
@@ -68,11 +71,16 @@ def renew_leases(observed: Observed, changes: Changes) -> None:
         for instance in instances:
             if instance.id in changes.terminated:
                 continue
-            refusal = charge(observed, changes, instance, jobs)
+            unpaid = charge(observed, changes, instance, jobs)
             end_boot(changes, instance)
-            if refusal is not None:
-                changes.down([name], "BUDGET", refusal.text, jobs)
-            elif (payers := paying_jobs(changes, instance, jobs)) or not jobs:
+            if 0 in unpaid:
+                changes.down([name], "BUDGET", unpaid[0])
+                continue
+            for job in jobs:
+                if job.id in unpaid:
+                    changes.requeue(job, "BUDGET", unpaid[job.id])
+            payers = [job for job in paying_jobs(changes, instance, jobs) if job.id not in unpaid]
+            if payers or not jobs:
                 _renew_instance(observed, changes, instance, node, payers)
 
 
@@ -108,8 +116,14 @@ def _renew_instance(
         limit_claims(changes, instance, refusal.account)
         _renew_instance(observed, changes, instance, node, others)
         return
-    # The job may end before its time limit: the instance stays until its present lease ends.
-    _expire(observed, changes, instance, lease, refusal.text, "BUDGET")
+    # The jobs may end before their time limit: they stay until the present lease ends.
+    if not jobs:
+        _expire(observed, changes, instance, lease, refusal.text, "BUDGET")
+    elif lease - HANDOVER_SECONDS <= observed.now:
+        for job in jobs:
+            changes.requeue(job, "BUDGET", refusal.text)
+    else:
+        changes.schedule_pass(lease - HANDOVER_SECONDS)
 
 
 def _expire(observed: Observed, changes: Changes, instance: CloudInstance, lease: float, text: str, code: str) -> None:

@@ -7,7 +7,7 @@ from landbridge.burst.model import BurstPolicy, Gang, Offering, PoolPolicy, Stat
 from landbridge.burst.model.errors import ErrorKind, classify
 from landbridge.burst.reconcile.budget import Ledger, hold_usd
 from landbridge.burst.reconcile.instances.leases import gang_lease
-from landbridge.burst.reconcile.launching.spot_order import in_launch_order
+from landbridge.burst.reconcile.launching.spot_order import in_launch_order, is_failed_launch
 from landbridge.timestamps import iso
 
 #: Codes of rejections; if all offerings are rejected, the first one in this order is reported.
@@ -62,7 +62,7 @@ def choose(
     `used`: number of pending and running instances by offering.
     """
     rejected: list[RejectedOffering] = []
-    for offering in in_launch_order(pool.offerings, state.insufficient_capacity):
+    for offering in in_launch_order(pool.offerings, state.insufficient_capacity, now):
         room = len(gang.nodes)
         if offering.size is not None:
             room = min(room, offering.size - used.get(offering.key, 0))
@@ -116,11 +116,12 @@ def reject_if_insufficient_capacity(offering: Offering, gang: Gang, state: State
     """Reject an offering that EC2 refused a short time ago for this number of nodes or fewer."""
     shortage = state.insufficient_capacity.get(offering.key)
     nodes = len(gang.nodes) if gang.all_or_nothing else 1
-    if shortage is None or shortage.until <= now or nodes < shortage.nodes:
+    if shortage is None or shortage.until <= now or nodes < shortage.nodes or is_failed_launch(shortage):
         return None
     code = _REFUSALS.get(classify(shortage.code), "CAPACITY")
     least = f" for {shortage.nodes} or more nodes" if shortage.nodes > 1 else ""
-    return code, f"{shortage.code}{least}, not tried again before {iso(shortage.until)}"
+    message = f" ({shortage.message})" if shortage.message else ""
+    return code, f"{shortage.code}{message}{least}, not tried again before {iso(shortage.until)}"
 
 
 def reject_if_apart_from_siblings(offering: Offering, gang: Gang) -> Rejection | None:

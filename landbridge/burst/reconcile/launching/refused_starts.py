@@ -9,6 +9,7 @@ from landbridge.burst.reconcile import residency
 from landbridge.burst.reconcile.changes import Changes
 from landbridge.burst.reconcile.gangs import GangStart
 from landbridge.burst.reconcile.instances import registration
+from landbridge.burst.reconcile.launching.ended_launches import is_shortage
 from landbridge.burst.reconcile.launching.throttles import is_throttled
 from landbridge.burst.reconcile.observed import Observed
 
@@ -71,13 +72,17 @@ class RefusedStarts:
 
     def _vanished(self, start: GangStart) -> tuple[str, str] | None:
         """Return code and text if an instance of the start ended before its node registered, else None."""
+        may_launch_again = self._may_launch_again(start)
         for gang in start.gangs:
             missing = set(gang.nodes)
             completed = [attempt for attempt in self._attempts_of(gang) if attempt.ended is not None]
+
+            def lost_nodes(attempt: Attempt, missing: set[str] = missing) -> list[str]:
+                nodes = [node for node in attempt.nodes if node in missing]
+                return [node for node in nodes if not (may_launch_again and is_shortage(attempt.ends.get(node, "")))]
+
             if gang.all_or_nothing:
-                lost = sorted(
-                    {node for attempt in completed if not attempt.code for node in attempt.nodes if node in missing}
-                )
+                lost = sorted({node for attempt in completed if not attempt.code for node in lost_nodes(attempt)})
             else:
                 launched = [attempt for attempt in completed if not attempt.code or attempt.instances]
                 of_jobs = [attempt for attempt in launched if set(attempt.jobs) & set(gang.jobs) or not gang.jobs]
@@ -86,11 +91,21 @@ class RefusedStarts:
                     for attempt in of_jobs
                     if self.observed.now - attempt.created_at < self.observed.policy.pools[attempt.pool].resume_timeout
                 ]
-                times = Counter(node for attempt in recent for node in attempt.nodes if node in missing)
+                times = Counter(node for attempt in recent for node in lost_nodes(attempt))
                 lost = sorted(node for node, count in times.items() if count > MAX_VANISHED_INSTANCES)
             if lost:
-                return "GONE", f"the instance of {lost[0]} ended before the node was up"
+                end = next((attempt.ends[lost[0]] for attempt in reversed(completed) if lost[0] in attempt.ends), "")
+                text = f"the instance of {lost[0]} ended before the node was up"
+                return "GONE", f"{text}: {end}" if end else text
         return None
+
+    def _may_launch_again(self, start: GangStart) -> bool:
+        """Return whether nodes whose instances EC2 ended for lack of capacity are launched at another offering at once: not
+        beside other nodes of their job, and not so late that Slurm gives them up."""
+        if start.all_or_nothing and any(self.observed.has(node) for node in start.nodes):
+            return False
+        bound = RESUME_TIMEOUT_SHARE * min(self.observed.pools[node].resume_timeout for node in start.nodes)
+        return all(job.started is None or self.observed.now - job.started <= bound for job in start.jobs)
 
     def late_nodes(self, start: GangStart) -> list[str]:
         """Return nodes whose launch was impossible or unanswered for too long."""

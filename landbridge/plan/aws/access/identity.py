@@ -8,6 +8,7 @@ from landbridge.environment import Environment, NfsHome, Statement
 from landbridge.plan.args import Args, tags
 from landbridge.plan.aws.access import iam_policies, job_roles, launch_policy
 from landbridge.plan.aws.access.actions import ActionObject, action_objects, script_statements
+from landbridge.plan.aws.access.disk_keys import grant_disk_keys
 from landbridge.plan.aws.access.iam_policies import ArnContext
 from landbridge.plan.aws.access.job_roles import JobRolePlan
 from landbridge.plan.aws.access.launch_policy import LaunchTargets, launch_targets
@@ -208,7 +209,9 @@ def documents(
         # IAM refuses a policy without statements.
         mover=document([*copies, *denials] or [iam_policies.NO_OBJECTS]),
         discovery=document([*iam_policies.discover(), *denials]),
-        serving=document([*iam_policies.start_and_stop(place), *denials]),
+        serving=document(
+            [*iam_policies.start_and_stop(place), *grant_disk_keys(place, args.targets.disk_keys), *denials]
+        ),
         archive=document([*archive, *denials] or [iam_policies.NO_OBJECTS]),
         jobs={
             plan.data_class: document(

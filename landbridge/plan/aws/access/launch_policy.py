@@ -13,6 +13,7 @@ from typing import Any, Literal
 from landbridge.catalog.aws.access.service_linked_roles import service_linked_roles
 from landbridge.environment import CapacityBlock, Environment, Reservation, ReservationGroup, Spot
 from landbridge.plan.args import Args
+from landbridge.plan.aws.access.disk_keys import disk_keys, use_disk_keys
 from landbridge.plan.aws.access.iam_policies import ArnContext, Statement, allow, single_or_list
 from landbridge.plan.aws.images import pool_image
 from landbridge.plan.instances.capacity import fallbacks
@@ -55,6 +56,8 @@ class LaunchTargets(Args):
     existing: tuple[ExistingResource, ...] = ()
     reservation_groups: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
+    #: ARNs of customer managed KMS keys of disks.
+    disk_keys: tuple[str, ...] = ()
     #: True if Landbridge creates the subnets of a region.
     creates_subnets: bool = True
     spot: bool = False
@@ -69,6 +72,7 @@ def launch_targets(environment: Environment) -> LaunchTargets:
         existing=tuple(dict.fromkeys(resource for targets in regional for resource in targets.existing)),
         reservation_groups=_sorted(arn for targets in regional for arn in targets.reservation_groups),
         parameters=_sorted(name for targets in regional for name in targets.parameters),
+        disk_keys=tuple(sorted(disk_keys(environment))),
         creates_subnets=any(targets.creates_subnets for targets in regional),
         spot=any(targets.spot for targets in regional),
     )
@@ -128,6 +132,7 @@ def launch(
             "*",
         ),
         *(_run(place, targets, node_role_arns) if targets.instance_types else []),
+        *use_disk_keys(place, targets.disk_keys),
         allow(
             "UpdateLeaseTag",
             ["ec2:CreateTags"],

@@ -12,7 +12,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.ec2.models.instances import InstanceState
 
 from sandbox.aws_emulator.ec2 import capacity_reservations as reservations
-from sandbox.aws_emulator.ec2 import cpu_options, images, quotas
+from sandbox.aws_emulator.ec2 import cpu_options, images, metadata_tags, quotas
 from sandbox.aws_emulator.ec2 import network_interfaces as nics
 from sandbox.aws_emulator.ec2 import stop_and_volumes as machines
 from sandbox.aws_emulator.ec2.instance_types import spot_price, zones_of
@@ -134,6 +134,7 @@ def check(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], coun
     """Check a launch as EC2 does, in EC2's order; a dry run does only this."""
     placement = place(emulator, backend, launch)
     _check_references(emulator, backend, launch)
+    metadata_tags.check(launch)
     nics.check(placement.instance_type, launch.get("NetworkInterfaces") or [])
     cpu_options.check(placement.instance_type, launch.get("CpuOptions") or {})
     machines.check_address(emulator, placement.subnet, primary_interface(launch).get("PrivateIpAddress"))
@@ -143,9 +144,17 @@ def check(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], coun
 
 
 def run(
-    emulator: EmulatorState, backend: Any, launch: Mapping[str, Any], minimum: int, maximum: int, token: str | None
+    emulator: EmulatorState,
+    backend: Any,
+    launch: Mapping[str, Any],
+    minimum: int,
+    maximum: int,
+    token: str | None,
+    failure: str = "",
 ) -> Any:
-    """Start between `minimum` and `maximum` instances, as many as capacity allows; return moto's reservation."""
+    """Start between `minimum` and `maximum` instances, as many as capacity allows; return moto's reservation. With a
+    `failure` EC2 ends them with this reason.
+    """
     placement = check(emulator, backend, launch, minimum)
     count = min(maximum, room(emulator, backend, launch, placement))
     if count < minimum or count < 1:
@@ -166,11 +175,23 @@ def run(
     tags = tags_for("instance", launch["TagSpecifications"])
     emulator.lifecycle.start(
         LaunchedInstance(
-            i.id, placement.instance_type, i.private_ip, placement.zone, launch["ImageId"], tags, user_data
+            i.id, placement.instance_type, i.private_ip, placement.zone, launch["ImageId"], tags, user_data, failure
         )
         for i in reservation.instances
     )
+    for instance in reservation.instances if failure else ():
+        release(emulator, instance)
     return reservation
+
+
+def release(emulator: EmulatorState, instance: Any) -> None:
+    """Give back the addresses, the reservation and the capacity of an instance that ends."""
+    for nic in list(instance.nics.values()):
+        nic.subnet.del_subnet_ip(nic.private_ip_address)
+    for subnet, address in emulator.extra.pop(instance.id, []):
+        subnet.del_subnet_ip(address)
+    emulator.reserved.pop(instance.id, None)
+    emulator.capacity.give_back(emulator.capacity_keys.pop(instance.id, None))
 
 
 def refuse_terminated(reservation: Any) -> None:

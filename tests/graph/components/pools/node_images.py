@@ -17,6 +17,12 @@ INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 DLAMI = "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id"
 PARENT = "dlami-base-ubuntu-24.04-x86_64"
 
+OTHER_REGION = (
+    "      pools:\n        - name: p5\n",
+    "      other_regions: {us-east-2: {cidr: 10.70.0.0/16, pools: {p5: {capacity: [{kind: on_demand, zones: [use2-az1]}]}}}}\n"
+    "      pools:\n        - name: p5\n",
+)
+
 
 def built(more: str = "") -> tuple[str, str]:
     return "protect: false", f"protect: false\n      images: {{node: {{build: {{{more}}}}}}}"

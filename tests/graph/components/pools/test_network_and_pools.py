@@ -17,7 +17,7 @@ from sandbox.pulumi_provider.checks import sdk_args
 from sandbox.pulumi_provider.graph import Graph, GraphNode
 from sandbox.pulumi_provider.recorder import apply
 from tests.graph.conftest import ROOT, SANDBOX
-from tests.graph.environments.test_program import graph_of, template
+from tests.graph.environments.test_program import Answering, graph_of, template
 from tests.graph.support.inventory import client, left
 from tests.unit.burst.launches import attempt
 
@@ -75,6 +75,30 @@ def test_a_closed_network_has_an_endpoint_for_every_service_it_uses(tmp_path: Pa
     opened = [n.inputs for n in graph.of_type(INGRESS) if "endpoints" in n.name]
     assert {(rule["fromPort"], rule["toPort"]) for rule in opened} == {(443, 443)}
     assert {rule["cidrIpv4"] for rule in opened} == {"10.60.0.0/16", "10.20.0.0/16"}
+
+
+def test_an_endpoint_is_in_the_zones_that_have_its_service_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create, invoke = Answering.create, Answering.invoke
+
+    def with_zone(self: Answering, token: str, name: str, inputs: Any) -> Any:
+        id_, state = create(self, token, name, inputs)
+        zone = "us-east-1a" if inputs.get("availabilityZoneId") == "use1-az6" else "us-east-1b"
+        return id_, {**state, "availabilityZone": zone}
+
+    def with_services(self: Answering, token: str, arguments: Any) -> Any:
+        zones = ["us-east-1a", *([] if arguments.get("serviceName", "").endswith(".kms") else ["us-east-1b"])]
+        return {**invoke(self, token, arguments), "availabilityZones": zones}
+
+    monkeypatch.setattr(Answering, "create", with_zone)
+    monkeypatch.setattr(Answering, "invoke", with_services)
+    endpoints = {
+        node.inputs["serviceName"].rpartition(".")[2]: node.inputs
+        for node in graph_of(tmp_path, PUBLIC).of_type(ENDPOINT)
+    }
+    assert len(endpoints["kms"]["subnetIds"]) == 1 and endpoints["kms"]["subnetIds"][0].endswith("use1-az6-id")
+    assert len(endpoints["logs"]["subnetIds"]) > 1
 
 
 @pytest.mark.parametrize("more", [[], [("nat: none", "nat: single"), PUBLIC]])

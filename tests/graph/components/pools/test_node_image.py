@@ -25,6 +25,7 @@ from tests.graph.components.pools.node_images import (
     INGRESS,
     LIFECYCLE,
     OBJECT,
+    OTHER_REGION,
     PARENT,
     PIPELINE,
     RECIPE,
@@ -138,11 +139,6 @@ def test_package_sources_are_variables(tmp_path: Path) -> None:
 
 
 KEYS = {region: f"arn:aws:kms:{region}:{ACCOUNT}:key/a" for region in ("us-east-1", "us-east-2")}
-OTHER_REGION = (
-    "      pools:\n        - name: p5\n",
-    "      other_regions: {us-east-2: {cidr: 10.70.0.0/16, pools: {p5: {capacity: [{kind: on_demand, zones: [use2-az1]}]}}}}\n"
-    "      pools:\n        - name: p5\n",
-)
 
 
 def test_the_image_is_copied_to_the_regions_of_its_pools_and_shared(tmp_path: Path) -> None:

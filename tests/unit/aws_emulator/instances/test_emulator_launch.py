@@ -185,3 +185,28 @@ def test_an_instance_is_pending_during_the_boot_delay(
     state = ec2.describe_instances(InstanceIds=ids)["Reservations"][0]["Instances"][0]["State"]["Name"]
     assert state == "pending"
     ec2.get_waiter("instance_running").wait(InstanceIds=ids, WaiterConfig={"Delay": 1, "MaxAttempts": 5})
+
+
+@pytest.mark.parametrize("key", ["Cost Center", "acme.org/team", "Kostenträger", ".", "..", "_index"])
+def test_a_launch_with_metadata_tags_refuses_keys_that_the_metadata_service_cannot_show(
+    cloud: EmulatorProcess, ec2: Any, stack: Stack, fleet: Callable[..., Any], key: str
+) -> None:
+    tags = [{"ResourceType": "instance", "Tags": [{"Key": key, "Value": "1/2 3"}]}]
+    assert error_of(lambda: run(ec2, stack, 1, 1, TagSpecifications=tags)) == (400, "InvalidParameterValue")
+    assert [error["ErrorCode"] for error in fleet(1, TagSpecifications=tags)["Errors"]] == ["InvalidParameterValue"] * 2
+    assert cloud.control()["instances"] == []
+    # Volumes have no metadata service.
+    run(ec2, stack, 1, 1, TagSpecifications=[{**tags[0], "ResourceType": "volume"}])
+
+
+def test_an_instance_shows_its_tags_only_if_the_metadata_service_can(ec2: Any, stack: Stack) -> None:
+    hidden = {"HttpTokens": "required", "InstanceMetadataTags": "disabled"}
+    tags = [{"Key": "Cost Center", "Value": "1"}]
+    named = [{"ResourceType": "instance", "Tags": tags}]
+    instance = run(ec2, stack, 1, 1, MetadataOptions=hidden, TagSpecifications=named)["Instances"][0]["InstanceId"]
+    shown = {"InstanceId": instance, "HttpTokens": "required", "InstanceMetadataTags": "enabled"}
+    refused = (400, "InvalidParameterValue")
+    assert error_of(lambda: ec2.modify_instance_metadata_options(**shown)) == refused
+    ec2.delete_tags(Resources=[instance], Tags=tags)
+    ec2.modify_instance_metadata_options(**shown)
+    assert error_of(lambda: ec2.create_tags(Resources=[instance], Tags=tags)) == refused

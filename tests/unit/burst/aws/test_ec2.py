@@ -12,7 +12,7 @@ import pytest
 
 from landbridge.burst.aws.ec2 import Ec2
 from landbridge.burst.config.config import BurstConfig
-from landbridge.burst.model import ActionOutcome, BurstPolicy, Offering
+from landbridge.burst.model import ActionOutcome, BurstPolicy, InstanceEnd, Offering
 from landbridge.burst.model.errors import AwsError, ErrorKind, classify
 from landbridge.hostlist import compress
 from sandbox.aws_emulator.process import EmulatorProcess
@@ -61,6 +61,27 @@ def test_node_names_come_from_the_tags_of_the_launch(cloud: EmulatorProcess, she
     assert tags["landbridge:nodes"] == "p5-[02-03,10]" or tags["landbridge:nodes"] == compress(
         ["p5-2", "p5-3", "p5-10"]
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "end"),
+    [
+        (
+            "Client.VolumeLimitExceeded: Volume limit exceeded",
+            InstanceEnd("Client.VolumeLimitExceeded", "Volume limit exceeded"),
+        ),
+        ("Server.InternalError", InstanceEnd("Server.InternalError")),
+    ],
+)
+def test_the_reason_for_the_end_of_an_accepted_launch_is_read(
+    cloud: EmulatorProcess, shell: Ec2, offering: Offering, reason: str, end: InstanceEnd
+) -> None:
+    ids = shell.run(attempt("p5-1", "p5-2"), offering, TAGS, True).instances
+    cloud.control(end={ids["p5-1"]: reason})
+    view = shell.view([*ids.values(), "i-0123456789abcdef0"])
+    assert [instance.id for instance in view.instances] == [ids["p5-2"]] and view.ended == {ids["p5-1"]: end}
+    assert cloud.control()["calls"]["DescribeInstances"] == 2
+    assert shell.view([ids["p5-2"]]).ended == {} and cloud.control()["calls"]["DescribeInstances"] == 3
 
 
 def test_a_repeated_attempt_starts_no_further_instance(cloud: EmulatorProcess, shell: Ec2, offering: Offering) -> None:

@@ -46,6 +46,12 @@ FACTS = Path(errors.__file__).parents[1] / "facts.json"
         ("CredentialRetrievalError", ErrorKind.CREDENTIALS),
         ("UnauthorizedSSOTokenError", ErrorKind.CREDENTIALS),
         ("RequestExpired", ErrorKind.CREDENTIALS),
+        ("Server.InsufficientInstanceCapacity", ErrorKind.CAPACITY),
+        ("Server.SpotInstanceTermination", ErrorKind.CAPACITY),
+        ("Client.VolumeLimitExceeded", ErrorKind.QUOTA),
+        ("Client.InternalError", ErrorKind.CONFIGURATION),
+        ("Server.InternalError", ErrorKind.CONFIGURATION),
+        ("Client.InvalidSnapshot.NotFound", ErrorKind.CONFIGURATION),
         ("UnsupportedOperation", ErrorKind.CONFIGURATION),
     ],
 )

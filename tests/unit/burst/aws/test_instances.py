@@ -46,6 +46,7 @@ def test_only_the_needed_fields_of_a_response_are_parsed(
     answer: Any = client.describe_instances()
     assert "Reservations" not in answer and {"InstanceId", "Tags"} <= set(answer["Instances"][0]) <= {
         *FIELDS.values(),
+        "StateReason",
         "Tags",
     }
 

@@ -1,6 +1,7 @@
 """EC2 of several regions as one client: each region gets its own calls, and a region without a response blocks no
 other."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from landbridge.burst.model import (
     BurstPolicy,
     CloudInstance,
     Ec2View,
+    InstanceEnd,
     Offering,
     PoolPolicy,
 )
@@ -34,15 +36,16 @@ class StubRegion:
     def __init__(self, *instances: CloudInstance) -> None:
         self.instances, self.calls, self.down = instances, list[Any](), False
         self.refused: dict[str, tuple[str, str]] = {}
+        self.ends: dict[str, InstanceEnd] = {}
 
     def _record(self, *call: Any) -> None:
         self.calls.append(call)
         if self.down:
             raise AwsError("EndpointConnectionError", "no route")
 
-    def view(self) -> Ec2View:
-        self._record("view")
-        return Ec2View(NOW, self.instances)
+    def view(self, expected: Collection[str] = ()) -> Ec2View:
+        self._record("view", *sorted(expected))
+        return Ec2View(NOW, self.instances, {id: self.ends[id] for id in expected if id in self.ends})
 
     def run(self, attempt: Attempt, offering: Offering, tags: Any, all_or_nothing: bool) -> ActionOutcome:
         self._record("run", offering.key)
@@ -95,6 +98,16 @@ def test_a_new_instance_is_terminated_in_the_region_of_its_launch(
     both.view()
     both.terminate(["i-r-2-g-5"])
     assert home.calls == [("view",)] and away.calls[-1] == ("terminate", "i-r-2-g-5")
+
+
+def test_the_end_of_an_instance_is_read_in_its_region_or_in_every_region(
+    pair: tuple[StubRegion, StubRegion, Ec2Regions, list[float]],
+) -> None:
+    home, away, both, _ = pair
+    both.run(launches.attempt("g-5"), AWAY, {}, True)
+    away.ends = {"i-r-2-g-5": InstanceEnd("Client.InternalError"), "i-old": InstanceEnd("Client.InternalError", "x")}
+    assert both.view(("i-r-2-g-5", "i-old")).ended == away.ends
+    assert home.calls == [("view", "i-old")] and away.calls[1:] == [("view", "i-old", "i-r-2-g-5")]
 
 
 def test_an_instance_of_unknown_region_is_terminated_in_every_region(

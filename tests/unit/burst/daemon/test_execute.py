@@ -22,7 +22,9 @@ from landbridge.burst.model import (
     Offering,
     RecordTopology,
     Renew,
+    RequeueJobs,
     SetAddresses,
+    SlurmJob,
     Terminate,
 )
 from landbridge.burst.slurm import slurm
@@ -161,7 +163,8 @@ def test_a_failed_action_has_an_outcome_with_an_error_code(
     assert (record.event, record.code) == ("not-terminated", "UnauthorizedOperation")
     assert perform(Renew(("i-0123456789abcdef0",), 2e9), shell, slurm).code == "UnauthorizedOperation"
     comments = CommentJobs((JobComment(7, "7", "x", None),))
-    for action in (Down(("p5-1",), "GONE", "x"), SetAddresses({"p5-1": "10.0.0.1"}), comments):
+    requeue = RequeueJobs((SlurmJob(7, "RUNNING"),), "BUDGET", "x")
+    for action in (Down(("p5-1",), "GONE", "x"), requeue, SetAddresses({"p5-1": "10.0.0.1"}), comments):
         outcome = perform(action, shell, slurm)
         assert outcome.code == SLURM_FAILED and "scontrol" in outcome.message
         (record,) = outcome_records(action, outcome, 5.0)

@@ -1,6 +1,6 @@
 """Reconcile pass: the queries of Slurm, with stand-ins of its commands."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +31,7 @@ POLICY = BurstPolicy("probe", "us-east-1", {"p5": PoolPolicy("p5", "p5-", 6, ())
 class EmptyEc2:
     """An EC2 without instances."""
 
-    def view(self) -> Ec2View:
+    def view(self, expected: Collection[str] = ()) -> Ec2View:
         return Ec2View(NOW, ())
 
     def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
@@ -82,7 +82,7 @@ def test_a_pass_reads_the_address_of_a_node_with_a_failing_instance(
     tmp_path: Path,
 ) -> None:
     class Ec2(EmptyEc2):
-        def view(self) -> Ec2View:
+        def view(self, expected: Collection[str] = ()) -> Ec2View:
             return Ec2View(NOW, (instance("i-1", "p5-2"),))
 
         def instance_statuses(self, ids: Iterable[str]) -> Mapping[str, InstanceStatus]:

@@ -88,6 +88,19 @@ def test_the_explanation_of_a_running_job_has_its_launch_and_hold_and_no_advice(
     assert answer.do == ()
 
 
+def test_the_explanation_of_a_launch_that_ec2_ended_has_its_reason() -> None:
+    ends = {"g-1": "Client.InternalError: Client error on launch"}
+    attempt = Attempt(
+        "t", "g", "gpu", OFFERINGS[0].key, ("g-1",), (7,), "lab", True, NOW, NOW, 40.0, 10.0, ended=NOW, ends=ends
+    )  # fmt: skip
+    (text,) = (
+        point.text
+        for point in explain_job(7, PENDING, State(attempts={"t": attempt}), site(), (), NOW).now
+        if point.about == "launch"
+    )
+    assert text == f"AWS gave 1 nodes of gpu at {OFFERINGS[0].key}; EC2 ended that of g-1: {ends['g-1']}"
+
+
 def test_the_explanation_of_a_job_waiting_on_prem_says_when_it_may_burst() -> None:
     policy = site(promotions=(PromotionPolicy("onprem", ("gpu",), 600.0),))
     job = SlurmJob(7, "PENDING", partition="onprem", account="lab", submitted=NOW, expected_start=NOW + 60)

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from landbridge.burst.daemon.passes import one_pass
+from landbridge.burst.model import InstanceEnd
 from tests.thorough import examples
+from tests.unit.burst.world.faults import LaunchEnd
 from tests.unit.burst.world.policies import policies
 from tests.unit.burst.world.sims import SimJob
 from tests.unit.burst.world.slurmctld import LOCAL
@@ -27,7 +29,8 @@ WORDS = st.sampled_from(
 POOLS = st.sampled_from(["gpu", "gpu", "big"])
 PARTITIONS = st.sampled_from(["gpu", "gpu", "big", LOCAL])
 ACCOUNTS = st.sampled_from(["lab", "lab", "lab", "poor", "secret", "nobody"])
-WORK = st.sampled_from([20.0, 90.0, 240.0])
+WORK = st.sampled_from([20.0, 90.0, 240.0, 900.0])  # the last one above the time limits
+ENDS = ("Server.InsufficientInstanceCapacity", "Client.VolumeLimitExceeded", "Client.InternalError", "")
 MINUTES = st.sampled_from([4, 10, None])
 
 
@@ -86,6 +89,14 @@ class Bursting(RuleBasedStateMachine):
         pool = next(n.pool for n in self.world.slurm.nodes.values() if n.power == "UP" and not n.job)
         self._submit(pool, 1, account, minutes, runs)
         self.world.run(30.0)
+
+    @precondition(lambda self: any(n.power == "UP" and not n.job for n in self.world.slurm.nodes.values()))
+    @rule(times=st.integers(1, 4), runs=st.sampled_from([240.0, 900.0]))
+    def attack_on_warm_nodes(self, times, runs):
+        """Submit jobs of an account whose cap is small, one after the other, while another account's nodes are warm."""
+        for _ in range(times):
+            self._submit("gpu", 1, "poor", None, runs)
+            self.world.run(60.0)
 
     def _submit(self, pool, wants, account, minutes, runs, **fields):
         number = self.world.job_id()
@@ -154,18 +165,24 @@ class Bursting(RuleBasedStateMachine):
 
     @rule(
         fault=st.sampled_from(
-            ["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow", "tags", "statuses"]
+            ["no-capacity", "no-capacity", "capacity", "quota", "template", "link", "slow", "tags", "statuses", "ends"]
         ),
         left=st.integers(0, 3),
         pool=POOLS,
         offerings=st.sets(st.integers(0, 7), min_size=1),
+        reason=st.sampled_from(ENDS),
     )
-    def aws(self, fault, left, pool, offerings):
+    def aws(self, fault, left, pool, offerings, reason):
         ec2 = self.world.ec2
+        keys = [offering.key for entry in self.world.policy.pools.values() for offering in entry.offerings]
+        chosen = [keys[number % len(keys)] for number in offerings]
         match fault:
             case "no-capacity":
-                keys = [offering.key for entry in self.world.policy.pools.values() for offering in entry.offerings]
-                ec2.room.update({keys[number % len(keys)]: left for number in offerings})
+                ec2.room.update(dict.fromkeys(chosen, left))
+            case "ends":
+                # EC2 accepts launches and ends their instances before, or perhaps after, their nodes register.
+                end = LaunchEnd(InstanceEnd(reason, "x"), 8.0 + 60.0 * left, each=1 + left)
+                self.world.faults.ends = {} if self.world.faults.ends else dict.fromkeys(chosen, end)
             case "capacity":
                 ec2.room.clear()
                 ec2.quota = None
@@ -199,9 +216,20 @@ class Bursting(RuleBasedStateMachine):
         ec2.room = room
         self._submit("gpu", wants, account, 10, 90.0)
 
-    @rule(fault=st.sampled_from(["restart", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
+    @precondition(lambda self: self.world.ec2.alive())
+    @rule(number=st.integers(0, 15), seconds=st.sampled_from([60.0, 200.0, 600.0]))
+    def hidden(self, number, seconds):
+        """Let EC2 not show an instance whose node is up for a while."""
+        up = [m for m in self.world.ec2.alive() if self.world.slurm.nodes[m.node].machine == m.id]
+        if up:
+            up[number % len(up)].hidden = self.world.clock.true + seconds
+            self.world.run(seconds)
+
+    @rule(fault=st.sampled_from(["restart", "kill", "twice", "lose", "half"]), seconds=st.sampled_from([30.0, 120.0]))
     def slurmctld(self, fault, seconds):
-        if fault == "restart":
+        if fault == "kill":
+            self.world.slurm.kill()
+        elif fault == "restart":
             self.world.slurm.up = False
             self.world.run(seconds)
             self.world.slurm.up = True
@@ -209,7 +237,7 @@ class Bursting(RuleBasedStateMachine):
             setattr(self.world.slurm, fault, True)
 
     @rule(
-        change=st.sampled_from([-600.0, -45.0, 45.0, 3600.0, "lost", "away", "away"]),
+        change=st.sampled_from([-600.0, -45.0, 45.0, 600.0, 3600.0, "lost", "away", "away"]),
         seconds=st.sampled_from([60.0, 300.0]),
     )
     def controller(self, change, seconds):

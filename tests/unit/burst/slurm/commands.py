@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from landbridge.burst.model import SlurmJob
-from landbridge.burst.slurm.slurm_text import jobs_of
+from landbridge.burst.slurm.slurm_text import JOB_FIELDS, jobs_of
 
 DATA = Path(__file__).parents[1] / "data"
 #: Separator of the recorded output of squeue; the stand-in prints the requested separator.
@@ -48,7 +48,7 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
                 _PROGRAM.format(
                     python=sys.executable,
                     calls=str(calls),
-                    answers=[(word, str(value)) for word, value in table.items()],
+                    answers=[(word, _printed(value, tmp_path)) for word, value in table.items()],
                     recorded=SEPARATOR,
                 )
             )
@@ -62,6 +62,23 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     return install
 
 
+def _printed(answer: Path | str, folder: Path) -> str:
+    """Return an answer; a recorded one of squeue is the path of a copy with all fields."""
+    if not isinstance(answer, Path) or not answer.name.endswith(".squeue.txt"):
+        return str(answer)
+    copy = folder / f"{answer.parent.name}-{answer.name}"
+    copy.write_text(recorded_text(answer))
+    return str(copy)
+
+
+def recorded_text(path: Path) -> str:
+    """Return a recorded answer of squeue with `N/A` for the last field, which was not requested then."""
+    *fields, rest = path.read_text().split(SEPARATOR)
+    size = len(JOB_FIELDS) - 1
+    records = [fields[start : start + size] for start in range(0, len(fields), size)]
+    return "".join(SEPARATOR.join([*record, "N/A", ""]) for record in records) + rest
+
+
 def recorded(name: str, version: str) -> dict[str, Any]:
     """Return recorded JSON."""
     return dict(json.loads((DATA / version / f"{name}.json").read_text()))
@@ -69,5 +86,5 @@ def recorded(name: str, version: str) -> dict[str, Any]:
 
 def recorded_jobs(moment: str, version: str) -> list[SlurmJob]:
     """Return the jobs of a recorded answer of squeue by their ids."""
-    text = (DATA / version / f"{moment}.squeue.txt").read_text()
+    text = recorded_text(DATA / version / f"{moment}.squeue.txt")
     return sorted(jobs_of(text, SEPARATOR), key=lambda job: job.id)

@@ -2,8 +2,12 @@
 
 import pytest
 
-from landbridge.burst.slurm.accounting import AccountedJob, accounted_jobs, jobs_of
+from landbridge.burst.config.config import BurstConfig
+from landbridge.burst.operator.doctor import runaways
+from landbridge.burst.slurm.accounting import AccountedJob, accounted_jobs, jobs_of, queued_jobs, runaway_jobs
 from landbridge.burst.slurm.slurm import SlurmError
+from landbridge.findings import Severity
+from tests.unit.burst.situations import NOW, site
 from tests.unit.burst.slurm.commands import Install
 
 SACCT = """#!/bin/sh
@@ -59,3 +63,28 @@ def test_a_failure_of_sacct_is_reported(commands: Install):
     commands(sacct="fail:slurm_persist_conn_open_without_init: failed")
     with pytest.raises(SlurmError, match="failed"):
         accounted_jobs([1])
+
+
+RUNNING = """#!/bin/sh
+case "$*" in *--state=RUNNING,SUSPENDED*) ;; *) exit 1 ;; esac
+for word in "$@"; do case "$word" in --delimiter=*) d="${word#--delimiter=}" ;; esac; done
+echo "7${d}bob${d}vision${d}p5${d}RUNNING"
+echo "8${d}ann${d}vision${d}p5${d}SUSPENDED"
+"""
+
+
+def test_a_job_that_slurmctld_does_not_have_is_runaway(sacct, tmp_path):
+    sacct.write_text(RUNNING)
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\ncase \"$*\" in *--states=all*) printf '8\\n9\\n' ;; esac\n")
+    squeue.chmod(0o755)
+    assert queued_jobs() == {8, 9}
+    assert runaway_jobs() == [AccountedJob(7, "bob", "vision", "p5", "RUNNING")]
+    config = BurstConfig(site(), state_dir=tmp_path)
+    (finding,) = runaways(config, NOW)
+    assert finding.severity is Severity.WARNING and "7 of bob" in finding.message and "runawayjobs" in str(finding.fix)
+    squeue.write_text("#!/bin/sh\nprintf '7\\n8\\n'\n")
+    assert list(runaways(config, NOW)) == []
+    squeue.write_text("#!/bin/sh\nexit 1\n")
+    (finding,) = runaways(config, NOW)
+    assert finding.severity is Severity.INFO and "not checked" in finding.message

@@ -93,6 +93,20 @@ def test_jobs_with_nodes_are_read(version: str) -> None:
     assert (in_reservation.state, in_reservation.nodes) == ("CONFIGURING", ("p5-4",))
 
 
+@pytest.mark.parametrize(
+    ("text", "gpus", "cpus"),
+    [
+        ("cpu=192,mem=2000G,node=2,billing=192,gres/gpu=16,gres/gpu:h100=16", 16, 192),
+        ("cpu=4,mem=1M,node=1,billing=4", 0, 4),
+        ("N/A", 0, 0),
+        ("cpu=,gres/gpu=many", 0, 0),
+    ],
+)
+def test_the_resources_of_a_job_are_read(text: str, gpus: int, cpus: int) -> None:
+    (job,) = jobs_of(line(**{"tres-alloc": text}), SEPARATOR)
+    assert (job.gpus, job.cpus) == (gpus, cpus)
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_pending_jobs_are_read(version: str) -> None:
     (job,) = recorded_jobs("pending", version)

@@ -1,10 +1,19 @@
 """Simulated EC2 with the interface of landbridge.burst.aws.ec2: launch, description, termination and errors."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from landbridge.burst.aws.terminate import terminate_each
-from landbridge.burst.model import ActionOutcome, Attempt, BurstPolicy, CloudInstance, Ec2View, InstanceStatus, Offering
+from landbridge.burst.model import (
+    ActionOutcome,
+    Attempt,
+    BurstPolicy,
+    CloudInstance,
+    Ec2View,
+    InstanceEnd,
+    InstanceStatus,
+    Offering,
+)
 from landbridge.burst.model.errors import AwsError
 from tests.unit.burst.world.clock import Clock
 from tests.unit.burst.world.faults import Faults
@@ -13,7 +22,12 @@ from tests.unit.burst.world.machines import Machine
 TOKEN_MEMORY = 86_400.0  # seconds for which EC2 knows a ClientToken
 SHUTTING_DOWN = 20.0
 GONE_AFTER = 60.0  # a terminated instance may still be shown as shutting down
+KNOWN_FOR = 3600.0  # EC2 describes a terminated instance for about an hour, if its id is asked for
+USER_END = InstanceEnd("Client.UserInitiatedShutdown", "User initiated")
 REAPER_EVERY = 300.0
+#: EC2 refuses a request whose date stamp is wrong by more than 15 minutes (Common Error Types, RequestExpired, read
+#: 2026-11-29).
+SIGNED = 900.0
 
 
 @dataclass
@@ -54,11 +68,13 @@ class Ec2World:
 
     # The interface of landbridge.burst.aws.ec2.
 
-    def view(self) -> Ec2View:
+    def view(self, expected: Collection[str] = ()) -> Ec2View:
         with self.faults.call("ec2.view", "ec2", _refuse):
             self._reach()
-            seen = [self._instance(m) for m in self.machines.values() if self._shows(m)]
-        return Ec2View(self.clock.now, tuple(seen))
+            seen = [self._instance(m) for m in self.machines.values() if self.shows(m)]
+            machines = [self.machines[id] for id in expected]
+            ended = {m.id: m.end or USER_END for m in machines if self._shows_ended(m)}
+        return Ec2View(self.clock.now, tuple(seen), ended)
 
     def run(self, attempt: Attempt, offering: Offering, tags: Mapping[str, str], all_or_nothing: bool) -> ActionOutcome:
         with self.faults.call("ec2.run", "ec2", _refuse):
@@ -131,6 +147,8 @@ class Ec2World:
         """Carry out scheduled events, and run the Guardrails' reaper: terminate every instance whose lease has expired, also while the controller is
         off."""
         for machine in self.alive():
+            if machine.end is not None and machine.ends_at <= self.clock.true:
+                self.end(machine, machine.end.code)
             if machine.event and machine.event_at <= self.clock.true:
                 if machine.event != "system-reboot":
                     self.end(machine, machine.event)
@@ -155,6 +173,9 @@ class Ec2World:
         if not self.reachable:
             self.faults.met += 1
             raise AwsError("EndpointConnectionError", "no route")
+        if abs(self.clock.skew) > SIGNED:
+            self.faults.met += 1
+            raise AwsError("RequestExpired", "the date stamp of the request is wrong")
 
     def _launch(self, attempt: Attempt, offering: Offering, all_or_nothing: bool) -> list[Machine]:
         known = self.tokens.get(attempt.token)
@@ -166,7 +187,7 @@ class Ec2World:
             if not (same and known.offering == offering.key and known.all_or_nothing == all_or_nothing):
                 self.mismatches.append(attempt.token)
                 # The shell queries the instances of the token; a description may not show them yet.
-                machines = [m for m in machines if self._shows(m)]
+                machines = [m for m in machines if self.shows(m)]
                 if not machines:
                     raise AwsError("IdempotentParameterMismatch", attempt.token)
             return machines
@@ -219,13 +240,20 @@ class Ec2World:
             usd_hour=offering.usd_hour or 0.0,
         )
         self.machines[machine.id] = machine
+        fault = self.faults.ends.get(offering.key)
+        if fault is not None and number % fault.each == 0:
+            machine.end, machine.ends_at = fault.end, self.clock.true + fault.seconds
         self.started(machine)
         return machine
 
-    def _shows(self, machine: Machine) -> bool:
-        if machine.launched + self.lag > self.clock.true:
+    def shows(self, machine: Machine) -> bool:
+        if max(machine.launched + self.lag, machine.hidden) > self.clock.true:
             return False
-        return machine.ended is None or machine.ended + max(self.lag, GONE_AFTER) > self.clock.true
+        gone_after = GONE_AFTER if machine.end is None else 0.0  # a failed launch is terminated at once
+        return machine.ended is None or machine.ended + max(self.lag, gone_after) > self.clock.true
+
+    def _shows_ended(self, machine: Machine) -> bool:
+        return machine.ended is not None and self.lag <= self.clock.true - machine.ended <= KNOWN_FOR
 
     def _instance(self, machine: Machine) -> CloudInstance:
         ended = machine.ended is not None and machine.ended + self.lag <= self.clock.true

@@ -1,8 +1,21 @@
-"""Faults of calls, scripted in advance and raised in order. A crash is no Exception, so that no handler catches it."""
+"""Faults of calls, scripted in advance and raised in order, and launches that EC2 accepts and ends. A crash is no
+Exception, so that no handler catches it."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+from landbridge.burst.model import InstanceEnd
+
+
+@dataclass(frozen=True)
+class LaunchEnd:
+    """End of every `each`-th instance of an offering, `seconds` after EC2 has accepted its launch."""
+
+    end: InstanceEnd
+    seconds: float = 8.0
+    each: int = 1
 
 
 class Crash(BaseException):
@@ -14,10 +27,12 @@ class Faults:
 
     `ok`; `crash-before` and `crash-after` the effect; `throttle` (EC2); `timeout-before` and `timeout-after` the effect
     (EC2: the answer is lost; Slurm: the command fails). A word that does not fit a call counts as `ok`.
+    `ends`: launches that EC2 accepts and ends, by Offering.key.
     """
 
     def __init__(self) -> None:
         self.script: deque[str] = deque()
+        self.ends: dict[str, LaunchEnd] = {}
         self.latency = 0.0
         self.met = 0  # faults raised so far; a pass without one is clean
         self.calls: list[str] = []

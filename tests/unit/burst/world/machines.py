@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from math import inf
 
-from landbridge.burst.model import Offering
+from landbridge.burst.model import InstanceEnd, Offering
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,9 @@ class Machine:
     read: float = 0.0  # true time at which it last read the statuses
     was_refused: bool = False  # EC2 has refused to terminate it
     freed: float | None = None  # time when the protection was removed
+    end: InstanceEnd | None = None  # EC2 has accepted its launch, and ends it at `ends_at`
+    ends_at: float = inf
+    hidden: float = 0.0  # true time until which EC2 does not show it
     ended: float | None = None
     why: str = ""
 

@@ -20,6 +20,7 @@ class SimNode:
     comment: str = ""
     job: int = 0
     machine: str = ""
+    is_forgotten: bool = False  # slurmctld was killed before it saved that the node boots
     resumed_at: float = 0.0
     since: float = 0.0
     busy: float = 0.0
@@ -72,4 +73,4 @@ class SimJob:
 
     @property
     def over(self) -> bool:
-        return self.state in ("COMPLETED", "CANCELLED")
+        return self.state in ("COMPLETED", "CANCELLED", "TIMEOUT")

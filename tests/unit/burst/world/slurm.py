@@ -78,6 +78,21 @@ class SlurmWorld(Slurmctld):
                 if job.id in self.jobs and not self.jobs[job.id].over:
                     self.jobs[job.id].admin_comment = reason
 
+    def requeue(self, jobs: Sequence[SlurmJob]) -> None:
+        with self.faults.call("slurm.requeue", "slurm", _refuse):
+            self._reach()
+            for job in jobs:
+                if (known := self.jobs.get(job.id)) is not None and known.state in ("CONFIGURING", "RUNNING"):
+                    self.requeued(known)
+                    self.requeue_job(known)
+
+    def resume(self, nodes: Sequence[str]) -> None:
+        with self.faults.call("slurm.resume", "slurm", _refuse):
+            self._reach()
+            for name in nodes:
+                if self.nodes[name].base == "DOWN":
+                    self.nodes[name].base, self.nodes[name].reason = "IDLE", ""
+
     def promote(self, job: int, partitions: Sequence[str]) -> None:
         with self.faults.call("slurm.promote", "slurm", _refuse):
             self._reach()
@@ -119,6 +134,11 @@ class SlurmWorld(Slurmctld):
         for job in self.together(self.jobs[id]):
             self._finish(job, "CANCELLED")
 
+    def kill(self) -> None:
+        """Kill slurmctld: it does not know any more that nodes boot, and sets them down when they register."""
+        for node in self.nodes.values():
+            node.is_forgotten |= node.power == "POWERING_UP"
+
     def power_up(self, name: str) -> None:
         node = self.nodes[name]
         if node.power == "POWERED_DOWN" and node.base == "IDLE":
@@ -132,7 +152,7 @@ class SlurmWorld(Slurmctld):
     def power_down_force(self, name: str) -> None:
         node = self.nodes[name]
         if node.job:
-            self.requeue(self.jobs[node.job])
+            self.requeue_job(self.jobs[node.job])
         if node.power != "POWERING_DOWN":  # else Slurm ignores it, and a node that is down stays down
             node.base, node.off, node.forced = "IDLE", True, True
 

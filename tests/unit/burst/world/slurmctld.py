@@ -46,6 +46,7 @@ class Slurmctld:
     allocating: Callable[[SimJob, SimNode], None] = lambda job, node: None
     promoted: Callable[[SimJob], None] = lambda job: None
     downed: Callable[[SimNode, str], None] = lambda node, reason: None
+    requeued: Callable[[SimJob], None] = lambda job: None
     left_apart: Callable[[SimJob], bool] = lambda job: False  # by a pass since PrologSlurmctld holds it
 
     def __post_init__(self) -> None:
@@ -94,10 +95,13 @@ class Slurmctld:
                 self.set_down(node, "Not responding")
 
     def _register(self, node: SimNode, machine: Machine) -> None:
+        is_unknown, node.is_forgotten = node.is_forgotten, False
         node.power, node.machine, node.address, node.deaf = "UP", machine.id, machine.address, None
         node.busy, node.wake = self.clock.now, False
         if node.base == "DOWN":
             node.base = "IDLE"  # ReturnToService=2
+        if is_unknown:
+            self.set_down(node, "Node unexpectedly rebooted")
 
     def _advance(self, job: SimJob) -> None:
         parts = self.together(job)
@@ -109,7 +113,13 @@ class Slurmctld:
                 self.ran(parts)
         elif job.state == "RUNNING" and job.running is not None and job is parts[0]:
             whole = all(self.nodes[n].deaf is None for part in parts for n in part.nodes)
-            if whole and self.clock.true - job.running >= job.runs:
+            is_over = any(
+                p.minutes is not None and self.clock.now - (p.started or 0.0) >= 60 * p.minutes for p in parts
+            )
+            if is_over:
+                for part in parts:
+                    self._finish(part, "TIMEOUT")
+            elif whole and self.clock.true - job.running >= job.runs:
                 for part in parts:
                     self._finish(part, "COMPLETED")
         elif job.state == "COMPLETING" and job.ended is not None and self.clock.true - job.ended >= COMPLETING:
@@ -244,10 +254,10 @@ class Slurmctld:
 
     def set_down(self, node: SimNode, reason: str) -> None:
         if node.job:
-            self.requeue(self.jobs[node.job])
+            self.requeue_job(self.jobs[node.job])
         node.base, node.reason, node.wake = "DOWN", reason, False
 
-    def requeue(self, job: SimJob) -> None:
+    def requeue_job(self, job: SimJob) -> None:
         for part in self.together(job):
             if part.state in ("CONFIGURING", "RUNNING") and not part.batch:
                 self._free(part)

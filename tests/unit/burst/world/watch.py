@@ -7,6 +7,7 @@ from landbridge.burst.daemon.job_starts import APART_SECONDS
 from landbridge.burst.model import State
 from landbridge.burst.reconcile.clock_skew import TERMINATION_RETRY_SECONDS
 from tests.unit.burst.world.announced import may_leave_for_event
+from tests.unit.burst.world.bills import Bills
 from tests.unit.burst.world.clock import START
 from tests.unit.burst.world.machines import Machine
 from tests.unit.burst.world.money import Breach, hard_caps, held_usd
@@ -31,14 +32,17 @@ class Watch(ObservedWorld):
     last: float = START
     ages: dict[str, float] = field(default_factory=dict)
     baseline: float = 0.0  # the journal no longer knows spending before this time
+    disturbed: float = 0.0  # true time of the last loss of the journal, or jump of the clock
     jumped: bool = False
     drained: set[str] = field(default_factory=set)
     # Nodes whose instance has an event that a pass has seen: name, instance, and time of the node's power state.
     announced: set[tuple[str, str, float]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.bills = Bills(self.slurm, self.ec2)
         self.slurm.ran = self.on_run
         self.slurm.downed = self.on_down
+        self.slurm.requeued = self.on_requeue
         self.slurm.allocating = self.on_allocate
         self.slurm.promoted = self.on_promote
         self.ec2.started = self.on_start
@@ -60,6 +64,7 @@ class Watch(ObservedWorld):
             raise Breach(f"{machine.token} launched twice")
         if node is None:
             raise Breach(f"{machine.id} launched for no node of ours: {machine.node!r}")
+        self.bills.launched(machine)
         if machine.pool in self.drained:
             raise Breach(f"{machine.id} launched in {machine.pool}, which is drained")
         self._block(machine, [self.slurm.jobs[id] for id in jobs if id in self.slurm.jobs])
@@ -107,10 +112,15 @@ class Watch(ObservedWorld):
             read_by = self.slurm.clock.true - PASS - CALLS * self.slurm.faults.latency
             if may_leave_for_event(self.policy, self.ec2, machine, job, self.last - self.clean_for, read_by):
                 return
-        if "BUDGET" in reason and any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
-            return  # Slurm placed the job on an instance that was up: it cannot be refused earlier
         if all(self.serves(name) for name in job.nodes):
             raise Breach(f"job {job.id} runs without a fault and {node.name} is set down: {reason}")
+
+    def on_requeue(self, job: SimJob) -> None:
+        """Check a job before the controller requeues it: a hard cap holds for it, and it gets a reason if it ends."""
+        if self.ends(job) and job.id not in self.slurm.end_reports:
+            raise Breach(f"job {job.id} ends without a reason")
+        if not any(match(job.account, job.pool) for _, _, match in hard_caps(self.policy)):
+            raise Breach(f"job {job.id} of {job.account} is requeued, and no hard cap holds for it")
 
     def on_end(self, machine: Machine, why: str) -> None:
         """Check an instance before it is terminated."""
@@ -128,6 +138,7 @@ class Watch(ObservedWorld):
 
     def on_save(self, before: State, after: State) -> None:
         """Check the journal before a write: nothing more is held above a hard cap."""
+        self.bills.saved(after)
         # An instance that was not in the journal costs money already.
         known = {
             id for token in before.holds if token in after.attempts for id in after.attempts[token].instances.values()
@@ -170,7 +181,9 @@ class Watch(ObservedWorld):
         if self.baseline:
             return
         cost = sum(machine.cost(min(true, machine.lease)) for machine in self.ec2.machines.values())
-        counted = sum(state.spent.values()) + sum(hold.usd for hold in state.holds.values())
+        now = self.slurm.clock.now
+        held = sum(hold.cost(hold.since, max(hold.end, now)) for hold in state.holds.values())
+        counted = sum(state.spent.values()) + held
         if cost > counted + 1e-6:
             raise Breach(f"the instances have cost {cost:.2f}, and {counted:.2f} are spent or held")
 
@@ -195,13 +208,17 @@ class Watch(ObservedWorld):
         passed = true - self.last if clean and not self.jumped else 0.0
         self.clean_for = self.clean_for + passed if clean else 0.0
         self.last, self.jumped = true, False
+        if clean:
+            self.bills.passed()
         present: dict[str, float] = {}
         slow = CALLS * self.slurm.faults.latency  # a pass is as long as its calls
         slack = self.policy.orphan_seconds + 3 * (PASS + slow)
         for machine in self.ec2.alive():
             if not self.slurm.nodes[machine.node].wanted and not self.shielded(machine):
                 present[f"{machine.id} ({machine.node}) has no owner"] = slack
-        for name in self.slurm.nodes:
+        for name, node in self.slurm.nodes.items():
+            if node.base == "DOWN" and node.reason == "Node unexpectedly rebooted" and self.serves(name):
+                present[f"{name} is down after its first boot"] = slack if self.baseline else NOTICE + slow
             if sum(not self.shielded(machine) for machine in self.ec2.alive(name)) > 1:
                 present[f"{name} has two instances"] = slack
         for job in self.slurm.jobs.values():
@@ -229,7 +246,10 @@ class Watch(ObservedWorld):
         true = self.slurm.clock.true
         for scope, cap, match in hard_caps(self.policy):
             if match.account is not None:
-                continue  # other accounts pay for their jobs on its instances: test_charging
+                usd = self.bills.usd[match.account]
+                if usd > cap + self.bills.unknown and not self.baseline:
+                    raise Breach(f"{scope}: {usd:.2f} of {cap:.2f}, {self.bills.unknown:.2f} of it unknown")
+                continue
             usd = sum(
                 m.cost(min(true, m.lease))
                 for m in self.ec2.machines.values()
@@ -241,11 +261,14 @@ class Watch(ObservedWorld):
     # Predicates.
 
     def shielded(self, machine: Machine) -> bool:
-        """Return whether EC2 refuses to terminate the instance, or has done so before the next request."""
+        """Return whether EC2 does not show the instance, or refuses to terminate it, or has done so before the next request
+        or pass."""
+        if machine.hidden + PASS > self.slurm.clock.true:
+            return True
         if machine.freed is None:
             return machine.protected
         # A jump of the clock may start the time until the next request again.
-        since = self.slurm.clock.true - max(machine.freed, self.baseline)
+        since = self.slurm.clock.true - max(machine.freed, self.disturbed)
         return machine.protected or since < TERMINATION_RETRY_SECONDS + PASS
 
     def _has_instance(self, name: str) -> bool:
@@ -261,7 +284,7 @@ class Watch(ObservedWorld):
 
     def forget(self) -> None:
         """Reset the measurements after the loss of the journal."""
-        self.baseline = self.slurm.clock.true
+        self.baseline = self.disturbed = self.slurm.clock.true
         self.ages.clear()
         self.clean_for = 0.0
 
@@ -274,4 +297,4 @@ class Watch(ObservedWorld):
     def jump(self) -> None:
         """Reset the measurements after a jump of the controller's clock."""
         self.away()
-        self.baseline = self.slurm.clock.true  # costs counted with the earlier clock are wrong now
+        self.disturbed = self.slurm.clock.true

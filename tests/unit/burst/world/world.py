@@ -19,7 +19,7 @@ from tests.unit.burst.world.watch import PASS, Watch
 TICK = 5.0
 #: Codes that need an action of a user or operator: a job with such a comment may stay pending at the end.
 FINAL = ("RESIDENCY", "BUDGET")
-OnePass = Callable[[Journal, Ec2World, SlurmWorld, BurstPolicy, float], float | None]
+OnePass = Callable[..., float | None]
 
 
 class World:
@@ -44,7 +44,9 @@ class World:
         """Advance the time by `seconds` without the controller."""
         end = self.clock.true + seconds
         while self.clock.true < end:
-            self.clock.true = min(end, self.clock.true + TICK)
+            seconds = min(end - self.clock.true, TICK)
+            self.clock.true += seconds
+            self.watch.bills.pay(seconds)
             self.ec2.tick()
             self.slurm.tick()
 
@@ -53,7 +55,14 @@ class World:
         met, before, began = self.faults.met, self.journal.keeper.load(), self.clock.true
         self.passes += 1
         try:
-            self.due = self.one_pass(self.journal, self.ec2, self.slurm, self.policy, self.clock.now)
+            self.due = self.one_pass(
+                self.journal,
+                self.ec2,
+                self.slurm,
+                self.policy,
+                self.clock.now,
+                uptime=lambda: ("boot", self.clock.true),
+            )
         except Crash:
             self.due = None
             self.journal.restart()
@@ -123,6 +132,7 @@ class World:
     def calm(self) -> None:
         """Remove all faults."""
         self.faults.script.clear()
+        self.faults.ends.clear()
         self.faults.latency = 0.0
         if self.clock.skew:
             self.jump(-self.clock.skew)
@@ -152,6 +162,8 @@ class World:
                 if self.refused(job):
                     self.slurm.cancel(job.id)
             if not (open_items := self.open_items()):
+                if not self.watch.baseline:
+                    self.watch.bills.check(self.journal.keeper.load().spent)
                 return
         raise AssertionError(f"not quiet after {limit:.0f} s: {open_items}")
 

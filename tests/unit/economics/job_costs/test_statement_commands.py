@@ -17,7 +17,7 @@ from landbridge.cli.main import build
 from landbridge.economics.job_costs.job_metrics import job_metrics, recoveries, waits
 from landbridge.economics.job_costs.lines import MonthBill, MonthStatement
 from landbridge.timestamps import month_start
-from landbridge.trace.allocations import ALLOCATION_FIELDS, SUBMIT_FIELD, allocations_of
+from landbridge.trace.allocations import ALLOCATION_FIELDS, ELIGIBLE_FIELD, SUBMIT_FIELD, allocations_of
 from tests.unit.economics.job_costs import recorded
 from tests.unit.observability.debian_programs import debian_program
 from tests.unit.report.test_page import tree
@@ -240,6 +240,19 @@ def test_waits_and_recoveries_are_those_of_accounting() -> None:
     assert 'recovery_seconds_bucket{le="900"} 0' in text and "recovery_seconds_sum 1200" in text
 
 
+def test_a_wait_begins_when_the_job_is_eligible_on_owned_nodes_only() -> None:
+    """The burst controller moves the begin time of a job that AWS has no capacity for: this is a wait, not a choice."""
+    header = "|".join((*ALLOCATION_FIELDS, SUBMIT_FIELD, ELIGIBLE_FIELD))
+    row = "{0}|{0}|ann|vision|{1}|COMPLETED|2026-10-10T02:00:00|2026-10-10T03:00:00|{2}|gres/gpu=4|2026-10-10T00:00:00|{3}"
+    rows = [
+        row.format(1, "onprem", "dgx01", "2026-10-10T01:50:00"),
+        row.format(2, "onprem", "dgx01", "Unknown"),
+        row.format(3, "p5", "p5-1", "2026-10-10T01:50:00"),
+    ]
+    runs, findings = allocations_of("\n".join([header, *rows, ""]))
+    assert findings == () and waits(runs, {"p5-1"}) == {"onprem": [600, 7200], "p5": [7200]}
+
+
 def test_slurm_on_this_host_gives_the_same_statement(
     options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +266,15 @@ def test_slurm_on_this_host_gives_the_same_statement(
     assert lines(rest, "month", recorded.MONTH) == lines(options, "month", recorded.MONTH)
     called = (tmp_path / "called").read_text().splitlines()
     assert all(call.startswith("UTC ") and f"={'2026-10-01'} " in f"{call} " for call in called) and len(called) == 2
+    row = "31|31|ann|vision|onprem|RUNNING|2026-09-10T00:00:00|Unknown|dgx01|cpu=8,gres/gpu=8,node=1"
+    (tmp_path / "sacct").write_text(f"#!/bin/sh\ncat <<'END'\n{recorded.SACCT}{row}\nEND\n")
+    squeue = tmp_path / "squeue"
+    squeue.write_text("#!/bin/sh\necho 31\n")
+    squeue.chmod(0o755)
+    assert "cost-without-end" not in command("month", recorded.MONTH, *rest)[2]
+    for text, words in (("echo 30", "squeue does not have them: job 31"), ("exit 1", "squeue was not asked")):
+        squeue.write_text(f"#!/bin/sh\n{text}\n")
+        assert words in command("month", recorded.MONTH, *rest)[2]
     (tmp_path / "sacct").write_text("#!/bin/sh\necho 'Slurm accounting storage is disabled' >&2\nexit 1\n")
     code, out, err = command("month", recorded.MONTH, *rest)
     assert (code, out) == (2, "") and "--sacct FILE" in err

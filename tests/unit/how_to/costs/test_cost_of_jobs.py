@@ -30,7 +30,9 @@ def write_records(folder: Path) -> None:
         store.snapshot(folder / "landbridge-burst")
     records = [{"time": f"{DAY}T00:00:00Z", **LAUNCH}, {"time": f"{DAY}T02:12:00Z", **END}]
     (folder / "decisions.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    (folder / "cur.csv").write_text(f"{HEADER}\na,Usage,{DAY}T00:00:00Z,i-0b,BoxUsage:p5.48xlarge,2.2,{2.2 * PRICE}\n")
+    (folder / "cur.csv").write_text(
+        f"{HEADER}\na,Usage,USD,{DAY}T00:00:00Z,i-0b,BoxUsage:p5.48xlarge,2.2,{2.2 * PRICE}\n"
+    )
 
 
 def test_the_commands_have_the_output_of_the_page(tmp_path: Path) -> None:

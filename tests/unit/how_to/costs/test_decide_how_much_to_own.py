@@ -32,8 +32,8 @@ def test_the_other_commands_of_the_page_run(tmp_path: Path) -> None:
     header = shlex.split(export)[shlex.split(export).index("--starttime=now-90days") + 1].removeprefix("--format=")
     rows = [
         header.replace(",", "|"),
-        "1|ann|vision|2026-10-30T00:00:00|2026-10-30T00:00:00|COMPLETED|36000|2|gres/gpu:h100=16,gres/gpu=16|gres/gpu=16",
-        "2|ann|vision|2026-10-31T00:00:10|2026-10-31T00:00:10|COMPLETED|600|1|cpu=8,gres/gpu=8|gres/gpu=8",
+        "1|ann|vision|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-30T00:00:00|COMPLETED|36000|2|gres/gpu:h100=16,gres/gpu=16|gres/gpu=16",
+        "2|ann|vision|2026-10-31T00:00:10|2026-10-31T00:00:10|2026-10-31T00:00:10|COMPLETED|600|1|cpu=8,gres/gpu=8|gres/gpu=8",
     ]
     sacct = tmp_path / "sacct"
     sacct.write_text("#!/bin/sh\nprintf '%s\\n' " + " ".join(f"'{row}'" for row in rows))

@@ -32,9 +32,9 @@ def test_the_page_shows_what_its_command_prints_and_draws(tmp_path: Path) -> Non
 
 def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
     rows = [
-        "JobIDRaw|User|Account|Submit|Start|State|ElapsedRaw|TimelimitRaw|NNodes|AllocTRES|ReqTRES",
-        "1|ann|vision|2017-10-30T00:00:00|2017-10-30T00:00:00|COMPLETED|600|60|1|billing=8,gres/gpu:h100=8,gres/gpu=8|gres/gpu=8",
-        "2|ann|vision|2017-10-30T00:00:10|2017-10-30T00:00:10|COMPLETED|600|60|1|billing=8,cpu=8,node=1|cpu=8",
+        "JobIDRaw|User|Account|Submit|Eligible|Start|State|ElapsedRaw|TimelimitRaw|NNodes|AllocTRES|ReqTRES",
+        "1|ann|vision|2017-10-30T00:00:00|2017-10-30T00:00:00|2017-10-30T00:00:00|COMPLETED|600|60|1|billing=8,gres/gpu:h100=8,gres/gpu=8|gres/gpu=8",
+        "2|ann|vision|2017-10-30T00:00:10|2017-10-30T00:00:10|2017-10-30T00:00:10|COMPLETED|600|60|1|billing=8,cpu=8,node=1|cpu=8",
     ]
     sacct = tmp_path / "sacct"
     sacct.write_text("#!/bin/sh\nprintf '%s\\n' " + " ".join(f"'{row}'" for row in rows))
@@ -45,7 +45,7 @@ def test_what_the_page_makes_of_sacct_is_a_queue(tmp_path: Path) -> None:
     subprocess.run(["bash", "-c", match[1]], cwd=tmp_path, check=True, env=path)
     trace = read(tmp_path / "queue.txt")
     assert trace.findings == () and trace.jobs == (
-        TraceJob(START, 600.0, 8, "ann", "vision", 60.0, "h100", "ann", "1", START, 1, "COMPLETED"),
+        TraceJob(START, 600.0, 8, "ann", "vision", 60.0, "h100", "ann", "1", START, 1, "COMPLETED", START),
     )
 
 

@@ -1,18 +1,22 @@
 """Mover with the emulated AWS: copies to both sites, refusals, and processes that are killed at a number of requests."""
 
 import dataclasses
+import hashlib
 import json
 import random
 import signal
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from landbridge.datasets import DATASET_FILE, object_key
 from landbridge.live.datasets import find_manifest
-from landbridge.staging.places import DatasetPlace
+from landbridge.live.staging.mover import Mover
+from landbridge.staging.places import DataReport, DatasetPlace
 from sandbox.demo.cluster import wait_for
 from tests.thorough import LONG
 from tests.unit.live.datasets.conftest import ROOT, SMALL, contents
@@ -48,6 +52,64 @@ def test_data_are_copied_to_both_sites_once(mover: MoverHost, source: Path) -> N
     ]
     mover.run()
     assert len(mover.config.ledger.read_text().splitlines()) == len(lines)
+
+
+def run_later(mover: MoverHost, days: float) -> DataReport:
+    """Run the mover with a clock that is ahead, and return its report about the copy in AWS."""
+    later = Mover(mover.config, mover.lines.append, clock=lambda: datetime.now(UTC) + timedelta(days=days))
+    while later.cycle():
+        pass
+    return mover.report(IN_AWS)
+
+
+def test_files_that_vanish_or_change_are_found_after_a_day_and_written_again(mover: MoverHost, source: Path) -> None:
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS)
+    mover.run()
+    bucket, expected = mover.host.operator, files_in_aws(mover)
+    by_size = sorted((path for path, body in expected.items() if body), key=lambda path: len(expected[path]))
+    changed, gone = by_size[0], by_size[-1]
+    other = bytes(len(expected[changed]))
+    assert bucket.put(PREFIX + changed, other, hashlib.sha256(other).hexdigest()) and other != expected[changed]
+    assert bucket.delete([PREFIX + gone]) == {}
+    mover.request(IN_AWS, copy=False)
+    assert run_later(mover, 0.5).state == "present"  # it was complete half a day ago
+    report = run_later(mover, 2)
+    assert (report.state, report.left) == ("absent", len(expected[changed]) + len(expected[gone]))
+    mover.request(IN_AWS)
+    assert run_later(mover, 2).state == "present" and files_in_aws(mover) == expected
+
+
+def test_a_copy_of_an_earlier_release_is_compared_file_by_file_once(mover: MoverHost, source: Path) -> None:
+    """Its description was written again each day, whatever had become of the files."""
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS)
+    mover.run()
+    bucket, expected = mover.host.operator, files_in_aws(mover)
+    changed = next(path for path, body in expected.items() if body)
+    other = bytes(len(expected[changed]))
+    bucket.put(PREFIX + changed, other, hashlib.sha256(other).hexdigest())
+    facts, body = bucket.head(PREFIX + DATASET_FILE), bucket.get(PREFIX + DATASET_FILE)
+    assert facts is not None and body is not None
+    digest = {"digest": facts.metadata["digest"]}
+    bucket.put(PREFIX + DATASET_FILE, body, hashlib.sha256(body).hexdigest(), metadata=digest)
+    mover.run()
+    assert files_in_aws(mover) == expected and mover.report(IN_AWS).state == "present"
+
+
+def test_a_checked_copy_is_in_use_and_costs_no_call_for_each_file(mover: MoverHost, source: Path) -> None:
+    mover.host.put(source, version="v1")
+    mover.request(IN_AWS)
+    mover.run()
+    before = mover.host.operator.head(PREFIX + DATASET_FILE)
+    time.sleep(1.1)  # S3 has whole seconds: files of the description's second are compared again
+    assert run_later(mover, 2).state == "present"
+    mover.host.cloud.control(reset=True)
+    assert run_later(mover, 2).state == "present"
+    calls = mover.host.cloud.control()["calls"]
+    assert calls["s3:PUT"] == 1 and calls["s3:HEAD"] == 1, calls
+    after = mover.host.operator.head(PREFIX + DATASET_FILE)
+    assert before is not None and after is not None and after.modified > before.modified
 
 
 def test_s3_copies_large_files_itself(mover: MoverHost, tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ def observed(kind: str, at: float = 0, action: str = "", gpu: str = "GPU-1", nod
         ([observed("xid", action="reboot"), observed("ecc")], "reboot"),
         ([observed("recovery", action="inspect")], "inspect"),
         ([observed("recovery", action="reboot")], "reboot"),
-        ([observed("gpu")], "reboot"),
+        ([observed("gpu", action="reboot")], "reboot"),
+        ([observed("gpu", action="reset")], "reset"),
+        ([observed("gpu", action="inspect")], "inspect"),
         ([observed("sxid")], "reset"),
         ([observed("pages")], "reset"),
         ([observed("rows")], "repair"),
@@ -66,8 +68,8 @@ END = (HealthState.RETURNED, HealthState.QUARANTINED, HealthState.RMA)
         ({"fault": ("xid", "reset"), "heals": "reboot"}, "returned", ["drain", "reset", "retest", "drain", "reboot", "retest", "return"]),
         ({"fault": ("xid", "reset"), "heals": "reset", "passes": False}, "rma", ["drain", "reset", "retest", "drain", "reboot", "retest", "rma"]),
         ({"fault": ("xid", "reset"), "heals": "reset", "passes": None}, "quarantined", ["drain", "reset", "retest", "retest", "quarantine"]),
-        ({"fault": ("gpu", ""), "heals": "reboot"}, "returned", ["drain", "reboot", "retest", "return"]),
-        ({"fault": ("gpu", "")}, "rma", ["drain", "reboot", "retest", "rma"]),
+        ({"fault": ("gpu", "reboot"), "heals": "reboot"}, "returned", ["drain", "reboot", "retest", "return"]),
+        ({"fault": ("gpu", "reboot")}, "rma", ["drain", "reboot", "retest", "rma"]),
         ({"fault": ("rows", "")}, "rma", ["drain", "rma"]),
         ({"fault": ("xid", "application")}, "healthy", []),
         ({"fault": ("recovery", "inspect")}, "suspect", []),
@@ -121,7 +123,7 @@ def test_a_gpu_that_is_repaired_again_and_again_is_quarantined_in_each_node() ->
 
 
 def test_a_cloud_node_is_drained_for_the_burst_controller_and_no_more() -> None:
-    simulated = site(site="aws", fault=("gpu", ""))
+    simulated = site(site="aws", fault=("gpu", "reboot"))
     simulated.once()
     assert simulated.machines["n0"].reason.startswith("landbridge:gpu:")
     simulated.once()
@@ -182,7 +184,7 @@ def test_no_schedule_breaks_the_rules(events: list[tuple[str, str]], budget: int
             case "reset fault":
                 m.fault, m.heals = ("xid", "reset"), "reset"
             case "reboot fault":
-                m.fault, m.heals = ("gpu", ""), "reboot"
+                m.fault, m.heals = ("gpu", "reboot"), "reboot"
             case "part fault":
                 m.fault, m.heals = ("rows", ""), ""
             case "heat":

@@ -75,6 +75,10 @@ def test_a_healthy_gpu_has_its_identity_and_no_fault() -> None:
         ("hw_thermal_slowdown>Not Active", "hw_thermal_slowdown>Active", "thermal", "repair"),
         ("hw_power_brake_slowdown>Not Active", "hw_power_brake_slowdown>Active", "power", "repair"),
         ("<current_link_width>16x", "<current_link_width>8x", "pcie", "repair"),
+        ("<gpu_recovery_action>None", "<gpu_recovery_action>GPU requires reset", "gpu", "reset"),
+        ("<gpu_temp>37 C", "<gpu_temp>Unknown Error", "gpu", "reset"),
+        ("<replay_counter>1", "<replay_counter>ERR!", "gpu", "reset"),
+        ("<gpu_temp>37 C", "<gpu_temp>GPU is lost", "gpu", "reboot"),
         ("<state>N/A</state>\n\t\t\t<status>N/A", "<state>Completed</state>\n\t\t\t<status>Unknown Error", "fabric", "reboot"),
     ],
 )  # fmt: skip

@@ -27,6 +27,19 @@ AUTHORITY = (
     "7kodZ4MiKzD4/Zd5dx7PtawwxsmeUPaV\n"
     "-----END CERTIFICATE-----\n"
 )
+#: CA certificate with the name R&D, until 2036-10-29.
+AMPERSAND = (
+    "-----BEGIN CERTIFICATE-----\n"
+    "MIIBZDCCAQmgAwIBAgIUd5wapS/LpbmpoX5Hvgnr+2Q5UkgwCgYIKoZIzj0EAwIw\n"
+    "DjEMMAoGA1UEAwwDUiZEMB4XDTI2MTAzMTIzNTUwMFoXDTM2MTAyOTAwMDAwMFow\n"
+    "DjEMMAoGA1UEAwwDUiZEMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEGWkr4wEK\n"
+    "/6HIqwNQSjfk4EeU0/+NIOuwI2GY/8+AYS/VWJo++qBpuyjKBVVrb1LtoHbf80q+\n"
+    "2OdTJQhrXzN9LaNFMEMwEgYDVR0TAQH/BAgwBgEB/wIBADAOBgNVHQ8BAf8EBAMC\n"
+    "AQYwHQYDVR0OBBYEFIwniVidRnKmAy7q1GuJtDLmPlxRMAoGCCqGSM49BAMCA0kA\n"
+    "MEYCIQC7mtHVDm8ZG+5wuu6PBLdtCDHOIet6vjqtt1lxiH/TZwIhAMjUlHwky8wZ\n"
+    "jNauHLdfBKouKILQ9K6SFGFdvTtzD7ds\n"
+    "-----END CERTIFICATE-----\n"
+)
 #: Certificate without CA:TRUE, valid from 2026 until 2036.
 NO_AUTHORITY = (
     "-----BEGIN CERTIFICATE-----\n"
@@ -127,6 +140,7 @@ ROWS = [
     Row("role-path", "a path too long", {(*IAM, "path"): f"/{'x' * 520}/"}, (*IAM, "path"), "512"),
     Row("policy-size", "more statements than a role's policy holds", {STATEMENTS: [{"actions": ["s3:GetObject"], "resources": [f"arn:aws:s3:::bucket-{n}/*"]} for n in range(120)]}, STATEMENTS, "10240"),
     Row("launch-policy-size", "more reservations than the launch role's policy holds", {("aws", "pools", 0, "capacity"): [{"kind": "reservation", "reservation": f"cr-{n:017x}", "zone": "use1-az4"} for n in range(120)]}, ("aws", "pools"), "10240"),
+    Row("roles-anywhere-issuer", "a CA whose name cannot be a session tag", {(*IAM, "anywhere"): {"certificate": AMPERSAND}}, (*IAM, "anywhere", "certificate"), 'CN="R&D"'),
     Row("roles-anywhere-certificate", "a file name instead of a CA's certificate", {(*IAM, "anywhere"): {"certificate": "ca.pem"}}, (*IAM, "anywhere", "certificate"), "no PEM certificate"),
     Row("roles-anywhere-certificate", "a damaged certificate", {(*IAM, "anywhere"): {"certificate": CUT}}, (*IAM, "anywhere", "certificate"), "the PEM certificate is damaged: its body"),
     Row("roles-anywhere-authority", "a host's certificate instead of the CA's", {(*IAM, "anywhere"): {"certificate": NO_AUTHORITY}}, (*IAM, "anywhere", "certificate"), "this is not a CA certificate", today=date(2026, 11, 25)),

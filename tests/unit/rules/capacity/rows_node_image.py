@@ -58,6 +58,8 @@ ROWS = [
     Row("node-image-zone", "a build in a zone without nodes", built(zone="use1-az2"), (*BUILD, "zone"), "no subnet"),
     Row("node-image-sources", "a build that cannot reach its packages", {**built(), ("aws", "nat"): "none"}, BUILD, "the build of node has no NAT"),
     Row("node-image-sharing", "an image for another account with the default key", built(share_with=["111122223333"]), (*BUILD, "share_with"), "has no key in us-east-1"),
+    Row("disk-key-arn", "an alias of a key for an image", built(kms_keys={"us-east-1": "arn:aws:kms:us-east-1:123456789012:alias/ebs"}), (*BUILD, "kms_keys", "us-east-1"), "IAM ignores the alias"),
+    Row("disk-key-arn", "the key of disks of a region without nodes", {("aws", "disk_keys"): ["arn:aws:kms:eu-west-1:123456789012:key/a"]}, ("aws", "disk_keys", 0), "no node is in eu-west-1"),
     Row("node-image-sharing", "a key of another region", built(kms_keys={"us-east-1": "arn:aws:kms:us-east-2:123456789012:key/a"}), (*BUILD, "kms_keys", "us-east-1"), "not a key for us-east-1"),
     Row("image-not-locked", "a pool that boots an image before its build", built(), NODE, "has not been built"),
     Row("image-not-locked", "a built image whose lock has a parameter", built(), BUILD, "built here", lock=locked(node=image(DEBIAN))),

@@ -29,5 +29,6 @@ ROWS = [
     Row("ultraserver-without-block", "one instance of an UltraServer on demand", {TYPE: "p6e-gb200.36xlarge"}, (*CAPACITY, "kind"), "u-p6e-gb200"),
     Row("pool-without-accelerator", "nodes without GPUs in the partition of GPUs", {**ANYWHERE, TYPE: "m7i.large"}, TYPE, "m7i.large has no accelerator, and its nodes"),
     Row("mixed-partition", "two models of GPUs in one partition", {SECOND: pool(instance="p4d.24xlarge"), PARTITIONS: {"both": {"nodes": ["p5", "other"]}}}, (*PARTITIONS, "both", "nodes", 1), "A100"),
+    Row("mixed-partition", "one model of GPUs with two sizes of memory in one partition", {**ANYWHERE, TYPE: "p4d.24xlarge", SECOND: pool(instance="p4de.24xlarge"), PARTITIONS: {"both": {"nodes": ["p5", "other"]}}}, (*PARTITIONS, "both", "nodes", 1), "A100 of 81920 MiB"),
     Row("mixed-partition", "pools with and without GPUs in one partition", {SECOND: pool(instance="m7i.large"), PARTITIONS: {"both": {"nodes": ["p5", "other"]}}}, (*PARTITIONS, "both", "nodes", 1), "no accelerator"),
 ]  # fmt: skip

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from node_health import checks, cloud, counters, facts, kernel, run, samples, slurm
-from node_health.problem import Result, is_ours, load, read, reason, write
+from node_health.problem import Result, is_ours, load, plain, read, reason, write
 from node_health.query import Values
 
 CONFIG = Path("/etc/landbridge/node-health.json")
@@ -24,6 +26,11 @@ SAMPLES = "samples.jsonl"
 COUNTERS = "counters.jsonl"
 # Survives a reboot, because the drain does.
 MARK = Path("/var/lib/landbridge-node-health/drained.json")
+# Comment of a node whose drain has a reason of this program and no mark: landbridge node why explains it.
+UNRECORDED = "landbridge:record:the node has no record of this drain; do: inspect"
+# Error of a job's Prolog or Epilog (landbridge-job), until the next job has started.
+JOB_FAILED = Path("/run/landbridge/job.failed")
+_JOB_ERROR = re.compile(r"landbridge:prolog:|landbridge:epilog:")
 # Seconds. An older result is not used: the timer that should have renewed it does not run.
 STALE = 150
 # Seconds for all programs of `apply` together, and for checks in it: Slurm ends it after HealthCheckTimeout (30).
@@ -44,6 +51,12 @@ def apply(node: str, result: Result, folder: Path, mark: Path, budget: int = 0) 
     marked = read(mark)
     if present.drained and not (marked and is_ours(present.reason)):
         # A drain by an operator or by Slurm: only they remove it.
+        if (
+            is_ours(present.reason)
+            and present.comment != UNRECORDED
+            and (not present.comment or is_ours(present.comment))
+        ):
+            slurm.comment(node, UNRECORDED)
         return
     if not present.drained and problems and marked and marked.get("done"):
         # We drained the node and an operator resumed it, which acknowledges log events but not problems that still exist.
@@ -52,7 +65,7 @@ def apply(node: str, result: Result, folder: Path, mark: Path, budget: int = 0) 
     new_reason = reason(problems)
     if not new_reason:
         if present.drained:
-            slurm.resume(node)
+            _end(node, marked)
         mark.unlink(missing_ok=True)
     elif not slurm.permits(budget, node):
         _withhold(node, new_reason, present, mark, budget)
@@ -60,12 +73,13 @@ def apply(node: str, result: Result, folder: Path, mark: Path, budget: int = 0) 
     elif present.drained and present.reason == new_reason:
         # An interruption after the drain: without the record an operator's resume would not be recognised.
         if not marked.get("done"):
-            write(mark, {"reason": new_reason, "done": True})
+            write(mark, {**marked, "done": True})
     else:
         # The mark is written first: a drain without a mark would never be removed. `done` follows: Slurm may reject it.
-        write(mark, {"reason": new_reason, "done": False})
+        marked = {"reason": new_reason, "at": marked.get("at", 0) if present.drained else time.time()}
+        write(mark, {**marked, "done": False})
         slurm.drain(node, new_reason)
-        write(mark, {"reason": new_reason, "done": True})
+        write(mark, {**marked, "done": True})
         if not slurm.permits(budget, node):
             # Another node was drained at the same time.
             _withhold(node, new_reason, slurm.state(node), mark, budget)
@@ -74,11 +88,32 @@ def apply(node: str, result: Result, folder: Path, mark: Path, budget: int = 0) 
         slurm.comment(node, "")
 
 
+def _end(node: str, marked: Mapping[str, Any]) -> bool:
+    """Resume the node, or leave it drained with the error of a job's Prolog or Epilog during this drain; return whether
+    it is resumed.
+
+    Slurm drains no node that is drained already, and then writes no reason (node_mgr.c, _drain_node).
+    """
+    try:
+        # Slurm may drain the node some seconds after the error.
+        is_earlier = JOB_FAILED.stat().st_mtime < float(marked.get("at", 0)) - APPLY_SECONDS
+        text = "" if is_earlier else JOB_FAILED.read_text(errors="replace").strip()
+    except OSError:
+        is_earlier, text = True, ""
+    if is_earlier:
+        slurm.resume(node)
+    else:
+        kind = "Prolog" if text.startswith("landbridge:prolog:") else "Epilog"
+        slurm.drain(node, plain(f"{kind} error: {_JOB_ERROR.sub('', text)}".rstrip(": ")))
+    return is_earlier
+
+
 def _withhold(node: str, new_reason: str, present: slurm.State, mark: Path, budget: int) -> None:
     """Leave the node in service, with the problem as its comment in Slurm. An operator's comment is kept."""
-    if present.drained:
-        slurm.resume(node)
+    is_resumed = not present.drained or _end(node, read(mark) or {})
     mark.unlink(missing_ok=True)
+    if not is_resumed:
+        return
     text = f"{new_reason} (not drained: health checks have drained {budget} nodes, the failure budget)"
     print(f"landbridge-node-health: {text}", file=sys.stderr)
     if present.comment != text and (not present.comment or is_ours(present.comment)):

@@ -39,6 +39,7 @@ def _run(config: Mapping[str, Any], folder: Path, values: Values, problems: list
         warnings += gpu_warnings
         recovery_problems, has_recovery = recovery.check(values) if not _no_answer(gpu_problems) else ([], False)
         problems += recovery_problems
+        problems += host.device_files()
     # Xid 154 announces the state that nvidia-smi has; the line stays in the log when the GPU is recovered.
     announced = f"{kernel.RECOVERY} at "
     events = kernel.check(config["xids"], folder / "events.json")

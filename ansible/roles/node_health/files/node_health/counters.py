@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from node_health.run import run
+from node_health import query
 
 INFINIBAND = Path("/sys/class/infiniband")
 #: Seconds between two readings. An error now and then is usual on these links; landbridge health judges the rate.
@@ -34,7 +34,7 @@ def replays() -> dict[str, int]:
     # Needed every ten minutes.
     from xml.etree import ElementTree
 
-    output = run(["nvidia-smi", "-q", "-x"])
+    output = query.smi("-q", "-x")
     # Warnings may be printed before and after the document.
     start, end = output.text.find("<nvidia_smi_log>"), output.text.rfind(_END)
     if output.code != 0 or start < 0 or end < start:
@@ -51,7 +51,7 @@ def replays() -> dict[str, int]:
 
 def link_errors() -> dict[str, int]:
     """Return the sum of the replays, recoveries and CRC errors of each GPU's NVLinks. A GPU without NVLinks has none."""
-    output, sums = run(["nvidia-smi", "nvlink", "-e"]), dict[str, int]()
+    output, sums = query.smi("nvlink", "-e"), dict[str, int]()
     if output.code != 0:
         return sums
     uuid = ""

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from node_health.run import run
+from node_health import query
 
 DRIVER = Path("/proc/driver/nvidia/gpus")
 STAT = Path("/proc/stat")
@@ -21,7 +21,7 @@ def facts() -> dict[str, Any]:
 
 def identities() -> list[dict[str, str]]:
     """Return the GPUs that nvidia-smi lists; none if it does not answer."""
-    output = run(["nvidia-smi", f"--query-gpu={','.join(_FIELDS)}", "--format=csv,noheader,nounits"])
+    output = query.smi(f"--query-gpu={','.join(_FIELDS)}", "--format=csv,noheader,nounits")
     lines = output.text.splitlines() if output.code == 0 else []
     rows = [[value.strip() for value in line.split(", ")] for line in lines]
     names = [field.replace(".", "_") for field in _FIELDS]
@@ -30,7 +30,7 @@ def identities() -> list[dict[str, str]]:
 
 def processes() -> int | None:
     """Return the number of processes with a CUDA context, or None."""
-    output = run(["nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader,nounits"])
+    output = query.smi("--query-compute-apps=pid", "--format=csv,noheader,nounits")
     return sum(line.strip().isdigit() for line in output.text.splitlines()) if output.code == 0 else None
 
 

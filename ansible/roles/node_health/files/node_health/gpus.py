@@ -12,7 +12,7 @@ from typing import Any
 from node_health import mig, query
 from node_health.problem import Problem, read, write
 from node_health.query import Row, Values
-from node_health.run import Output, run
+from node_health.run import Output
 
 #: Exit code of nvidia-smi if a GPU has fallen off the bus. Source: nvidia-smi(1), RETURN VALUE.
 _LOST = 15
@@ -36,14 +36,17 @@ def check(
     unreachable = _unreachable(output, int(expected["count"]))
     if unreachable is not None:
         return [unreachable], []
-    warnings = list(_warnings(rows, expected))
+    parts, partitioned = mig.check(expected["mig"]) if expected.get("mig") else ([], set())
+    answering = [row for row in values.whole() if not _error(row)]
+    warnings = [f"the infoROM of GPU {_short(bus)} is corrupted" for bus in query.corrupted(output.text)]
+    warnings += _warnings(answering, expected)
     problems = [
         *_count_and_driver(rows, expected),
-        *_each_gpu(rows, expected),
-        *_memory_errors(expected, rows, values, warnings),
+        *_without_answer(values, partitioned, int(expected["count"])),
+        *_each_gpu(answering, expected),
+        *_memory_errors(expected, answering, values, warnings),
+        *parts,
     ]
-    parts, partitioned = mig.check(expected["mig"]) if expected.get("mig") else ([], set())
-    problems += parts
     if expected.get("links") and rows:
         problems += _links(int(expected["links"]), [row["index"] for row in rows], partitioned)
     if expected.get("fabric"):
@@ -72,9 +75,37 @@ def _count_and_driver(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[
     if len(rows) != int(expected["count"]):
         yield Problem("gpu", f"{len(rows)} of {expected['count']} are there", "reboot")
     branch = str(expected.get("driver_branch", ""))
-    versions = sorted({row["driver_version"] for row in rows})
+    versions = sorted({row["driver_version"] for row in rows if query.state(row["driver_version"]) == "known"})
     if branch and any(version.split(".")[0] != branch for version in versions):
         yield Problem("driver", f"version {versions[0]} is not of branch {branch}", "inspect")
+
+
+def _without_answer(values: Values, partitioned: set[str], count: int) -> Iterator[Problem]:
+    """Yield queries without an answer, GPUs with an error instead of a value, and GPUs that lack a value of all others.
+
+    A GPU whose firmware has stopped is still listed, and nvidia-smi ends with 0.
+    """
+    for output in values.failures():
+        problem = _unreachable(output, count)
+        if problem is not None:
+            yield problem
+    rows = values.whole()
+    peers = [row for row in rows if not _error(row) and row["index"] not in partitioned]
+    for row in rows:
+        where = f"GPU {row['index']} at {_short(row['pci.bus_id'])}"
+        if error := _error(row):
+            yield Problem("gpu", f"{where} does not answer: {error}", "reset")
+            continue
+        others = [peer for peer in peers if peer is not row] if row in peers else []
+        for field in query.COMMON:
+            has = [query.state(other.get(field, "")) == "known" for other in others]
+            if has and all(has) and query.state(row[field]) == "absent":
+                yield Problem("gpu", f"{where} has no {field}, which the other GPUs have", "inspect")
+                break
+
+
+def _error(row: Row) -> str:
+    return next((text for text in row.values() if query.state(text) == "unreadable"), "")
 
 
 def _each_gpu(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[Problem]:
@@ -85,16 +116,16 @@ def _each_gpu(rows: list[Row], expected: Mapping[str, Any]) -> Iterator[Problem]
         if _plain(str(expected["type"])) not in _plain(row["name"]):
             wanted = expected.get("name", expected["type"])
             yield Problem("model", f"GPU {where} is a {row['name']}, not a {wanted}", "inspect")
-        memory = _number(row["memory.total"])
+        memory = query.number(row["memory.total"])
         if memory is not None and memory < float(expected.get("memory_mib", 0)) * _MEMORY_SHARE:
             yield Problem("memory", f"GPU {where} has {memory:.0f} of {expected['memory_mib']} MiB", "repair")
-        width = _number(row["pcie.link.width.current"])
+        width = query.number(row["pcie.link.width.current"])
         if width is not None and width < float(expected.get("pcie_width", 0)):
             yield Problem("pcie", f"GPU {where} runs x{width:.0f} of x{expected['pcie_width']}", "repair")
         # Slots of an older generation may be intended; one GPU slower than the others is not.
         if _below(row["pcie.link.gen.max"], usual):
             yield Problem("pcie", f"GPU {where} runs generation {row['pcie.link.gen.max']} of {usual}", "repair")
-        errors = _number(row["ecc.errors.uncorrected.volatile.total"])
+        errors = query.number(row["ecc.errors.uncorrected.volatile.total"])
         if errors and expected.get("errors") != "row_remapping":
             yield Problem("ecc", f"GPU {where} has {errors:.0f} uncorrected errors since its reset", "reset")
         if row["clocks_event_reasons.hw_thermal_slowdown"] == "Active":
@@ -116,7 +147,7 @@ def _memory_errors(
                 yield Problem("pages", f"GPU {row['index']} has pages that a reset retires", "reset")
         return
     for row in rows:
-        errors = _number(row["ecc.errors.uncorrected.volatile.total"])
+        errors = query.number(row["ecc.errors.uncorrected.volatile.total"])
         if errors:
             warnings.append(f"GPU {row['index']} has {errors:.0f} uncorrected memory errors since its reset")
     for row in values.get(query.ROWS)[1]:
@@ -134,7 +165,7 @@ def _links(expected: int, indices: Sequence[str], partitioned: set[str]) -> Iter
     and ends with 0 (recorded 2026-11-26).
     Source: MIG user guide, "Application Considerations": no peer-to-peer while a GPU is partitioned.
     """
-    output = run(["nvidia-smi", "nvlink", "--status"])
+    output = query.smi("nvlink", "--status")
     if output.code != 0:
         yield Problem("nvlink", output.first_line or "nvidia-smi nvlink does not answer", "reset")
         return
@@ -165,7 +196,7 @@ def _fabric(grace: float, memory: Path | None, values: Values, warnings: list[st
                 yield Problem("fabric", f"GPU {index}: registration {state}", "reboot")
             else:
                 warnings.append(f"GPU {index}: registration with the fabric {state}")
-        elif "Completed" in state and "Success" not in status and not status.endswith("N/A]"):
+        elif "Completed" in state and "Success" not in status and query.state(status) == "known":
             yield Problem("fabric", f"GPU {index}: registration failed, {status}", "reboot")
     if memory is not None and waiting != since:
         write(memory, waiting)
@@ -190,16 +221,8 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _number(text: str) -> float | None:
-    """Return the number; None for `[N/A]` and other text, because an unknown value is not a fault."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def _below(text: str, limit: str) -> bool:
-    value, maximum = _number(text), _number(limit)
+    value, maximum = query.number(text), query.number(limit)
     return value is not None and maximum is not None and value < maximum
 
 

@@ -15,6 +15,7 @@ from node_health.run import run
 MOUNTS = Path("/proc/self/mounts")
 INFINIBAND = Path("/sys/class/infiniband")
 NET = Path("/sys/class/net")
+DEV = Path("/dev")
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,13 @@ def disks(expected: Mapping[str, float]) -> Iterator[Problem]:
         free = 100 * statistics.f_bavail / statistics.f_blocks if statistics.f_blocks else 100.0
         if free < percent:
             yield Problem("disk", f"{path} has less than {percent:g} percent free", "inspect")
+
+
+def device_files() -> Iterator[Problem]:
+    """Yield device files that every CUDA program opens and that are missing. nvidia-smi does not open nvidia-uvm."""
+    for name in ("nvidiactl", "nvidia-uvm"):
+        if not (DEV / name).exists():
+            yield Problem("driver", f"/dev/{name} is not there: CUDA programs fail", "inspect")
 
 
 def services(expected: Sequence[str]) -> Iterator[Problem]:

@@ -13,9 +13,13 @@ from node_health.problem import Problem, read, write
 LOG = Path("/dev/kmsg")
 # A record of /dev/kmsg: "priority,sequence,microseconds,flags;text" (Documentation/ABI/testing/dev-kmsg).
 _RECORD = re.compile(r"^\d+,(\d+),(\d+),[^;]*;(.*)$")
-_XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)\): (\d+)(?:, *(.*))?$")
+# Of a MIG instance, words such as GPU-I:05 and GPU-CI:00 follow the address (open-gpu-kernel-modules, kernel_rc.c).
+_XID = re.compile(r"NVRM: Xid \(PCI:([0-9A-Fa-f:.]+)[^)]*\): (\d+)(?:, *(.*))?$")
 # Fatal error of an NVSwitch; others need no action (Fabric Manager user guide, appendix on SXid errors).
-_SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)\): (\d+), Fatal")
+_SXID = re.compile(r"nvidia-nvswitch\d+: SXid \(PCI:([0-9A-Fa-f:.]+)[^)]*\): (\d+), Fatal")
+# The driver refuses work for a GPU after a fatal error of its firmware, also without an Xid. On some lines it names the GPU, by
+# its own number. Source: open-gpu-kernel-modules, NV_ERR_RESET_REQUIRED.
+_RESET = re.compile(r"NVRM: (?:(GPU\d+) )?.*\[(NV_ERR_RESET_REQUIRED)\]")
 #: The driver's required action changed, also back to none.
 RECOVERY = 154
 
@@ -44,7 +48,7 @@ def check(actions: Mapping[str, str], memory: Path, log: Path = LOG) -> list[Pro
     write(memory, {"events": events, "acknowledged": acknowledged, "last": last})
     problems = []
     for name, (_, action, *times) in sorted(events.items()):
-        check_name, number, address = name.split(" ")
+        check_name, number, address = name.split(" ", 2)
         # A file of an earlier release has no times.
         at = float(str(times[0])) if times else None
         problems.append(Problem(check_name, f"{number} at {address}", str(action), event=True, at=at))
@@ -70,6 +74,9 @@ def event(text: str, actions: Mapping[str, str]) -> tuple[str, str, str, str] | 
             return ("xid", number, address, recovery.of_xid(text_after_number))
         action = actions.get(number, "")
         return ("xid", number, address, action) if action else None
+    match = _RESET.search(text)
+    if match is not None:
+        return ("recovery", match.group(2), match.group(1) or "one GPU", "reset")
     match = _SXID.search(text)
     return ("sxid", match.group(2), match.group(1).lower(), "reset") if match is not None else None
 

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from node_health import query
 from node_health.problem import Problem
-from node_health.run import run
 
 _GPU = re.compile(r"^GPU (\d+):")
 _PART = re.compile(r"^\s+MIG (\S+)\s+Device\s+\d+:")
@@ -18,7 +18,7 @@ def check(expected: Mapping[str, int]) -> tuple[list[Problem], set[str]]:
 
     The numbers are for the whole node: nvidia-smi numbers GPUs by PCI address, plans by device file.
     """
-    output, partitioned, number = run(["nvidia-smi", "-L"]), set(), ""
+    output, partitioned, number = query.smi("-L"), set(), ""
     present: Counter[str] = Counter()
     for line in output.text.splitlines():
         if gpu := _GPU.match(line):

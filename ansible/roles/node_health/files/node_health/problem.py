@@ -52,9 +52,13 @@ def reason(problems: Iterable[Problem]) -> str:
         return ""
     first, more = ordered[0], len(ordered) - 1
     tail = f"; do: {first.action}" + (f" (and {more} more)" if more else "")
-    detail = re.sub(r"[^\x20-\x7e]|[\"']", " ", first.detail)
-    head = f"{PREFIX}:{first.check}:{detail}"
+    head = plain(f"{PREFIX}:{first.check}:{first.detail}")
     return head[: _MAX_LENGTH - len(tail)].rstrip() + tail
+
+
+def plain(text: str) -> str:
+    """Return the text as Slurm stores a reason: one line without quotes and other characters, where Slurm truncates it."""
+    return re.sub(r"[^\x20-\x7e]|[\"']", " ", text)
 
 
 def is_ours(text: str) -> bool:

@@ -16,14 +16,13 @@ from node_health.query import Values
 # the IMEX domain. 6 and 7: reset of the PCIe bus, reboot of the system.
 _BY_NUMBER = {0: "", 1: "reset", 2: "reboot", 3: "inspect", 4: "reset", 5: "inspect", 6: "reboot", 7: "reboot"}
 _NUMBER = re.compile(r"\bto 0x([0-9a-f]+)", re.IGNORECASE)
-# A driver without the field, or a GPU without the feature.
-_UNKNOWN = ("[N/A]", "N/A", "[Not Supported]", "Unknown", "[Unknown Error]", "")
 
 
 def check(values: Values | None = None) -> tuple[list[Problem], bool]:
     """Return problems, and whether the driver has the state. It is cleared by the driver when the GPU is recovered."""
     _, rows = (values or Values()).get(query.RECOVERY)
-    known = [(row["index"], row["gpu_recovery_action"]) for row in rows if row["gpu_recovery_action"] not in _UNKNOWN]
+    texts = [(row["index"], row["gpu_recovery_action"]) for row in rows]
+    known = [(index, text) for index, text in texts if query.state(text) == "known"]
     actions = ((index, text, of_text(text)) for index, text in known)
     problems = [Problem("recovery", f"GPU {index} needs: {text}", action) for index, text, action in actions if action]
     return problems, bool(rows) and len(known) == len(rows)

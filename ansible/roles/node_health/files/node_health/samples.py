@@ -25,9 +25,9 @@ def sample(now: float, values: Values | None = None) -> dict[str, Any] | None:
         {
             "gpu": numbers.get(row["pci.bus_id"].lower()[-12:], int(row["index"])),
             "uuid": row["uuid"],
-            "utilisation": _number(row["utilization.gpu"]),
-            "memory_mib": _number(row["memory.used"]),
-            "watts": _number(row["power.draw"]),
+            "utilisation": query.number(row["utilization.gpu"]),
+            "memory_mib": query.number(row["memory.used"]),
+            "watts": query.number(row["power.draw"]),
         }
         for row in rows
     ]
@@ -56,10 +56,3 @@ def text(path: Path) -> str:
         return path.read_text()
     except OSError:
         return ""
-
-
-def _number(value: str) -> float | None:
-    try:
-        return float(value)
-    except ValueError:
-        return None

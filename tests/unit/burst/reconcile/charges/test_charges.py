@@ -39,11 +39,11 @@ class MeteredCluster(Cluster):
 
     def pay(self, seconds: float) -> None:
         for node in self.instances:
-            jobs = [member.id for member in self.jobs.values() if node in member.nodes] or [0]
-            for number in jobs:
+            shares = {job: share for job, (_, share) in self.shares(node).items()}
+            for number, share in shares.items():
                 kind = ChargeKind.JOB if number else ChargeKind.IDLE
                 kind = ChargeKind.BOOT if self.states[node] == RISING else kind
-                self.uses[kind, number] += usd(seconds) / len(jobs)  # type: ignore[assignment]
+                self.uses[kind, number] += usd(seconds) * share / sum(shares.values())  # type: ignore[assignment]
         super().pay(seconds)
 
     def step(self, kind: str, number: int, account: str, seconds: float) -> None:

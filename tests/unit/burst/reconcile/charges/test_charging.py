@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import ActionOutcome, Down, Renew, State
+from landbridge.burst.model import ActionOutcome, Down, Renew, RequeueJobs, State
 from landbridge.burst.reconcile.outcome_state import apply_outcome
 from tests.unit.burst.situations import (
+    BUSY,
     IDLE,
     NOW,
     at,
@@ -14,6 +15,7 @@ from tests.unit.burst.situations import (
     decide,
     ec2,
     end,
+    events,
     instance,
     job,
     launched,
@@ -83,9 +85,15 @@ def test_a_job_above_its_own_cap_does_not_run_on_another_accounts_warm_node():
     state, item = warm("lab", state=State(spent={(MONTH, "poor", "gpu"): 100.0}))
     poor = job(2, "g-1", state="RUNNING", account="poor", minutes=24 * 60, started=NOW + 60)
     decision = decide(at(slurm(poor), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60)
-    (down,) = of(decision, Down)
-    assert (down.nodes, down.code) == (("g-1",), "BUDGET") and "account poor" in down.text
+    (requeue,) = changes_of(decision)  # the node stays
+    assert requeue == RequeueJobs((poor,), "BUDGET", requeue.text) and "account poor" in requeue.text
     assert decision.state.backoffs[2].code == "BUDGET" and spent(decision.state, "poor") == 100.0
+    (record,) = events(decision, "requeue")
+    assert (record.jobs, record.nodes, record.code, record.pool) == ((2,), ("g-1",), "BUDGET", "gpu")
+    # The next pass renews the node for the account that launched it.
+    later = NOW + 60 + 71 * 60
+    idle = decide(slurm(states={"g-1": IDLE}, at=later), ec2(item, at=later), decision.state, now=later)
+    assert [type(action) for action in changes_of(idle)] == [Renew]
 
 
 def test_idle_time_belongs_to_the_launching_account_again():
@@ -100,7 +108,27 @@ def test_idle_time_belongs_to_the_launching_account_again():
     assert spent(state, "lab") + held_by(state, "lab", NOW + 420) == pytest.approx(10 * (71 * 60 - 360) / HOUR)
 
 
-def test_jobs_that_share_a_node_pay_equal_shares_until_each_ends():
+@pytest.mark.parametrize(
+    ("mine", "theirs", "share"),
+    [
+        ({"gpus": 1, "cpus": 90}, {"gpus": 7, "cpus": 6}, 7 / 8),
+        ({"gpus": 4}, {"cpus": 64}, 1 / 5),  # a job without a GPU pays as one with one
+        ({"cpus": 24}, {"cpus": 72}, 3 / 4),
+        ({}, {}, 1 / 2),
+    ],
+)
+def test_jobs_that_share_a_node_pay_by_their_gpus_on_it(mine, theirs, share):
+    state, item = warm("lab")
+    lab = job(1, "g-1", state="RUNNING", started=NOW, **mine)
+    # Two nodes: half of its resources are on this one.
+    both = {name: 2 * count for name, count in theirs.items()}
+    other = job(2, "g-1", "g-2", state="RUNNING", account="ward", started=NOW, **both)
+    policy = site(accounts={**site().accounts, "ward": replace(site().accounts["lab"], name="ward")})
+    state = decide(slurm(lab, other), ec2(item), state, policy).state
+    assert held_by(state, "ward", NOW) == pytest.approx(share * 10 * 70 / 60)
+
+
+def test_jobs_that_share_a_node_pay_until_each_ends():
     state, item = warm("lab")
     two = (job(1, "g-1", state="RUNNING", minutes=50), job(2, "g-1", state="RUNNING", account="poor", minutes=20))
     state = decide(at(slurm(*two), NOW + 60), ec2(item, at=NOW + 60), state, now=NOW + 60).state
@@ -109,18 +137,63 @@ def test_jobs_that_share_a_node_pay_equal_shares_until_each_ends():
     assert held(state) == pytest.approx(10 * 71 / 60)
 
 
-def test_a_job_does_not_end_for_the_cap_of_a_job_on_the_same_node():
+def test_a_job_above_its_cap_leaves_the_node_of_a_job_of_another_account():
     state, item = warm("lab", state=State(spent={(MONTH, "poor", "gpu"): 100.0}))
     two = (job(1, "g-1", state="RUNNING"), job(2, "g-1", state="RUNNING", account="poor", minutes=24 * 60))
-    now = NOW
-    while now < item.lease - 60:
-        decision = decide(at(slurm(*two), now), ec2(item, at=now), state, now=now)
-        assert not changes_of(decision)
-        state, now = decision.state, now + 60
-    assert spent(state, "poor") + held_by(state, "poor", now) == 100.0
-    # The other job has ended: this one would have to pay alone.
-    (down,) = of(decide(at(slurm(two[1]), now), ec2(item, at=now), state, now=now), Down)
-    assert down.code == "BUDGET"
+    decision = decide(slurm(*two), ec2(item), state)
+    (requeue,) = changes_of(decision)
+    assert isinstance(requeue, RequeueJobs) and requeue.jobs == (two[1],)
+    assert spent(decision.state, "poor") + held_by(decision.state, "poor", NOW) == 100.0
+    assert held_by(decision.state, "lab", NOW) == pytest.approx(10 * 71 / 60)
+
+
+def test_a_job_that_cannot_pay_alone_leaves_the_node_when_the_other_job_ends():
+    policy = site(accounts={**site().accounts, "poor": replace(site().accounts["poor"], monthly_usd=6.0)})
+    state, item = warm("lab", policy=policy)
+    two = (job(1, "g-1", state="RUNNING", started=NOW), job(2, "g-1", state="RUNNING", account="poor", started=NOW))
+    decision = decide(slurm(*two), ec2(item), state, policy)
+    assert not changes_of(decision)  # a half of 70 minutes is 5.83 USD
+    decision = decide(at(slurm(two[1]), NOW + 60), ec2(item, at=NOW + 60), decision.state, policy, NOW + 60)
+    (requeue,) = changes_of(decision)
+    assert isinstance(requeue, RequeueJobs) and requeue.code == "BUDGET"
+
+
+def test_a_job_above_its_cap_leaves_when_the_lease_that_it_can_pay_has_ended():
+    """A longer lease is for the other job on the node: this one does not run there at its cost."""
+    policy = site(accounts={**site().accounts, "poor": replace(site().accounts["poor"], monthly_usd=6.5)})
+    state, item = warm("lab", policy=policy)
+    lab = job(1, "g-1", state="RUNNING", minutes=24 * 60, started=NOW)
+    poor = job(2, "g-1", state="RUNNING", account="poor", minutes=24 * 60, started=NOW)
+    now, requeued = NOW, []
+    while now < NOW + 5 * HOUR and not requeued:
+        decision = decide(at(slurm(lab, poor), now), ec2(item, at=now), state, policy, now)
+        state, requeued = decision.state, of(decision, RequeueJobs)
+        for renewal in of(decision, Renew):
+            state, item = end(decision, renewal, ActionOutcome(), policy, now), replace(item, lease=renewal.until)
+        now += 60
+    assert [action.jobs for action in requeued] == [(poor,)] and NOW + 70 * 60 <= now <= NOW + 75 * 60
+    assert 0 < spent(state, "poor") + held_by(state, "poor", now) <= 6.5
+
+
+def test_a_job_of_several_nodes_is_requeued_once_and_one_that_slurm_does_not_requeue_is_cancelled():
+    spent_all = State(spent={(MONTH, "poor", "gpu"): 100.0})
+    items = [instance(f"i-{n}", f"g-{n}") for n in (1, 2)]
+    poor = job(2, "g-1", "g-2", state="RUNNING", account="poor")
+    shell = job(3, "g-1", state="RUNNING", account="poor", is_batch=False)
+    decision = decide(slurm(poor, shell), ec2(*items), spent_all)
+    (requeue,) = changes_of(decision)
+    assert requeue.jobs == (poor, shell)
+    assert [record.jobs for record in events(decision, "job-ends")] == [(3,)]
+
+
+def test_nothing_is_launched_for_a_job_that_the_pass_requeues():
+    policy = site(accounts={**site().accounts, "poor": replace(site().accounts["poor"], monthly_usd=11.5)})
+    poor = job(2, "g-1", "g-2", account="poor")
+    view = slurm(poor, states={"g-1": BUSY})
+    (requeue,) = changes_of(
+        decide(view, ec2(instance("i-1", "g-1")), State(spent={(MONTH, "poor", "gpu"): 0.1}), policy)
+    )
+    assert isinstance(requeue, RequeueJobs)
 
 
 def test_a_longer_job_above_its_cap_does_not_follow_a_job_of_the_same_account():
@@ -130,8 +203,8 @@ def test_a_longer_job_above_its_cap_does_not_follow_a_job_of_the_same_account():
     state = decide(slurm(short), ec2(item), state, policy).state
     assert held_by(state, "poor", NOW) == pytest.approx(10 * 20 / 60)
     long = job(3, "g-1", state="RUNNING", account="poor", minutes=300, started=NOW + 60)
-    (down,) = of(decide(at(slurm(long), NOW + 60), ec2(item, at=NOW + 60), state, policy, NOW + 60), Down)
-    assert down.code == "BUDGET"
+    (requeue,) = changes_of(decide(at(slurm(long), NOW + 60), ec2(item, at=NOW + 60), state, policy, NOW + 60))
+    assert isinstance(requeue, RequeueJobs) and requeue.code == "BUDGET"
 
 
 def test_an_idle_node_that_its_launching_account_cannot_pay_ends_at_once():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from landbridge.burst.model import Down, Renew, SlurmNode, State
+from landbridge.burst.model import Down, Renew, RequeueJobs, SlurmNode, State, Terminate
 from landbridge.burst.reconcile.instances.leases import lease_at_launch
 from tests.unit.burst.situations import (
     BUSY,
@@ -84,9 +84,13 @@ def test_a_lease_above_a_hard_cap_is_not_renewed():
     long = job(1, "g-1", state="RUNNING", account="poor", minutes=600)
     cloud = ec2(instance("i-1", "g-1", account="poor", lease=NOW + HOUR))
     decision = decide(slurm(long), cloud)
-    assert not renewed(decision) and not of(decision, Down) and decision.next_pass == NOW + HOUR
-    (down,) = of(decide(slurm(long), cloud, decision.state, now=NOW + HOUR + 1), Down)
-    assert down.code == "BUDGET"
+    assert not changes_of(decision) and decision.next_pass == NOW + HOUR - 60
+    state, now = decision.state, NOW + HOUR - 59
+    decision = decide(slurm(long), cloud, state, now=now)
+    (requeue,) = of(decision, RequeueJobs)
+    assert (requeue.jobs, requeue.code) == ((long,), "BUDGET") and not of(decision, Down) + of(decision, Terminate)
+    # The idle node costs less, and is renewed before its lease ends.
+    assert renewed(decide(slurm(states={"g-1": IDLE}), cloud, decision.state, now=now + 2))
 
 
 def test_a_renewal_adds_its_cost_to_the_hold():

@@ -16,7 +16,9 @@ from landbridge.burst.model import (
     CloudInstance,
     Down,
     Launch,
+    ReconcileDecision,
     Renew,
+    RequeueJobs,
     SlurmJob,
     SlurmNode,
     State,
@@ -93,7 +95,13 @@ class Cluster:
             state = "CONFIGURING" if self.states[node] == OFF else "RUNNING"
             minutes = None if number == 5 else int(seconds // 6) + 1
             self.jobs[self.numbers] = job(
-                self.numbers, node, state=state, account=account, minutes=minutes, started=self.now
+                *(self.numbers, node),
+                state=state,
+                account=account,
+                minutes=minutes,
+                started=self.now,
+                gpus=self.numbers % 3,
+                cpus=4 * number,
             )
             self.states[node] = RISING if self.states[node] == OFF else BUSY
             self.pay(PASS_SECONDS)
@@ -129,11 +137,18 @@ class Cluster:
     def pay(self, seconds: float) -> None:
         """Add the cost of some seconds to the accounts of the jobs on each node, or of its launch."""
         for node, item in self.instances.items():
-            accounts = [member.account for member in self.jobs.values() if node in member.nodes] or [item.account]
             self.overrun += usd(max(0.0, self.now + seconds - max(item.lease or 0.0, self.now)))
-            for account in accounts:
-                self.cost[account] += usd(seconds) / len(accounts)  # type: ignore[assignment]
+            shares = [*self.shares(node).values()]
+            for account, share in shares:
+                self.cost[account] += usd(seconds) * share / sum(part for _, part in shares)  # type: ignore[assignment]
         self.now += seconds
+
+    def shares(self, node: str) -> dict[int, tuple[str, float]]:
+        """Return who pays for the node, by job: the account, and the GPUs; else CPUs; 0 without a job: its launch."""
+        members = [member for member in self.jobs.values() if node in member.nodes]
+        has_gpus = any(member.gpus for member in members)
+        counts = {m.id: (m.account, max(1.0, m.gpus if has_gpus else m.cpus)) for m in members}
+        return counts or {0: (self.instances[node].account, 1.0)}
 
     def end(self, ids: set[int]) -> None:
         self.jobs = {id: member for id, member in self.jobs.items() if id not in ids}
@@ -163,6 +178,7 @@ class Cluster:
             if isinstance(action, Renew):
                 self.renewal_ends |= {id: max(self.renewal_ends[id], action.until) for id in action.instances}
         self.check()
+        self.check_payers(decision)
         for action in decision.actions:
             outcome = ActionOutcome()
             if isinstance(action, Launch):
@@ -174,6 +190,9 @@ class Cluster:
                     self.lose(item.node)
             elif isinstance(action, Down):
                 self.down(action)
+            elif isinstance(action, RequeueJobs):
+                assert {member.account for member in action.jobs} <= CAPS.keys(), "for the cap of another account"
+                self.end({member.id for member in action.jobs})
             self.state = apply_outcome(self.state, action, outcome, self.policy, self.now)
         self.check()
 
@@ -196,9 +215,8 @@ class Cluster:
 
     def down(self, action: Down) -> None:
         for node in action.nodes:
-            if action.code == "BUDGET":
-                accounts = {member.account for member in self.jobs.values() if node in member.nodes}
-                assert accounts <= CAPS.keys(), f"a job of {accounts} ends for the cap of another account"
+            if action.code == "BUDGET" and node in self.instances:
+                assert not any(node in member.nodes for member in self.jobs.values()), "a node is lost for a cap"
             self.lose(node)
 
     # Properties.
@@ -221,6 +239,15 @@ class Cluster:
         assert counted <= may + renewals + launching + ending + 1e-6, (
             f"{counted} is held or spent, and {may} may be spent"
         )
+
+    def check_payers(self, decision: ReconcileDecision) -> None:
+        """Check that every job that the pass leaves on an instance pays for it."""
+        requeued = {m.id for action in decision.actions if isinstance(action, RequeueJobs) for m in action.jobs}
+        for node, item in self.instances.items():
+            claims = self.state.holds[item.id].claims
+            paid = {claim.job for claim in claims if claim.end is None or claim.end > self.now}
+            members = {member.id for member in self.jobs.values() if node in member.nodes}
+            assert members <= paid | requeued, f"jobs {members} run on {node}, and {paid} pay"
 
     def accrued(self) -> Counter[str]:
         """Return the cost until now by account, as the journal has it."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from landbridge.burst.model import Attempt, Down, Launch, SlurmNode, SlurmOrder, State, Terminate
+from landbridge.burst.model import Attempt, Down, Launch, ResumeNodes, SlurmNode, SlurmOrder, State, Terminate
 from landbridge.burst.reconcile.changes import MAX_SECONDS_BETWEEN_PASSES
 from landbridge.burst.reconcile.instances.garbage_collection import instance_to_keep
 from landbridge.burst.reconcile.observed import observe
@@ -16,12 +16,15 @@ from tests.unit.burst.situations import (
     NOW,
     OFF,
     RISING,
+    at,
     changes_of,
     decide,
     ec2,
     end,
+    events,
     instance,
     job,
+    launched,
     of,
     only_launch,
     site,
@@ -51,7 +54,7 @@ def decisions_at(view, cloud, times, state=None, policy=None):
 @pytest.mark.parametrize("away", [3600.0, 121.0, 45.0])
 def test_time_without_passes_does_not_count_as_observation(away):
     """The controller was off, its host asleep, or its clock set: EC2 may have hidden an instance for a moment."""
-    busy = slurm(job(1, "g-1", state="RUNNING"))
+    busy = slurm(job(1, "g-1", state="RUNNING"), states={"g-1": (*BUSY, "NOT_RESPONDING")})
     first = decide(busy, ec2())
     later = NOW + 20 + away
     decision = decide(replace(busy, at=later), ec2(at=later), first.state, now=later)
@@ -119,8 +122,27 @@ def test_of_two_instances_without_a_registered_one_the_same_one_is_kept(known, r
     assert instance_to_keep(observed, "g-1", pair).id == retained == instance_to_keep(observed, "g-1", pair[::-1]).id
 
 
+def test_a_node_that_slurm_hears_stays_however_long_ec2_does_not_show_its_instance():
+    first = decide(slurm(job(1, "g-1")), ec2())
+    launch = only_launch(first)
+    state, now = end(first, launch, success(launch)), NOW
+    (item,) = launched(launch, success(launch))
+    busy = slurm(job(1, "g-1", state="RUNNING", minutes=600))
+    while now < NOW + 1800:
+        decision = decide(at(busy, now), ec2(), state, now=now)
+        assert not changes_of(decision)
+        state, now = decision.state, now + 30
+    # Its cost is held all the time, and not twice when EC2 shows it again.
+    state = decide(at(busy, now), ec2(item, at=now), state, now=now).state
+    (hold,) = state.holds.values()
+    assert hold.since == NOW and not state.spent
+    gone = slurm(states={"g-1": OFF}, at=now + 200)
+    spent = decide(gone, ec2(), replace(state, terminated_at={"i-1": now}), now=now + 200).state.spent
+    assert sum(spent.values()) == pytest.approx(10 * (now + 200 - NOW) / 3600)
+
+
 def test_a_node_without_its_instance_is_set_down_after_two_passes():
-    view = slurm(job(1, "g-1", state="RUNNING"))
+    view = slurm(job(1, "g-1", state="RUNNING"), states={"g-1": (*BUSY, "NOT_RESPONDING")})
     first, soon, later = decisions_at(view, ec2(), (NOW, NOW + 30, NOW + 61))
     assert not changes_of(first) and not changes_of(soon)
     (down,) = of(later, Down)
@@ -267,3 +289,25 @@ def test_an_order_from_the_future_is_ignored(kind):
     state = State(orders=(SlurmOrder(1, kind, ("g-1",), NOW + 3600),))
     decision = decide(slurm(job(1, "g-1")), ec2(instance("i-1", "g-1")), state)
     assert not decision.state.orders and not ended(decision)
+
+
+@pytest.mark.parametrize(
+    ("reason", "registered", "is_resumed"),
+    [
+        ("Node unexpectedly rebooted", None, True),
+        ("Node unexpectedly rebooted", NOW - 60, False),  # it was up before: the machine has really booted again
+        ("Not responding", None, False),
+    ],
+)
+def test_a_node_whose_first_boot_slurmctld_does_not_know_is_resumed_at_once(reason, registered, is_resumed):
+    first = decide(slurm(job(1, "g-1")), ec2())
+    launch = only_launch(first)
+    state = end(first, launch, success(launch))
+    state = replace(state, holds={"i-1": replace(state.holds["i-1"], registered=registered)})
+    down = slurm(nodes=[SlurmNode("g-1", frozenset({"DOWN", "CLOUD"}), reason)], at=NOW + 60)
+    shown = ec2(*launched(launch, success(launch)), at=NOW + 60)
+    decision = decide(down, shown, state, now=NOW + 60)
+    assert changes_of(decision) == ([ResumeNodes(("g-1",))] if is_resumed else [])
+    assert bool(events(decision, "resume")) is is_resumed
+    # An instance that no launch of the journal has made is not known to have booted once.
+    assert not of(decide(down, shown, now=NOW + 60), ResumeNodes)

@@ -35,7 +35,7 @@ def refused(tries: int = 1, code: str = "InsufficientInstanceCapacity") -> Insuf
 
 
 def zones(offerings, refusals) -> str:
-    return "".join(entry.zone for entry in in_launch_order(offerings, refusals))
+    return "".join(entry.zone for entry in in_launch_order(offerings, refusals, NOW))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_only_adjacent_spot_offerings_of_the_same_type_price_and_region_change_p
     st.dictionaries(st.sampled_from([entry.key for entry in SPOT]), st.builds(refused, st.integers(1, 9))),
 )
 def test_no_offering_is_lost_and_kinds_stay_in_their_order(offerings, refusals):
-    result = list(in_launch_order(offerings, refusals))
+    result = list(in_launch_order(offerings, refusals, NOW))
     assert sorted(entry.key for entry in result) == sorted(entry.key for entry in offerings)
     assert [(e.market, e.instance_type) for e in result] == [(e.market, e.instance_type) for e in offerings]
 

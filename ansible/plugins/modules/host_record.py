@@ -1,0 +1,1 @@
+../../roles/base/library/host_record.py
