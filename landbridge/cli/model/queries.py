@@ -24,6 +24,7 @@ def show(name: ModelName, tracking_uri: Server, form: Form = Format.TEXT) -> Non
 
     Example: landbridge model show digits
     """
+    from landbridge.findings import Finding
     from landbridge.models.history import moved_elsewhere, read_history
     from landbridge.models.lineage import lineage_of_tags
     from landbridge.models.version_tags import CLASS_TAG, SIGNATURE_TAG
@@ -32,13 +33,24 @@ def show(name: ModelName, tracking_uri: Server, form: Form = Format.TEXT) -> Non
         registry = open_registry(tracking_uri)
         aliases, versions = registry.aliases(name), registry.versions(name)
         records, faults = read_history(registry.tags(name))
-    findings = (*faults, *moved_elsewhere(records, aliases))
+        deleted = registry.deleted_runs(versions)
+    unreadable = [
+        Finding(
+            "model-folder",
+            f"the run of {name}/{each.version} was deleted, and its files cannot be read",
+            fix=f"mlflow runs restore --run-id {each.run}, or restore its experiment, before mlflow gc",
+        )
+        for each in versions
+        if each.run in deleted
+    ]
+    findings = (*faults, *moved_elsewhere(records, aliases), *unreadable)
     rows: list[dict[str, Any]] = [
         {
             "version": each.version,
             "aliases": sorted(alias for alias, version in aliases.items() if version == each.version),
             "data_class": each.tags.get(CLASS_TAG, ""),
             "complete": bool(each.digest),
+            "deleted": each.run in deleted,
             "signed": SIGNATURE_TAG in each.tags,
             "lineage": lineage_of_tags(each.tags).to_dict(),
         }
@@ -48,7 +60,7 @@ def show(name: ModelName, tracking_uri: Server, form: Form = Format.TEXT) -> Non
         print_json({"name": name, "versions": rows, "findings": [finding.to_dict() for finding in findings]})
     else:
         for row in rows:
-            state = "signed" if row["signed"] else "not signed" if row["complete"] else "not complete"
+            state = "deleted" if row["deleted"] else "signed" if row["signed"] else "not signed" if row["complete"] else "not complete"
             typer.echo(
                 f"{name}/{row['version']:<5} {state:<12} {row['data_class']:<12} {' '.join(row['aliases'])}".rstrip()
             )

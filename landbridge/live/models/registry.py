@@ -5,7 +5,7 @@ experiment too, as MLflow's permissions have it, and another account's model nee
 3.17.2, `MlflowClient`, and server/handlers.py, `_validate_source_run` (a version's source is inside of its run's artifacts).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -166,6 +166,23 @@ class ModelRegistry:
         with answers(self.uri, RegistryError):
             return sum(file.file_size or 0 for file in self._client.list_artifacts(version.run, _FOLDER))
 
+    def deleted_runs(self, versions: Iterable[RegisteredVersion]) -> frozenset[str]:
+        """Return the runs of versions that were deleted or are absent: their files cannot be read."""
+        from mlflow.exceptions import MlflowException
+
+        deleted = set()
+        with answers(self.uri, RegistryError):
+            for run in {version.run for version in versions if version.run}:
+                try:
+                    stage = self._client.get_run(run).info.lifecycle_stage
+                except MlflowException as error:
+                    if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+                        raise
+                    stage = "deleted"
+                if stage == "deleted":
+                    deleted.add(run)
+        return frozenset(deleted)
+
     def set_tags(self, version: RegisteredVersion, tags: Mapping[str, str]) -> None:
         """Set tags of a version."""
         with answers(self.uri, RegistryError):
@@ -212,6 +229,12 @@ class ModelRegistry:
 
     def _experiment(self, name: str) -> str:
         experiment = self._client.get_experiment_by_name(f"{EXPERIMENTS}{name}")
+        if experiment is not None and experiment.lifecycle_stage == "deleted":
+            raise RegistryError(
+                f"{self.uri}: the experiment {EXPERIMENTS}{name} was deleted, and the files of its versions with it: "
+                f"restore experiment {experiment.experiment_id} (mlflow experiments restore "
+                f"--experiment-id {experiment.experiment_id}) before mlflow gc removes it"
+            )
         if experiment is not None:
             return str(experiment.experiment_id)
         return str(self._client.create_experiment(f"{EXPERIMENTS}{name}"))
