@@ -15,7 +15,7 @@ from landbridge.burst.model import (
     State,
 )
 from landbridge.burst.reconcile.clock_skew import CLOCK_SKEW_SECONDS
-from landbridge.burst.reconcile.node_states import is_powering_up
+from landbridge.burst.reconcile.node_states import is_heard, is_powering_up
 
 ALIVE = frozenset({"pending", "running"})
 ON_NODES = frozenset({"CONFIGURING", "RUNNING", "SUSPENDED"})
@@ -30,7 +30,7 @@ class Observed:
     """Observed state at `now`.
 
     `living`: the pending and running instances of a node, without `stale` ones (of an earlier power-up) and `doubtful`
-    ones (perhaps of an earlier power-up). `unseen`: attempts of launched instances that EC2 may not show yet, by node.
+    ones (perhaps of an earlier power-up). `unseen`: attempts of launched instances that EC2 does not show (yet), by node.
     `open`: attempts whose result is unknown, by node. `resumed_for`: the job of the last call of ResumeProgram, by
     node. `held`: nodes with any job. `started`: nodes with a running or suspended job.
     """
@@ -53,7 +53,8 @@ class Observed:
     resumed_for: Mapping[str, int]
 
     def has(self, node: str) -> bool:
-        """Return whether the node has an instance, shown by EC2 or launched a short time ago."""
+        """Return whether the node has an instance: shown by EC2, launched a short time ago, or of a node that slurmctld
+        hears."""
         return node in self.living or node in self.unseen
 
     def region_of(self, node: str) -> str:
@@ -89,7 +90,7 @@ def observe(slurm: SlurmView, ec2: Ec2View | None, state: State, policy: BurstPo
                         started.add(name)
     suspended_at = given_up_at(state)
     shown_ids = {*(instance.id for instance in ec2.instances), *ec2.ended} if ec2 else set()
-    unseen = _unseen(state, shown_ids, suspended_at, ec2 is None, policy, now)
+    unseen = _unseen(slurm, state, shown_ids, suspended_at, ec2 is None, policy, now)
     living, stale, doubtful = _instances(slurm, ec2, state, pools, jobs, started, suspended_at, unseen)
     return Observed(
         now=now,
@@ -216,6 +217,7 @@ def launched_at(instance: CloudInstance, state: State) -> float:
 
 
 def _unseen(
+    slurm: SlurmView,
     state: State,
     shown_ids: set[str],
     suspended_at: Mapping[str, float],
@@ -225,11 +227,13 @@ def _unseen(
 ) -> dict[str, Attempt]:
     attempts: dict[str, Attempt] = {}
     for attempt in state.attempts.values():
-        if attempt.ended is None or not (is_blind or now - attempt.ended <= policy.settle_seconds):
+        if attempt.ended is None:
             continue
+        is_young = is_blind or now - attempt.ended <= policy.settle_seconds
         for node, instance in () if failed_gang(attempt) else attempt.instances.items():
             may_appear = (
-                instance not in shown_ids
+                (is_young or (node in slurm.nodes and is_heard(slurm.nodes[node])))
+                and instance not in shown_ids
                 and terminated_at(state, instance) is None
                 and attempt.created_at > suspended_at.get(node, -1.0)
             )

@@ -21,6 +21,8 @@ class Bills:
     unknown: float = 0.0
     seen: dict[str, str] = field(default_factory=dict)  # instance -> its payer at the last pass without a fault
     held: frozenset[str] = frozenset()
+    #: Instances that EC2 did not show after Slurm had given up their nodes: their end cannot be known.
+    lost: set[str] = field(default_factory=set)
     requested_at: dict[str, float] = field(default_factory=dict)  # token -> true time at which the journal got its launch
 
     def saved(self, state: State) -> None:
@@ -45,6 +47,8 @@ class Bills:
             if not machine.alive:
                 self.unknown += usd if machine.id in self.held else 0.0
                 continue
+            if machine.hidden > self.slurm.clock.true and not self._serves(machine):
+                self.lost.add(machine.id)
             payer = self._payer(machine)
             self.usd[payer] += usd  # type: ignore[assignment]
             is_late = machine.protected or machine.lease < self.slurm.clock.true  # AWS charges for it all the same
@@ -54,13 +58,14 @@ class Bills:
     def check(self, spent: Mapping[tuple[str, str, str], float]) -> None:
         """Compare the spending of accounts with their bills, when no instance runs."""
         by_account: Counter[str] = Counter()
+        unknown = self.unknown + sum(self.ec2.machines[id].cost(self.slurm.clock.true) for id in self.lost)
         for (_, account, _), usd in spent.items():
             by_account[account] += usd  # type: ignore[assignment]
         for account in {*by_account, *self.usd}:
-            if abs(by_account[account] - self.usd[account]) > self.unknown + 0.01:
+            if abs(by_account[account] - self.usd[account]) > unknown + 0.01:
                 raise Breach(
                     f"{account}: {by_account[account]:.2f} spent, and {self.usd[account]:.2f} are right"
-                    f" (unknown: {self.unknown:.2f})"
+                    f" (unknown: {unknown:.2f})"
                 )
 
     def _serves(self, machine: Machine) -> bool:

@@ -180,7 +180,8 @@ class Watch(ObservedWorld):
         true = self.slurm.clock.true
         if self.baseline:
             return
-        cost = sum(machine.cost(min(true, machine.lease)) for machine in self.ec2.machines.values())
+        known = (machine for machine in self.ec2.machines.values() if machine.id not in self.bills.lost)
+        cost = sum(machine.cost(min(true, machine.lease)) for machine in known)
         now = self.slurm.clock.now
         held = sum(hold.cost(hold.since, max(hold.end, now)) for hold in state.holds.values())
         counted = sum(state.spent.values()) + held

@@ -13,6 +13,7 @@ from landbridge.timestamps import month_of, month_start
 from tests.unit.burst.situations import (
     BUSY,
     NOW,
+    OFF,
     decide,
     ec2,
     end,
@@ -60,7 +61,7 @@ def test_a_terminated_item_is_spent_and_not_held():
     state = end(decision, launch, success(launch))
     both = launched(launch, success(launch))
     later = NOW + 1800
-    half = decide(slurm(states={"g-1": BUSY, "g-2": BUSY}), ec2(both[0]), state, now=later).state
+    half = decide(slurm(states={"g-1": BUSY, "g-2": OFF}), ec2(both[0]), state, now=later).state
     assert half.spent == {(MONTH, "lab", "gpu"): pytest.approx(5.0)}
     assert sum(hold.usd for hold in half.holds.values()) == pytest.approx(10 * 71 / 60)
     done = decide(slurm(), ec2(), half, now=later + 1800).state
