@@ -153,12 +153,15 @@ def accounts() -> dict[str, tuple[int, bool]]:
     return {row[0]: (int(row[2]), row[6].endswith("nologin") and ends.get(row[0]) == ENDED) for row in rows}
 
 
-def load(folder: str) -> dict[str, dict[str, Any]]:
-    """Return the records of a folder by cluster."""
+def load(module: AnsibleModule) -> dict[str, dict[str, Any]]:
+    """Return the records of the folder by cluster."""
     records = {}
-    for path in glob.glob(os.path.join(folder, "*.json")):
-        with open(path) as file:
-            records[os.path.basename(path)[: -len(".json")]] = json.load(file)
+    for path in glob.glob(os.path.join(module.params["folder"], "*.json")):
+        try:
+            with open(path) as file:
+                records[os.path.basename(path)[: -len(".json")]] = json.load(file)
+        except ValueError as error:
+            module.fail_json(msg=f"{path} is no record: {error}. Remove it: then the next run removes nothing")
     return records
 
 
@@ -174,20 +177,23 @@ def save(module: AnsibleModule, record: Mapping[str, Any]) -> None:
     os.replace(path + ".new", path)
 
 
-def user_states(module: AnsibleModule, recorded: Mapping[str, int], elsewhere: Iterable[str]) -> dict[str, list[str]]:
-    """Return the users who left, those of them whose account is not locked, and those who returned."""
-    local, planned = accounts(), {user["name"]: int(user["uid"]) for user in module.params["users"]}
-    states: dict[str, list[str]] = {"left": [], "open": [], "returned": []}
+def user_states(
+    local: Mapping[str, tuple[int, bool]],
+    recorded: Mapping[str, int],
+    planned: Mapping[str, int],
+    others: Iterable[str],
+) -> dict[str, list[str]]:
+    """Return the users who left, those of them whose account is not locked, those who returned, and names with another uid than before.
+
+    `local`: accounts of the host; `recorded`, `planned`: name -> uid; `others`: users of other clusters' records.
+    """
+    states: dict[str, list[str]] = {"left": [], "open": [], "returned": [], "reused": []}
     for name, uid in sorted(recorded.items()):
         present, locked = local.get(name, (None, False))
         if name in planned:
-            if locked and planned[name] != uid:
-                module.fail_json(msg=f"{name} had the uid {uid} and has left; another person needs another name")
-            states["returned"] += [name] if locked else []
-        elif name not in elsewhere and present == uid and uid >= LEAST_UID:
-            if name == module.params["connection_user"]:
-                module.warn(f"{name} is no user of the plan, and is not locked because Ansible is connected as {name}")
-                continue
+            if locked:
+                states["returned" if planned[name] == uid else "reused"].append(name)
+        elif name not in others and present == uid and uid >= LEAST_UID:
             states["left"].append(name)
             states["open"] += [] if locked else [name]
     return states
@@ -208,7 +214,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     step, owned = module.params["step"], module.params["owned"]
-    records = load(module.params["folder"])
+    records = load(module)
     record = records.pop(module.params["cluster"], None)
     present: dict[str, Any] = record or {}
     result: dict[str, Any] = {}
@@ -219,8 +225,17 @@ def main() -> None:
         if others:
             module.warn(f"not removed, because no record of this host has it: {', '.join(others)}")
         recorded = present.get("users", {})
-        result = user_states(module, recorded, {name for other in records.values() for name in other.get("users", {})})
         planned = {user["name"]: int(user["uid"]) for user in module.params["users"]}
+        connected = module.params["connection_user"]
+        elsewhere = {connected, *(name for other in records.values() for name in other.get("users", {}))}
+        result = user_states(accounts(), recorded, planned, elsewhere)
+        if result["reused"]:
+            message = f"{', '.join(result['reused'])}: left with another uid; another person needs another name"
+            module.fail_json(msg=message)
+        if connected in recorded and connected not in planned:
+            module.warn(
+                f"{connected} is no user of the plan, and is not locked: Ansible is connected with this account"
+            )
         is_complete = present.get("complete", False) or module.params["complete"]
         wanted = {**begun(present, owned), "users": {**recorded, **planned}, "complete": is_complete}
     elif present.get("complete") and not module.params["complete"]:

@@ -171,3 +171,27 @@ def test_the_record_is_one_of_json() -> None:
     for first, second in permutations(("plain", "anywhere"), 2):
         record = host_record.ended(host_record.begun({}, planned(first)["ctl01"]), planned(second)["ctl01"])
         assert json.loads(json.dumps(record)) == record
+
+
+@pytest.mark.parametrize(
+    ("local", "planned_uid", "others", "state"),
+    [
+        ((20002, False), None, (), ["left", "open"]),
+        ((20002, True), None, (), ["left"]),
+        ((20002, True), 20002, (), ["returned"]),
+        ((20002, True), 20009, (), ["reused"]),
+        ((20002, False), 20002, (), []),
+        # The owner's account of the same name, an account that the owner removed, and a user of another cluster.
+        ((1500, False), None, (), []),
+        (None, None, (), []),
+        ((20002, False), None, ("bob",), []),
+    ],
+)
+def test_a_user_who_left_is_locked_once(
+    local: tuple[int, bool] | None, planned_uid: int | None, others: tuple[str, ...], state: list[str]
+) -> None:
+    accounts = {"root": (0, False), **({"bob": local} if local else {})}
+    users = {"bob": planned_uid} if planned_uid else {}
+    states = host_record.user_states(accounts, {"bob": 20002, "root": 0}, users, others)
+    assert [name for name, members in states.items() if members] == state
+    assert all(members in ([], ["bob"]) for members in states.values())
