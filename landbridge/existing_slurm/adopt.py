@@ -6,14 +6,14 @@ from pathlib import Path
 
 from landbridge.environment import load_text
 from landbridge.existing_slurm.changes import new_texts, patch
-from landbridge.existing_slurm.cluster import ExistingCluster
+from landbridge.existing_slurm.cluster import ExistingCluster, placed
 from landbridge.existing_slurm.entries import Opener
 from landbridge.existing_slurm.environment_text import environment_text
 from landbridge.existing_slurm.obstacles import obstacles
 from landbridge.existing_slurm.read import read_cluster
 from landbridge.existing_slurm.request import AdoptRequest
 from landbridge.existing_slurm.way_back import way_back
-from landbridge.findings import Finding, has_errors, in_order
+from landbridge.findings import Finding, Severity, has_errors, in_order
 from landbridge.plan.slurm.existing import HOSTS, TOPOLOGY_YAML, existing_files, existing_settings
 
 PATCH, WAY_BACK = "slurm.diff", "way-back.md"
@@ -31,8 +31,22 @@ class AdoptResult:
 def adopt(conf: str, open_text: Opener, request: AdoptRequest) -> AdoptResult:
     """Return the result for a slurm.conf and a request."""
     cluster, unread = read_cluster(conf, open_text)
+    if _is_no_slurm_conf(cluster, unread):
+        message = f"{conf} is no slurm.conf: it has no ClusterName, SlurmctldHost and NodeName"
+        fix = "give the slurm.conf of the controllers, not the file from which a tool writes it"
+        return AdoptResult((placed("not-slurm-conf", Severity.ERROR, cluster.at(), message, fix),))
     findings = in_order([*unread, *obstacles(cluster, request)])
     return AdoptResult(findings) if has_errors(findings) else _written(cluster, request, findings)
+
+
+def _is_no_slurm_conf(cluster: ExistingCluster, unread: tuple[Finding, ...]) -> bool:
+    # A file that could not be opened, or is included and not there, may have the settings.
+    is_whole = not {finding.rule for finding in unread} & {"file-not-read", "include-not-sent"}
+    return (
+        is_whole
+        and not cluster.nodes
+        and not cluster.settings.keys() & {"clustername", "slurmctldhost", "controlmachine"}
+    )
 
 
 def _written(cluster: ExistingCluster, request: AdoptRequest, findings: tuple[Finding, ...]) -> AdoptResult:

@@ -12,7 +12,7 @@ import landbridge.existing_slurm.obstacles as package
 from landbridge.existing_slurm.obstacles import obstacles
 from landbridge.existing_slurm.request import PoolRequest
 from landbridge.findings import Finding, Severity
-from tests.unit.existing_slurm.samples import CONF, GOOD, read, request
+from tests.unit.existing_slurm.samples import CONF, GOOD, read, request, written
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
@@ -121,3 +121,18 @@ def test_each_rule_has_a_row() -> None:
 def test_an_address_of_the_hosts_file_counts_for_names_in_any_case() -> None:
     row = Row("", INFO, "", "NodeName=CN01 CPUs=4\nPartitionName=batch Nodes=CN01", options={"addresses": {"gw01": IPv4Address("10.20.0.1"), "cn01": IPv4Address("10.20.1.1")}})  # fmt: skip
     assert row.findings() == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[slurm-master]\nmgmt01\n\n[slurm-node]\ngpu01 ansible_host=10.0.0.1\n",
+        "---\n- hosts: slurm-cluster\n  roles:\n    - role: slurm\n",
+        "openhpc_cluster_name: hpc\nopenhpc_slurm_partitions: []\n",
+        "",
+    ],
+    ids=["inventory", "playbook", "variables", "empty"],
+)
+def test_a_file_that_is_no_slurm_conf_has_one_finding(text: str) -> None:
+    (finding,) = written(text).findings
+    assert (finding.rule, finding.severity) == ("not-slurm-conf", ERROR) and CONF in finding.message
