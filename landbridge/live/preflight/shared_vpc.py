@@ -11,7 +11,6 @@ from landbridge.findings import DataPath, Finding
 from landbridge.live.preflight.registry import check
 from landbridge.live.preflight.scene import Scene, error, warning
 from landbridge.plan.network.endpoints import endpoint_services
-from landbridge.plan.network.link import link_args
 from landbridge.plan.slurm_ports import SLURMCTLD_PORT, SLURMD_PORT
 
 VPC: DataPath = ("aws", "vpc")
@@ -157,10 +156,11 @@ def _denies(entries: Any, egress: bool, peer: IPv4Network, port: int) -> bool:
 
 
 def _site_ranges(scene: Scene) -> list[str]:
-    environment = scene.environment
-    if environment.link is None or environment.onprem is None:
+    """Return the ranges to which the link adds routes: of our own site, and of the others."""
+    link, onprem = scene.environment.link, scene.environment.onprem
+    if link is None or onprem is None:
         return []
-    return list(link_args(environment).networks.values())
+    return [str(onprem.cidr), *(str(site.cidr) for site in link.sites.values())]
 
 
 def _has_private_names(scene: Scene) -> bool:

@@ -39,9 +39,9 @@ def _keys(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> I
     """Yield the customer managed keys of the disks: the parameter's, else the snapshot's, else the account's default."""
     image = images.known(emulator, backend.region_name).get(str(launch["ImageId"]), {})
     disks = {mapping["DeviceName"]: mapping.get("Ebs") or {} for mapping in image.get("BlockDeviceMappings", ())}
-    of_launch = {mapping["DeviceName"]: mapping.get("Ebs") or {} for mapping in launch.get("BlockDeviceMappings") or ()}
-    for device in {**disks, **of_launch}:
-        disk = {**disks.get(device, {}), **of_launch.get(device, {})}
+    requested = {mapping["DeviceName"]: mapping.get("Ebs") or {} for mapping in launch.get("BlockDeviceMappings") or ()}
+    for device in {**disks, **requested}:
+        disk = {**disks.get(device, {}), **requested.get(device, {})}
         is_encrypted = str(disk.get("Encrypted", "")).lower() == "true" or backend.ebs_encryption_by_default
         key = str(disk.get("KmsKeyId") or (is_encrypted and backend.default_kms_key_id) or "")
         if key and not key.endswith("alias/aws/ebs"):
