@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 #: Tests of labs of their own, which once needed the address of the demonstration's emulated AWS.
 TROUBLES = "tests/e2e/test_lab_troubles.py"
 
