@@ -60,7 +60,15 @@ def show(name: ModelName, tracking_uri: Server, form: Form = Format.TEXT) -> Non
         print_json({"name": name, "versions": rows, "findings": [finding.to_dict() for finding in findings]})
     else:
         for row in rows:
-            state = "deleted" if row["deleted"] else "signed" if row["signed"] else "not signed" if row["complete"] else "not complete"
+            state = (
+                "deleted"
+                if row["deleted"]
+                else "signed"
+                if row["signed"]
+                else "not signed"
+                if row["complete"]
+                else "not complete"
+            )
             typer.echo(
                 f"{name}/{row['version']:<5} {state:<12} {row['data_class']:<12} {' '.join(row['aliases'])}".rstrip()
             )

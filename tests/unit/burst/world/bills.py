@@ -23,7 +23,9 @@ class Bills:
     held: frozenset[str] = frozenset()
     #: Instances that EC2 did not show after Slurm had given up their nodes: their end cannot be known.
     lost: set[str] = field(default_factory=set)
-    requested_at: dict[str, float] = field(default_factory=dict)  # token -> true time at which the journal got its launch
+    requested_at: dict[str, float] = field(
+        default_factory=dict
+    )  # token -> true time at which the journal got its launch
 
     def saved(self, state: State) -> None:
         """Note the holds and the launches of the journal."""
