@@ -212,7 +212,7 @@ def test_slurm_job_exporter_52_nodes_with_mig_are_not_asked_for_values_of_the_pc
     whole = {"hosts": "dgx02", "platform": "dgx-h100", "address": "10.20.1.12"}
     site = monitored({NODES: [{"hosts": "dgx01", **node}, whole]})
     hosts = inventory(site)["_meta"]["hostvars"]
-    asked = {row["field"] for row in hosts["dgx01"]["dcgm_exporter_counters"]}
-    left_out = {row["field"] for row in counters()} - asked
+    fields = {row["field"] for row in hosts["dgx01"]["dcgm_exporter_counters"]}
+    left_out = {row["field"] for row in counters()} - fields
     assert left_out == {"DCGM_FI_PROF_PCIE_TX_BYTES", "DCGM_FI_PROF_PCIE_RX_BYTES"}
     assert "dcgm_exporter_counters" not in hosts["dgx02"], "those of the group"
