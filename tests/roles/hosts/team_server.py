@@ -37,6 +37,7 @@ def main(folder: str, wheels: str) -> None:
         "_MLFLOW_SGI_NAME": "uvicorn",
         "MLFLOW_AUTH_CONFIG_PATH": f"{folder}/basic_auth.ini",
         "MLFLOW_FLASK_SERVER_SECRET_KEY": PASSWORD.format("sessions"),
+        "MLFLOW_BASIC_AUTH_FAIL_CLOSED": "true",
         "MLFLOW_ENABLE_WORKSPACES": "true",
         "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
         "MLFLOW_DISABLE_TELEMETRY": "true",

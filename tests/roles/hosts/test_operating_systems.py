@@ -109,15 +109,15 @@ def test_awsome_1165_updates_of_libraries_restart_no_service_that_jobs_need(
             print defined $match ? $nrconf{override_rc}{$match} : 1, "\n";
         }
     """
-    running = [
+    held_units = [
         f"{name}.service" for name in ("nvidia-fabricmanager", "nvidia-dcgm", "nvidia-imex", "munge", "slurmd", "dbus")
     ]
-    restarted = [f"{name}.service" for name in ("ssh", "slurmdbd", "chrony")]
+    other_units = [f"{name}.service" for name in ("ssh", "slurmdbd", "chrony")]
     file = str(rendered[system] / "60-hardening.conf")
     output = subprocess.run(
-        ["perl", "-we", program, file, *running, *restarted], capture_output=True, text=True, check=True
+        ["perl", "-we", program, file, *held_units, *other_units], capture_output=True, text=True, check=True
     )
-    assert output.stdout.split() == ["0"] * len(running) + ["1"] * len(restarted)
+    assert output.stdout.split() == ["0"] * len(held_units) + ["1"] * len(other_units)
     assert output.stderr == ""
 
 
