@@ -73,6 +73,7 @@ class Commands:
             "show": self._show,
             "update": self._update,
             "release": self._release,
+            "requeue": self._requeue,
         }
         if verb not in verbs:
             raise CommandError(f"the simulated Slurm has no '{verb}'")
@@ -165,6 +166,16 @@ class Commands:
                 raise CommandError(f"the simulated Slurm has no state '{state}'")
             for node in nodes:
                 actions[state.lower()](node, reason)
+        return ""
+
+    def _requeue(self, words: list[str], _: list[str]) -> str:
+        errors = []
+        for number in words[0].split(","):
+            job = self._slurm.jobs.get(int(number)) if number.isdigit() else None
+            if job is None or not self._slurm.job_requeue(job):
+                errors.append(f"Invalid job id specified for job {number}")
+        if errors:
+            raise CommandError("\n".join(errors))
         return ""
 
     def _update_job(self, fields: dict[str, str]) -> str:

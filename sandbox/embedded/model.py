@@ -154,6 +154,7 @@ class EmbeddedJob:
             "submittime": str(int(self.submitted)),
             "batchflag": "1",  # each job has a script,
             "requeue": "1",  # and is requeued
+            "tres-alloc": f"cpu={self.size},node={self.size}",
             "prioritylong": "0" if self.held else "1",
             "deadline": "N/A",
             "comment": self.comment or "(null)",

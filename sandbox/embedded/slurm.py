@@ -219,6 +219,13 @@ class SimulatedSlurm:
     def node_resume(self, node: EmbeddedNode, _: str) -> None:
         node.state, node.reason, node.idle_since = "IDLE", "", time.monotonic()
 
+    def job_requeue(self, job: EmbeddedJob) -> bool:
+        """Requeue a job that has nodes, which stay up; return whether it had them."""
+        has_nodes = job.state in ("CONFIGURING", "RUNNING")
+        if has_nodes:
+            self._requeue(job, "requested")
+        return has_nodes
+
     def registered(self, node: EmbeddedNode, address: str, instance: str) -> None:
         node.flags -= {"POWERING_UP", "NOT_RESPONDING"}
         node.address, node.instance, node.idle_since = address, instance, time.monotonic()

@@ -277,7 +277,7 @@ class Watch(ObservedWorld):
         or if it was launched for the node's present power-up. One that boots for ever counts: only time shows that."""
         node = self.slurm.nodes[name]
         return any(
-            not (self.shielded(machine) and machine.was_refused)
+            not (self.shielded(machine) and (machine.was_refused or machine.hidden > 0))
             or machine.id == node.machine
             or machine.launched >= node.resumed_at
             for machine in self.ec2.alive(name)
