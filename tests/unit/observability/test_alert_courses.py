@@ -66,7 +66,7 @@ def _rules(groups: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
             for rule in group["rules"]
             if rule.get("alert") in wanted
             or rule.get("record", "none") in expression
-            or ("objective" in expression and rule.get("labels", {}).get("objective") == "link")
+            or ("landbridge:objective" in expression and rule.get("labels", {}).get("objective") == "link")
         ]
         kept.append({**group, "rules": rules})
     return [group for group in kept if group["rules"]]
