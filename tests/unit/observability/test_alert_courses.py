@@ -59,7 +59,7 @@ def _rules(groups: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     """Return the groups with one alert, with the recorded series of services and of the link, and with the alerts that it reads."""
     expression = alert_rules()[name].expression
     wanted = {name, *(each for each in alert_rules() if "ALERTS" in expression and "Gpu" in each)}
-    kept = []
+    reduced = []
     for group in groups:
         rules = [
             rule
@@ -68,8 +68,8 @@ def _rules(groups: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
             or rule.get("record", "none") in expression
             or ("landbridge:objective" in expression and rule.get("labels", {}).get("objective") == "link")
         ]
-        kept.append({**group, "rules": rules})
-    return [group for group in kept if group["rules"]]
+        reduced.append({**group, "rules": rules})
+    return [group for group in reduced if group["rules"]]
 
 
 def _lasting(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:
