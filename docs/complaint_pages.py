@@ -15,6 +15,61 @@ REPOSITORIES = {
     "gpu_operator": "NVIDIA/gpu-operator",
     "nccl": "NVIDIA/nccl",
     "awsome": "awslabs/awsome-distributed-ai",
+    "aec": "seek-oss/aec",
+    "airavata": "apache/airavata-custos",
+    "auditor": "ALU-Schumacher/AUDITOR",
+    "autosubmit": "BSC-ES/autosubmit",
+    "aws_cli": "aws/aws-cli",
+    "castai": "castai/terraform-provider-castai",
+    "cid": "aws-solutions-library-samples/cloud-intelligence-dashboards-framework",
+    "cloud_cml": "CiscoDevNet/cloud-cml",
+    "cloud_platform": "ministryofjustice/cloud-platform-environments",
+    "cloud_provider": "kubernetes/cloud-provider-aws",
+    "credential_helper": "aws/rolesanywhere-credential-helper",
+    "dcgm": "NVIDIA/DCGM",
+    "dcgm_exporter": "NVIDIA/dcgm-exporter",
+    "deepchecks": "deepchecks/deepchecks",
+    "dra_driver": "kubernetes-sigs/dra-driver-nvidia-gpu",
+    "dstack": "dstackai/dstack",
+    "eks_module": "terraform-aws-modules/terraform-aws-eks",
+    "eksctl": "eksctl-io/eksctl",
+    "evidently": "evidentlyai/evidently",
+    "github_runner": "github-aws-runners/terraform-aws-github-runner",
+    "gpu_monitoring": "NVIDIA/gpu-monitoring-tools",
+    "gpustack": "gpustack/runtime",
+    "hive": "openshift/hive",
+    "home_ops": "rwlove/home-ops",
+    "hpc_cost": "aws-samples/hpc-cost-simulator",
+    "hyperswitch": "juspay/hyperswitch-helm",
+    "karpenter": "aws/karpenter-provider-aws",
+    "koku": "project-koku/koku",
+    "kserve": "kserve/kserve",
+    "kthena": "volcano-sh/kthena",
+    "lightning": "Lightning-AI/pytorch-lightning",
+    "mlflow": "mlflow/mlflow",
+    "nise": "project-koku/nise",
+    "nvsentinel": "NVIDIA/NVSentinel",
+    "ohpc": "openhpc/ohpc",
+    "opencost": "opencost/opencost",
+    "pai": "microsoft/pai",
+    "parallelcluster": "aws/aws-parallelcluster",
+    "pulumi_eks": "pulumi/pulumi-eks",
+    "runs_on": "runs-on/runs-on",
+    "shine_cluster": "lyulyul/shine-cluster",
+    "skypilot": "skypilot-org/skypilot",
+    "slurm_bank": "jcftang/slurm-bank",
+    "slurm_role": "fgci-org/ansible-role-slurm",
+    "slurm_usage": "basnijholt/slurm-usage",
+    "slurm_utils": "birc-aeh/slurm-utils",
+    "soperator": "nebius/soperator",
+    "sssd": "SSSD/sssd",
+    "synapse": "KKloudTarus/synapse-ce",
+    "systemd": "systemd/systemd",
+    "teleport": "gravitational/teleport",
+    "terraform_aws": "hashicorp/terraform-provider-aws",
+    "test_infra": "pytorch/test-infra",
+    "trinityx": "clustervision/trinityX",
+    "triton": "triton-inference-server/server",
 }
 HEAD = """# Issues reported against similar projects
 
@@ -27,7 +82,7 @@ a GPU, Landbridge has tests whose names contain the issue; otherwise the last co
 
 
 def page() -> str:
-    """Return the page. Raises ValueError for a row that has neither a test nor a reason."""
+    """Return the page. Raises ValueError for a row that has neither a test nor a reason, and KeyError for a test of `by` that does not exist."""
     tests = _tests()
     return HEAD + "".join(_row(row, tests) for row in _rows())
 
@@ -41,6 +96,7 @@ def _row(row: dict[str, Any], file_by_test: dict[str, str]) -> str:
     cells = []
     for key in row["tests"]:
         cells += [f"`{name}` ({file})" for name, file in file_by_test.items() if re.match(rf"test_{key}(?!\d)", name)]
+    cells += [f"`{name}` ({file_by_test[name]})" for name in row.get("by", ())]
     if not cells and "needs" not in row:
         raise ValueError(
             f"docs/complaints.yaml: no test is named after {', '.join(row['tests'])}, and `needs` is missing"

@@ -59,17 +59,17 @@ def _rules(groups: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     """Return the groups with one alert, with the recorded series of services and of the link, and with the alerts that it reads."""
     expression = alert_rules()[name].expression
     wanted = {name, *(each for each in alert_rules() if "ALERTS" in expression and "Gpu" in each)}
-    selected = []
+    reduced = []
     for group in groups:
         rules = [
             rule
             for rule in group["rules"]
             if rule.get("alert") in wanted
             or rule.get("record", "none") in expression
-            or ("objective" in expression and rule.get("labels", {}).get("objective") == "link")
+            or ("landbridge:objective" in expression and rule.get("labels", {}).get("objective") == "link")
         ]
-        selected.append({**group, "rules": rules})
-    return [group for group in selected if group["rules"]]
+        reduced.append({**group, "rules": rules})
+    return [group for group in reduced if group["rules"]]
 
 
 def _lasting(name: str, rules: list[dict[str, Any]]) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def test_every_alert_has_a_fault_and_a_healthy_site_has_none(tmp_path: Path) -> 
 SCENARIOS = yaml_text.load((Path(__file__).parent / "alert_scenarios.yaml").read_text())
 
 
-def test_an_alert_fires_while_its_fault_lasts_and_not_at_ordinary_work(tmp_path: Path) -> None:
+def test_a_further_course_of_an_alert(tmp_path: Path) -> None:
     site = monitored()
     rules = alert_groups(site, gpu_metrics_hosts(site))
     (tmp_path / "rules.yml").write_text(json.dumps(rules))
