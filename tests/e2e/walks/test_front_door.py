@@ -28,9 +28,7 @@ class Clone:
     def make(self, *words: str) -> str:
         """Run `make` and return its output. Raises AssertionError if it fails."""
         command = ["make", *words]
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=2400, check=False
-        )
+        done = subprocess.run(command, cwd=self.folder, env=self.variables, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stdout[-4000:]}{done.stderr[-2000:]}"
         return done.stdout
 
