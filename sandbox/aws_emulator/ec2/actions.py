@@ -203,7 +203,7 @@ def _delete_placement_group(emulator: EmulatorState, response: Any) -> None:
 
 def _default_disk_key(emulator: EmulatorState, response: Any) -> Any:
     """Answer GetEbsDefaultKmsKeyId: moto can only set this key."""
-    return {"KmsKeyId": response.ec2_backend.default_kms_key_id or "alias/aws/ebs"}
+    return {"KmsKeyId": disk_keys.default_key(response.ec2_backend) or disk_keys.AWS_KEY}
 
 
 def _describe_regions(emulator: EmulatorState, response: Any) -> Any:

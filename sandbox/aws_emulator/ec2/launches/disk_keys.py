@@ -16,6 +16,9 @@ from sandbox.aws_emulator.emulator_state import EmulatorState
 from sandbox.aws_emulator.identity import principals
 from sandbox.aws_emulator.instances.moto_instances import ACCOUNT
 
+#: Alias of the key with which AWS encrypts volumes that name no other.
+AWS_KEY = "alias/aws/ebs"
+
 
 def failure(emulator: EmulatorState, response: Any, launch: Mapping[str, Any]) -> str:
     """Return the reason with which EC2 ends the instances of a launch; empty if their disks can be created."""
@@ -35,6 +38,15 @@ def failure(emulator: EmulatorState, response: Any, launch: Mapping[str, Any]) -
     return ""
 
 
+def default_key(backend: Any) -> str:
+    """Return the ARN of the account's default key in the region if it is customer managed, else an empty text.
+
+    moto makes AWS's own key with the first encrypted volume, and then has it as the default key.
+    """
+    kms, arn = get_backend("kms")[ACCOUNT][backend.region_name], str(backend.default_kms_key_id)
+    return "" if kms.alias_exists(AWS_KEY) and kms.describe_key(AWS_KEY).arn == arn else arn
+
+
 def _keys(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> Iterator[str]:
     """Yield the customer managed keys of the disks: the parameter's, else the snapshot's, else the account's default."""
     image = images.known(emulator, backend.region_name).get(str(launch["ImageId"]), {})
@@ -43,6 +55,6 @@ def _keys(emulator: EmulatorState, backend: Any, launch: Mapping[str, Any]) -> I
     for device in {**disks, **requested}:
         disk = {**disks.get(device, {}), **requested.get(device, {})}
         is_encrypted = str(disk.get("Encrypted", "")).lower() == "true" or backend.ebs_encryption_by_default
-        key = str(disk.get("KmsKeyId") or (is_encrypted and backend.default_kms_key_id) or "")
-        if key and not key.endswith("alias/aws/ebs"):
+        key = str(disk.get("KmsKeyId") or (is_encrypted and default_key(backend)) or "")
+        if key and not key.endswith(AWS_KEY):
             yield key

@@ -66,3 +66,10 @@ def test_a_disabled_key_ends_the_instances_of_an_operator_too(
     cloud.control(pool={"p5.48xlarge/use1-az4": 1})
     for _ in range(2):  # the first one holds no capacity
         assert state_of(ec2, run(ec2, stack, 1, 1)) == ("terminated", DISABLED)
+
+
+def test_the_key_of_aws_for_volumes_needs_no_right(cloud: EmulatorProcess, ec2: Any, stack: Stack) -> None:
+    # The first encrypted volume of an account makes AWS create the key.
+    ec2.create_volume(AvailabilityZone=ec2.describe_subnets()["Subnets"][0]["AvailabilityZone"], Size=1, Encrypted=True)
+    assert launched(cloud, ec2, stack) == ("running", "")
+    assert ec2.get_ebs_default_kms_key_id()["KmsKeyId"] == "alias/aws/ebs"
