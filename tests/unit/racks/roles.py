@@ -13,8 +13,8 @@ from jinja2.nativetypes import NativeEnvironment
 
 ANSIBLE = Path(__file__).resolve().parents[3] / "ansible"
 _JINJA = NativeEnvironment(undefined=StrictUndefined)
-#: Facts that roles set during a run, as on a new host.
-_FACTS = {"tuning_restart_due": False, "node_restart_slurmd": False, "node_restart_own": False}
+#: Facts that roles set during a run, as on a new host, and the options of a whole run.
+_FACTS = {"tuning_restart_due": False, "node_restart_slurmd": False, "node_restart_own": False, "ansible_skip_tags": ()}
 _INCLUDES = ("include_role", "import_role")
 
 

@@ -59,8 +59,11 @@ def test_the_plays_for_all_hosts_respect_it() -> None:
     plays = [play for part in parts for play in yaml_text.load(part.read_text())]
     tasks = [task for play in plays if play.get("hosts") == "all" for task in play["tasks"]]
     assert len(tasks) > 15
+    # The record has Landbridge's own names only, and no users of such a host.
+    records = ("record.yml", "removals.yml")
     for task in tasks:
-        assert any(guard in str(task.get("when", "")) for guard in guards), task
+        is_of_record = task.get("ansible.builtin.include_role", {}).get("tasks_from") in records
+        assert is_of_record or any(guard in str(task.get("when", "")) for guard in guards), task
 
 
 def test_nodes_in_aws_have_the_account_folders_and_names_of_the_site() -> None:
