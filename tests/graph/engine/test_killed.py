@@ -22,14 +22,10 @@ pytestmark = [
 #: Moments of an `up` at which the engine is killed: the calls in progress in AWS.
 MOMENTS = (
     ("CreateVpc", "CreateRole", "CreateKey", "CreateTransitGateway", "CreateCustomerGateway"),
-    ("CreateSubnet", "CreateSecurityGroup", "CreateVpnConnection"),
-    (
-        "AssociateRouteTable",
-        "CreateTransitGatewayVpcAttachment",
-        "AuthorizeSecurityGroupIngress",
-    ),
-    # Pools wait for the roles that terminate nodes; with more calls in progress the engine would not create these roles.
-    ("CreateRoute", "CreateLaunchTemplate"),
+    ("CreateSubnet", "CreateVpnConnection"),
+    # Pools wait for the roles that terminate nodes, and their policies for the subnets.
+    ("AssociateRouteTable", "CreateTransitGatewayVpcAttachment", "CreateSecurityGroup"),
+    ("CreateRoute", "AuthorizeSecurityGroupIngress", "CreateLaunchTemplate"),
 )
 
 

@@ -50,7 +50,7 @@ def kill_during(
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        _until(lambda: set(names) <= set(cloud.control()["held"]), thread, failed)
+        _until(lambda: set(names) - set(cloud.control()["held"]), thread, failed)
         killed = _engines() - before
         assert killed, "no engine ran"
         for pid in killed:
@@ -88,9 +88,9 @@ def _engines() -> set[int]:
     return pids
 
 
-def _until(holds: Callable[[], bool], thread: threading.Thread, failed: list[Exception]) -> None:
+def _until(missing: Callable[[], set[str]], thread: threading.Thread, failed: list[Exception]) -> None:
     deadline = time.monotonic() + LIMIT_SECONDS
-    while not holds():
+    while names := missing():
         assert thread.is_alive(), f"the update ended before the calls during which it was to be killed: {failed}"
-        assert time.monotonic() < deadline, "AWS never held the calls"
+        assert time.monotonic() < deadline, f"the engine never made the calls {names}"
         time.sleep(0.05)
