@@ -20,7 +20,8 @@ ACTIONS = sorted({action for check in CHECKS.values() for action in check.needs}
 RARE = {
     "servicequotas:GetAWSDefaultServiceQuota", "ec2:DescribeInstanceTypes", "ec2:DescribeAddresses", "kms:DescribeKey",
     "ec2:DescribeNatGateways", "fsx:DescribeFileSystems", "elasticfilesystem:DescribeFileSystems", "s3:GetBucketTagging",
-    "fsx:DescribeStorageVirtualMachines", "fsx:DescribeVolumes", "elasticfilesystem:DescribeMountTargets", "ec2:DescribeNetworkInterfaces", "kms:GetKeyPolicy", "kms:ListGrants", "directconnect:DescribeConnections", "directconnect:DescribeLags",
+    "fsx:DescribeStorageVirtualMachines", "fsx:DescribeVolumes", "elasticfilesystem:DescribeMountTargets", "ec2:DescribeNetworkInterfaces", "kms:GetKeyPolicy", "kms:ListGrants",
+    "ec2:DescribeVpcEndpointServices", "directconnect:DescribeConnections", "directconnect:DescribeLags",
 }  # fmt: skip
 
 
