@@ -68,10 +68,8 @@ def main(argv: list[str] | None = None) -> int:
     status, json_path = 1, options.json or _default_json(options.stack)
     try:
         from landbridge.environment import find_environment
-        from sandbox.nspawn.from_environment import of_lab
-        from sandbox.nspawn.layout import layout
 
-        path = of_lab(find_environment(options.stack), layout())
+        path = find_environment(options.stack)
         refusal = "" if options.level == "embedded" else why_not_full()
         if options.level == "full" and refusal:
             raise DemoError(
@@ -82,6 +80,10 @@ def main(argv: list[str] | None = None) -> int:
             full = options.level != "embedded" and not refusal and (options.level == "full" or not engine_refusal)
             if full:
                 from sandbox.demo.full import run
+                from sandbox.nspawn.from_environment import of_lab
+                from sandbox.nspawn.layout import layout
+
+                path = of_lab(path, layout())
             else:
                 from sandbox.embedded.demo import run
             report.level = "full" if full else "embedded"

@@ -60,7 +60,7 @@ def test_nodes_are_machines_with_systemd_ssh_and_their_hardware(lab: Layout) -> 
     assert run(lab, "dgx01", "hostname") == "dgx01"
     assert run(lab, "dgx01", "systemctl is-system-running") == "running"
     assert run(lab, "dgx01", "getent hosts dgx01").split()[0] == "10.30.1.1"
-    assert run(lab, "dgx01", "ls /dev/nvidia*").split() == ["/dev/nvidia0", "/dev/nvidia1"]
+    assert run(lab, "dgx01", "ls /dev/nvidia*").split() == [f"/dev/nvidia{name}" for name in ("-uvm", "0", "1", "ctl")]
     identities = {run(lab, name, "cat /etc/machine-id") for name in ("gw01", "dgx01", "nfs01")}
     assert len(identities) == 3
     assert float(run(lab, "gw01", "cat /proc/uptime").split()[0]) < 300
@@ -137,7 +137,7 @@ def test_commit_makes_an_image_that_an_instance_boots_from(lab: Layout) -> None:
     cloud_node.launch(lab, "i-0123456789abcdef0", "10.70.0.5", "ami-test", gpus=4)
     nodes.wait_ssh(lab, ["i-0123456789abcdef0"])
     name = "i-0123456789abcdef0"
-    assert run(lab, name, "hostname; cat /opt/baked; ls /dev/nvidia* | wc -l").split() == ["ip-10-70-0-5", "baked", "4"]
+    assert run(lab, name, "hostname; cat /opt/baked; ls /dev/nvidia* | wc -l").split() == ["ip-10-70-0-5", "baked", "6"]
     assert nodes.exec(lab, name, ["test -e /usr/bin/less"]).returncode == 1
     assert "169.254.169.254 dev eth0" in run(lab, name, "ip route")
     assert run(lab, name, "cat /etc/machine-id") != ""
