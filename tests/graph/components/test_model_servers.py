@@ -33,7 +33,7 @@ def test_the_program_registers_instances_without_a_role_and_the_gateways_right(
         for statement in json.loads(policy.inputs["policy"])["Statement"]
         if statement["Effect"] == "Allow"
     }
-    assert set(allowed) == {"FindModelServers", "StartAndStopModelServers"}
+    assert set(allowed) == {"FindModelServers", "StartAndStopModelServers", "GrantDiskKey"}
     assert allowed["StartAndStopModelServers"]["Condition"]["StringEquals"] == {
         "aws:ResourceTag/landbridge:cluster": "full",
         "aws:ResourceTag/landbridge:serving": "model-server",
