@@ -112,18 +112,24 @@ def _update_pool(
                 f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not join, such as {refused.name}:"
                 f" {_reason(refused)}"
             )
-        previous = breaker if breaker is not None and breaker.code == BOOT_CODE else None
-        open_breaker = CircuitBreaker(
-            code=BOOT_CODE,
-            message=text,
-            since=previous.since if previous else observed.now,
-            count=previous.count + 1 if previous else 1,
-            until=observed.now + observed.policy.breaker_seconds,
-        )
-        _set_breaker(changes, pool, open_breaker)
-        changes.record("breaker", BOOT_CODE, text, nodes, pool=pool)
+        open_boot_breaker(observed, changes, pool, text, nodes)
     elif breaker is not None and breaker.code == BOOT_CODE and not latest:
         _set_breaker(changes, pool, None)
+
+
+def open_boot_breaker(observed: Observed, changes: Changes, pool: str, text: str, nodes: list[str]) -> None:
+    """Open a pool's breaker for launches whose nodes did not register; one that is open stays open for longer."""
+    breaker = changes.state.breakers.get(pool)
+    previous = breaker if breaker is not None and breaker.code == BOOT_CODE else None
+    open_breaker = CircuitBreaker(
+        code=BOOT_CODE,
+        message=text,
+        since=previous.since if previous else observed.now,
+        count=previous.count + 1 if previous else 1,
+        until=observed.now + observed.policy.breaker_seconds,
+    )
+    _set_breaker(changes, pool, open_breaker)
+    changes.record("breaker", BOOT_CODE, text, nodes, pool=pool)
 
 
 def _has_refused(node: SlurmNode) -> bool:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from landbridge.burst.model import (
     Attempt,
     BurstPolicy,
-    CircuitBreaker,
     Ec2View,
     InstanceEnd,
     RegistrationFailure,
@@ -23,7 +22,7 @@ from landbridge.burst.model import (
 )
 from landbridge.burst.model.errors import ErrorKind, classify, is_requested_end
 from landbridge.burst.reconcile.changes import Changes
-from landbridge.burst.reconcile.instances.registration import BOOT_CODE, FAILURES_TO_OPEN_BREAKER
+from landbridge.burst.reconcile.instances.registration import FAILURES_TO_OPEN_BREAKER, open_boot_breaker
 from landbridge.burst.reconcile.node_states import is_up
 from landbridge.burst.reconcile.observed import Observed
 from landbridge.burst.reconcile.outcome_state import with_insufficient_capacity
@@ -113,21 +112,9 @@ def report_ends(observed: Observed, changes: Changes, launches: tuple[EndedLaunc
         counted = [token for token, failure in changes.registration_failures.items() if failure.pool == pool]
         causes = [launch for launch in launches if launch.attempt.token in counted]
         if causes and len(counted) >= FAILURES_TO_OPEN_BREAKER:
-            _open_breaker(observed, changes, pool, causes[-1])
-
-
-def _open_breaker(observed: Observed, changes: Changes, pool: str, cause: EndedLaunch) -> None:
-    text = (
-        f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not register: EC2 ended their instances, such as that"
-        f" of {cause.node}: {cause.end.text}"
-    )
-    before = observed.state.breakers.get(pool)
-    breaker = CircuitBreaker(
-        code=BOOT_CODE,
-        message=text,
-        since=before.since if before else observed.now,
-        count=before.count + 1 if before else 1,
-        until=observed.now + observed.policy.breaker_seconds,
-    )
-    changes.state = replace(changes.state, breakers={**changes.state.breakers, pool: breaker})
-    changes.record("breaker", BOOT_CODE, text, [cause.node], pool=pool)
+            cause = causes[-1]
+            text = (
+                f"nodes of the last {FAILURES_TO_OPEN_BREAKER} launches did not register: EC2 ended their instances, such"
+                f" as that of {cause.node}: {cause.end.text}"
+            )
+            open_boot_breaker(observed, changes, pool, text, [cause.node])
