@@ -25,7 +25,9 @@ MOMENTS = (
     ("CreateSubnet", "CreateVpnConnection"),
     # Pools wait for the roles that terminate nodes, and their policies for the subnets.
     ("AssociateRouteTable", "CreateTransitGatewayVpcAttachment", "CreateSecurityGroup"),
-    ("CreateRoute", "AuthorizeSecurityGroupIngress", "CreateLaunchTemplate"),
+    ("CreateRoute", "AuthorizeSecurityGroupIngress"),
+    # Held calls fill the places of the engine: with others in progress it would not reach this one.
+    ("CreateLaunchTemplate",),
 )
 
 

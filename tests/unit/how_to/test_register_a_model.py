@@ -52,4 +52,4 @@ def test_the_commands_of_the_page_register_and_promote_a_model(
 def test_the_findings_of_the_page_exist() -> None:
     code = "".join(path.read_text() for path in (ROOT / "landbridge").rglob("*.py"))
     named = re.findall(r"^\| `(model-[a-z]+)`", PAGE.read_text(), re.MULTILINE)
-    assert len(named) == 9 and all(f'"{rule}"' in code for rule in named)
+    assert len(named) == 10 and all(f'"{rule}"' in code for rule in named)

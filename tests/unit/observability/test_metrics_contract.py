@@ -21,7 +21,7 @@ from landbridge.models.canary.gauges import canary_gauge_text
 from landbridge.models.canary.guards import Guard
 from landbridge.models.canary.plan import CanaryPlan
 from landbridge.models.canary.tallies import VersionCounters
-from landbridge.models.drift.gauges import gauge_text
+from landbridge.models.drift.gauges import gauge_text, window_text
 from landbridge.models.drift.judge import DriftReport, FeatureDrift
 from landbridge.models.drift.reference import SliceColumn, reference_of
 from landbridge.ops import timer_metrics
@@ -155,7 +155,7 @@ def test_haproxy_has_the_metrics_of_the_contract_for_prometheus_only(tmp_path: P
 def test_the_gauges_of_drift_are_those_of_its_program() -> None:
     feature = FeatureDrift("all", 'x"0', 500, 0.3, 0.2, 0.0001, drifted=True)
     text = gauge_text(DriftReport((feature,), (), 0.8, 0.9, accuracy_fell=True), "digits", "3", 60.0)
-    assert_is_contract("model_drift", text)
+    assert_is_contract("model_drift", text + window_text("digits", "3", 60.0))
 
 
 def test_the_metrics_of_pipelines_are_those_of_its_service() -> None:

@@ -16,7 +16,10 @@ from landbridge.plan.observability.objectives import (
     MODEL_LEAST,
     MODEL_P95,
     MODEL_WANTED,
+    NODE_GPUS,
+    PORT_SEEN,
     RECORDED,
+    SERVER_SEEN,
     planned_objectives,
     recording_rules,
 )
@@ -134,10 +137,13 @@ def test_only_objectives_with_planned_metrics_are_recorded() -> None:
         MODEL_P95,
         MODEL_LEAST,
         MODEL_WANTED,
+        NODE_GPUS,
+        PORT_SEEN,
+        SERVER_SEEN,
     }
     site = environment({("onprem", "services", "monitoring"): "mlops01"})
     names = [group["name"] for group in alert_groups(site, gpu_metrics_hosts(site))["groups"]]
-    assert names == ["objectives", "landbridge"]
+    assert names == ["objectives", "services", "landbridge"]
     assert alert_groups(environment(), ()) == {"groups": []}
 
 

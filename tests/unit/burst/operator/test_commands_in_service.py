@@ -114,6 +114,9 @@ def test_why_explains_a_restricted_job_and_fails_for_an_unknown_job(slurm: Simul
 def test_doctor_finds_each_broken_part_of_a_controller(
     cloud: EmulatorProcess, slurm: SimulatedSlurm, landbridge: Command
 ) -> None:
+    accounting = slurm.directory / "bin" / "sacct"
+    accounting.write_text("#!/bin/sh\n# No job runs.\n")
+    accounting.chmod(0o755)
     slurm.wait_for(lambda: landbridge("doctor")[0] == 0, "a working controller has findings")
     assert "nothing is wrong" in landbridge("doctor")[1]
     cloud.control(faults={"DescribeInstances": {"code": "UnauthorizedOperation", "status": 403}})
