@@ -30,14 +30,17 @@ def of_lab(path: Path, lab: Layout) -> Path:
     """Return an environment file of the default lab as `lab` needs it: the file, or a copy in the folder of states.
 
     The copy has the lab's key, network namespace and loopback address, and another name: the name is that of the folder
-    with the environment's state.
+    with the environment's state. The first lab of an own XDG_STATE_HOME has the file's name there.
     """
     text = path.read_text()
     changed = with_values_of(text, lab)
     if changed == text:
         return path
-    suffix = "" if os.environ.get("XDG_STATE_HOME") else lab.name.removeprefix(DEFAULT_LAB)
-    copy = lab.state.parent / "stacks" / lab.name / f"{path.stem}{suffix}.yaml"
+    copies = lab.state.parent / "stacks"
+    copy = copies / lab.name / path.name
+    # The first lab of a folder of states keeps the name.
+    if not os.environ.get("XDG_STATE_HOME") or (not copy.exists() and any(copies.glob(f"*/{path.name}"))):
+        copy = copy.with_name(f"{path.stem}{lab.name.removeprefix(DEFAULT_LAB)}.yaml")
     copy.parent.mkdir(parents=True, exist_ok=True)
     if not copy.exists() or copy.read_text() != changed:
         copy.write_text(changed)

@@ -10,12 +10,21 @@ STATE = "lb-tests"
 
 
 def separate() -> None:
-    """Set the variables that name the lab and the state folder, for this process and those that it starts."""
+    """Set the variables that name the lab and the state folder, for this process and those that it starts.
+
+    A lab of another name has another state folder: a stack keeps the address of its lab's emulated AWS, and the next
+    update would ask there.
+    """
     usual = Path.home() / ".local/state"
     base = Path(os.environ.get("XDG_STATE_HOME") or usual)
-    if base.name == STATE:
+    if base.name.startswith(STATE):
         return
-    os.environ["XDG_STATE_HOME"] = str(base / STATE)
     # Two labs of one name would share network namespaces.
-    suffix = "" if base == usual else f"-{hashlib.sha256(str(base).encode()).hexdigest()[:6]}"
-    os.environ.setdefault("LANDBRIDGE_LAB", f"{LAB}{suffix}")
+    own = LAB if base == usual else f"{LAB}-{_short(str(base))}"
+    lab = os.environ.setdefault("LANDBRIDGE_LAB", own)
+    folder = STATE if lab == own else f"{STATE}-{_short(lab)}"
+    os.environ["XDG_STATE_HOME"] = str(base / folder)
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

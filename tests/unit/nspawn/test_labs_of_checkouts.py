@@ -85,3 +85,12 @@ def test_the_environment_of_a_lab_has_its_key_namespace_and_address(
     assert access is not None and Path(str(access.private_key)).expanduser() == chosen.private_key
     assert f"/run/netns/{chosen.netns} " in str(access.proxy_command)
     assert str(environment.aws.endpoints.operator).rstrip("/") == f"http://{chosen.operator_address}:4580"
+
+
+def test_two_labs_of_one_state_folder_have_environments_of_two_names(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "elsewhere"))
+    # A stack keeps the address of the emulated AWS that it was created in.
+    names = [of_lab(SANDBOX, layout(lab)).name for lab in ("landbridge-a", "landbridge-b", "landbridge-a")]
+    assert names == ["Pulumi.sandbox.yaml", "Pulumi.sandbox-b.yaml", "Pulumi.sandbox.yaml"]
