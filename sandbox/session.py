@@ -6,11 +6,12 @@ inside the lab's network namespace for both sites. There it also has the address
 
 import json
 import os
+import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from landbridge.environment import Environment
-from landbridge.paths import secrets_dir
+from landbridge.paths import secrets_dir, state_dir
 from sandbox.aws_emulator.process import EmulatorProcess, start, wait_ready
 from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.host import processes
@@ -37,13 +38,12 @@ def running_cloud(lab: Layout) -> EmulatorProcess | None:
     return EmulatorProcess(content["endpoints"][0], content["imds"], cloud_state(lab), process.pid)
 
 
-def process_identity(lab: Layout) -> str:
-    """Return a text that identifies the process of the lab's emulated AWS, which has its state in memory."""
-    return (lab.state / _PID_FILE).read_text()
-
-
 def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT_SECONDS) -> EmulatorProcess:
-    """Return the process of the lab's emulated AWS; start it if it does not run. The lab's network must be up."""
+    """Return the process of the lab's emulated AWS; start it if it does not run. The lab's network must be up.
+
+    A new one is empty. It removes the state of the environment's stack: that describes resources of an earlier emulated AWS,
+    perhaps at another address.
+    """
     current = running_cloud(lab)
     if current is not None:
         give_credentials(current, environment)
@@ -67,6 +67,7 @@ def ensure_cloud(lab: Layout, environment: Environment, boot_delay: float = BOOT
             str(error), "end the process that listens there, or set other ports in `aws.endpoints`"
         ) from None
     processes.write_pid_file(lab.state / _PID_FILE, cloud.pid)
+    shutil.rmtree(state_dir(environment.name) / "pulumi", ignore_errors=True)
     give_credentials(cloud, environment)
     return cloud
 

@@ -19,7 +19,7 @@ from sandbox.nspawn.errors import LabError
 from sandbox.nspawn.layout import Layout, layout
 from sandbox.nspawn.machine.node import load as node_record
 from sandbox.nspawn.site import AWS_GATEWAY
-from sandbox.session import command_variables, ensure_cloud, process_identity, running_cloud
+from sandbox.session import command_variables, ensure_cloud, running_cloud
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,11 +85,7 @@ class BringUp:
     def stack(self) -> None:
         """Create the AWS resources with `landbridge up`."""
         with self.report.step("pulumi up") as step:
-            # The emulated AWS loses its state when it ends, and Pulumi keeps its own: a refresh compares them.
-            current, stamp = process_identity(self.lab), self.lab.state / "stack.of-cloud"
-            refresh = [] if stamp.exists() and stamp.read_text() == current else ["--refresh"]
-            output = self._landbridge("up", *self.file, "--yes", "--format", "json", *refresh)
-            stamp.write_text(current)
+            output = self._landbridge("up", *self.file, "--yes", "--format", "json")
             result = json.loads(output[output.index("{") :])
             self.report.add_resources(result.get("resources", {}))
             step.result = ", ".join(f"{count} {change}" for change, count in result.get("changes", {}).items())
