@@ -118,9 +118,13 @@ def test_a_refusal_has_all_findings_with_their_places(text: str, names: tuple[st
 
 
 def test_other_texts_that_name_the_person_are_warnings() -> None:
-    words = {("owner",): "bob@example.org", ("cost_center",): "bobby", ("users", 2): {"name": "bobby", "uid": 3}}
-    accounts = {("scheduler", "accounts", "vision", "description"): "led by bob."}
-    _, findings = without_users(changed({**words, **accounts}), "Pulumi.acme.yaml", ("bob",))
+    words: dict[DataPath, Any] = {
+        ("owner",): "bob@example.org",
+        ("cost_center",): "bobby",
+        ("users", 2): {"name": "bobby", "uid": 3},
+        ("scheduler", "accounts", "vision", "description"): "led by bob.",
+    }
+    _, findings = without_users(changed(words), "Pulumi.acme.yaml", ("bob",))
     assert [(finding.rule, finding.severity, finding.path[2:]) for finding in findings] == [
         ("user-named", "warning", ("owner",)),
         ("user-named", "warning", ("scheduler", "accounts", "vision", "description")),
